@@ -1,0 +1,200 @@
+"""What a ``cases.py`` is written with: cases, their categories, and recipes for inputs.
+
+A case is a name, a category, sizes, and for each input a recipe where the default of ``challenge.toml`` is not wanted.
+Recipes are data, so that a page can say in words what an input holds; ``draw`` makes the tensor.
+Importing this module does not import torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import torch
+
+INF = float("inf")
+NAN = float("nan")
+
+
+class Category(StrEnum):
+    """Why a case exists."""
+
+    BASIC = "basic"
+    EMPTY = "empty"
+    ONE_ELEMENT = "one_element"
+    ODD = "odd"
+    PRIME = "prime"
+    BLOCK_EDGE = "block_edge"
+    LARGE = "large"
+    ZEROS = "zeros"
+    ONES = "ones"
+    HUGE = "huge"
+    TINY = "tiny"
+    DENORMAL = "denormal"
+    NAN = "nan"
+    POS_INF = "pos_inf"
+    NEG_INF = "neg_inf"
+    TIES = "ties"
+    CANCELLATION = "cancellation"
+    RANGE = "range"
+    STREAM_ORDER = "stream_order"
+
+
+class Recipe(Protocol):
+    """How to fill one input."""
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        """A CPU tensor of ``shape`` and ``dtype``; the same generator state gives the same values."""
+
+    def words(self) -> str:
+        """What it holds, for a person."""
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Normally distributed values."""
+
+    mean: float = 0.0
+    std: float = 1.0
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        import torch
+
+        values = torch.randn(shape, generator=generator, dtype=torch.float32)
+        return (values * self.std + self.mean).to(dtype)
+
+    def words(self) -> str:
+        return f"normal, mean {self.mean:g}, deviation {self.std:g}"
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Uniform in [low, high)."""
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        import torch
+
+        values = torch.rand(shape, generator=generator, dtype=torch.float64)
+        return (values * (self.high - self.low) + self.low).to(dtype)
+
+    def words(self) -> str:
+        return f"uniform from {self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Integers:
+    """Whole numbers from ``low`` up to, not including, ``high``."""
+
+    low: int
+    high: int
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        import torch
+
+        return torch.randint(self.low, max(self.high, self.low + 1), shape, generator=generator).to(dtype)
+
+    def words(self) -> str:
+        return f"whole numbers from {self.low} to {self.high - 1}"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """One value everywhere."""
+
+    value: float
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        import torch
+
+        return torch.full(shape, self.value, dtype=torch.float64).to(dtype)
+
+    def words(self) -> str:
+        return f"{self.value:g} everywhere"
+
+
+@dataclass(frozen=True)
+class Sprinkle:
+    """``base`` with ``value`` written over a random ``share`` of the elements, at least one."""
+
+    value: float
+    share: float = 0.02
+    base: Recipe = field(default_factory=Normal)
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        import torch
+
+        values = self.base.draw(shape, dtype, generator)
+        flat = values.view(-1)
+        if flat.numel():
+            count = max(1, round(flat.numel() * self.share))
+            places = torch.randperm(flat.numel(), generator=generator)[:count]
+            flat[places] = self.value
+        return values
+
+    def words(self) -> str:
+        return f"{self.base.words()}, with {self.value:g} at {self.share:.0%} of places"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """``base`` with whole rows (first dimension) set to ``value``: row 0, every ``step``-th, or all with step 1."""
+
+    value: float
+    step: int = 2
+    base: Recipe = field(default_factory=Normal)
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        values = self.base.draw(shape, dtype, generator)
+        values[:: self.step] = self.value
+        return values
+
+    def words(self) -> str:
+        return f"{self.base.words()}, every {self.step}. row all {self.value:g}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Each element is one of ``values``, drawn at random: ties on purpose."""
+
+    values: tuple[float, ...]
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        import torch
+
+        table = torch.tensor(self.values, dtype=torch.float64)
+        return table[torch.randint(len(self.values), shape, generator=generator)].to(dtype)
+
+    def words(self) -> str:
+        return "one of " + ", ".join(f"{value:g}" for value in self.values)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One correctness test. ``inputs`` overrides the default recipe per input, ``scalars`` the default per scalar."""
+
+    name: str
+    category: Category
+    sizes: Mapping[str, int]
+    inputs: Mapping[str, Recipe] = field(default_factory=dict)
+    scalars: Mapping[str, float] = field(default_factory=dict)
+    note: str = ""
+    hidden: bool = False
+
+
+def case(
+    name: str,
+    category: Category | str,
+    *,
+    inputs: Mapping[str, Recipe] | None = None,
+    scalars: Mapping[str, float] | None = None,
+    note: str = "",
+    **sizes: int,
+) -> Case:
+    """A case with its sizes as keywords: ``case("odd", "odd", n=1023)``. Raises ValueError on an unknown category."""
+    return Case(name, Category(category), sizes, inputs or {}, scalars or {}, note)

@@ -1,0 +1,90 @@
+"""Expressions in the sizes of a challenge ("2*m*n*k", "max(n-k+1, 0)"): parsed, checked, never ``eval``ed."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+_BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_CALLS: dict[str, Callable[..., float]] = {"min": min, "max": max, "cdiv": lambda a, b: -(-a // b)}
+
+
+class ExpressionError(ValueError):
+    """The text is not an expression that we take; the message says what part and why."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A checked expression. ``names`` are the sizes that it needs."""
+
+    text: str
+    tree: ast.expr
+    names: frozenset[str]
+
+    def __call__(self, sizes: Mapping[str, float]) -> float:
+        try:
+            return _evaluate(self.tree, sizes)
+        except ZeroDivisionError as error:
+            raise ExpressionError(f"'{self.text}' divides by zero at {dict(sizes)}") from error
+
+    def integer(self, sizes: Mapping[str, int]) -> int:
+        """Its value as a dimension: a whole number, at least 0. Raises ExpressionError otherwise."""
+        value = self(sizes)
+        if value != int(value) or value < 0:
+            raise ExpressionError(f"'{self.text}' is {value} at {dict(sizes)}: a dimension is a whole number >= 0")
+        return int(value)
+
+
+def parse(text: str) -> Expression:
+    """Parse ``text``: numbers, names, + - * / // %, min, max, cdiv and parentheses. Raises ExpressionError."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ExpressionError(f"'{text}' is not an expression") from error
+    names: set[str] = set()
+    _check(tree, text, names)
+    return Expression(text, tree, frozenset(names))
+
+
+def _check(node: ast.expr, text: str, names: set[str]) -> None:
+    match node:
+        case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
+            pass
+        case ast.Name():
+            names.add(node.id)
+        case ast.BinOp() if type(node.op) in _BINARY:
+            _check(node.left, text, names)
+            _check(node.right, text, names)
+        case ast.UnaryOp(op=ast.USub()):
+            _check(node.operand, text, names)
+        case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _CALLS and node.args:
+            for argument in node.args:
+                _check(argument, text, names)
+        case _:
+            raise ExpressionError(f"'{text}': {type(node).__name__} is not allowed; use + - * / // % min max cdiv")
+
+
+def _evaluate(node: ast.expr, sizes: Mapping[str, float]) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return value
+        case ast.Name(id=name):
+            if name not in sizes:
+                raise ExpressionError(f"size '{name}' is not known; there are {sorted(sizes)}")
+            return sizes[name]
+        case ast.BinOp():
+            return _BINARY[type(node.op)](_evaluate(node.left, sizes), _evaluate(node.right, sizes))
+        case ast.UnaryOp():
+            return -_evaluate(node.operand, sizes)
+        case ast.Call(func=ast.Name(id=name)):
+            return _CALLS[name](*(_evaluate(argument, sizes) for argument in node.args))
+    raise AssertionError(f"unchecked expression node {node!r}")

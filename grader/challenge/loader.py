@@ -1,0 +1,200 @@
+"""Reads challenge folders: ``challenges/<slug>/`` (what students see) and its twin ``reference/<slug>/``."""
+
+from __future__ import annotations
+
+import functools
+import runpy
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from grader.challenge import signature
+from grader.challenge.cases import Case
+from grader.challenge.model import Kind, Manifest, check_sizes
+from grader.errors import ChallengeInvalid, UnknownChallenge
+from grader.schemas.report import Language
+
+_STARTERS = {Language.CUDA: "starter.cu", Language.TRITON: "starter.py"}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The functions of ``reference.py``. Both take the arguments that are not outputs, by name.
+
+    ``compute`` returns one tensor, or a tuple in the order of in-outs and outputs. ``magnitude``, where it is
+    defined, returns the scale that errors are measured against, in the same form.
+    """
+
+    compute: Callable[..., Any]
+    magnitude: Callable[..., Any] | None
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """A loaded challenge. Files are read when asked for; the manifest is valid from the start."""
+
+    slug: str
+    manifest: Manifest
+    folder: Path
+    reference_folder: Path
+
+    @property
+    def spec(self) -> str:
+        return _text(self.folder / "spec.md")
+
+    @property
+    def reference_source(self) -> str:
+        return _text(self.reference_folder / "reference.py")
+
+    def starter(self, language: Language) -> str:
+        """The committed starter file, or a generated one where the folder has none."""
+        path = self.folder / _STARTERS[language]
+        return _text(path) if path.exists() else signature.starter(self.manifest, language)
+
+    @functools.cached_property
+    def cases(self) -> list[Case]:
+        """The public suite. Raises ChallengeInvalid naming file, case and key."""
+        return self._suite(self.folder / "cases.py", hidden=False)
+
+    @functools.cached_property
+    def hidden_cases(self) -> list[Case]:
+        """Staff's own cases; an empty list where there is no such file (a student's copy has none)."""
+        path = self.reference_folder / "staff" / "hidden_cases.py"
+        return self._suite(path, hidden=True) if path.exists() else []
+
+    def case(self, name: str) -> Case:
+        """The public or hidden case of that name. Raises ChallengeInvalid."""
+        for case in [*self.cases, *self.hidden_cases]:
+            if case.name == name:
+                return case
+        known = ", ".join(case.name for case in self.cases)
+        raise ChallengeInvalid(f"{self.slug} has no case '{name}'", f"Its cases are: {known}.")
+
+    @functools.cached_property
+    def reference(self) -> Reference:
+        """Runs ``reference.py`` (trusted staff code, never a submission's). Raises ChallengeInvalid."""
+        path = self.reference_folder / "reference.py"
+        names = _run(path)
+        compute = names.get("reference")
+        if not callable(compute):
+            raise ChallengeInvalid(f"{path}: it defines no function 'reference'")
+        return Reference(compute, names.get("magnitude"))
+
+    def _suite(self, path: Path, *, hidden: bool) -> list[Case]:
+        names = _run(path)
+        make = names.get("cases")
+        if not callable(make):
+            raise ChallengeInvalid(f"{path}: it defines no function 'cases'", "Define cases() -> list[Case].")
+        try:
+            suite = list(make())
+        except (ValueError, TypeError) as error:
+            raise ChallengeInvalid(f"{path}: {error}", "Categories and recipes: grader.challenge.cases") from error
+        if not suite and not hidden:
+            raise ChallengeInvalid(f"{path}: cases() returned no case")
+        seen: set[str] = set()
+        for case in suite:
+            self._check_case(case, path, seen)
+        return [_hide(case) for case in suite] if hidden else suite
+
+    def _check_case(self, case: Case, path: Path, seen: set[str]) -> None:
+        where = f"{path}: case '{case.name}'"
+        if case.name in seen:
+            raise ChallengeInvalid(f"{where}: a second case has this name")
+        seen.add(case.name)
+        manifest = self.manifest
+        try:
+            check_sizes(manifest, dict(case.sizes), where)
+        except ValueError as error:
+            raise ChallengeInvalid(str(error)) from error
+        readable = {arg.name for arg in manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT)}
+        if unknown := set(case.inputs) - readable:
+            raise ChallengeInvalid(f"{where}: inputs {sorted(unknown)} do not exist; there are {sorted(readable)}")
+        scalars = {arg.name for arg in manifest.scalars}
+        if unknown := set(case.scalars) - scalars:
+            raise ChallengeInvalid(f"{where}: scalars {sorted(unknown)} do not exist; there are {sorted(scalars)}")
+
+
+def _hide(case: Case) -> Case:
+    return Case(case.name, case.category, case.sizes, case.inputs, case.scalars, case.note, hidden=True)
+
+
+def _run(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise ChallengeInvalid(f"{path}: the file is missing")
+    try:
+        return runpy.run_path(str(path), run_name=f"grader_course_{path.stem}")
+    except Exception as error:
+        raise ChallengeInvalid(f"{path}: {type(error).__name__}: {error}") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise ChallengeInvalid(f"{path}: the file is missing") from error
+    except UnicodeDecodeError as error:
+        raise ChallengeInvalid(f"{path}: it is not UTF-8: {error}") from error
+
+
+@dataclass(frozen=True)
+class Course:
+    """A folder that holds ``challenges/`` and ``reference/``."""
+
+    root: Path
+
+    def slugs(self) -> list[str]:
+        folder = self.root / "challenges"
+        return sorted(path.parent.name for path in folder.glob("*/challenge.toml"))
+
+    def load(self, slug: str) -> Challenge:
+        """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid naming file, key and what was expected."""
+        if slug not in self.slugs():
+            known = ", ".join(self.slugs()) or "none"
+            raise UnknownChallenge(f"There is no challenge '{slug}'.", f"There are: {known}.")
+        folder = self.root / "challenges" / slug
+        return Challenge(slug, read_manifest(folder / "challenge.toml"), folder, self.root / "reference" / slug)
+
+    def all(self) -> list[Challenge]:
+        """Every challenge, by track, place in the track, and slug."""
+        challenges = [self.load(slug) for slug in self.slugs()]
+        return sorted(challenges, key=lambda it: (it.manifest.track, it.manifest.order, it.slug))
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Parse and validate one ``challenge.toml``. Raises ChallengeInvalid."""
+    try:
+        data = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ChallengeInvalid(f"{path}: not TOML: {error}", "See challenges/vector_add/challenge.toml.") from error
+    try:
+        return Manifest.model_validate(data)
+    except ValidationError as error:
+        raise ChallengeInvalid(_explain(path, error), "See challenges/vector_add/challenge.toml.") from error
+
+
+def _explain(path: Path, error: ValidationError) -> str:
+    lines = []
+    for problem in error.errors(include_url=False):
+        key = ".".join(str(part) for part in problem["loc"]) or "(the whole file)"
+        lines.append(f"{path}: {key}: {problem['msg'].removeprefix('Value error, ')}")
+    return "\n".join(lines)
+
+
+def find_course(chosen: Path | None = None) -> Course:
+    """The chosen course, else the one of this checkout, else the one that came in the wheel.
+
+    Raises ChallengeInvalid where the chosen folder holds no challenges.
+    """
+    if chosen is not None:
+        if not (chosen / "challenges").is_dir():
+            raise ChallengeInvalid(f"{chosen} has no folder 'challenges'", "GRADER_CHALLENGES names a course folder.")
+        return Course(chosen)
+    package = Path(__file__).resolve().parent.parent
+    for root in (package.parent, package / "course"):
+        if (root / "challenges").is_dir() and (root / "reference").is_dir():
+            return Course(root)
+    raise ChallengeInvalid("no challenges were found", "Set GRADER_CHALLENGES to a course folder.")

@@ -1,0 +1,242 @@
+"""The format of ``challenge.toml``: a pydantic model that says what each key may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from grader import limits
+from grader.challenge.expression import ExpressionError, parse
+from grader.schemas.report import Language, Sizes
+
+
+class Kind(StrEnum):
+    INPUT = "input"
+    INOUT = "inout"
+    OUTPUT = "output"
+    SCALAR = "scalar"
+    SIZE = "size"
+
+    @property
+    def buffer(self) -> bool:
+        return self in (Kind.INPUT, Kind.INOUT, Kind.OUTPUT)
+
+
+class DType(StrEnum):
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+    FLOAT16 = "float16"
+    BFLOAT16 = "bfloat16"
+    INT8 = "int8"
+    UINT8 = "uint8"
+    INT32 = "int32"
+    INT64 = "int64"
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return {"8": 1, "16": 2, "32": 4, "64": 8}[re.sub(r"\D", "", self.value)]
+
+    @property
+    def floating(self) -> bool:
+        return "float" in self.value
+
+
+def _expression(text: str) -> str:
+    try:
+        parse(text)
+    except ExpressionError as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+ExpressionText = Annotated[str, AfterValidator(_expression)]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+# The order that a signature has; see Kind.
+_ORDER = [Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Values(Strict):
+    """What an input is filled with where a case says nothing else."""
+
+    dist: Literal["normal", "uniform", "integers"] = "normal"
+    low: ExpressionText | float = 0.0
+    high: ExpressionText | float = 1.0
+
+
+class Argument(Strict):
+    name: Name
+    kind: Kind
+    dtype: DType = DType.INT64
+    shape: list[ExpressionText] = Field(default_factory=list)
+    values: Values = Values()
+    value: float | None = Field(default=None, description="what a scalar is in workloads and by default")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _dtype_is_stated(cls, data: object) -> object:
+        if isinstance(data, dict) and data.get("kind") in {"input", "inout", "output"} and "dtype" not in data:
+            raise ValueError("a buffer needs a dtype")
+        return data
+
+    @model_validator(mode="after")
+    def _keys_fit_kind(self) -> Argument:
+        if self.kind.buffer and not self.shape:
+            raise ValueError(f"'{self.name}' is an {self.kind.value}: it needs a shape")
+        if not self.kind.buffer and self.shape:
+            raise ValueError(f"'{self.name}' is a {self.kind.value}: it has no shape")
+        if self.kind is Kind.SCALAR and not self.dtype.floating:
+            raise ValueError(f"'{self.name}' is a scalar: its dtype must be floating")
+        if self.kind is Kind.SCALAR and self.value is None:
+            raise ValueError(f"'{self.name}' is a scalar: it needs a default value")
+        if self.kind is Kind.SIZE and self.dtype is not DType.INT64:
+            raise ValueError(f"'{self.name}' is a size: sizes are int64")
+        return self
+
+
+class Tolerance(Strict):
+    """A value passes when |got - oracle| <= atol + rtol * magnitude. Ignored for integer outputs: they are exact."""
+
+    atol: float = Field(default=0.0, ge=0, lt=1)
+    rtol: float = Field(default=0.0, ge=0, lt=1)
+
+
+class Compare(Strict):
+    """How one output is compared: ``first`` names an int64 output whose first element says how many count."""
+
+    first: Name | None = None
+
+
+class Cost(Strict):
+    """Bytes that must move and operations that must be done, in the sizes: the roofline's two sides."""
+
+    bytes: ExpressionText
+    flops: ExpressionText
+
+
+class Workload(Strict):
+    name: str = Field(min_length=1, max_length=40)
+    sizes: Sizes
+    on: Literal["cpu", "gpu"] = "gpu"
+
+
+class Limits(Strict):
+    case_seconds: float = Field(default=limits.CASE_SECONDS, gt=0, le=300)
+    memory_bytes: int = Field(default=limits.BOX_MEMORY_BYTES, ge=256 * limits.MIB, le=64 * limits.GIB)
+
+
+class Tier(Strict):
+    speedup: float = Field(gt=0)
+    points: float = Field(ge=0)
+
+
+class Grading(Strict):
+    correctness_points: float = Field(default=100, ge=0)
+    tiers: list[Tier] = Field(default_factory=list)
+
+
+class Manifest(Strict):
+    """One ``challenge.toml``."""
+
+    title: str = Field(min_length=1, max_length=80)
+    track: str = Field(min_length=1, max_length=40)
+    order: int = Field(default=100, ge=0, description="place within the track")
+    difficulty: Literal["easy", "medium", "hard"]
+    tags: list[str] = Field(default_factory=list)
+    version: int = Field(ge=1)
+    languages: list[Language] = Field(min_length=1)
+    allow: list[Literal["cublas", "misaligned"]] = Field(default_factory=list)
+    args: list[Argument] = Field(min_length=1)
+    tolerance: Tolerance = Tolerance()
+    compare: dict[str, Compare] = Field(default_factory=dict)
+    workloads: list[Workload] = Field(min_length=1)
+    cost: Cost
+    limits: Limits = Limits()
+    grading: Grading = Grading()
+
+    @property
+    def sizes(self) -> list[str]:
+        return [arg.name for arg in self.args if arg.kind is Kind.SIZE]
+
+    @property
+    def buffers(self) -> list[Argument]:
+        return [arg for arg in self.args if arg.kind.buffer]
+
+    @property
+    def results(self) -> list[Argument]:
+        """In-outs and outputs, in signature order: what ``reference()`` returns."""
+        return [arg for arg in self.args if arg.kind in (Kind.INOUT, Kind.OUTPUT)]
+
+    @property
+    def scalars(self) -> list[Argument]:
+        return [arg for arg in self.args if arg.kind is Kind.SCALAR]
+
+    def shape(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape of ``arg`` at ``sizes``. Raises ExpressionError where a dimension comes out negative."""
+        return tuple(parse(text).integer(sizes) for text in arg.shape)
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Manifest:
+        names = [arg.name for arg in self.args]
+        _refuse_twins(names, "args")
+        if names_kinds := [arg.kind for arg in self.args]:
+            ranks = [_ORDER.index(kind) for kind in names_kinds]
+            if ranks != sorted(ranks):
+                raise ValueError("args: the order is inputs, inouts, outputs, scalars, sizes")
+        if not self.results:
+            raise ValueError("args: a challenge needs at least one output or inout")
+        if not self.sizes:
+            raise ValueError("args: a challenge needs at least one size")
+        self._check_expressions()
+        self._check_compare()
+        _refuse_twins([workload.name for workload in self.workloads], "workloads")
+        for workload in self.workloads:
+            check_sizes(self, workload.sizes, f"workloads '{workload.name}'")
+        return self
+
+    def _check_expressions(self) -> None:
+        known = set(self.sizes)
+        texts = [(f"args '{arg.name}' shape", text) for arg in self.buffers for text in arg.shape]
+        texts += [("cost.bytes", self.cost.bytes), ("cost.flops", self.cost.flops)]
+        for arg in self.buffers:
+            bounds = (arg.values.low, arg.values.high)
+            texts += [(f"args '{arg.name}' values", bound) for bound in bounds if isinstance(bound, str)]
+        for where, text in texts:
+            if unknown := parse(text).names - known:
+                raise ValueError(f"{where}: '{text}' names {sorted(unknown)}; the sizes are {sorted(known)}")
+
+    def _check_compare(self) -> None:
+        by_name = {arg.name: arg for arg in self.results}
+        for name, rule in self.compare.items():
+            if name not in by_name:
+                raise ValueError(f"compare: '{name}' is no output; the outputs are {sorted(by_name)}")
+            if rule.first is not None:
+                counter = by_name.get(rule.first)
+                if counter is None or counter.dtype is not DType.INT64:
+                    raise ValueError(f"compare.{name}: first = '{rule.first}' must name an int64 output")
+
+
+def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
+    """Refuse sizes that the signature does not have, or that make a negative dimension. Raises ValueError."""
+    if set(sizes) != set(manifest.sizes):
+        raise ValueError(f"{where}: sizes are {sorted(sizes)}, the signature has {sorted(manifest.sizes)}")
+    if negative := [name for name, value in sizes.items() if value < 0]:
+        raise ValueError(f"{where}: {negative} must not be negative")
+    for arg in manifest.buffers:
+        try:
+            manifest.shape(arg, sizes)
+        except ExpressionError as error:
+            raise ValueError(f"{where}: shape of '{arg.name}': {error}") from error
+
+
+def _refuse_twins(names: list[str], where: str) -> None:
+    if twins := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"{where}: {sorted(twins)} stand there twice")

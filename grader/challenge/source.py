@@ -1,0 +1,45 @@
+"""Takes the bytes of a submitted file, or says why not."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from grader import limits
+from grader.errors import BadSource, UnknownLanguage
+from grader.schemas.report import Language
+
+_BY_SUFFIX = {".cu": Language.CUDA, ".cuh": Language.CUDA, ".py": Language.TRITON}
+
+
+def decode(raw: bytes) -> str:
+    """The text of a source file. Raises BadSource: empty, too large, binary, not UTF-8."""
+    if len(raw) > limits.SOURCE_BYTES:
+        raise BadSource(
+            f"The source has {len(raw):,} bytes; at most {limits.SOURCE_BYTES:,} are taken.",
+            "Leave out data and generated tables.",
+        )
+    if not raw.strip():
+        raise BadSource("The source is empty.", "`grader init SLUG` writes a starter file to begin from.")
+    if b"\0" in raw:
+        raise BadSource("The file is binary (it holds NUL bytes).", "Submit the source text, not a compiled file.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise BadSource(
+            f"The file is not UTF-8: byte 0x{raw[error.start]:02x} in line {line}.",
+            "Save it as UTF-8 and submit again.",
+        ) from error
+
+
+def language_of(filename: str, chosen: str | None) -> Language:
+    """The chosen language, else the one that the file's ending tells. Raises UnknownLanguage."""
+    if chosen is not None:
+        try:
+            return Language(chosen)
+        except ValueError as error:
+            raise UnknownLanguage(f"There is no language '{chosen}'.", "Languages: cuda, triton.") from error
+    suffix = PurePath(filename).suffix.lower()
+    if suffix not in _BY_SUFFIX:
+        raise UnknownLanguage(f"'{filename}' does not tell its language.", "End it in .cu or .py, or name the language.")
+    return _BY_SUFFIX[suffix]

@@ -1,0 +1,128 @@
+"""Every error a person can meet, with one shape: what was wrong (message), its code, and how to mend it (hint).
+
+``status`` is the HTTP status the API answers with; ``exit_code`` is what the CLI ends with. Both views of one error
+come from the same class, so the API and the CLI cannot disagree.
+"""
+
+from __future__ import annotations
+
+EXIT_ACCEPTED = 0
+EXIT_NOT_ACCEPTED = 1
+EXIT_USAGE = 2
+EXIT_NOT_ALLOWED = 3
+EXIT_OUR_FAILURE = 4
+EXIT_TIMED_OUT = 5
+
+
+class GraderError(Exception):
+    """Base of every error that is shown to a person. Subclasses set ``code``, ``status`` and ``exit_code``."""
+
+    code = "error"
+    status = 500
+    exit_code = EXIT_OUR_FAILURE
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def as_dict(self) -> dict[str, str]:
+        """The one error shape: ``code``, ``message``, ``hint``."""
+        return {"code": self.code, "message": self.message, "hint": self.hint}
+
+
+class BadRequest(GraderError):
+    """What was sent cannot be used; nothing was stored."""
+
+    code = "bad_request"
+    status = 400
+    exit_code = EXIT_USAGE
+
+
+class BadSource(BadRequest):
+    """The submitted file itself cannot be taken: empty, binary, wrong encoding, too large."""
+
+    code = "bad_source"
+
+
+class UnknownChallenge(GraderError):
+    code = "unknown_challenge"
+    status = 404
+    exit_code = EXIT_USAGE
+
+
+class UnknownLanguage(BadRequest):
+    code = "unknown_language"
+
+
+class UnknownDevice(BadRequest):
+    code = "unknown_device"
+
+
+class LanguageNotServed(GraderError):
+    """The challenge takes this language, but no device of this platform can run it."""
+
+    code = "language_not_served"
+    status = 409
+    exit_code = EXIT_NOT_ALLOWED
+
+
+class NotFound(GraderError):
+    code = "not_found"
+    status = 404
+    exit_code = EXIT_USAGE
+
+
+class NotSignedIn(GraderError):
+    code = "not_signed_in"
+    status = 401
+    exit_code = EXIT_NOT_ALLOWED
+
+
+class NotAllowed(GraderError):
+    code = "not_allowed"
+    status = 403
+    exit_code = EXIT_NOT_ALLOWED
+
+
+class Conflict(GraderError):
+    """The thing is not in a state in which that can be done."""
+
+    code = "conflict"
+    status = 409
+    exit_code = EXIT_USAGE
+
+
+class TooMany(GraderError):
+    """A limit on how often or how much was reached."""
+
+    code = "too_many"
+    status = 429
+    exit_code = EXIT_NOT_ALLOWED
+
+
+class ChallengeInvalid(GraderError):
+    """A challenge folder breaks the format. The message names file, key and what was expected."""
+
+    code = "challenge_invalid"
+    exit_code = EXIT_USAGE
+
+
+class Unreachable(GraderError):
+    """A part of the platform did not answer."""
+
+    code = "unreachable"
+    status = 503
+
+
+class BoxUnavailable(GraderError):
+    """No box could be made: the engine, the image or the machine is at fault, never the submission."""
+
+    code = "box_unavailable"
+    status = 503
+
+
+class JudgeFailure(GraderError):
+    """The judge itself failed. Becomes ``internal_error`` and is retried; it never uses up an attempt."""
+
+    code = "judge_failure"

@@ -1,0 +1,34 @@
+"""What a worker hands its judge process, and what comes back: plain data, JSON on a socket."""
+
+from __future__ import annotations
+
+from grader.schemas.report import Language, Report, Strict
+from grader.schemas.submission import ProgressView, State
+
+
+class Job(Strict):
+    """One submission to judge. ``seed_key`` (hex) is secret to platform and submission: case seeds derive from it.
+    ``baselines``: workload -> baseline name -> microseconds, as far as already frozen for this challenge version."""
+
+    submission: str
+    course: str
+    challenge: str
+    language: Language
+    source: str
+    device: str
+    seed_key: str
+    baselines: dict[str, dict[str, float]] = {}
+
+
+class Progress(Strict):
+    """The state that judging has reached, and how far."""
+
+    state: State
+    progress: ProgressView
+
+
+class Outcome(Strict):
+    """``baselines`` holds only what was measured newly, to be frozen under ``device_model`` and ``torch``."""
+
+    report: Report
+    baselines: dict[str, dict[str, float]] = {}

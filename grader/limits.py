@@ -1,0 +1,61 @@
+"""Every limit, once, with its reason. A limit that a course may change is a default of ``settings`` or of
+``challenge.toml``; what stands here alone is fixed."""
+
+from __future__ import annotations
+
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+# A long hand-tuned kernel is some 40 KiB; ten times that leaves room and bounds what is stored for ever.
+SOURCE_BYTES = 256 * KIB
+
+# Printing is for finding mistakes: 1 MiB is far more than anyone reads, and ends a flood within milliseconds.
+OUTPUT_BYTES = 1 * MIB
+# What of it is kept in the report: a few screens.
+OUTPUT_KEPT_BYTES = 8 * KIB
+
+# A message of the runner is a few hundred bytes; an error text is cut to fit.
+MESSAGE_BYTES = 64 * KIB
+ERROR_TEXT_CHARS = 8_000
+
+# torch and triton hold some 1.2 GiB once imported; the rest is the submission's own.
+BOX_MEMORY_BYTES = 4 * GIB
+BOX_TMP_BYTES = 512 * MIB
+# torch starts threads per core; 256 is far above that and far below a fork bomb.
+BOX_PIDS = 256
+BOX_CPUS = 2.0
+# From start to the runner's hello: importing torch on a cold disk takes up to 20 s.
+BOX_START_SECONDS = 60.0
+# A box that outlives this is killed by its parent whatever it says: the sum of all budgets stays below.
+BOX_WALL_SECONDS = 900.0
+
+COMPILE_SECONDS = 60.0
+COMPILE_MEMORY_BYTES = 4 * GIB
+COMPILE_LOG_BYTES = 64 * KIB
+ARTEFACT_BYTES = 64 * MIB
+
+# Loading runs the module's top level: imports and decorators, no work.
+LOAD_SECONDS = 30.0
+# One call of one case. In Triton's interpreter a small case takes milliseconds; ten seconds forgive a slow machine.
+CASE_SECONDS = 10.0
+# After a fault the process is gone or poisoned; three fresh boxes show a student what fails without a stampede.
+FRESH_BOXES = 3
+
+# The lease must outlive a few missed heartbeats, and a dead worker's submission should wait seconds, not minutes.
+LEASE_SECONDS = 30.0
+HEARTBEAT_SECONDS = 5.0
+SWEEP_SECONDS = 15.0
+# Our own failures are retried this often before the submission is given up as failed (never the student's fault).
+ATTEMPTS = 3
+
+# argon2 costs some 50 ms of CPU a guess; more than this a minute from one address is not a person.
+SIGN_IN_PER_MINUTE = 10
+# A class of 200 before a deadline submits about once a minute each.
+SUBMIT_PER_MINUTE = 30
+# Waiting or running at once for one user: enough to compare ideas, too few to fill the queue.
+WAITING_PER_USER = 10
+
+NAME_CHARS = 64
+FILENAME_CHARS = 128
+REQUEST_BYTES = 2 * MIB

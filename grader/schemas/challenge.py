@@ -1,0 +1,56 @@
+"""A challenge as API, CLI and pages see it."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from grader.schemas.report import Language, Sizes, Strict
+
+
+class ArgumentView(Strict):
+    name: str
+    kind: str
+    dtype: str
+    shape: list[str] = Field(default_factory=list)
+
+
+class CaseView(Strict):
+    name: str
+    category: str
+    sizes: Sizes
+    inputs: dict[str, str] = Field(default_factory=dict, description="argument -> what it is filled with, in words")
+    note: str = ""
+
+
+class WorkloadView(Strict):
+    name: str
+    sizes: Sizes
+    on: str
+
+
+class ChallengeSummary(Strict):
+    slug: str
+    title: str
+    track: str
+    difficulty: str
+    tags: list[str]
+    version: int
+    languages: list[Language]
+
+
+class ChallengeList(Strict):
+    challenges: list[ChallengeSummary]
+
+
+class ChallengeDetail(ChallengeSummary):
+    spec: str = Field(description="Markdown")
+    signatures: dict[str, str] = Field(description="language -> declaration of solve")
+    arguments: list[ArgumentView]
+    starters: dict[str, str]
+    cases: list[CaseView]
+    hidden_cases: int
+    workloads: list[WorkloadView]
+    reference: str
+    tolerance: dict[str, float]
+    limits: dict[str, float]
+    served: list[Language] = Field(default_factory=list, description="languages that this server's devices can run")

@@ -1,0 +1,144 @@
+"""A submission as API, CLI and pages see it, and the states that it goes through."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import Field
+
+from grader.schemas.report import Language, Score, Strict, Verdict
+
+
+class State(StrEnum):
+    """Where a submission is. ``failed`` is ours: it goes back to ``queued``, at most three times."""
+
+    QUEUED = "queued"
+    COMPILING = "compiling"
+    WAITING = "waiting"
+    TESTING = "testing"
+    TIMING = "timing"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+    @property
+    def final(self) -> bool:
+        return self in (State.DONE, State.CANCELLED, State.FAILED)
+
+
+class ProgressView(Strict):
+    """How far the present state has come: ``done`` of ``total`` cases or workloads, and the latest one's name."""
+
+    done: int = 0
+    total: int = 0
+    label: str = ""
+
+
+class SubmissionView(Strict):
+    id: str
+    user: str
+    challenge: str
+    version: int
+    language: Language
+    device: str
+    filename: str
+    state: State
+    verdict: Verdict | None = None
+    score: Score | None = None
+    attempt: int = Field(ge=0, description="how many times a worker took it")
+    progress: ProgressView = ProgressView()
+    position: int | None = Field(default=None, description="1 = next to be served; only while it waits")
+    expected_wait_s: float | None = None
+    created_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    error: str = Field(default="", description="why we failed, where we did")
+
+
+class SubmissionList(Strict):
+    submissions: list[SubmissionView]
+    total: int
+
+
+class SubmitBody(Strict):
+    """The body of POST /api/v1/submissions."""
+
+    challenge: str
+    language: str | None = Field(default=None, description="cuda or triton; taken from the filename when absent")
+    source: str
+    filename: str = "solution"
+    device: str | None = Field(default=None, description="a board's device; the platform's default when absent")
+
+
+class SourceView(Strict):
+    id: str
+    language: Language
+    filename: str
+    source: str
+
+
+class LeaderboardEntry(Strict):
+    """``rank`` is shared where intervals overlap: 1 + the entries that are surely faster."""
+
+    rank: int
+    user: str
+    submission: str
+    language: Language
+    time_us: float
+    ci_us: tuple[float, float]
+    speedup: float | None
+    submitted_at: datetime
+
+
+class Leaderboard(Strict):
+    challenge: str
+    version: int
+    device: str
+    language: Language | None = None
+    representative: bool
+    entries: list[LeaderboardEntry]
+    devices: list[str] = Field(default_factory=list, description="devices that have a board for this challenge")
+
+
+class TokenBody(Strict):
+    """Body of POST /api/v1/tokens: a name and password buy an API token."""
+
+    name: str
+    password: str
+    label: str = "cli"
+
+
+class TokenView(Strict):
+    token: str
+    user: str
+    role: str
+
+
+class Me(Strict):
+    name: str
+    role: str
+
+
+class PartHealth(Strict):
+    ok: bool
+    detail: str = ""
+
+
+class Health(Strict):
+    ok: bool
+    version: str
+    parts: dict[str, PartHealth]
+    devices: list[str]
+
+
+class ErrorBody(Strict):
+    code: str
+    message: str
+    hint: str = ""
+
+
+class ErrorEnvelope(Strict):
+    """Every error answer of the API."""
+
+    error: ErrorBody

@@ -1,0 +1,101 @@
+"""What every kind of box promises: a process that cannot harm the host, and one socket to talk to it.
+
+A box is used by one submission (or one control, baseline or compilation) and then killed. The parent owns its life:
+it may be killed at any moment, by any thread, more than once.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from grader import limits
+
+
+class Purpose(StrEnum):
+    RUN = "run"
+    COMPILE = "compile"
+    CONTROL = "control"
+    BASELINE = "baseline"
+
+
+@dataclass(frozen=True)
+class BoxSpec:
+    """What a box is for and how much it may use. ``program`` is a file of ``sandbox/runner``."""
+
+    purpose: Purpose
+    program: str = "main.py"
+    env: Mapping[str, str] = field(default_factory=dict)
+    memory_bytes: int = limits.BOX_MEMORY_BYTES
+    tmp_bytes: int = limits.BOX_TMP_BYTES
+    pids: int = limits.BOX_PIDS
+    cpus: float = limits.BOX_CPUS
+    output_bytes: int = limits.OUTPUT_BYTES
+    start_seconds: float = limits.BOX_START_SECONDS
+    wall_seconds: float = limits.BOX_WALL_SECONDS
+
+
+class EndReason(StrEnum):
+    """Why a box is no longer alive. The first reason that applied is kept."""
+
+    EXITED = "exited"
+    SIGNALLED = "signalled"
+    OUT_OF_MEMORY = "out_of_memory"
+    OUTPUT_FLOOD = "output_flood"
+    WALL_CLOCK = "wall_clock"
+    KILLED = "killed"
+
+
+@dataclass(frozen=True)
+class BoxEnd:
+    reason: EndReason
+    exit_code: int | None = None
+    signal: int | None = None
+
+    def sentence(self) -> str:
+        """How it ended, in words for a student."""
+        if self.reason is EndReason.EXITED:
+            return f"the process ended itself with exit code {self.exit_code}"
+        if self.reason is EndReason.SIGNALLED:
+            return f"the process was ended by signal {self.signal}"
+        return {
+            EndReason.OUT_OF_MEMORY: "the process used more memory than a box may use",
+            EndReason.OUTPUT_FLOOD: "the process printed more than a box may print",
+            EndReason.WALL_CLOCK: "the box lived longer than a box may live",
+            EndReason.KILLED: "the box was ended by the judge",
+        }[self.reason]
+
+
+class Box(Protocol):
+    """A started box. ``connection`` is a connected unix stream socket to its program (descriptors may be passed)."""
+
+    id: str
+    connection: socket.socket
+
+    def end(self, wait_s: float = 0.0) -> BoxEnd | None:
+        """How it ended, waiting at most ``wait_s`` seconds for it; None while it lives."""
+
+    def kill(self) -> BoxEnd:
+        """End it now and free everything it holds. Harmless when called again."""
+
+    def output(self) -> bytes:
+        """What it printed so far (stdout and stderr together), cut to the limit. Takes it away: the next call
+        returns only what came after."""
+
+
+class BoxMaker(Protocol):
+    """A kind of box: docker, local."""
+
+    name: str
+
+    def start(self, spec: BoxSpec) -> Box:
+        """Start a box and wait for its connection (not for its hello).
+
+        Raises BoxUnavailable when the engine, the image or the machine cannot make one.
+        """
+
+    def reap(self) -> int:
+        """Kill boxes whose parent is gone; returns how many."""
