@@ -1,7 +1,8 @@
 """What a ``cases.py`` is written with: cases, their categories, and recipes for inputs.
 
-A case is a name, a category, sizes, and for each input a recipe where the default of ``challenge.toml`` is not wanted.
-Recipes are data, so that a page can say in words what an input holds; ``draw`` makes the tensor.
+A case is a name, a category, sizes, and for each input a recipe where the default of
+``challenge.toml`` is not wanted. Recipes are data, so that a page can say in words what an input holds; ``draw``
+makes the tensor.
 Importing this module does not import torch.
 """
 
@@ -63,7 +64,8 @@ class Normal:
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
         import torch
 
-        values = torch.randn(shape, generator=generator, dtype=torch.float32)
+        # float64: the float32 version rounds differently on machines with and without AVX2.
+        values = torch.randn(shape, generator=generator, dtype=torch.float64)
         return (values * self.std + self.mean).to(dtype)
 
     def words(self) -> str:
@@ -143,7 +145,7 @@ class Sprinkle:
 
 @dataclass(frozen=True)
 class Rows:
-    """``base`` with whole rows (first dimension) set to ``value``: row 0, every ``step``-th, or all with step 1."""
+    """``base`` with whole rows (first dimension) set to ``value``: row 0 and every ``step``-th after it."""
 
     value: float
     step: int = 2
@@ -176,7 +178,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Case:
-    """One correctness test. ``inputs`` overrides the default recipe per input, ``scalars`` the default per scalar."""
+    """One correctness test. ``inputs`` overrides recipes, ``scalars`` values; the rest is as ``challenge.toml`` says."""
 
     name: str
     category: Category
@@ -196,5 +198,5 @@ def case(
     note: str = "",
     **sizes: int,
 ) -> Case:
-    """A case with its sizes as keywords: ``case("odd", "odd", n=1023)``. Raises ValueError on an unknown category."""
+    """A case, its sizes as keywords: ``case("odd", "odd", n=1023)``. Raises ValueError: unknown category."""
     return Case(name, Category(category), sizes, inputs or {}, scalars or {}, note)

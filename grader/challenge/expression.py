@@ -40,12 +40,14 @@ class Expression:
         """Its value as a dimension: a whole number, at least 0. Raises ExpressionError otherwise."""
         value = self(sizes)
         if value != int(value) or value < 0:
-            raise ExpressionError(f"'{self.text}' is {value} at {dict(sizes)}: a dimension is a whole number >= 0")
+            raise ExpressionError(
+                f"'{self.text}' is {value} at {dict(sizes)}: a dimension is a whole number >= 0"
+            )
         return int(value)
 
 
 def parse(text: str) -> Expression:
-    """Parse ``text``: numbers, names, + - * / // %, min, max, cdiv and parentheses. Raises ExpressionError."""
+    """Parse ``text``: numbers, names, + - * / // %, min, max, cdiv, parentheses. Raises ExpressionError."""
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -70,7 +72,9 @@ def _check(node: ast.expr, text: str, names: set[str]) -> None:
             for argument in node.args:
                 _check(argument, text, names)
         case _:
-            raise ExpressionError(f"'{text}': {type(node).__name__} is not allowed; use + - * / // % min max cdiv")
+            raise ExpressionError(
+                f"'{text}': {type(node).__name__} is not allowed; use + - * / // % min max cdiv"
+            )
 
 
 def _evaluate(node: ast.expr, sizes: Mapping[str, float]) -> float:

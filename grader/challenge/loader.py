@@ -92,7 +92,9 @@ class Challenge:
         try:
             suite = list(make())
         except (ValueError, TypeError) as error:
-            raise ChallengeInvalid(f"{path}: {error}", "Categories and recipes: grader.challenge.cases") from error
+            raise ChallengeInvalid(
+                f"{path}: {error}", "Categories and recipes: grader.challenge.cases"
+            ) from error
         if not suite and not hidden:
             raise ChallengeInvalid(f"{path}: cases() returned no case")
         seen: set[str] = set()
@@ -112,10 +114,14 @@ class Challenge:
             raise ChallengeInvalid(str(error)) from error
         readable = {arg.name for arg in manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT)}
         if unknown := set(case.inputs) - readable:
-            raise ChallengeInvalid(f"{where}: inputs {sorted(unknown)} do not exist; there are {sorted(readable)}")
+            raise ChallengeInvalid(
+                f"{where}: inputs {sorted(unknown)} do not exist; there are {sorted(readable)}"
+            )
         scalars = {arg.name for arg in manifest.scalars}
         if unknown := set(case.scalars) - scalars:
-            raise ChallengeInvalid(f"{where}: scalars {sorted(unknown)} do not exist; there are {sorted(scalars)}")
+            raise ChallengeInvalid(
+                f"{where}: scalars {sorted(unknown)} do not exist; there are {sorted(scalars)}"
+            )
 
 
 def _hide(case: Case) -> Case:
@@ -151,12 +157,14 @@ class Course:
         return sorted(path.parent.name for path in folder.glob("*/challenge.toml"))
 
     def load(self, slug: str) -> Challenge:
-        """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid naming file, key and what was expected."""
+        """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid naming file, key and expectation."""
         if slug not in self.slugs():
             known = ", ".join(self.slugs()) or "none"
             raise UnknownChallenge(f"There is no challenge '{slug}'.", f"There are: {known}.")
         folder = self.root / "challenges" / slug
-        return Challenge(slug, read_manifest(folder / "challenge.toml"), folder, self.root / "reference" / slug)
+        return Challenge(
+            slug, read_manifest(folder / "challenge.toml"), folder, self.root / "reference" / slug
+        )
 
     def all(self) -> list[Challenge]:
         """Every challenge, by track, place in the track, and slug."""
@@ -169,7 +177,9 @@ def read_manifest(path: Path) -> Manifest:
     try:
         data = tomllib.loads(_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise ChallengeInvalid(f"{path}: not TOML: {error}", "See challenges/vector_add/challenge.toml.") from error
+        raise ChallengeInvalid(
+            f"{path}: not TOML: {error}", "See challenges/vector_add/challenge.toml."
+        ) from error
     try:
         return Manifest.model_validate(data)
     except ValidationError as error:
@@ -191,7 +201,9 @@ def find_course(chosen: Path | None = None) -> Course:
     """
     if chosen is not None:
         if not (chosen / "challenges").is_dir():
-            raise ChallengeInvalid(f"{chosen} has no folder 'challenges'", "GRADER_CHALLENGES names a course folder.")
+            raise ChallengeInvalid(
+                f"{chosen} has no folder 'challenges'", "GRADER_CHALLENGES names a course folder."
+            )
         return Course(chosen)
     package = Path(__file__).resolve().parent.parent
     for root in (package.parent, package / "course"):

@@ -83,7 +83,11 @@ class Argument(Strict):
     @model_validator(mode="before")
     @classmethod
     def _dtype_is_stated(cls, data: object) -> object:
-        if isinstance(data, dict) and data.get("kind") in {"input", "inout", "output"} and "dtype" not in data:
+        if (
+            isinstance(data, dict)
+            and data.get("kind") in {"input", "inout", "output"}
+            and "dtype" not in data
+        ):
             raise ValueError("a buffer needs a dtype")
         return data
 
@@ -103,7 +107,7 @@ class Argument(Strict):
 
 
 class Tolerance(Strict):
-    """A value passes when |got - oracle| <= atol + rtol * magnitude. Ignored for integer outputs: they are exact."""
+    """A value passes when |got - oracle| <= atol + rtol * magnitude. Integer outputs are exact without it."""
 
     atol: float = Field(default=0.0, ge=0, lt=1)
     rtol: float = Field(default=0.0, ge=0, lt=1)

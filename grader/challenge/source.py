@@ -21,7 +21,9 @@ def decode(raw: bytes) -> str:
     if not raw.strip():
         raise BadSource("The source is empty.", "`grader init SLUG` writes a starter file to begin from.")
     if b"\0" in raw:
-        raise BadSource("The file is binary (it holds NUL bytes).", "Submit the source text, not a compiled file.")
+        raise BadSource(
+            "The file is binary (it holds NUL bytes).", "Submit the source text, not a compiled file."
+        )
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -41,5 +43,7 @@ def language_of(filename: str, chosen: str | None) -> Language:
             raise UnknownLanguage(f"There is no language '{chosen}'.", "Languages: cuda, triton.") from error
     suffix = PurePath(filename).suffix.lower()
     if suffix not in _BY_SUFFIX:
-        raise UnknownLanguage(f"'{filename}' does not tell its language.", "End it in .cu or .py, or name the language.")
+        raise UnknownLanguage(
+            f"'{filename}' does not tell its language.", "End it in .cu or .py, or name the language."
+        )
     return _BY_SUFFIX[suffix]

@@ -1,0 +1,77 @@
+"""Draws the inputs of a case: the same (manifest, case, seed) gives the same tensors on every machine.
+
+Importing this module does not import torch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from grader.challenge.cases import Case, Integers, Normal, Recipe, Uniform
+from grader.challenge.expression import ExpressionError, parse
+from grader.challenge.model import Argument, Kind, Manifest
+from grader.errors import ChallengeInvalid
+
+if TYPE_CHECKING:
+    import torch
+
+_SEED_BYTES = 8
+
+
+def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> Recipe:
+    """What fills ``arg`` where a case says nothing: its ``values`` in ``challenge.toml``, bounds at ``sizes``.
+
+    Raises ChallengeInvalid where a bound cannot be computed.
+    """
+    values = arg.values
+    if values.dist == "normal":
+        return Normal()
+    try:
+        low, high = (_bound(bound, sizes) for bound in (values.low, values.high))
+    except ExpressionError as error:
+        raise ChallengeInvalid(f"{manifest.title}: args '{arg.name}' values: {error}") from error
+    if values.dist == "uniform":
+        return Uniform(low, high)
+    return Integers(int(low), int(high))
+
+
+def draw_inputs(manifest: Manifest, case: Case, seed: int) -> dict[str, torch.Tensor]:
+    """Contiguous CPU tensors for every input and in-out, in signature order.
+
+    Each argument has its own generator: two inputs are independent, and adding one does not change another.
+    Raises ChallengeInvalid naming case and argument where a recipe fails or gives another shape or dtype.
+    """
+    readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
+    return {arg.name: _draw(manifest, case, arg, seed) for arg in readable}
+
+
+def _draw(manifest: Manifest, case: Case, arg: Argument, seed: int) -> torch.Tensor:
+    import torch
+
+    where = f"{manifest.title}: case '{case.name}', input '{arg.name}'"
+    shape = manifest.shape(arg, case.sizes)
+    dtype: torch.dtype = getattr(torch, arg.dtype.value)
+    recipe = case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes)
+    try:
+        values = recipe.draw(shape, dtype, _generator(seed, arg.name))
+    except Exception as error:  # staff's own recipe: whatever it raises, the case is at fault
+        raise ChallengeInvalid(f"{where}: {recipe.words()}: {type(error).__name__}: {error}") from error
+    if not isinstance(values, torch.Tensor):
+        raise ChallengeInvalid(f"{where}: its recipe gives {type(values).__name__}, not a tensor")
+    if tuple(values.shape) != shape or values.dtype is not dtype or values.device.type != "cpu":
+        got = f"{values.dtype} {list(values.shape)} on {values.device.type}"
+        raise ChallengeInvalid(f"{where}: its recipe gives {got}, expected {dtype} {list(shape)} on cpu")
+    return values.contiguous()
+
+
+def _generator(seed: int, name: str) -> torch.Generator:
+    import torch
+
+    digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest[:_SEED_BYTES], "big"))
+
+
+def _bound(bound: str | float, sizes: Mapping[str, int]) -> float:
+    return parse(bound)(sizes) if isinstance(bound, str) else bound
