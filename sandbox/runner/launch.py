@@ -1,0 +1,45 @@
+"""Becomes the program of a local box: sets what only a process can set for itself, then executes the program.
+
+    python -I -S launch.py PARENT_PID DATA_BYTES FILE_BYTES PROGRAM ADDRESS
+
+A program of its own instead of code run between fork and exec: the parent has threads, and there anything can deadlock.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+
+PR_SET_PDEATHSIG = 1
+PR_SET_NO_NEW_PRIVS = 38
+OPEN_FILES = 1024
+
+
+def lower(which: int, value: int) -> None:
+    """Set soft and hard limit to ``value``, or to the hard limit where that is lower already."""
+    _, hard = resource.getrlimit(which)
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(which, (value, value))
+
+
+def main() -> None:
+    parent, data_bytes, file_bytes = (int(word) for word in sys.argv[1:4])
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if os.getppid() != parent:  # it died before we asked to die with it
+        os._exit(1)
+    lower(resource.RLIMIT_CORE, 0)
+    lower(resource.RLIMIT_DATA, data_bytes)
+    lower(resource.RLIMIT_FSIZE, file_bytes)
+    lower(resource.RLIMIT_NOFILE, OPEN_FILES)
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")  # where the kernel must kill someone, it shall be the box
+    except OSError:
+        pass
+    os.execv(sys.executable, [sys.executable, "-I", *sys.argv[4:]])
+
+
+main()

@@ -1,0 +1,217 @@
+"""A program that says what a box looks like from within, and misbehaves on request: for tests and ``doctor``.
+
+Each message is a 4-byte little-endian length and that many bytes of JSON: ``{"do": NAME, ...}``. The answer has the
+same form; ``{"error": "..."}`` where the deed failed. A descriptor may travel with a message.
+"""
+
+import array
+import json
+import os
+import signal
+import socket
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from connect import connect  # noqa: E402
+
+CHUNK = 16 << 20
+
+
+def receive(connection: socket.socket) -> tuple[dict, list[int]]:
+    """The next message and the descriptors that came with it. Raises EOFError when the parent has closed."""
+    header, descriptors = b"", []
+    while len(header) < 4:
+        data, extra, _, _ = connection.recvmsg(4 - len(header), socket.CMSG_SPACE(4 * 4))
+        if not data:
+            raise EOFError
+        header += data
+        for _, _, packed in extra:
+            descriptors += array.array("i", packed[: len(packed) // 4 * 4])
+    length = int.from_bytes(header, "little")
+    body = b""
+    while len(body) < length:
+        body += connection.recv(length - len(body))
+    return json.loads(body), descriptors
+
+
+def send(connection: socket.socket, message: dict) -> None:
+    body = json.dumps(message).encode()
+    connection.sendall(len(body).to_bytes(4, "little") + body)
+
+
+def status_lines() -> dict:
+    with open("/proc/self/status") as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
+def see(_request: dict, _descriptors: list[int]) -> dict:
+    """What this process is and may do."""
+    status = status_lines()
+    with open("/proc/self/oom_score_adj") as file:
+        oom_score = int(file.read())
+    return {
+        "uid": os.getuid(),
+        "gid": os.getgid(),
+        "groups": os.getgroups(),
+        "capabilities": {name: status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")},
+        "no_new_privileges": status.get("NoNewPrivs") == "1",
+        "seccomp": status.get("Seccomp"),
+        "interfaces": sorted(name for _, name in socket.if_nameindex()),
+        "env": dict(os.environ),
+        "cwd": os.getcwd(),
+        "pid": os.getpid(),
+        "group": os.getpgrp(),
+        "session": os.getsid(0),
+        "hostname": socket.gethostname(),
+        "descriptors": sorted(int(name) for name in os.listdir("/proc/self/fd")),
+        "oom_score": oom_score,
+        "python": sys.version,
+    }
+
+
+def can_write(request: dict, _descriptors: list[int]) -> dict:
+    """For each folder whether a file can be made in it: true, or why not."""
+    answer = {}
+    for folder in request["folders"]:
+        path = os.path.join(folder, f"probe-{os.getpid()}")
+        try:
+            with open(path, "wb"):
+                pass
+            os.unlink(path)
+            answer[folder] = True
+        except OSError as error:
+            answer[folder] = os.strerror(error.errno)
+    return {"can_write": answer}
+
+
+def can_read(request: dict, _descriptors: list[int]) -> dict:
+    """For each path its entries (a folder) or size read (a file), or why not."""
+    answer = {}
+    for path in request["paths"]:
+        try:
+            if os.path.isdir(path):
+                answer[path] = sorted(os.listdir(path))
+            else:
+                with open(path, "rb") as file:
+                    answer[path] = len(file.read(1 << 20))
+        except OSError as error:
+            answer[path] = os.strerror(error.errno)
+    return {"can_read": answer}
+
+
+def double(request: dict, descriptors: list[int]) -> dict:
+    """Double every byte of the descriptor that came along, in place."""
+    size = os.fstat(descriptors[0]).st_size
+    data = os.pread(descriptors[0], size, 0)
+    os.pwrite(descriptors[0], bytes(byte * 2 % 256 for byte in data), 0)
+    os.close(descriptors[0])
+    return {"doubled": size}
+
+
+def reach(request: dict, _descriptors: list[int]) -> dict:
+    """Try to connect to ``host``:``port``."""
+    with socket.create_connection((request["host"], request["port"]), timeout=2):
+        return {"reached": True}
+
+
+def use_memory(request: dict, _descriptors: list[int]) -> dict:
+    held = []
+    for _ in range(0, request["bytes"], CHUNK):
+        held.append(b"\xff" * CHUNK)
+    return {"used": len(held) * CHUNK}
+
+
+def fork(request: dict, _descriptors: list[int]) -> dict:
+    """Fork sleeping children until ``count`` or until the box refuses; says how many were made."""
+    made = 0
+    for _ in range(request["count"]):
+        try:
+            child = os.fork()
+        except OSError as error:
+            return {"made": made, "refused": os.strerror(error.errno)}
+        if child == 0:
+            if request.get("session"):
+                os.setsid()
+            time.sleep(600)
+            os._exit(0)
+        made += 1
+    return {"made": made}
+
+
+def write_output(request: dict, _descriptors: list[int]) -> dict:
+    block = b"x" * min(request["bytes"], 1 << 20)
+    left = request["bytes"]
+    while left > 0:
+        left -= os.write(request.get("descriptor", 1), block[:left])
+    return {"written": request["bytes"]}
+
+
+def fill(request: dict, _descriptors: list[int]) -> dict:
+    """Write ``bytes`` to a file in ``folder``; says how much went in before it was refused."""
+    path, written = os.path.join(request["folder"], "fill"), 0
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        while written < request["bytes"]:
+            written += os.write(descriptor, b"\0" * (1 << 20))
+    except OSError as error:
+        return {"filled": written, "refused": os.strerror(error.errno)}
+    finally:
+        os.close(descriptor)
+        os.unlink(path)
+    return {"filled": written}
+
+
+def many_files(request: dict, _descriptors: list[int]) -> dict:
+    """Make empty files in ``folder`` until ``count`` or until refused."""
+    for number in range(request["count"]):
+        try:
+            os.close(os.open(os.path.join(request["folder"], f"f{number}"), os.O_WRONLY | os.O_CREAT, 0o600))
+        except OSError as error:
+            return {"made": number, "refused": os.strerror(error.errno)}
+    return {"made": request["count"]}
+
+
+def end(request: dict, _descriptors: list[int]) -> dict:
+    os._exit(request["code"])
+
+
+def raise_signal(request: dict, _descriptors: list[int]) -> dict:
+    signal.signal(request["signal"], signal.SIG_DFL)
+    os.kill(os.getpid(), request["signal"])
+    time.sleep(600)
+    return {}
+
+
+def spin(_request: dict, _descriptors: list[int]) -> dict:
+    """Never answer, and ignore every signal that can be ignored."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    while True:
+        pass
+
+
+DEEDS = {
+    deed.__name__: deed
+    for deed in (see, can_write, can_read, double, reach, use_memory, fork, write_output, fill, many_files, end,
+                 raise_signal, spin)
+}  # fmt: skip
+
+
+def main() -> None:
+    connection = connect(sys.argv[1])
+    while True:
+        try:
+            request, descriptors = receive(connection)
+        except EOFError:
+            return
+        try:
+            answer = DEEDS[request["do"]](request, descriptors)
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        send(connection, answer)
+
+
+main()
