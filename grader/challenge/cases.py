@@ -1,9 +1,8 @@
 """What a ``cases.py`` is written with: cases, their categories, and recipes for inputs.
 
 A case is a name, a category, sizes, and for each input a recipe where the default of
-``challenge.toml`` is not wanted. Recipes are data, so that a page can say in words what an input holds; ``draw``
-makes the tensor.
-Importing this module does not import torch.
+``challenge.toml`` is not wanted. Recipes are data, so that a page can say in words what an input holds; their
+``draw`` makes the tensor. Importing this module does not import torch.
 """
 
 from __future__ import annotations
@@ -178,7 +177,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Case:
-    """One correctness test. ``inputs`` overrides recipes, ``scalars`` values; the rest is as ``challenge.toml`` says."""
+    """One correctness test. ``inputs`` and ``scalars`` override what ``challenge.toml`` says."""
 
     name: str
     category: Category

@@ -21,7 +21,8 @@ _SEED_BYTES = 8
 
 
 def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> Recipe:
-    """What fills ``arg`` where a case says nothing: its ``values`` in ``challenge.toml``, bounds at ``sizes``.
+    """What fills ``arg`` where a case says nothing: its ``values`` in ``challenge.toml``, bounds
+    at ``sizes``.
 
     Raises ChallengeInvalid where a bound cannot be computed.
     """

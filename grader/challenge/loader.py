@@ -157,7 +157,7 @@ class Course:
         return sorted(path.parent.name for path in folder.glob("*/challenge.toml"))
 
     def load(self, slug: str) -> Challenge:
-        """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid naming file, key and expectation."""
+        """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid naming file and key."""
         if slug not in self.slugs():
             known = ", ".join(self.slugs()) or "none"
             raise UnknownChallenge(f"There is no challenge '{slug}'.", f"There are: {known}.")

@@ -77,8 +77,8 @@ def cuda_footer(manifest: Manifest) -> str:
     """What the compiler appends to a CUDA source.
 
     ``#line`` keeps the student's numbers; the ``static_assert`` lets the compiler check arity and types; the
-    wrapper ``grader_entry`` takes an array of pointers to arguments, so that the loader needs no signature. Sizes are
-    converted by the call, so ``int n`` stays legal.
+    wrapper ``grader_entry`` takes an array of pointers to arguments, so that the loader needs no signature.
+    Sizes are converted by the call, so ``int n`` stays legal.
     """
     types = ", ".join(c_type(arg) for arg in manifest.args)
     values = ", ".join(
