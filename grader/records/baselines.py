@@ -1,0 +1,67 @@
+"""Frozen reference times: a speedup must not drift because the reference was measured again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from grader.records.models import BaselineRow, utcnow
+
+# workload -> baseline name -> microseconds
+Times = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What baselines belong to: one challenge version on one kind of device with one torch."""
+
+    challenge: str
+    version: int
+    device_model: str
+    torch: str
+
+
+def read(session: Session, bench: Bench) -> Times:
+    row = BaselineRow
+    rows = session.execute(
+        select(row.workload, row.baseline, row.time_us).where(
+            row.challenge == bench.challenge,
+            row.version == bench.version,
+            row.device_model == bench.device_model,
+            row.torch == bench.torch,
+        )
+    )
+    times: Times = {}
+    for workload, baseline, time_us in rows:
+        times.setdefault(workload, {})[baseline] = time_us
+    return times
+
+
+def freeze(session: Session, bench: Bench, times: Mapping[str, Mapping[str, float]]) -> None:
+    """Store new times; where a time exists already, the first one stays."""
+    rows = [
+        {
+            "challenge": bench.challenge,
+            "version": bench.version,
+            "device_model": bench.device_model,
+            "torch": bench.torch,
+            "workload": workload,
+            "baseline": baseline,
+            "time_us": time_us,
+            "created_at": utcnow(),
+        }
+        for workload, by_name in times.items()
+        for baseline, time_us in by_name.items()
+    ]
+    if rows:
+        session.execute(_insert_where_missing(session), rows)
+
+
+def _insert_where_missing(session: Session) -> Insert:
+    if session.get_bind().dialect.name == "postgresql":
+        return postgresql.insert(BaselineRow).on_conflict_do_nothing()
+    return sqlite.insert(BaselineRow).on_conflict_do_nothing()

@@ -1,0 +1,71 @@
+"""Engines and sessions: SQLite in WAL mode by default, PostgreSQL by the same code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, CursorResult, Engine, Executable, create_engine, event, make_url
+from sqlalchemy.orm import Session, sessionmaker
+
+# A writer holds SQLite's lock for milliseconds; who waits this long met a machine in trouble, not a busy one.
+_BUSY_MS = 15_000
+_WRITING = "grader_writing"
+
+Sessions = sessionmaker[Session]
+
+
+def make_engine(url: str) -> Engine:
+    """An engine for ``url``; the folder of a SQLite file is made where it is missing."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite":
+        if parsed.drivername == "postgresql":
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        return create_engine(parsed, pool_pre_ping=True)
+    if parsed.database:
+        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    engine = create_engine(parsed)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # the driver must not begin transactions of its own: _begin_sqlite does
+    for pragma in ("journal_mode = WAL", "foreign_keys = ON", f"busy_timeout = {_BUSY_MS}"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A transaction that reads first and writes later cannot wait for the lock and would fail; so writers take
+    # it first.
+    writing = connection.get_execution_options().get(_WRITING, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def make_sessions(engine: Engine) -> Sessions:
+    return sessionmaker(engine, expire_on_commit=False)
+
+
+@contextmanager
+def writing(sessions: Sessions) -> Iterator[Session]:
+    """A transaction that may write: committed at the end, rolled back on an error."""
+    with sessions() as session, session.begin():
+        session.connection(execution_options={_WRITING: True})
+        yield session
+
+
+@contextmanager
+def writing_connection(engine: Engine) -> Iterator[Connection]:
+    """The same without a session, for migrations."""
+    with engine.connect().execution_options(**{_WRITING: True}) as connection, connection.begin():
+        yield connection
+
+
+def changed(session: Session, statement: Executable) -> int:
+    """Execute an UPDATE, INSERT or DELETE; how many rows it touched."""
+    result = session.execute(statement)
+    assert isinstance(result, CursorResult)  # noqa: S101 - what SQLAlchemy promises for these statements
+    return result.rowcount

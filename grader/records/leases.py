@@ -1,0 +1,233 @@
+"""Taking a submission under a lease, keeping it, and the three ways to let go: finish, give back, cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, select, update
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.records.engine import changed
+from grader.records.models import ReportRow, SubmissionRow
+from grader.records.order import waiting_order
+from grader.records.states import ACTIVE, move
+from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.submission import ProgressView, State
+
+_FREE = {"worker": None, "lease_until": None}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A submission that a worker holds. ``id`` and ``attempt`` together are the fence of everything it
+    writes.
+    """
+
+    id: int
+    attempt: int
+    public_id: str
+    challenge: str
+    version: int
+    language: Language
+    device: str
+    source: str
+
+
+def claim(
+    session: Session, device: str, languages: Sequence[Language], worker: str, now: datetime, lease_s: float
+) -> Claim | None:
+    """Take the next waiting submission of ``device``; None where nothing waits. Needs a writing transaction."""
+    order = waiting_order(device, now, languages)
+    row = session.execute(
+        select(SubmissionRow)
+        .join(order, order.c.id == SubmissionRow.id)
+        .where(SubmissionRow.state == State.QUEUED)
+        .order_by(order.c.place)
+        .limit(1)
+        # On PostgreSQL a row that another worker is taking this very moment is passed over; SQLite has one
+        # writer.
+        .with_for_update(of=SubmissionRow, skip_locked=True)
+    ).scalar_one_or_none()
+    if row is None:
+        return None
+    taken = move(
+        session,
+        row.id,
+        row.attempt,
+        State.COMPILING,
+        SubmissionRow.state == State.QUEUED,
+        attempt=row.attempt + 1,
+        worker=worker,
+        lease_until=now + timedelta(seconds=lease_s),
+        claimed_at=now,
+        started_at=now,
+        progress={},
+    )
+    if not taken:
+        return None
+    return Claim(
+        row.id,
+        row.attempt + 1,
+        row.public_id,
+        row.challenge,
+        row.version,
+        row.language,
+        row.device,
+        row.source,
+    )
+
+
+def renew(session: Session, held: Claim, until: datetime) -> bool:
+    """Lengthen the lease; False where it was lost."""
+    row = SubmissionRow
+    statement = (
+        update(row)
+        .where(row.id == held.id, row.attempt == held.attempt, row.state.in_(ACTIVE))
+        .values(lease_until=until)
+        .execution_options(synchronize_session=False)
+    )
+    return changed(session, statement) == 1
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a worker must know of the submission it holds."""
+
+    held: bool
+    cancel_requested: bool
+
+
+def standing(session: Session, held: Claim) -> Standing:
+    row = SubmissionRow
+    wanted = session.execute(
+        select(row.cancel_requested).where(
+            row.id == held.id, row.attempt == held.attempt, row.state.in_(ACTIVE)
+        )
+    ).scalar_one_or_none()
+    return Standing(held=wanted is not None, cancel_requested=bool(wanted))
+
+
+def progress(session: Session, held: Claim, state: State, view: ProgressView) -> bool:
+    """Record how far judging has come; False where the lease was lost or the state may not follow."""
+    return state in ACTIVE and move(session, held.id, held.attempt, state, progress=view.model_dump())
+
+
+def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool:
+    """Store the verdict and its report; False (and nothing stored) where the lease was lost or it already
+    ended.
+    """
+    done = move(
+        session,
+        held.id,
+        held.attempt,
+        State.DONE,
+        verdict=report.verdict,
+        # The challenge may have got a new version while this waited: the board is that of what was judged.
+        version=report.version,
+        finished_at=now,
+        error="",
+        **_FREE,
+        **_score(report),
+    )
+    if done:
+        session.add(ReportRow(submission_id=held.id, attempt=held.attempt, body=report.model_dump_json()))
+    return done
+
+
+def _score(report: Report) -> dict[str, float | int | None]:
+    score = report.score
+    low, high = score.ci or (None, None)
+    return {
+        "time_us": score.time_us,
+        "ci_lo_us": low,
+        "ci_hi_us": high,
+        "speedup": score.speedup,
+        "passed": score.passed,
+        "total": score.total,
+    }
+
+
+def end_cancelled(session: Session, submission: int, attempt: int, now: datetime) -> bool:
+    return move(session, submission, attempt, State.CANCELLED, finished_at=now, **_FREE)
+
+
+def give_back(
+    session: Session,
+    submission: int,
+    attempt: int,
+    now: datetime,
+    *conditions: ColumnElement[bool],
+    error: str = "",
+    cap: int | None = None,
+    report: Report | None = None,
+) -> State | None:
+    """Let go of a submission without a verdict of its own; the state it went to, or None where it was not
+    held.
+
+    With ``cap`` this was a failure of ours: it is counted, and the submission has failed for good at the
+    cap-th one. Without, it just waits again (a worker that stops). A cancellation asked for meanwhile comes
+    first.
+    """
+    row = session.execute(
+        select(SubmissionRow)
+        .where(SubmissionRow.id == submission, SubmissionRow.attempt == attempt)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    ).scalar_one_or_none()
+    if row is None:
+        return None
+    if row.cancel_requested:
+        return State.CANCELLED if end_cancelled(session, submission, attempt, now) else None
+    failures = row.failures + (cap is not None)
+    text = error[: limits.ERROR_TEXT_CHARS]
+    if cap is None or failures < cap:
+        back = move(
+            session,
+            submission,
+            attempt,
+            State.QUEUED,
+            *conditions,
+            failures=failures,
+            error=text,
+            progress={},
+            **_FREE,
+        )
+        return State.QUEUED if back else None
+    ended = move(
+        session,
+        submission,
+        attempt,
+        State.FAILED,
+        *conditions,
+        failures=failures,
+        error=text,
+        verdict=Verdict.INTERNAL_ERROR,
+        finished_at=now,
+        **_FREE,
+    )
+    if ended and report is not None:
+        session.add(ReportRow(submission_id=submission, attempt=attempt, body=report.model_dump_json()))
+    return State.FAILED if ended else None
+
+
+def expired(session: Session, now: datetime) -> list[tuple[int, int]]:
+    """Submissions (row id, attempt) whose worker has been silent for longer than its lease."""
+    row = SubmissionRow
+    rows = session.execute(select(row.id, row.attempt).where(row.state.in_(ACTIVE), row.lease_until < now))
+    return [(found.id, found.attempt) for found in rows]
+
+
+def reclaim(session: Session, submission: int, attempt: int, now: datetime, cap: int) -> State | None:
+    """Give back a submission whose lease has run out; None where its worker came back in time."""
+    return give_back(
+        session,
+        submission,
+        attempt,
+        now,
+        SubmissionRow.lease_until < now,
+        error="The worker that judged this stopped answering.",
+        cap=cap,
+    )

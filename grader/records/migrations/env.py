@@ -1,0 +1,13 @@
+"""Alembic's entry point. The connection, already in a transaction, comes from ``grader.records.migrate``."""
+
+from alembic import context
+
+from grader.records.models import Base
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    transactional_ddl=True,
+    render_as_batch=True,
+)
+context.run_migrations()

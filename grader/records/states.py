@@ -1,0 +1,59 @@
+"""The life of a submission, written once: which state follows which, and the one fenced UPDATE that changes
+it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, update
+from sqlalchemy.orm import Session
+
+from grader.records.engine import changed
+from grader.records.models import SubmissionRow
+from grader.schemas.submission import State
+
+_ENDS = {State.DONE, State.CANCELLED, State.FAILED, State.QUEUED}
+
+# queued again: a failure of ours, or a worker that was asked to stop. No state follows done, cancelled and
+# failed.
+FOLLOWS: dict[State, frozenset[State]] = {
+    State.QUEUED: frozenset({State.COMPILING, State.CANCELLED}),
+    State.COMPILING: frozenset({State.WAITING, State.TESTING} | _ENDS),
+    State.WAITING: frozenset({State.TESTING} | _ENDS),
+    State.TESTING: frozenset({State.TIMING} | _ENDS),
+    State.TIMING: frozenset(_ENDS),
+    State.DONE: frozenset(),
+    State.CANCELLED: frozenset(),
+    State.FAILED: frozenset(),
+}
+
+# A worker holds it under a lease.
+ACTIVE = (State.COMPILING, State.WAITING, State.TESTING, State.TIMING)
+# Counts against the user's waiting limit.
+UNFINISHED = (State.QUEUED, *ACTIVE)
+
+
+def before(state: State) -> list[State]:
+    """The states that ``state`` may follow."""
+    return [earlier for earlier, later in FOLLOWS.items() if state in later]
+
+
+def move(
+    session: Session, submission: int, fence: int, to: State, *conditions: ColumnElement[bool], **values: Any
+) -> bool:
+    """Change the state of one submission; True where it happened.
+
+    It does not happen when ``fence`` is no longer the present attempt (a late result of a worker that lost
+    its lease), when ``to`` may not follow the present state (a verdict is never overwritten), or when a
+    condition does not hold. An active state may follow itself: that is progress within it.
+    """
+    sources = before(to) + ([to] if to in ACTIVE else [])
+    statement = (
+        update(SubmissionRow)
+        .where(SubmissionRow.id == submission, SubmissionRow.attempt == fence)
+        .where(SubmissionRow.state.in_(sources), *conditions)
+        .values(state=to, **values)
+        .execution_options(synchronize_session=False)
+    )
+    return changed(session, statement) == 1
