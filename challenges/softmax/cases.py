@@ -1,0 +1,63 @@
+"""The edge cases of softmax."""
+
+from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Normal, Rows, Sprinkle, Uniform, case
+
+
+def cases() -> list[Case]:
+    return [
+        case("basic", "basic", rows=8, cols=64),
+        case(
+            "no_rows",
+            "empty",
+            rows=0,
+            cols=5,
+            note="Nothing to do: a grid of 0 blocks is a launch error in CUDA.",
+        ),
+        case(
+            "no_cols", "empty", rows=5, cols=0, note="Rows without elements: nothing may be read or written."
+        ),
+        case("no_rows_no_cols", "empty", rows=0, cols=0),
+        case("one_element", "one_element", rows=1, cols=1, note="The softmax of one number is 1."),
+        case("one_column", "one_element", rows=33, cols=1),
+        case("one_row", "odd", rows=1, cols=513),
+        case("odd", "odd", rows=7, cols=99),
+        case("prime", "prime", rows=13, cols=211),
+        *[
+            case(f"cols_{cols}", "block_edge", rows=3, cols=cols)
+            for cols in (31, 32, 33, 127, 128, 129, 1023, 1024, 1025)
+        ],
+        case("rows_129", "block_edge", rows=129, cols=3),
+        case("zeros", "zeros", rows=5, cols=77, inputs={"x": Constant(0)}, note="Every element is 1 / cols."),
+        case("ones", "ones", rows=5, cols=77, inputs={"x": Constant(1)}),
+        case(
+            "plus_1000", "huge", rows=5, cols=77, inputs={"x": Normal(1000, 3)}, note="exp(1000) overflows."
+        ),
+        case("minus_1000", "huge", rows=5, cols=77, inputs={"x": Normal(-1000, 3)}, note="exp(-1000) is 0."),
+        case("near_float_max", "huge", rows=5, cols=77, inputs={"x": Choice((3e38, -3e38, 0.0))}),
+        case("wide_range", "huge", rows=5, cols=77, inputs={"x": Uniform(-200, 200)}),
+        case("tiny", "tiny", rows=5, cols=77, inputs={"x": Uniform(-1e-30, 1e-30)}),
+        case("denormal", "denormal", rows=5, cols=77, inputs={"x": Uniform(-1e-39, 1e-39)}),
+        case("nan", "nan", rows=20, cols=33, inputs={"x": Sprinkle(NAN, 0.01)}, note="Its whole row is NaN."),
+        case(
+            "pos_inf", "pos_inf", rows=20, cols=33, inputs={"x": Sprinkle(INF, 0.01)}, note="Its row is NaN."
+        ),
+        case("neg_inf", "neg_inf", rows=20, cols=33, inputs={"x": Sprinkle(-INF, 0.2)}, note="Each gives 0."),
+        case(
+            "masked_rows",
+            "neg_inf",
+            rows=6,
+            cols=33,
+            inputs={"x": Rows(-INF)},
+            note="A row of nothing but -inf is NaN, as in PyTorch.",
+        ),
+        case("mostly_neg_inf", "neg_inf", rows=4, cols=1500, inputs={"x": Sprinkle(-INF, 0.995)}),
+        case(
+            "ties",
+            "ties",
+            rows=6,
+            cols=50,
+            inputs={"x": Choice((2.0, -1.0))},
+            note="Equal inputs, equal outputs.",
+        ),
+        case("large", "large", rows=17, cols=5003),
+    ]
