@@ -39,7 +39,7 @@ class Claim:
 def claim(
     session: Session, device: str, languages: Sequence[Language], worker: str, now: datetime, lease_s: float
 ) -> Claim | None:
-    """Take the next waiting submission of ``device``; None where nothing waits. Needs a writing transaction."""
+    """Take the next waiting submission of ``device``, or None. Call it within ``writing``."""
     order = waiting_order(device, now, languages)
     row = session.execute(
         select(SubmissionRow)

@@ -57,7 +57,7 @@ def positions(session: Session, device: str, now: datetime) -> dict[int, int]:
     return {row.id: row.place for row in session.execute(select(order.c.id, order.c.place))}
 
 
-def seconds_per_submission(session: Session, device: str, now: datetime, silent_s: float) -> float | None:
+def seconds_a_place(session: Session, device: str, now: datetime, silent_s: float) -> float | None:
     """How long the queue of ``device`` takes to move by one place; None where nothing tells (no worker, no
     history).
     """

@@ -1,0 +1,82 @@
+"""Tickets: RQ jobs that say "serve one submission of this queue". Which one is decided in SQL, by who takes
+the ticket.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import structlog
+
+if TYPE_CHECKING:
+    from redis import Redis
+    from rq import Queue
+
+log = structlog.get_logger(__name__)
+
+# A submit must not hang on a Redis that is gone: it succeeds without, and the sweeper issues the ticket
+# later.
+_CONNECT_SECONDS = 2.0
+# Redis is no record: a ticket that failed is of interest for an hour at most.
+_FAILURE_SECONDS = 3600
+
+
+def queue_name(device: str) -> str:
+    return f"run:{device}"
+
+
+class Tickets:
+    """The queues of one Redis, by device. Nothing is connected before it is needed."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    @functools.cached_property
+    def connection(self) -> Redis:
+        from redis import Redis
+
+        return Redis.from_url(
+            self.url, socket_connect_timeout=_CONNECT_SECONDS, socket_timeout=_CONNECT_SECONDS
+        )
+
+    def _queue(self, device: str) -> Queue:
+        from rq import Queue
+        from rq.serializers import JSONSerializer
+
+        return Queue(queue_name(device), connection=self.connection, serializer=JSONSerializer)
+
+    def enqueue(self, device: str, count: int = 1) -> bool:
+        """Issue tickets; False where Redis does not answer (never an error: SQL knows what waits)."""
+        from redis import RedisError
+
+        try:
+            for _ in range(count):
+                self._queue(device).enqueue(
+                    "grader.queue.worker.serve",
+                    queue_name(device),
+                    job_timeout=-1,
+                    result_ttl=0,
+                    failure_ttl=_FAILURE_SECONDS,
+                    description=f"serve one submission of {queue_name(device)}",
+                )
+        except (RedisError, OSError) as error:
+            log.warning("ticket_not_issued", device=device, error=str(error))
+            return False
+        return True
+
+    def waiting(self, device: str) -> int:
+        """Tickets that nobody took yet. Raises redis.RedisError where Redis does not answer."""
+        return int(self._queue(device).count)
+
+    def ping(self) -> bool:
+        from redis import RedisError
+
+        try:
+            return bool(self.connection.ping())
+        except (RedisError, OSError):
+            return False
+
+    def close(self) -> None:
+        if "connection" in self.__dict__:
+            self.connection.close()

@@ -1,0 +1,50 @@
+"""Cancelling a submission, in whatever state it is."""
+
+from __future__ import annotations
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from grader.errors import Conflict
+from grader.records.engine import changed, writing
+from grader.records.leases import end_cancelled
+from grader.records.models import SubmissionRow, utcnow
+from grader.records.states import ACTIVE
+from grader.schemas.submission import State, SubmissionView
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.submissions import find, get_submission
+
+
+def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
+    """What waits is cancelled at once; what is being judged is ended by its worker, within about a second.
+
+    Cancelling what is cancelled changes nothing. Raises NotFound, and Conflict once it is done or has failed.
+    """
+    with writing(platform.sessions) as session:
+        # Twice, for the one case that a worker takes or gives back the submission between our look and our
+        # step.
+        for _ in range(3):
+            row = find(session, user, submission)
+            if row.state is State.CANCELLED or _cancel(session, row):
+                break
+            session.expire_all()
+    view = get_submission(platform, user, submission)
+    if view.state in (State.DONE, State.FAILED):
+        raise Conflict(f"Submission {view.id} is {view.state} already.", "Nothing is left to cancel.")
+    return view
+
+
+def _cancel(session: Session, row: SubmissionRow) -> bool:
+    """True where nothing more is to be done: cancelled, asked for, or too late."""
+    if row.state.final:
+        return True
+    if row.state is State.QUEUED:
+        return end_cancelled(session, row.id, row.attempt, utcnow())
+    statement = (
+        update(SubmissionRow)
+        .where(SubmissionRow.id == row.id, SubmissionRow.state.in_(ACTIVE))
+        .values(cancel_requested=True)
+        .execution_options(synchronize_session=False)
+    )
+    return changed(session, statement) == 1

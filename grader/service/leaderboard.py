@@ -1,0 +1,55 @@
+"""The board of one challenge version on one device."""
+
+from __future__ import annotations
+
+from grader.errors import UnknownDevice, UnknownLanguage
+from grader.records import ranks
+from grader.schemas.report import Language
+from grader.schemas.submission import Leaderboard
+from grader.service.devices import representative
+from grader.service.platform import Platform
+
+
+def leaderboard(
+    platform: Platform,
+    slug: str,
+    device: str | None = None,
+    language: str | None = None,
+    version: int | None = None,
+) -> Leaderboard:
+    """By default the present version on the platform's first device, all languages.
+
+    Raises UnknownChallenge, UnknownDevice, UnknownLanguage.
+    """
+    challenge = platform.course.load(slug)
+    version = challenge.manifest.version if version is None else version
+    chosen = _language(language)
+    with platform.sessions() as session:
+        devices = _devices(platform.settings.device_list, ranks.boards(session, slug, version))
+        if device is not None and device not in devices:
+            raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
+        shown = device or devices[0]
+        entries = ranks.ranked(session, slug, version, shown, chosen)
+    return Leaderboard(
+        challenge=slug,
+        version=version,
+        device=shown,
+        language=chosen,
+        representative=representative(shown),
+        entries=entries,
+        devices=devices,
+    )
+
+
+def _devices(served: list[str], with_entries: set[str]) -> list[str]:
+    """The platform's own in their order, then those that only old entries know."""
+    return served + sorted(with_entries - set(served))
+
+
+def _language(name: str | None) -> Language | None:
+    if name is None:
+        return None
+    try:
+        return Language(name)
+    except ValueError as error:
+        raise UnknownLanguage(f"There is no language '{name[:32]}'.", "Languages: cuda, triton.") from error

@@ -1,0 +1,40 @@
+"""What every use case needs: settings, the course, the database and the queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Engine
+
+from grader.challenge.loader import Course, find_course
+from grader.queue.tickets import Tickets
+from grader.records.engine import Sessions, make_engine, make_sessions
+from grader.records.migrate import upgrade
+from grader.settings import Settings
+
+
+@dataclass(frozen=True)
+class Platform:
+    settings: Settings
+    course: Course
+    sessions: Sessions
+    tickets: Tickets
+    engine: Engine
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        self.tickets.close()
+        self.engine.dispose()
+
+
+def open_platform(settings: Settings, migrate: bool = True) -> Platform:
+    """Open (and by default bring up to date) the database; nothing is asked of Redis yet.
+
+    Raises ChallengeInvalid where there is no course, and SQLAlchemy's OperationalError without a database.
+    """
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    course = find_course(settings.challenges)
+    engine = make_engine(settings.sql_url)
+    if migrate:
+        upgrade(engine)
+    return Platform(settings, course, make_sessions(engine), Tickets(settings.queue_url), engine)
