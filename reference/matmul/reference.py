@@ -11,7 +11,7 @@ def reference(a: torch.Tensor, b: torch.Tensor, m: int, n: int, k: int) -> torch
 def magnitude(a: torch.Tensor, b: torch.Tensor, m: int, n: int, k: int) -> torch.Tensor:
     """The scale of each sum's rounding errors: the same sum over absolute values.
 
-    A sum of k products in precision u is off by at most about k * u * (|a| @ |b|), in any order (Higham, Accuracy
-    and Stability of Numerical Algorithms, section 3.1): cancellation does not enter.
+    In precision u a sum of k products is off by at most about k * u * (|a| @ |b|), in any order of summation
+    (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1): cancellation does not enter.
     """
     return a.abs() @ b.abs()
