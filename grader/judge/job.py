@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from grader.schemas.report import Language, Report, Strict
 from grader.schemas.submission import ProgressView, State
 
@@ -17,7 +19,7 @@ class Job(Strict):
     source: str
     device: str
     seed_key: str
-    baselines: dict[str, dict[str, float]] = {}
+    baselines: dict[str, dict[str, float]] = Field(default_factory=dict)
 
 
 class Progress(Strict):
@@ -31,4 +33,4 @@ class Outcome(Strict):
     """``baselines`` holds only what was measured newly, to be frozen under ``device_model`` and ``torch``."""
 
     report: Report
-    baselines: dict[str, dict[str, float]] = {}
+    baselines: dict[str, dict[str, float]] = Field(default_factory=dict)

@@ -1,0 +1,188 @@
+"""The memory that judge and runner share, and nothing else: inputs, outputs, and guard zones around both.
+
+Host back end: one sealed ``memfd`` per buffer, so that the runner can neither shrink it (which would fault the judge)
+nor grow it. The array ends as near to the end of its mapping as 256-byte alignment allows; the runner maps an
+unreadable page on either side. What lies between is a guard zone with a pattern that must survive the call.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grader.challenge.model import Argument, DType, Kind, Manifest
+
+if TYPE_CHECKING:
+    import torch
+
+ALIGNMENT = 256
+PAGE = mmap.PAGESIZE
+
+# A NaN that no arithmetic makes (torch's and CUDA's own NaN have other payloads): an element that still holds these
+# bits was never written, also where NaN is the right answer.
+_FLOAT_POISON = {
+    DType.FLOAT64: 0x7FF4_5AFE_C0DE_BEEF,
+    DType.FLOAT32: 0x7FA5_C0DE,
+    DType.FLOAT16: 0x7DA5,
+    DType.BFLOAT16: 0x7FA5,
+}
+_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where an array of ``nbytes`` lies in a mapping of ``mapped`` bytes (whole pages)."""
+
+    nbytes: int
+    mapped: int
+    offset: int
+
+
+def lay_out(nbytes: int, page: int = PAGE) -> Layout:
+    """Place an array: aligned, a guard zone of at least one alignment before it, its end next to the mapping's end."""
+    mapped = -(-(nbytes + ALIGNMENT) // page) * page
+    offset = (mapped - nbytes) // ALIGNMENT * ALIGNMENT
+    return Layout(nbytes, mapped, offset)
+
+
+class HostBuffer:
+    """One argument's memory, as the judge sees it."""
+
+    def __init__(self, argument: Argument, shape: tuple[int, ...]) -> None:
+        import torch
+
+        self.argument = argument
+        self.shape = shape
+        count = 1
+        for dimension in shape:
+            count *= dimension
+        self.count = count
+        self.layout = lay_out(count * argument.dtype.itemsize)
+        self.descriptor = os.memfd_create(f"arena-{argument.name}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(self.descriptor, self.layout.mapped)
+        fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, _SEALS)
+        self._map = mmap.mmap(self.descriptor, self.layout.mapped)
+        everything = torch.frombuffer(self._map, dtype=torch.uint8)
+        end = self.layout.offset + self.layout.nbytes
+        self._before, self._after = everything[: self.layout.offset], everything[end:]
+        self._bytes = everything[self.layout.offset : end]
+        self._guard = torch.frombuffer(bytearray(secrets.token_bytes(ALIGNMENT)), dtype=torch.uint8)
+        self._fill_guards()
+
+    @property
+    def dtype(self) -> torch.dtype:
+        import torch
+
+        return getattr(torch, self.argument.dtype.value)  # type: ignore[no-any-return]
+
+    def _fill_guards(self) -> None:
+        for zone in (self._before, self._after):
+            if zone.numel():
+                zone.copy_(self._pattern(zone.numel()))
+
+    def _pattern(self, size: int) -> torch.Tensor:
+        return self._guard.repeat(-(-size // ALIGNMENT))[:size]
+
+    def guards_intact(self) -> bool:
+        """Whether nothing was written before the array's first or after its last element."""
+        import torch
+
+        zones = (self._before, self._after)
+        return all(torch.equal(zone, self._pattern(zone.numel())) for zone in zones)
+
+    def write(self, values: torch.Tensor) -> None:
+        """Reveal: put ``values`` (this buffer's shape and dtype) where the runner sees them."""
+        if self.count:
+            self._bytes.view(self.dtype).copy_(values.reshape(-1))
+
+    def poison(self) -> None:
+        """Fill with a value that says "never written"."""
+        if self.count:
+            self._integers(self._bytes).fill_(self.poison_value)
+
+    @property
+    def poison_value(self) -> int:
+        dtype = self.argument.dtype
+        if dtype in _FLOAT_POISON:
+            return _FLOAT_POISON[dtype]
+        return 0x5A if dtype.itemsize == 1 else int("2B5AFEC0DE15BAD1"[: dtype.itemsize * 2], 16)
+
+    def snapshot(self) -> torch.Tensor:
+        """A private copy in this buffer's shape and dtype: what is compared cannot change any more."""
+        import torch
+
+        if not self.count:
+            return torch.empty(self.shape, dtype=self.dtype)
+        return self._bytes.clone().view(self.dtype).view(self.shape)
+
+    def poisoned(self, snapshot: torch.Tensor) -> torch.Tensor:
+        """Which elements of a snapshot still hold the poison, flat."""
+        return self._integers(snapshot.reshape(-1)) == self.poison_value
+
+    def _integers(self, values: torch.Tensor) -> torch.Tensor:
+        import torch
+
+        width = self.argument.dtype.itemsize
+        return values.view({1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[width])
+
+    def close(self) -> None:
+        """Give the memory back. Tensors over it must not be used any more."""
+        del self._before, self._after, self._bytes
+        self._map.close()
+        os.close(self.descriptor)
+
+
+class HostArena:
+    """The buffers of one binding: a case, or a workload whose rounds share them."""
+
+    def __init__(self, manifest: Manifest, sizes: Mapping[str, int], scalars: Mapping[str, float]) -> None:
+        self.manifest = manifest
+        self.sizes = dict(sizes)
+        self.scalars = dict(scalars)
+        self.buffers = {arg.name: HostBuffer(arg, manifest.shape(arg, sizes)) for arg in manifest.buffers}
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The binding as the runner is told of it, in signature order."""
+        return [self._entry(arg) for arg in self.manifest.args]
+
+    def _entry(self, arg: Argument) -> dict[str, Any]:
+        if arg.kind.buffer:
+            buffer = self.buffers[arg.name]
+            layout = buffer.layout
+            return {
+                "kind": "buffer",
+                "name": arg.name,
+                "dtype": arg.dtype.value,
+                "shape": list(buffer.shape),
+                "mapped": layout.mapped,
+                "offset": layout.offset,
+                "nbytes": layout.nbytes,
+            }
+        value = self.sizes[arg.name] if arg.kind is Kind.SIZE else self.scalars[arg.name]
+        return {"kind": "value", "name": arg.name, "value": value}
+
+    def descriptors(self) -> list[int]:
+        return [buffer.descriptor for buffer in self.buffers.values()]
+
+    def reveal(self, inputs: Mapping[str, torch.Tensor]) -> None:
+        """Write the inputs, then poison the outputs (last, so that nobody can tell early that all is there)."""
+        for name, values in inputs.items():
+            self.buffers[name].write(values)
+        for buffer in self.of_kind(Kind.OUTPUT):
+            buffer.poison()
+
+    def of_kind(self, *kinds: Kind) -> Sequence[HostBuffer]:
+        return [buffer for buffer in self.buffers.values() if buffer.argument.kind in kinds]
+
+    def snapshot(self) -> dict[str, torch.Tensor]:
+        """Private copies of every in-out and output."""
+        return {buffer.argument.name: buffer.snapshot() for buffer in self.of_kind(Kind.INOUT, Kind.OUTPUT)}
+
+    def close(self) -> None:
+        for buffer in self.buffers.values():
+            buffer.close()

@@ -1,0 +1,55 @@
+"""``grader test``: the same judge on the user's own machine, without server, queue or database."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from grader.challenge.loader import Challenge
+from grader.errors import LanguageNotServed
+from grader.judge.job import Progress
+from grader.judge.oracle import find_case
+from grader.judge.session import CPU, Request, Session
+from grader.judge.timing import Plan
+from grader.sandbox.box import BoxMaker
+from grader.schemas.report import Language, Report
+
+
+def judge_at_home(
+    challenge: Challenge,
+    source: str,
+    language: Language,
+    boxes: BoxMaker,
+    *,
+    case: str | None = None,
+    seed: int | None = None,
+    timing: bool = True,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> Report:
+    """Judge ``source`` here. ``case`` runs that one alone; with ``seed`` it replays a failure that a report named.
+
+    The seeds are fixed per challenge, so that two runs on one machine see the same data.
+    Raises ChallengeInvalid on an unknown case, LanguageNotServed for CUDA without a GPU, BoxUnavailable.
+    """
+    if language is Language.CUDA:
+        raise LanguageNotServed(
+            "This machine cannot run CUDA: grader found no NVIDIA GPU that it can use.",
+            "Test the Triton version here, or submit to a server whose workers have a GPU.",
+        )
+    cases = [find_case(challenge, case)] if case else [*challenge.cases, *challenge.hidden_cases]
+    request = Request(
+        challenge=challenge,
+        language=language,
+        source=source,
+        device=CPU,
+        seed_key=hashlib.sha256(f"at home: {challenge.slug}".encode()).digest(),
+        cases=cases,
+        seeds={case: seed} if case is not None and seed is not None else {},
+        timing=timing and case is None,
+        plan=Plan(),
+    )
+    session = Session(request, boxes, on_progress, interrupt=lambda: None)
+    try:
+        return session.run().report
+    finally:
+        boxes.reap()

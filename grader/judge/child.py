@@ -1,0 +1,118 @@
+"""The judge process: ``python -m grader.judge.child DESCRIPTOR BOX_KIND SPARE_BOXES``, started by JudgeProcess."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+import traceback
+from pathlib import Path
+
+from grader.challenge.loader import Challenge, Course
+from grader.errors import GraderError
+from grader.judge.environment import cpu_model, judge_environment
+from grader.judge.job import Job, Outcome, Progress
+from grader.judge.process import Lines
+from grader.judge.session import CONTROL_SPEC, RUN_SPEC, Request, Session
+from grader.sandbox.choose import make_boxes
+from grader.sandbox.pool import SpareBoxes
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Stopped(Exception):
+    """The worker does not want this submission's verdict any more."""
+
+
+class Child:
+    """Serves jobs until the worker closes the connection."""
+
+    def __init__(self, connection: socket.socket, box_kind: str, spare_boxes: int) -> None:
+        self.lines = Lines(connection)
+        maker = make_boxes(box_kind)
+        maker.reap()
+        # A control costs one more start per submission; keeping one ahead hides it.
+        self.controls = SpareBoxes(maker, CONTROL_SPEC, min(spare_boxes, 1))
+        self.boxes = SpareBoxes(self.controls, RUN_SPEC, spare_boxes)
+
+    def serve(self) -> None:
+        self._refill()
+        environment = judge_environment()
+        self.lines.send({"ready": {"device_model": cpu_model(), "torch": environment["judge_torch"]}})
+        try:
+            while True:
+                message = self.lines.receive(seconds=3600.0)
+                if message is not None and "job" in message:
+                    self._answer(Job.model_validate(message["job"]))
+        except EOFError:
+            pass
+        finally:
+            self.boxes.close()
+            self.controls.close()
+
+    def _answer(self, job: Job) -> None:
+        try:
+            outcome = self._judge(job)
+        except Stopped:
+            self.lines.send({"cancelled": True})
+        except GraderError as error:
+            self.lines.send({"failure": error.as_dict()})
+        except EOFError:
+            raise
+        except Exception as error:
+            traceback.print_exc()
+            self.lines.send({"failure": {"message": f"{type(error).__name__}: {error}", "hint": ""}})
+        else:
+            self.lines.send({"outcome": outcome.model_dump(mode="json")})
+        self._refill()
+
+    def _judge(self, job: Job) -> Outcome:
+        challenge: Challenge = Course(Path(job.course)).load(job.challenge)
+        request = Request(
+            challenge=challenge,
+            language=job.language,
+            source=job.source,
+            device=job.device,
+            seed_key=bytes.fromhex(job.seed_key),
+            cases=[*challenge.cases, *challenge.hidden_cases],
+            baselines=job.baselines,
+        )
+        return Session(request, self.boxes, self._progress, self._look_for_cancel).run()
+
+    def _progress(self, progress: Progress) -> None:
+        self.lines.send({"progress": progress.model_dump(mode="json")})
+
+    def _look_for_cancel(self) -> None:
+        message = self.lines.receive(seconds=0.0)
+        if message is not None and "cancel" in message:
+            raise Stopped
+
+    def _refill(self) -> None:
+        self.controls.refill()
+        self.boxes.refill()
+
+
+def _die_with_parent() -> None:
+    """A worker that is killed -9 takes its judge, and with it the boxes, along."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() == 1:
+        sys.exit("the worker is gone")
+
+
+def main() -> None:
+    _die_with_parent()
+    # Ctrl-C goes to the whole terminal; the worker decides what it means and closes the connection.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    try:
+        child = Child(connection, sys.argv[2], int(sys.argv[3]))
+    except GraderError as error:
+        Lines(connection).send({"failure": error.as_dict()})
+        return
+    child.serve()
+
+
+if __name__ == "__main__":
+    main()

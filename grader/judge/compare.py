@@ -1,0 +1,137 @@
+"""Compares what a submission wrote with what is right, every element of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from grader.challenge.model import Argument, Kind, Manifest, Tolerance
+from grader.judge.arena import HostArena, HostBuffer
+from grader.judge.oracle import Question
+from grader.schemas.report import Mismatch
+
+if TYPE_CHECKING:
+    import torch
+
+
+def compare(arena: HostArena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
+    """The first result that differs, or None. ``snapshot`` is a private copy of in-outs and outputs."""
+    manifest = arena.manifest
+    for arg in manifest.results:
+        got, want = snapshot[arg.name].reshape(-1), question.outputs[arg.name].reshape(-1)
+        poisoned = arena.buffers[arg.name].poisoned(got) if arg.kind is Kind.OUTPUT else None
+        counted = _counted(manifest, arg, question, want.numel())
+        got, want = got[:counted], want[:counted]
+        poisoned = poisoned[:counted] if poisoned is not None else None
+        magnitude = question.magnitudes.get(arg.name)
+        scale = magnitude.reshape(-1)[:counted] if magnitude is not None else None
+        wrong = wrong_elements(got, want, manifest.tolerance, scale)
+        if poisoned is not None and want.is_floating_point():
+            wrong |= poisoned
+        if wrong.any():
+            return _explain(arena.buffers[arg.name], got, want, wrong, poisoned)
+    return None
+
+
+def wrong_elements(
+    got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance, magnitude: torch.Tensor | None = None
+) -> torch.Tensor:
+    """Which elements are wrong (bool, flat). Integers must be equal. A float passes when
+    ``|got - want| <= atol + rtol * magnitude``; NaN passes where and only where NaN is right; infinities need the
+    same sign. ``magnitude`` is ``|want|`` unless given."""
+    import torch
+
+    if not want.is_floating_point():
+        return got != want
+    got64, want64 = got.double(), want.double()
+    own = want64.abs()
+    scale = own if magnitude is None else torch.where(torch.isfinite(magnitude), magnitude.abs(), own)
+    finite = torch.isfinite(got64) & torch.isfinite(want64)
+    near = finite & ((got64 - want64).abs() <= tolerance.atol + tolerance.rtol * scale)
+    return ~(near | (got64 == want64) | (torch.isnan(got64) & torch.isnan(want64)))
+
+
+def changed_input(arena: HostArena, question: Question) -> Mismatch | None:
+    """The first input that no longer holds, bit for bit, what was revealed."""
+    import torch
+
+    for buffer in arena.of_kind(Kind.INPUT):
+        now, before = buffer.snapshot().reshape(-1), question.inputs[buffer.argument.name].reshape(-1)
+        if not buffer.count:
+            continue
+        differs = (now.view(torch.uint8) != before.view(torch.uint8)).view(buffer.count, -1).any(dim=1)
+        if differs.any():
+            first = int(differs.nonzero()[0])
+            return Mismatch(
+                argument=buffer.argument.name,
+                kind="input_changed",
+                index=_index(first, buffer.shape),
+                expected=_text(before[first]),
+                got=_text(now[first]),
+                wrong=int(differs.sum()),
+                total=buffer.count,
+            )
+    return None
+
+
+def broken_guard(arena: HostArena) -> Mismatch | None:
+    """The first buffer around which something was written."""
+    for buffer in arena.buffers.values():
+        if not buffer.guards_intact():
+            return Mismatch(argument=buffer.argument.name, kind="out_of_bounds", wrong=1, total=buffer.count)
+    return None
+
+
+def _counted(manifest: Manifest, arg: Argument, question: Question, total: int) -> int:
+    """How many leading elements count: all, unless ``[compare]`` names an output that says so."""
+    rule = manifest.compare.get(arg.name)
+    if rule is None or rule.first is None:
+        return total
+    return min(total, int(question.outputs[rule.first].reshape(-1)[0]))
+
+
+def _explain(
+    buffer: HostBuffer,
+    got: torch.Tensor,
+    want: torch.Tensor,
+    wrong: torch.Tensor,
+    poisoned: torch.Tensor | None,
+) -> Mismatch:
+    import torch
+
+    first = int(wrong.nonzero()[0])
+    got64, want64 = got.double(), want.double()
+    pairs = wrong & torch.isfinite(got64) & torch.isfinite(want64)
+    if poisoned is not None:
+        pairs &= ~poisoned
+    errors = (got64 - want64).abs()[pairs]
+    unwritten = poisoned is not None and bool(poisoned[first])
+    return Mismatch(
+        argument=buffer.argument.name,
+        kind="unwritten" if unwritten else _kind(float(got64[first]), float(want64[first])),
+        index=_index(first, buffer.shape),
+        expected=_text(want[first]),
+        got="never written" if unwritten else _text(got[first]),
+        wrong=int(wrong.sum()),
+        total=want.numel(),
+        max_error=float(errors.max()) if errors.numel() else None,
+    )
+
+
+def _kind(got: float, want: float) -> str:
+    if got != got or want != want:
+        return "nan"
+    return "inf" if abs(got) == float("inf") or abs(want) == float("inf") else "value"
+
+
+def _index(flat: int, shape: tuple[int, ...]) -> list[int]:
+    index = []
+    for dimension in reversed(shape):
+        flat, place = divmod(flat, dimension)
+        index.append(place)
+    return index[::-1]
+
+
+def _text(value: torch.Tensor) -> str:
+    number = value.item()
+    return f"{number:.9g}" if isinstance(number, float) else str(number)

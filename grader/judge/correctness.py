@@ -1,0 +1,127 @@
+"""Runs every case of a suite behind the gate, each fault in a fresh box, and says what each found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from grader import limits
+from grader.challenge.cases import Case
+from grader.challenge.loader import Challenge
+from grader.judge import faults
+from grader.judge.arena import HostArena
+from grader.judge.channel import ChannelError
+from grader.judge.compare import broken_guard, changed_input, compare
+from grader.judge.oracle import Question, ask, scalar_values
+from grader.judge.remote import Answer, Remote
+from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
+
+
+@dataclass
+class Suite:
+    """The cases of one submission. ``start`` makes a box with the submission loaded.
+
+    It raises a ChannelError or ``LoadFailed`` where that fails; the first start is the caller's business.
+    """
+
+    challenge: Challenge
+    cases: Sequence[Case]
+    seed_of: Callable[[Case], int]
+    start: Callable[[], Remote]
+    on_case: Callable[[int, int, str], None]
+    fresh_boxes: int = limits.FRESH_BOXES
+    reports: list[CaseReport] = field(default_factory=list)
+    own_seconds: list[float] = field(default_factory=list)
+
+    def run(self, remote: Remote) -> Remote | None:
+        """Judge all cases, beginning with ``remote``. Returns a living box that the last case left usable."""
+        current: Remote | None = remote
+        fresh = 0
+        for number, case in enumerate(self.cases):
+            self.on_case(number, len(self.cases), case.name)
+            if current is None:
+                if fresh >= self.fresh_boxes:
+                    self._record(case, None, faults.not_run(fresh), None, "", None)
+                    continue
+                fresh += 1
+                current = self.start()
+            if not self._judge(current, case):
+                current = None
+        self.on_case(len(self.cases), len(self.cases), "")
+        return current
+
+    def _judge(self, remote: Remote, case: Case) -> bool:
+        """Judge one case; returns whether the box may go on."""
+        began = time.perf_counter()
+        seed = self.seed_of(case)
+        question = ask(self.challenge, case, seed)
+        arena = HostArena(self.challenge.manifest, case.sizes, scalar_values(self.challenge.manifest, case))
+        seconds = self.challenge.manifest.limits.case_seconds
+        called = time.perf_counter()
+        try:
+            remote.bind(arena)
+            answer = remote.call(arena, question.inputs, seconds)
+            returned = time.perf_counter()
+            finding, mismatch = self._examine(arena, question, case, answer)
+            alive = True
+        except ChannelError as error:
+            returned = time.perf_counter()
+            finding = faults.of_broken_channel(remote, error, "solve ran", seconds)
+            mismatch, alive = None, False
+        finally:
+            arena.close()
+        printed = _text(remote.box.output())
+        if not alive:
+            remote.close()
+        self._record(case, seed, finding, mismatch, printed, returned - called)
+        self.own_seconds.append(time.perf_counter() - returned + called - began)
+        return alive
+
+    def _examine(
+        self, arena: HostArena, question: Question, case: Case, answer: Answer
+    ) -> tuple[faults.Finding | None, Mismatch | None]:
+        if answer.failure is not None:
+            return faults.of_exception(answer.failure, "solve ran"), None
+        snapshot = arena.snapshot()
+        mismatch = broken_guard(arena) or changed_input(arena, question) or compare(arena, snapshot, question)
+        if mismatch is None:
+            return None, None
+        return faults.of_mismatch(mismatch, case, answer.empty_launches), mismatch
+
+    def _record(
+        self,
+        case: Case,
+        seed: int | None,
+        finding: faults.Finding | None,
+        mismatch: Mismatch | None,
+        printed: str,
+        seconds: float | None,
+    ) -> None:
+        self.reports.append(
+            CaseReport(
+                name=case.name,
+                category=case.category.value,
+                verdict=finding.verdict if finding else CaseVerdict.ACCEPTED,
+                seed=seed,
+                sizes=dict(case.sizes),
+                detail=finding.detail if finding else "",
+                hint=finding.hint if finding else "",
+                mismatch=mismatch,
+                output=printed,
+                seconds=round(seconds, 6) if seconds is not None else None,
+                hidden=case.hidden,
+            )
+        )
+
+
+def _text(printed: bytes) -> str:
+    """What a submission printed, cut to what a report keeps, as text that JSON, SQL and pages can hold."""
+    kept = (
+        printed[: limits.OUTPUT_KEPT_BYTES]
+        .decode("utf-8", errors="replace")
+        .replace("\0", "\N{REPLACEMENT CHARACTER}")
+    )
+    return kept + (
+        f"\n[{len(printed):,} bytes were printed]" if len(printed) > limits.OUTPUT_KEPT_BYTES else ""
+    )

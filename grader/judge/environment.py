@@ -1,0 +1,35 @@
+"""What a report says about the machine that it was made on."""
+
+from __future__ import annotations
+
+import functools
+import platform
+from pathlib import Path
+
+from grader import __version__
+
+
+@functools.cache
+def cpu_model() -> str:
+    """The processor's own name, or its architecture where the system does not tell."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.machine()
+
+
+@functools.cache
+def judge_environment() -> dict[str, str]:
+    """Versions and machine, as text."""
+    import torch
+
+    return {
+        "grader": __version__,
+        "judge_python": platform.python_version(),
+        "judge_torch": str(torch.__version__),
+        "system": f"{platform.system()} {platform.release()}",
+        "processor": cpu_model(),
+    }

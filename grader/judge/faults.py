@@ -1,0 +1,117 @@
+"""What a call that did not come back, or that raised, means for a case: its verdict, in words a student can use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.challenge.cases import Case
+from grader.judge.channel import BoxSilent, ChannelError
+from grader.judge.messages import Failure
+from grader.judge.remote import Remote
+from grader.sandbox.box import EndReason
+from grader.schemas.report import CaseVerdict, Mismatch
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Why a case, or the loading of a submission, failed."""
+
+    verdict: CaseVerdict
+    detail: str
+    hint: str = ""
+
+
+_BY_END = {
+    EndReason.OUT_OF_MEMORY: Finding(
+        CaseVerdict.MEMORY_LIMIT,
+        "It used more memory than a submission may use.",
+        "Allocate less, or free sooner.",
+    ),
+    EndReason.OUTPUT_FLOOD: Finding(
+        CaseVerdict.OUTPUT_LIMIT, "It printed more than a submission may print.", "Remove the prints."
+    ),
+    EndReason.WALL_CLOCK: Finding(
+        CaseVerdict.TIME_LIMIT, "Judging it took longer than any submission may take."
+    ),
+}
+
+_ENDED_ITSELF = "Return from solve; do not end the process."
+_CRASHED = "A read or write outside an array does this: check masks, offsets and grid."
+
+
+def of_broken_channel(remote: Remote, error: ChannelError, doing: str, seconds: float) -> Finding:
+    """The connection failed while ``doing`` ("solve ran"). Asks the box how it ended, and ends it."""
+    if isinstance(error, BoxSilent):
+        end = remote.box.end()
+        if end is not None and end.reason in _BY_END:
+            return _BY_END[end.reason]
+        return Finding(
+            CaseVerdict.TIME_LIMIT,
+            f"It did not come back within {seconds:g} s while {doing}.",
+            "Look for a loop that never ends, or far more work than the sizes need.",
+        )
+    end = remote.end()
+    if end is None:
+        return Finding(
+            CaseVerdict.RUNTIME_ERROR, f"It broke the connection to the judge while {doing}: {error}."
+        )
+    if end.reason in _BY_END:
+        return _BY_END[end.reason]
+    hint = _CRASHED if end.reason is EndReason.SIGNALLED else _ENDED_ITSELF
+    return Finding(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", hint)
+
+
+def of_exception(failure: Failure, doing: str) -> Finding:
+    """What ``solve``, or the module, raised."""
+    if failure.kind == "memory":
+        return Finding(
+            CaseVerdict.MEMORY_LIMIT, f"Out of memory while {doing}: {failure.message or failure.type}"
+        )
+    where = f" (line {failure.line})" if failure.line else ""
+    text = f"{failure.type} while {doing}{where}: {failure.message}".rstrip(": ")
+    detail = f"{text}\n{failure.trace}".rstrip()
+    return Finding(CaseVerdict.RUNTIME_ERROR, detail, failure.hint)
+
+
+def of_mismatch(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> Finding:
+    """An output that differs, an input that was changed, or a write out of bounds."""
+    return Finding(
+        CaseVerdict.WRONG_ANSWER, _mismatch_words(mismatch), _mismatch_hint(mismatch, case, empty_launches)
+    )
+
+
+def _mismatch_words(mismatch: Mismatch) -> str:
+    place = f"{mismatch.argument}{mismatch.index}" if mismatch.index is not None else mismatch.argument
+    share = f"{mismatch.wrong:,} of {mismatch.total:,} elements"
+    match mismatch.kind:
+        case "out_of_bounds":
+            return f"Something was written outside {mismatch.argument}."
+        case "input_changed":
+            return f"The input {place} was changed from {mismatch.expected} to {mismatch.got}; inputs are read-only."
+        case "unwritten":
+            return f"{place} was never written; expected {mismatch.expected} ({share} are wrong)."
+    return f"{place} is {mismatch.got}, expected {mismatch.expected} ({share} are wrong)."
+
+
+def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> str:
+    zero = [name for name, size in case.sizes.items() if size == 0]
+    if mismatch.kind == "unwritten" and empty_launches:
+        sizes = " and ".join(f"{name} = 0" for name in zero) or "these sizes"
+        return (
+            f"'{empty_launches[0]}' was launched with zero blocks, because a grid computed from {sizes} is empty: "
+            "nothing ran, so nothing was written. (In CUDA such a launch is an error.) Handle this case before the "
+            "launch: return early where there is no output, or write the neutral value (often 0) where there is."
+        )
+    if mismatch.kind == "unwritten" and zero:
+        return f"{' and '.join(zero)} is 0 here, and the output still has elements: they need their neutral value."
+    if mismatch.kind == "unwritten":
+        return "Check that the grid covers every element, also the last partial block."
+    if mismatch.kind == "out_of_bounds":
+        return "A store without a mask, or a mask that compares with the wrong size, does this."
+    if mismatch.kind == "nan":
+        return "What the PyTorch reference does with NaN and infinity is the rule here too."
+    return ""
+
+
+def not_run(limit: int) -> Finding:
+    return Finding(CaseVerdict.NOT_RUN, f"Not run: {limit} earlier cases ended their process.")

@@ -1,0 +1,57 @@
+"""What a runner may say. Every message is bounded and checked; none of them decides a verdict or a time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+
+from grader import limits
+
+Text = Annotated[str, StringConstraints(max_length=limits.ERROR_TEXT_CHARS)]
+Word = Annotated[str, StringConstraints(max_length=200)]
+
+
+class Message(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Failure(Message):
+    """An exception, as the runner describes it: shown to its author, believed by nobody."""
+
+    kind: Literal["exception", "memory", "syntax", "import", "cuda"]
+    type: Word
+    message: Text
+    line: int | None = None
+    trace: Text = ""
+    hint: Text = ""
+
+
+class Hello(Message):
+    op: Literal["hello"]
+    environment: Annotated[dict[Word, Word], Field(max_length=16)] = Field(default_factory=dict)
+
+
+class Loaded(Message):
+    op: Literal["loaded"]
+    error: Failure | None = None
+
+
+class Bound(Message):
+    op: Literal["bound"]
+
+
+class Queued(Message):
+    op: Literal["queued"]
+    round: int
+
+
+class Returned(Message):
+    op: Literal["returned"]
+    round: int
+    error: Failure | None = None
+    empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
+
+
+AnyMessage = Annotated[Hello | Loaded | Bound | Queued | Returned, Field(discriminator="op")]
+ADAPTER: TypeAdapter[Hello | Loaded | Bound | Queued | Returned] = TypeAdapter(AnyMessage)

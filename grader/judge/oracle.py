@@ -1,0 +1,119 @@
+"""What the right answer is: the reference on float64 copies of the inputs, rounded to each output's dtype."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grader.challenge.cases import Case
+from grader.challenge.draw import draw_inputs
+from grader.challenge.loader import Challenge
+from grader.challenge.model import DType, Kind, Manifest
+from grader.errors import ChallengeInvalid
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class Question:
+    """One call's inputs and right answers, made before the call and kept in private memory.
+
+    ``outputs``: in-outs and outputs in their own dtype. ``magnitudes``: float64, the scale that the error of each
+    output is measured against; an output that is missing there is measured against its own size.
+    """
+
+    inputs: dict[str, torch.Tensor]
+    outputs: dict[str, torch.Tensor]
+    magnitudes: dict[str, torch.Tensor]
+
+
+def scalar_values(manifest: Manifest, case: Case) -> dict[str, float]:
+    """The scalars of a case, rounded to their dtype, as a kernel receives them."""
+    return {
+        arg.name: _rounded(case.scalars.get(arg.name, arg.value or 0.0), arg.dtype)
+        for arg in manifest.scalars
+    }
+
+
+def _rounded(value: float, dtype: DType) -> float:
+    if dtype is not DType.FLOAT32:
+        return value
+    (rounded,) = struct.unpack("f", struct.pack("f", value))
+    return float(rounded)
+
+
+def ask(challenge: Challenge, case: Case, seed: int) -> Question:
+    """Draw the inputs of ``case`` and compute what is right. Raises ChallengeInvalid where the reference fails."""
+    manifest = challenge.manifest
+    inputs = draw_inputs(manifest, case, seed)
+    arguments = {
+        **{
+            name: values.double() if values.is_floating_point() else values.clone()
+            for name, values in inputs.items()
+        },
+        **scalar_values(manifest, case),
+        **case.sizes,
+    }
+    reference = challenge.reference
+    outputs = _results(challenge, case, reference.compute, arguments, round_to_dtype=True)
+    magnitudes: dict[str, torch.Tensor] = {}
+    if reference.magnitude is not None:
+        magnitudes = _results(challenge, case, reference.magnitude, arguments, round_to_dtype=False)
+    return Question(inputs, outputs, magnitudes)
+
+
+def _results(
+    challenge: Challenge,
+    case: Case,
+    function: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    *,
+    round_to_dtype: bool,
+) -> dict[str, torch.Tensor]:
+    import torch
+
+    where = f"{challenge.slug}: {getattr(function, '__name__', 'reference')}() on case '{case.name}'"
+    fresh = {name: it.clone() if isinstance(it, torch.Tensor) else it for name, it in arguments.items()}
+    try:
+        returned = function(**fresh)
+    except Exception as error:  # staff's code: whatever it raises, the challenge is at fault
+        raise ChallengeInvalid(f"{where}: {type(error).__name__}: {error}") from error
+    tensors = returned if isinstance(returned, tuple) else (returned,)
+    wanted = challenge.manifest.results
+    if len(tensors) != len(wanted):
+        raise ChallengeInvalid(
+            f"{where} returned {len(tensors)} tensors; the signature has {len(wanted)} results"
+        )
+    named = {}
+    for arg, tensor in zip(wanted, tensors, strict=True):
+        shape = challenge.manifest.shape(arg, case.sizes)
+        if tuple(tensor.shape) != shape:
+            raise ChallengeInvalid(
+                f"{where}: '{arg.name}' has shape {list(tensor.shape)}, expected {list(shape)}"
+            )
+        dtype = getattr(torch, arg.dtype.value) if round_to_dtype else torch.float64
+        named[arg.name] = tensor.detach().to(dtype).contiguous()
+    return named
+
+
+def workload_case(name: str, sizes: Mapping[str, int]) -> Case:
+    """A workload's size as a case: default inputs and scalars."""
+    from grader.challenge.cases import Category
+
+    return Case(f"workload {name}", Category.LARGE, dict(sizes))
+
+
+def find_case(challenge: Challenge, name: str) -> Case:
+    """A case by its name, or a workload by ``workload NAME``. Raises ChallengeInvalid naming what there is."""
+    for workload in challenge.manifest.workloads:
+        if name == f"workload {workload.name}":
+            return workload_case(workload.name, workload.sizes)
+    return challenge.case(name)
+
+
+def readable(manifest: Manifest) -> set[str]:
+    """Names of the buffers that a submission must leave unchanged."""
+    return {arg.name for arg in manifest.args if arg.kind is Kind.INPUT}

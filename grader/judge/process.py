@@ -1,0 +1,174 @@
+"""A judge in a process of its own, kept warm between submissions: torch is imported once, and what it loads or breaks
+never touches the worker. Worker and child exchange JSON lines over a socket pair; both are ours and trusted."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from grader import limits
+from grader.errors import JudgeFailure
+from grader.judge.job import Job, Outcome, Progress
+
+# Importing torch on a cold disk, and starting the first box.
+_READY_SECONDS = 120.0
+# The child looks at least this often whether it was cancelled; a child that has not stopped by then is killed.
+_CANCEL_SECONDS = 15.0
+_POLL_SECONDS = 0.25
+# A judge that has been silent for this long is stuck: no single step of judging may take as long.
+_SILENT_SECONDS = limits.BOX_WALL_SECONDS + 60.0
+
+
+class Cancelled(Exception):
+    """The submission was cancelled while it was judged."""
+
+
+class Lines:
+    """JSON lines over a stream socket, for either side."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._pending = b""
+
+    def send(self, message: dict[str, Any]) -> None:
+        self._connection.sendall(json.dumps(message).encode() + b"\n")
+
+    def receive(self, seconds: float) -> dict[str, Any] | None:
+        """The next message, or None when none came within ``seconds``. Raises EOFError when the other side ended."""
+        end = time.monotonic() + seconds
+        while b"\n" not in self._pending:
+            readable, _, _ = select.select([self._connection], [], [], max(0.0, end - time.monotonic()))
+            if not readable:
+                return None
+            data = self._connection.recv(1 << 16)
+            if not data:
+                raise EOFError("the other side ended")
+            self._pending += data
+        line, self._pending = self._pending.split(b"\n", 1)
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+
+class JudgeProcess:
+    """One judge child. A child that dies is replaced when the next submission comes."""
+
+    def __init__(self, box_kind: str, spare_boxes: int = 1) -> None:
+        self._box_kind = box_kind
+        self._spare_boxes = spare_boxes
+        self._child: subprocess.Popen[bytes] | None = None
+        self._connection: socket.socket | None = None
+        self._ready: dict[str, str] = {}
+
+    def __enter__(self) -> JudgeProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def device_model(self) -> str:
+        """The processor or GPU that submissions run on, by its own name; baselines are frozen per model."""
+        self._lines()
+        return self._ready["device_model"]
+
+    @property
+    def torch_version(self) -> str:
+        self._lines()
+        return self._ready["torch"]
+
+    def warm_up(self) -> None:
+        """Start the child now rather than with the first submission. Raises JudgeFailure."""
+        self._lines()
+
+    def run(
+        self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> Outcome:
+        """Judge one submission. Raises Cancelled, or JudgeFailure where the judge itself fails or dies."""
+        lines = self._lines()
+        try:
+            lines.send({"job": job.model_dump(mode="json")})
+            return self._follow(lines, on_progress, cancelled)
+        except (EOFError, OSError) as error:
+            code = self._end_child()
+            raise JudgeFailure(
+                f"the judge process ended in the middle of a submission (exit code {code})"
+            ) from error
+
+    def _follow(
+        self, lines: Lines, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> Outcome:
+        asked_to_stop: float | None = None
+        heard = time.monotonic()
+        while True:
+            message = lines.receive(_POLL_SECONDS)
+            now = time.monotonic()
+            if message is not None:
+                heard = now
+                if "outcome" in message:
+                    return Outcome.model_validate(message["outcome"])
+                if "cancelled" in message:
+                    raise Cancelled
+                if "failure" in message:
+                    raise JudgeFailure(message["failure"]["message"], message["failure"]["hint"])
+                on_progress(Progress.model_validate(message["progress"]))
+            if asked_to_stop is None and cancelled():
+                lines.send({"cancel": True})
+                asked_to_stop = now
+            if asked_to_stop is not None and now - asked_to_stop > _CANCEL_SECONDS:
+                self._end_child()
+                raise Cancelled
+            if now - heard > _SILENT_SECONDS:
+                self._end_child()
+                raise JudgeFailure(f"the judge process was silent for {_SILENT_SECONDS:g} s")
+
+    def _lines(self) -> Lines:
+        if self._child is None or self._child.poll() is not None:
+            self._end_child()
+            self._start_child()
+        assert self._connection is not None
+        return Lines(self._connection)
+
+    def _start_child(self) -> None:
+        ours, theirs = socket.socketpair()
+        arguments = [str(theirs.fileno()), self._box_kind, str(self._spare_boxes)]
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "grader.judge.child", *arguments],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+        )
+        theirs.close()
+        self._connection = ours
+        try:
+            ready = Lines(ours).receive(_READY_SECONDS)
+        except EOFError as error:
+            raise JudgeFailure(f"the judge process did not start (exit code {self._end_child()})") from error
+        if ready is None:
+            self._end_child()
+            raise JudgeFailure(f"the judge process was not ready after {_READY_SECONDS:g} s")
+        if "failure" in ready:
+            self._end_child()
+            raise JudgeFailure(ready["failure"]["message"], ready["failure"]["hint"])
+        self._ready = ready["ready"]
+
+    def _end_child(self) -> int | None:
+        child, connection = self._child, self._connection
+        self._child = self._connection = None
+        if connection is not None:
+            connection.close()
+        if child is None:
+            return None
+        try:
+            return child.wait(timeout=5.0)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            return child.wait()
+
+    def close(self) -> None:
+        """End the child and its boxes. Harmless when called again."""
+        self._end_child()

@@ -1,0 +1,156 @@
+"""Loads a Triton submission, and makes Triton's interpreter behave where a machine has no GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from failure import SOURCE_NAME
+
+
+class LoadError(Exception):
+    """The source loads, but is not a submission: no ``solve``, or one that takes other arguments."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class HostDriver:
+    """What ``triton.autotune`` and common set-up code ask of a driver, answered for the interpreter.
+
+    Plain Triton has no driver here and fails on the first autotuned kernel. Each configuration is run once, so that a
+    configuration that is wrong, or an in-place kernel without ``restore_value``, is wrong here as it is on a GPU.
+    """
+
+    class utils:  # noqa: N801 - the name that Triton's drivers have
+        @staticmethod
+        def get_device_properties(device: int = 0) -> dict[str, int]:
+            return {"multiprocessor_count": 1, "max_shared_mem": 49152, "warpSize": 32}
+
+    def get_benchmarker(self) -> Callable[..., list[float]]:
+        def run_once(kernel_call: Callable[[], Any], quantiles: Any = None, **_: Any) -> list[float]:
+            start = time.perf_counter()
+            kernel_call()
+            elapsed = (time.perf_counter() - start) * 1e3
+            return [elapsed] * len(quantiles or (0.5, 0.2, 0.8))
+
+        return run_once
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, device: int | None = None) -> int:
+        return 0
+
+    def get_current_target(self) -> Any:
+        from triton.backends.compiler import GPUTarget
+
+        return GPUTarget("cpu", 0, 32)
+
+    def get_active_torch_device(self) -> Any:
+        import torch
+
+        return torch.device("cpu")
+
+
+class EmptyLaunches:
+    """Names of kernels launched with a grid of zero programs: kept for a hint, never for a verdict."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def take(self) -> list[str]:
+        names, self.names = self.names[:8], []
+        return names
+
+    def watch_interpreter(self) -> None:
+        """Wrap the interpreter's grid so that an empty one is noticed; a Triton without this class is left alone."""
+        from triton.runtime import interpreter
+
+        executor = getattr(interpreter, "GridExecutor", None)
+        if executor is None:
+            return
+        launch = executor.__call__
+
+        def watched(this: Any, *args: Any, **kwargs: Any) -> Any:
+            grid, name = this.grid, getattr(this.fn, "__name__", "kernel")
+
+            def noted(meta: Any) -> Any:
+                found = grid(meta) if callable(grid) else grid
+                if any(size == 0 for size in found):
+                    self.names.append(name[:64])
+                return found
+
+            this.grid = noted
+            return launch(this, *args, **kwargs)
+
+        executor.__call__ = watched
+
+
+def prepare_interpreter() -> EmptyLaunches:
+    """Import torch and Triton and set them up for a machine without a GPU. Done before the box is handed out."""
+    os.environ["TRITON_INTERPRET"] = "1"
+    import torch
+    import triton
+    import triton.language  # loaded now, so that the submission's import is free
+
+    triton.runtime.driver.set_active(HostDriver())
+    # Under the gate nothing can be waited for, and many submissions end with this call.
+    torch.cuda.synchronize = lambda device=None: None
+    empty = EmptyLaunches()
+    empty.watch_interpreter()
+    _warm_interpreter()
+    return empty
+
+
+def _warm_interpreter() -> None:
+    """Run a tiny kernel, so that the first case does not pay for what the interpreter imports and patches lazily."""
+    import torch
+    import warm_kernel
+
+    values = torch.zeros(4)
+    warm_kernel.touch[(1,)](values, BLOCK=4)
+
+
+def load(source: str, parameters: list[str], wanted: str) -> Callable[..., Any]:
+    """Import ``source`` as a module and return its ``solve``.
+
+    The source is written to a file, because Triton reads the text of a kernel from its file. Raises whatever the
+    module raises, and LoadError.
+    """
+    path = Path(os.environ.get("TMPDIR", "/tmp")) / SOURCE_NAME  # noqa: S108 - the box's own tmpfs
+    path.write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("solution", path)
+    if spec is None or spec.loader is None:
+        raise LoadError("The source cannot be imported.", "")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["solution"] = module
+    spec.loader.exec_module(module)
+    solve = getattr(module, "solve", None)
+    if solve is None:
+        raise LoadError("The source defines no function 'solve'.", f"Define: {wanted}")
+    if not callable(solve):
+        raise LoadError(f"'solve' is a {type(solve).__name__}, not a function.", f"Define: {wanted}")
+    _check_arity(solve, parameters, wanted)
+    return solve  # type: ignore[no-any-return]
+
+
+def _check_arity(solve: Callable[..., Any], parameters: list[str], wanted: str) -> None:
+    try:
+        signature = inspect.signature(solve)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*parameters)
+    except TypeError as error:
+        raise LoadError(
+            f"'solve{signature}' cannot be called with the {len(parameters)} arguments of this challenge: {error}.",
+            f"Define: {wanted}",
+        ) from error

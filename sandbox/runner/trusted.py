@@ -1,0 +1,48 @@
+"""Programs of ours that are called like a submission: the control, and the reference as a baseline."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable
+from typing import Any
+
+from arguments import Binding
+
+
+def control_call(binding: Binding, results: list[str], duration_us: float) -> Callable[[], None]:
+    """A call that lasts ``duration_us`` by this process's own clock, and touches every buffer as a kernel would.
+
+    It calibrates the clock: whatever the judge measures beyond ``duration_us`` is the fixed cost of a round.
+    """
+
+    def call() -> None:
+        end = time.perf_counter() + duration_us * 1e-6
+        for entry in binding.entries:
+            if entry["kind"] == "buffer" and entry["nbytes"]:
+                memory = binding.memory(entry)
+                if entry["name"] in results:
+                    ctypes.memset(ctypes.addressof(memory), 0, entry["nbytes"])
+                else:
+                    memory.raw  # noqa: B018 - reads it all
+        while time.perf_counter() < end:
+            pass
+
+    return call
+
+
+def load_reference(source: str) -> Callable[..., Any]:
+    names: dict[str, Any] = {"__name__": "reference"}
+    exec(compile(source, "reference.py", "exec"), names)  # noqa: S102 - staff's own reference, in its own box
+    return names["reference"]  # type: ignore[no-any-return]
+
+
+def reference_call(reference: Callable[..., Any], binding: Binding, outputs: list[str]) -> Callable[[], None]:
+    """The reference on the arguments that are no outputs, by name. It returns its result: nothing is copied."""
+    values = {name: value for name, value in binding.tensors().items() if name not in outputs}
+    kept: list[Any] = []
+
+    def call() -> None:
+        kept[:] = [reference(**values)]
+
+    return call
