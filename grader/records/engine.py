@@ -67,5 +67,5 @@ def writing_connection(engine: Engine) -> Iterator[Connection]:
 def changed(session: Session, statement: Executable) -> int:
     """Execute an UPDATE, INSERT or DELETE; how many rows it touched."""
     result = session.execute(statement)
-    assert isinstance(result, CursorResult)  # noqa: S101 - what SQLAlchemy promises for these statements
+    assert isinstance(result, CursorResult)
     return result.rowcount

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine
 
+from grader import logs
 from grader.challenge.loader import Course, find_course
 from grader.queue.tickets import Tickets
 from grader.records.engine import Sessions, make_engine, make_sessions
@@ -32,6 +33,7 @@ def open_platform(settings: Settings, migrate: bool = True) -> Platform:
 
     Raises ChallengeInvalid where there is no course, and SQLAlchemy's OperationalError without a database.
     """
+    logs.configure()
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     course = find_course(settings.challenges)
     engine = make_engine(settings.sql_url)

