@@ -1,0 +1,83 @@
+"""A challenge as it is shown: by the server's API and pages, and by the command line without a server.
+
+Nothing here runs ``reference.py``: its text is read, no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.challenge import signature
+from grader.challenge.cases import Case, Integers, Normal, Recipe, Uniform
+from grader.challenge.expression import parse
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Argument, Kind
+from grader.schemas.challenge import ArgumentView, CaseView, ChallengeDetail, ChallengeSummary, WorkloadView
+from grader.schemas.report import Language
+
+
+def summary(challenge: Challenge) -> ChallengeSummary:
+    """Its line in the list of challenges."""
+    manifest = challenge.manifest
+    return ChallengeSummary(
+        slug=challenge.slug,
+        title=manifest.title,
+        track=manifest.track,
+        difficulty=manifest.difficulty,
+        tags=manifest.tags,
+        version=manifest.version,
+        languages=manifest.languages,
+    )
+
+
+def detail(challenge: Challenge, served: Sequence[Language] = ()) -> ChallengeDetail:
+    """Everything a student may see of it; ``served`` are the languages that a server's devices run.
+
+    Raises ChallengeInvalid.
+    """
+    manifest = challenge.manifest
+    return ChallengeDetail(
+        **summary(challenge).model_dump(),
+        spec=challenge.spec,
+        signatures={language: signature.declaration(manifest, language) for language in manifest.languages},
+        arguments=[
+            ArgumentView(name=arg.name, kind=arg.kind, dtype=arg.dtype, shape=list(arg.shape))
+            for arg in manifest.args
+        ],
+        starters={language: challenge.starter(language) for language in manifest.languages},
+        cases=[_case(challenge, case) for case in challenge.cases],
+        hidden_cases=len(challenge.hidden_cases),
+        workloads=[WorkloadView(name=it.name, sizes=it.sizes, on=it.on) for it in manifest.workloads],
+        reference=challenge.reference_source,
+        tolerance=manifest.tolerance.model_dump(),
+        limits={name: float(value) for name, value in manifest.limits.model_dump().items()},
+        served=list(served),
+    )
+
+
+def _case(challenge: Challenge, case: Case) -> CaseView:
+    readable = [arg for arg in challenge.manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT)]
+    words = {arg.name: (case.inputs.get(arg.name) or _default(arg, case)).words() for arg in readable}
+    words |= {name: f"{value:g}" for name, value in case.scalars.items()}
+    return CaseView(
+        name=case.name,
+        category=case.category,
+        sizes=dict(case.sizes),
+        inputs=words,
+        note=case.note,
+    )
+
+
+def _default(arg: Argument, case: Case) -> Recipe:
+    """The recipe that ``challenge.toml`` gives an input, at the sizes of a case."""
+    low, high = (
+        parse(bound)(case.sizes) if isinstance(bound, str) else bound
+        for bound in (arg.values.low, arg.values.high)
+    )
+    match arg.values.dist:
+        case "normal":
+            return Normal()
+        case "uniform":
+            return Uniform(low, high)
+        case "integers":
+            return Integers(int(low), int(high))
