@@ -15,6 +15,8 @@ _C_TYPES = {
     DType.INT32: "int32_t",
     DType.INT64: "int64_t",
 }
+# Arities that the footer tells apart in its message; the longest signature of a challenge has far fewer.
+_MOST_ARGUMENTS = 24
 _HEADERS = {DType.FLOAT16: "cuda_fp16.h", DType.BFLOAT16: "cuda_bf16.h"}
 
 
@@ -44,60 +46,121 @@ def starter(manifest: Manifest, language: Language) -> str:
     return _cuda_starter(manifest) if language is Language.CUDA else _triton_starter(manifest)
 
 
-def _describe(arg: Argument) -> str:
-    shape = " x ".join(arg.shape)
-    return f"{arg.name}: {arg.kind.value}, {arg.dtype.value}" + (f", {shape}" if shape else "")
+def _describe(manifest: Manifest) -> list[str]:
+    """One aligned line per argument: ``a    input   float32 [m, k]``."""
+    width = max(len(arg.name) for arg in manifest.args)
+    lines = []
+    for arg in manifest.args:
+        shape = f" [{', '.join(arg.shape)}]" if arg.shape else ""
+        lines.append(f"{arg.name:<{width}}  {arg.kind.value:<6}  {arg.dtype.value}{shape}")
+    return lines
 
 
 def _cuda_starter(manifest: Manifest) -> str:
     includes = "".join(f"#include <{header}>\n" for header in headers(manifest))
-    notes = "".join(f"//   {_describe(arg)}\n" for arg in manifest.args)
+    notes = "".join(f"//   {line}\n" for line in _describe(manifest))
+    parameters = ", ".join(f"{c_type(arg)} {arg.name}" for arg in manifest.args)
     return (
-        f"// {manifest.title}\n{notes}"
+        f"// {manifest.title}\n//\n{notes}//\n"
         "// Pointers are device pointers. Launch on the default stream; there is no need to synchronise.\n"
         f"#include <cstdint>\n#include <cuda_runtime.h>\n{includes}\n"
-        "__global__ void kernel() {\n    // your kernel\n}\n\n"
+        f"__global__ void kernel({parameters}) {{\n"
+        "    // One thread's work. Its number, in 64 bits:\n"
+        "    // int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;\n}\n\n"
         f"{declaration(manifest, Language.CUDA)} {{\n"
-        "    // launch it; a grid of 0 blocks is an error, so return early when there is nothing to do\n}\n"
+        "    // kernel<<<blocks, threads>>>(...);\n"
+        "    // Sizes may be 0, and a grid of 0 blocks is a launch error: ask before launching.\n}\n"
     )
 
 
 def _triton_starter(manifest: Manifest) -> str:
-    notes = "".join(f"    {_describe(arg)}\n" for arg in manifest.args)
+    notes = "".join(f"    {line}\n" for line in _describe(manifest))
+    parameters = ", ".join(arg.name for arg in manifest.args)
     return (
         f'"""{manifest.title}."""\n\nimport triton\nimport triton.language as tl\n\n\n'
-        "@triton.jit\ndef kernel():\n    pass  # your kernel\n\n\n"
+        f"@triton.jit\ndef kernel({parameters}, BLOCK: tl.constexpr):\n"
+        "    # One program's work. The numbers of its elements, in 64 bits:\n"
+        "    # offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)\n    pass\n\n\n"
         f"{declaration(manifest, Language.TRITON)}:\n"
-        f'    """Write the result into the output tensor; return nothing.\n\n{notes}    """\n'
-        "    # launch it; a grid of 0 programs is an error, so return early when there is nothing to do\n"
+        f'    """Write the result into the output; return nothing.\n\n{notes}    """\n'
+        "    # kernel[(blocks,)](..., BLOCK=1024)\n"
+        "    # Sizes may be 0: ask before launching, and leave nothing unwritten that the output holds.\n"
     )
 
 
 def cuda_footer(manifest: Manifest) -> str:
     """What the compiler appends to a CUDA source.
 
-    ``#line`` keeps the student's numbers; the ``static_assert`` lets the compiler check arity and types; the
-    wrapper ``grader_entry`` takes an array of pointers to arguments, so that the loader needs no signature.
-    Sizes are converted by the call, so ``int n`` stays legal.
+    ``#line`` keeps the student's numbers; the ``static_assert``s let the compiler check that ``solve`` exists, its
+    arity and its types, and say so in our words. ``grader_entry`` takes an array of pointers to arguments, so that
+    the loader needs no signature, and returns ``cudaGetLastError()`` (0 is success), which tells of a refused
+    launch; ``grader_error`` gives its text. Sizes are converted by the call, so ``int n`` stays legal.
     """
-    types = ", ".join(c_type(arg) for arg in manifest.args)
-    values = ", ".join(
+    count = len(manifest.args)
+    wanted = declaration(manifest, Language.CUDA).replace('"', '\\"')
+    includes = "".join(
+        f"#include <{header}>\n" for header in ["cstdint", "type_traits", "utility", *headers(manifest)]
+    )
+    other_counts = [number for number in range(_MOST_ARGUMENTS + 1) if number != count]
+    arity = "".join(
+        f"static_assert(grader_calls::exact || !grader_calls::takes_{number},\n"
+        f'              "solve takes {number} argument{"" if number == 1 else "s"}, '
+        f'the challenge passes {count}: {wanted}");\n'
+        for number in other_counts
+    )
+    return (
+        # Two line ends: a source may end in a backslash.
+        f'\n\n#line 1 "grader-footer"\n{includes}{_probes(manifest)}'
+        f"static_assert(grader_calls::any || grader_calls::exact,\n"
+        f'              "there is no function solve; the challenge calls: {wanted}");\n'
+        f"{arity}"
+        "static_assert(grader_calls::exact || !grader_calls::without_const,\n"
+        f'              "inputs are const: {wanted}");\n'
+        "static_assert(grader_calls::exact || grader_calls::without_const || !grader_calls::"
+        f'takes_{count},\n              "a parameter of solve has another type: {wanted}");\n'
+        'extern "C" __attribute__((visibility("default"))) int grader_entry(void* const* arguments) {\n'
+        f"    solve({_unpacked(manifest)});  // solve is a host function: it launches your kernel\n    return static_cast<int>(cudaGetLastError());\n}}\n"
+        'extern "C" __attribute__((visibility("default"))) const char* grader_error(int code) {\n'
+        "    return cudaGetErrorString(static_cast<cudaError_t>(code));\n}\n"
+    )
+
+
+def _probes(manifest: Manifest) -> str:
+    """``grader_calls``: which calls of ``solve`` would compile.
+
+    A second ``solve(...)`` stands where lookup finds it too, and is the worst match of all: a call that picks it,
+    told by its result type, is one that the student's ``solve`` does not take.
+    """
+    types = [c_type(arg) for arg in manifest.args]
+    plain = [name.removeprefix("const ") for name in types]
+    numbers = range(_MOST_ARGUMENTS + 1)
+    takes = "".join(
+        f"constexpr bool takes_{number} = grader_found<decltype(solve("
+        f"{', '.join(['std::declval<grader_anything>()'] * number)}))>;\n"
+        for number in numbers
+    )
+    return (
+        "namespace grader_fallback { struct missing {}; missing solve(...); }"
+        "  // an error here: a brace or bracket of the source is not closed\n"
+        "using namespace grader_fallback;\n"
+        "struct grader_anything { template <typename T> operator T() const; };\n"
+        "template <typename R> constexpr bool grader_found = !std::is_same<R, grader_fallback::missing>::value;\n"
+        f"namespace grader_calls {{\n{takes}"
+        f"constexpr bool any = {' || '.join(f'takes_{number}' for number in numbers)};\n"
+        f"constexpr bool exact = grader_found<decltype(solve({_declvals(types)}))>;\n"
+        f"constexpr bool without_const = grader_found<decltype(solve({_declvals(plain)}))>;\n"
+        "}\n"
+    )
+
+
+def _declvals(types: list[str]) -> str:
+    return ", ".join(f"std::declval<{name}>()" for name in types)
+
+
+def _unpacked(manifest: Manifest) -> str:
+    return ", ".join(
         f"*reinterpret_cast<{_C_TYPES[arg.dtype]}* const*>(arguments[{index}])"
         if arg.kind.buffer
         else f"*reinterpret_cast<const {c_type(arg)}*>(arguments[{index}])"
         for index, arg in enumerate(manifest.args)
-    )
-    wanted = declaration(manifest, Language.CUDA).replace('"', '\\"')
-    includes = "".join(f"#include <{header}>\n" for header in ["cstdint", "type_traits", *headers(manifest)])
-    return (
-        f'\n#line 1 "grader-footer"\n{includes}'
-        "template <typename F, typename... A> struct grader_callable {\n"
-        "    template <typename G> static auto probe(int)\n"
-        "        -> decltype(std::declval<G>()(std::declval<A>()...), std::true_type{});\n"
-        "    template <typename> static std::false_type probe(...);\n"
-        "    static constexpr bool value = decltype(probe<F>(0))::value;\n};\n"
-        f"static_assert(grader_callable<decltype(&solve), {types}>::value,\n"
-        f'              "solve cannot be called as the challenge calls it: {wanted}");\n'
-        'extern "C" __attribute__((visibility("default"))) void grader_entry(void* const* arguments) {\n'
-        f"    solve({values});\n}}\n"
     )
