@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import importlib.metadata
 import threading
 import time
 from collections.abc import Callable
@@ -44,7 +43,14 @@ class Judge(Protocol):
 
     @property
     def device_model(self) -> str:
-        """What baselines are kept for: the model of the device."""
+        """The model of the device: baselines are kept per model."""
+
+    @property
+    def torch_version(self) -> str:
+        """Likewise: baselines are kept per version of torch."""
+
+    def warm_up(self) -> None:
+        """Get ready before the first submission comes. Raises JudgeFailure."""
 
     def run(
         self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
@@ -116,7 +122,7 @@ class Desk:
     def _have_judged(self, held: Claim, grip: Grip) -> Outcome:
         platform = self._platform
         version = platform.course.load(held.challenge).manifest.version
-        bench = Bench(held.challenge, version, self._judge.device_model, _torch_version())
+        bench = Bench(held.challenge, version, self._judge.device_model, self._judge.torch_version)
         with platform.sessions() as session:
             frozen = baselines.read(session, bench)
         job = Job(
@@ -196,14 +202,6 @@ class _ProgressWriter:
 def seed_key(secret: bytes, submission: str) -> str:
     """What the case seeds of one submission derive from; hex. Nobody can tell it from the submission's id."""
     return hmac.new(secret, submission.encode(), hashlib.sha256).hexdigest()
-
-
-def _torch_version() -> str:
-    """Read from the installed package's metadata: this process never imports torch."""
-    try:
-        return importlib.metadata.version("torch")
-    except importlib.metadata.PackageNotFoundError:
-        return "none"
 
 
 def _words(error: Exception) -> str:

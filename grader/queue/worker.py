@@ -22,6 +22,7 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import BaseDeathPenalty
 
 from grader import logs
+from grader.errors import JudgeFailure
 from grader.queue.desk import Desk, Judge
 from grader.queue.heart import Heart
 from grader.queue.sweeper import Reaper, Sweeper, sweep
@@ -142,9 +143,18 @@ def run_worker(
         stack.callback(heart.close)
         _start_sweeping(platform, boxes, stack, once=burst)
         _desk = Desk(platform, judge, heart, name, stopper.event)
+        _warm_up(judge)
         log.info("worker_started", worker=name, device=settings.device)
         _take_tickets(settings, name, burst, stopper)
     log.info("worker_ended", worker=name)
+
+
+def _warm_up(judge: Judge) -> None:
+    try:
+        judge.warm_up()
+    except JudgeFailure as error:
+        # The first submission tries again, and says so to its author if it is still broken.
+        log.error("judge_not_ready", error=error.message, hint=error.hint)
 
 
 def _start_sweeping(platform: Platform, boxes: Reaper, stack: ExitStack, once: bool) -> None:

@@ -176,7 +176,10 @@ class BaselineRow(Base):
 
     __tablename__ = "baselines"
     __table_args__ = (
-        UniqueConstraint("challenge", "version", "workload", "baseline", "device_model", "torch"),
+        # Named, since PostgreSQL cuts names at 63 letters.
+        UniqueConstraint(
+            "challenge", "version", "workload", "baseline", "device_model", "torch", name="uq_baselines_bench"
+        ),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete
+
+from grader.records import baselines
+from grader.records.baselines import Bench
+from grader.records.engine import Sessions, writing
+from grader.records.models import SubmissionRow, UserRow
+from grader.records.ranks import boards, ranked
+from grader.schemas.report import Language, Verdict
+from grader.schemas.submission import LeaderboardEntry, State
+from tests.records.rows import DEVICE, add_submission, add_user
+
+_START = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Try:
+    user: int
+    time: int
+    below: int
+    above: int
+    accepted: bool = True
+    language: Language = Language.TRITON
+    version: int = 1
+    device: str = DEVICE
+
+    @property
+    def low(self) -> int:
+        return self.time - self.below
+
+    @property
+    def high(self) -> int:
+        return self.time + self.above
+
+
+_tries = st.lists(
+    st.builds(
+        Try,
+        user=st.integers(0, 4),
+        time=st.integers(10, 20),
+        below=st.integers(0, 4),
+        above=st.integers(0, 4),
+        accepted=st.sampled_from([True, True, True, False]),
+        language=st.sampled_from(Language),
+        version=st.sampled_from([1, 1, 1, 2]),
+        device=st.sampled_from([DEVICE, DEVICE, DEVICE, "h200"]),
+    ),
+    max_size=12,
+)
+
+
+def _store(sessions: Sessions, tries: list[Try]) -> None:
+    with writing(sessions) as session:
+        session.execute(delete(SubmissionRow))
+        session.execute(delete(UserRow))
+    users = {number: add_user(sessions, f"u{number}") for number in sorted({it.user for it in tries})}
+    for number, it in enumerate(tries):
+        add_submission(
+            sessions,
+            users[it.user],
+            public_id=f"{number:010}",
+            state=State.DONE,
+            verdict=Verdict.ACCEPTED if it.accepted else Verdict.WRONG_ANSWER,
+            language=it.language,
+            version=it.version,
+            device=it.device,
+            created_at=_START + timedelta(seconds=number),
+            time_us=float(it.time),
+            ci_lo_us=float(it.low),
+            ci_hi_us=float(it.high),
+        )
+
+
+def _model(tries: list[Try], language: Language | None) -> list[tuple[int, str, str]]:
+    """The rule in plain Python: rank, user, submission."""
+    best: dict[int, tuple[int, Try]] = {}
+    for number, it in enumerate(tries):
+        counts = it.accepted and it.version == 1 and it.device == DEVICE
+        if not counts or (language and it.language is not language):
+            continue
+        if it.user not in best or (it.high, it.time) < (best[it.user][1].high, best[it.user][1].time):
+            best[it.user] = (number, it)
+    entries = list(best.values())
+    rows = []
+    for number, it in entries:
+        rank = 1 + sum(other.high < it.low for _, other in entries)
+        rows.append((rank, it.time, number, it.user))
+    return [(rank, f"u{user}", f"{number:010}") for rank, _, number, user in sorted(rows)]
+
+
+def _seen(entries: list[LeaderboardEntry]) -> list[tuple[int, str, str]]:
+    return [(entry.rank, entry.user, entry.submission) for entry in entries]
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(tries=_tries, language=st.sampled_from([None, *Language]))
+def test_ranks_are_those_of_the_rule(sessions: Sessions, tries: list[Try], language: Language | None) -> None:
+    _store(sessions, tries)
+    with sessions() as session:
+        assert _seen(ranked(session, "vector_add", 1, DEVICE, language)) == _model(tries, language)
+
+
+def test_entries_that_cannot_be_told_apart_share_a_rank(sessions: Sessions) -> None:
+    _store(sessions, [Try(0, 10, 1, 1), Try(1, 11, 1, 1), Try(2, 20, 1, 1)])
+    with sessions() as session:
+        assert [entry.rank for entry in ranked(session, "vector_add", 1, DEVICE)] == [1, 1, 3]
+
+
+def test_one_lucky_and_uncertain_measurement_does_not_replace_a_sure_one(sessions: Sessions) -> None:
+    _store(sessions, [Try(0, 12, 1, 1), Try(0, 10, 4, 4)])
+    with sessions() as session:
+        assert [entry.time_us for entry in ranked(session, "vector_add", 1, DEVICE)] == [12.0]
+
+
+def test_boards_are_the_devices_with_an_accepted_entry(sessions: Sessions) -> None:
+    _store(sessions, [Try(0, 12, 1, 1, device="h200"), Try(0, 10, 4, 4, accepted=False)])
+    with sessions() as session:
+        assert boards(session, "vector_add", 1) == {"h200"}
+
+
+def test_a_baseline_is_frozen_by_its_first_writer(sessions: Sessions) -> None:
+    bench = Bench("vector_add", 1, "some cpu", "2.8")
+    with writing(sessions) as session:
+        baselines.freeze(session, bench, {"large": {"eager": 5.0}})
+    with writing(sessions) as session:
+        baselines.freeze(session, bench, {"large": {"eager": 9.0, "compile": 3.0}, "small": {"eager": 1.0}})
+    with sessions() as session:
+        assert baselines.read(session, bench) == {
+            "large": {"eager": 5.0, "compile": 3.0},
+            "small": {"eager": 1.0},
+        }
+        assert baselines.read(session, Bench("vector_add", 1, "some cpu", "2.9")) == {}
