@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grader.challenge.cases import Case
-from grader.judge.channel import BoxSilent, ChannelError
+from grader.judge.channel import BoxGone, BoxSilent, ChannelError
 from grader.judge.messages import Failure
 from grader.judge.remote import Remote
 from grader.sandbox.box import EndReason
@@ -50,7 +50,7 @@ def of_broken_channel(remote: Remote, error: ChannelError, doing: str, seconds: 
             f"It did not come back within {seconds:g} s while {doing}.",
             "Look for a loop that never ends, or far more work than the sizes need.",
         )
-    end = remote.end()
+    end = remote.end() if isinstance(error, BoxGone) else remote.box.end()
     if end is None:
         return Finding(
             CaseVerdict.RUNTIME_ERROR, f"It broke the connection to the judge while {doing}: {error}."

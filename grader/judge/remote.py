@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Binding maps a few descriptors; a runner that needs longer has stopped working.
 _BIND_SECONDS = 10.0
 # How long a box whose connection ended may take to tell how it ended.
-_END_SECONDS = 5.0
+_END_SECONDS = 2.0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,22 @@
+"""``while True`` in solve. Mechanism: never returns, ignores signals. Surface: the judge waits for ever.
+
+Closed by a deadline on the judge's own clock; the box is killed, at most four boxes are spent on one submission."""
+
+from __future__ import annotations
+
+from grader.schemas.report import CaseVerdict, Verdict
+from tests.judge.conftest import Judge
+from tests.judge.kernels import with_solve
+
+ENDLESS = """    import signal
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    while True:
+        pass"""
+
+
+def test_it_ends_with_time_limit_and_the_rest_is_not_run(judge: Judge) -> None:
+    report = judge(with_solve(ENDLESS))
+    assert report.verdict is Verdict.TIME_LIMIT
+    assert "1.5 s" in report.cases[0].detail
+    assert [case.verdict for case in report.cases] == [CaseVerdict.TIME_LIMIT] * 4 + [CaseVerdict.NOT_RUN] * 2

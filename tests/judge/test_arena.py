@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.challenge.loader import Course
+from grader.challenge.model import Argument, DType, Kind
+from grader.judge.arena import ALIGNMENT, PAGE, HostArena, HostBuffer, lay_out
+
+
+@pytest.mark.parametrize("nbytes", [0, 1, 4, 255, 256, 257, 4095, 4096, 4097, 3840, 100_003])
+def test_layout_is_aligned_guarded_and_ends_at_the_mapping(nbytes: int) -> None:
+    layout = lay_out(nbytes)
+    assert layout.mapped % PAGE == 0
+    assert layout.offset % ALIGNMENT == 0
+    assert layout.offset >= ALIGNMENT
+    assert 0 <= layout.mapped - (layout.offset + nbytes) < ALIGNMENT
+
+
+@pytest.fixture
+def buffer() -> Iterator[HostBuffer]:
+    made = HostBuffer(Argument(name="out", kind=Kind.OUTPUT, dtype=DType.FLOAT32, shape=["n"]), (100,))
+    yield made
+    made.close()
+
+
+def test_the_runner_cannot_shrink_or_grow_a_buffer(buffer: HostBuffer) -> None:
+    with pytest.raises(PermissionError):
+        os.ftruncate(buffer.descriptor, 0)
+    with pytest.raises(PermissionError):
+        os.ftruncate(buffer.descriptor, buffer.layout.mapped * 2)
+    with pytest.raises(PermissionError):
+        fcntl.fcntl(buffer.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE)
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_one_byte_beside_the_array_breaks_the_guard(buffer: HostBuffer, place: str) -> None:
+    assert buffer.guards_intact()
+    layout = buffer.layout
+    at = layout.offset - 1 if place == "before" else layout.offset + layout.nbytes
+    with mmap.mmap(buffer.descriptor, layout.mapped) as other_side:
+        other_side[at] ^= 0xFF
+    assert not buffer.guards_intact()
+
+
+@pytest.mark.parametrize("dtype", list(DType))
+def test_poison_is_told_from_what_arithmetic_makes(dtype: DType) -> None:
+    buffer = HostBuffer(Argument(name="out", kind=Kind.OUTPUT, dtype=dtype, shape=["n"]), (7,))
+    buffer.poison()
+    assert bool(buffer.poisoned(buffer.snapshot()).all())
+    if dtype.floating:
+        assert bool(torch.isnan(buffer.snapshot()).all())
+        buffer.write(torch.full((7,), float("nan"), dtype=buffer.dtype))
+        assert not bool(buffer.poisoned(buffer.snapshot()).any())
+    buffer.close()
+
+
+def test_a_snapshot_does_not_follow_later_writes(buffer: HostBuffer) -> None:
+    buffer.write(torch.ones(100))
+    snapshot = buffer.snapshot()
+    buffer.write(torch.zeros(100))
+    assert bool((snapshot == 1).all())
+
+
+def test_an_arena_gives_back_its_descriptors(course: Course) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(5):
+        HostArena(course.load("twice").manifest, {"n": 1000}, {}).close()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
