@@ -115,6 +115,14 @@ class Unreachable(GraderError):
     status = 503
 
 
+class TimedOut(GraderError):
+    """What was waited for did not come in time; it goes on."""
+
+    code = "timed_out"
+    status = 504
+    exit_code = EXIT_TIMED_OUT
+
+
 class BoxUnavailable(GraderError):
     """No box could be made: the engine, the image or the machine is at fault, never the submission."""
 

@@ -64,6 +64,12 @@ def create_user(platform: Platform, name: str, password: str, role: Role = Role.
     return _user(row)
 
 
+def has_users(platform: Platform) -> bool:
+    """Whether anybody has an account: false on the first start."""
+    with platform.sessions() as session:
+        return session.scalar(select(UserRow.id).limit(1)) is not None
+
+
 def _check_password(password: str) -> None:
     if len(password) < _PASSWORD_MIN:
         raise BadRequest("The password is too short.", f"Take at least {_PASSWORD_MIN} characters.")

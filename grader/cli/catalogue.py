@@ -1,0 +1,61 @@
+"""Where challenges come from: the server, or the course on this machine.
+
+A person who never chose a server and has none running can still read, begin and judge challenges: the course that
+came with this installation is used then, and a remark says so.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.cli import login
+from grader.cli.answers import understood
+from grader.cli.client import connect, segment
+from grader.cli.terminal import say
+from grader.errors import Unreachable
+from grader.schemas.challenge import ChallengeDetail, ChallengeList
+
+if TYPE_CHECKING:
+    from grader.challenge.loader import Challenge, Course
+
+
+def course() -> Course:
+    """The course on this machine: GRADER_CHALLENGES, else the checkout's, else the installation's."""
+    import os
+
+    from grader.challenge.loader import find_course
+
+    chosen = os.environ.get("GRADER_CHALLENGES")
+    return find_course(Path(chosen) if chosen else None)
+
+
+def all_challenges(local: bool) -> ChallengeList:
+    """Every challenge. Raises Unreachable when the server that the person chose does not answer."""
+    if not local:
+        try:
+            return understood(ChallengeList, connect().get("/challenges"))
+        except Unreachable as error:
+            _fall_back(error)
+    from grader.challenge import views
+
+    return ChallengeList(challenges=[views.summary(challenge) for challenge in course().all()])
+
+
+def one(slug: str, local: bool) -> ChallengeDetail:
+    """One challenge. Raises UnknownChallenge, Unreachable as above."""
+    if not local:
+        try:
+            return understood(ChallengeDetail, connect().get(f"/challenges/{segment(slug)}"))
+        except Unreachable as error:
+            _fall_back(error)
+    from grader.challenge import views
+
+    challenge: Challenge = course().load(slug)
+    return views.detail(challenge)
+
+
+def _fall_back(error: Unreachable) -> None:
+    if login.chosen_server() is not None:
+        raise Unreachable(error.message, f"{error.hint} --local reads the course on this machine.") from error
+    say("No server was chosen and none runs here: this is the course on this machine.", "dim")

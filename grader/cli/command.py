@@ -1,0 +1,95 @@
+"""Runs one command's Typer app. Every way to fail ends in one line, a hint, and an exit code of ``grader.errors``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import typer
+
+from grader.cli import failure
+from grader.cli.registry import COMMANDS
+from grader.errors import BadRequest, GraderError
+
+EXIT_INTERRUPTED = 130
+
+
+class Unexpected(GraderError):
+    """A defect of ours that nobody foresaw."""
+
+    code = "unexpected"
+
+
+class MissingPart(GraderError):
+    """This installation lacks what the command needs."""
+
+    code = "missing_part"
+
+
+# Which extra of the distribution brings the module that a command could not import.
+_EXTRA_OF = {"torch": "worker", "triton": "worker", "numpy": "worker", "docker": "worker"}
+
+
+def make_app() -> typer.Typer:
+    """A Typer app for one group of commands. Its commands return their exit code (None means 0)."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
+    # Without a callback Typer would make an app of one command into that command.
+    app.callback()(lambda: None)
+    return app
+
+
+def load(name: str) -> typer.Typer:
+    """The app that holds the command ``name``."""
+    module: Any = import_module(f"grader.cli.commands.{COMMANDS[name][0]}")
+    app: typer.Typer = module.app
+    return app
+
+
+def run(args: list[str]) -> int:
+    """Run the command line ``args`` (without the program's name); returns the exit code."""
+    try:
+        code = load(args[0])(args=args, prog_name="grader", standalone_mode=False)
+        sys.stdout.flush()
+    except GraderError as error:
+        return failure.report(error, args)
+    except (KeyboardInterrupt, typer.Abort):
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone; a second attempt at exit must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_INTERRUPTED
+    except ModuleNotFoundError as error:
+        return failure.report(_missing(error), args)
+    except Exception as error:
+        return failure.report(_explain(error, args), args)
+    return int(code or 0)
+
+
+def _missing(error: ModuleNotFoundError) -> GraderError:
+    package = (error.name or "").partition(".")[0]
+    extra = _EXTRA_OF.get(package, "server")
+    return MissingPart(
+        f"This command needs the Python package '{package}', which is not installed here.",
+        f"Install it: pip install 'kernel-grader[{extra}]'.",
+    )
+
+
+def _explain(error: Exception, args: list[str]) -> GraderError:
+    """Usage errors of Typer are told like ours; anything else is a defect, told without its traceback."""
+    tell = getattr(error, "format_message", None)
+    if tell is not None:
+        return BadRequest(
+            str(tell()).replace("\n", " "), f"`{_path(error, args)} --help` says what it takes."
+        )
+    if os.environ.get("GRADER_DEBUG"):
+        raise error
+    return Unexpected(
+        f"{type(error).__name__}: {error}", "Set GRADER_DEBUG=1 for the traceback, and report it."
+    )
+
+
+def _path(error: Exception, args: list[str]) -> str:
+    context = getattr(error, "ctx", None)
+    return str(context.command_path) if context is not None else f"grader {args[0]}"

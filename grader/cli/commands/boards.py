@@ -1,0 +1,60 @@
+"""`leaderboard`: who is fastest."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from grader.cli import options
+from grader.cli.answers import understood
+from grader.cli.client import connect, segment
+from grader.cli.command import make_app
+from grader.cli.report_view import time_text
+from grader.cli.terminal import out, put_json, safe, say
+from grader.schemas.submission import Leaderboard
+
+app = make_app()
+
+
+@app.command()
+def leaderboard(
+    slug: options.Slug,
+    device: options.Device = None,
+    language: options.LanguageOption = None,
+    json: options.Json = False,
+) -> int:
+    """Show the leaderboard of a challenge."""
+    chosen = options.language(language)
+    found = connect().get(
+        f"/leaderboards/{segment(slug)}", device=device, language=chosen.value if chosen else None
+    )
+    board = understood(Leaderboard, found)
+    if json:
+        put_json(board)
+        return 0
+    out().print(_table(board))
+    if not board.entries:
+        say("Nobody is on this board yet.", "dim")
+    elif not board.representative:
+        say(f"Times on {board.device} are not representative: they say nothing of a GPU.", "yellow")
+    if others := [name for name in board.devices if name != board.device]:
+        say(f"Other boards: {', '.join(others)} (--device).", "dim")
+    return 0
+
+
+def _table(board: Leaderboard) -> Table:
+    filtered = f", {board.language.value} only" if board.language else ""
+    title = safe(f"{board.challenge} v{board.version} on {board.device}{filtered}", "bold")
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
+    for name in ("rank", "user", "language", "time", "speedup", "submission"):
+        table.add_column(name, justify="right" if name in ("rank", "time", "speedup") else "left")
+    for entry in board.entries:
+        half = (entry.ci_us[1] - entry.ci_us[0]) / 2
+        table.add_row(
+            str(entry.rank),
+            safe(entry.user, "bold"),
+            entry.language.value,
+            f"{time_text(entry.time_us)} ± {time_text(half)}",
+            "-" if entry.speedup is None else f"{entry.speedup:.2f}x",
+            safe(entry.submission, "dim"),
+        )
+    return table

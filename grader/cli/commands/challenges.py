@@ -1,0 +1,145 @@
+"""`challenges`, `show`, `init`: what there is to solve. They ask the server, or read the course that came along."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markdown import Markdown
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from grader.cli import catalogue, options
+from grader.cli.command import make_app
+from grader.cli.report_view import sizes_text
+from grader.cli.terminal import out, put_json, safe, say
+from grader.errors import BadRequest, UnknownLanguage
+from grader.schemas.challenge import ChallengeDetail, ChallengeList
+from grader.schemas.report import Language
+
+app = make_app()
+Local = Annotated[bool, typer.Option("--local", help="Read the course on this machine; ask no server.")]
+
+
+@app.command()
+def challenges(json: options.Json = False, local: Local = False) -> int:
+    """List the challenges."""
+    found = catalogue.all_challenges(local)
+    if json:
+        put_json(found)
+    else:
+        out().print(_list(found))
+    return 0
+
+
+@app.command()
+def show(slug: options.Slug, json: options.Json = False, local: Local = False) -> int:
+    """Show a challenge: spec, signature, cases, workloads."""
+    detail = catalogue.one(slug, local)
+    if json:
+        put_json(detail)
+    else:
+        _show(detail)
+    return 0
+
+
+@app.command()
+def init(
+    slug: options.Slug,
+    language: options.LanguageOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")
+    ] = None,
+    local: Local = False,
+) -> int:
+    """Write a challenge's starter file to begin from."""
+    detail = catalogue.one(slug, local)
+    chosen = options.language(language) or _preferred(detail)
+    if chosen.value not in detail.starters:
+        known = ", ".join(sorted(detail.starters))
+        raise UnknownLanguage(f"'{slug}' cannot be solved in {chosen.value}.", f"It takes: {known}.")
+    path = output or Path(f"{slug}{chosen.suffix}")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(detail.starters[chosen.value])
+    except FileExistsError as error:
+        raise BadRequest(
+            f"'{path}' exists already; it stays as it is.", "Choose another with --output."
+        ) from error
+    except OSError as error:
+        raise BadRequest(f"'{path}' cannot be written: {error.strerror}.") from error
+    say(f"Wrote {path}. Judge it here with: grader test {path} -c {slug}", "green")
+    return 0
+
+
+def _preferred(detail: ChallengeDetail) -> Language:
+    """Triton where the challenge takes it: it runs on every machine."""
+    return Language.TRITON if Language.TRITON in detail.languages else detail.languages[0]
+
+
+def _list(found: ChallengeList) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("challenge", "title", "track", "difficulty", "languages", "version"):
+        table.add_column(name)
+    for it in found.challenges:
+        languages = ", ".join(language.value for language in it.languages)
+        table.add_row(
+            safe(it.slug, "cyan"),
+            safe(it.title),
+            safe(it.track),
+            safe(it.difficulty),
+            languages,
+            str(it.version),
+        )
+    return table
+
+
+def _show(detail: ChallengeDetail) -> None:
+    console = out()
+    console.print(safe(detail.title, "bold"), Text(f"{detail.slug}, version {detail.version}", "dim"))
+    console.print(safe(f"{detail.track}, {detail.difficulty}", "dim"))
+    console.print()
+    console.print(Markdown(detail.spec, hyperlinks=False))
+    for language, declaration in detail.signatures.items():
+        console.print(f"\n[bold]{language}[/bold]")
+        console.print(
+            Syntax(declaration, "cpp" if language == "cuda" else "python", background_color="default")
+        )
+    console.print(_arguments(detail))
+    console.print(_cases(detail))
+    if detail.hidden_cases:
+        console.print(Text(f"and {detail.hidden_cases} hidden cases", "dim"))
+    console.print(_workloads(detail))
+    told = ", ".join(f"{name} {value:g}" for name, value in detail.tolerance.items())
+    console.print(safe(f"\nTolerance: {told or 'exact'}", "dim"))
+
+
+def _arguments(detail: ChallengeDetail) -> Table:
+    table = _titled("Arguments", "name", "kind", "dtype", "shape")
+    for argument in detail.arguments:
+        table.add_row(safe(argument.name), argument.kind, argument.dtype, safe(" x ".join(argument.shape)))
+    return table
+
+
+def _cases(detail: ChallengeDetail) -> Table:
+    table = _titled("Cases", "name", "category", "sizes", "inputs")
+    for case in detail.cases:
+        inputs = "; ".join(f"{name}: {words}" for name, words in case.inputs.items())
+        table.add_row(safe(case.name), safe(case.category), sizes_text(case.sizes), safe(inputs or case.note))
+    return table
+
+
+def _workloads(detail: ChallengeDetail) -> Table:
+    table = _titled("Workloads", "name", "sizes", "on")
+    for workload in detail.workloads:
+        table.add_row(safe(workload.name), sizes_text(workload.sizes), workload.on)
+    return table
+
+
+def _titled(title: str, *columns: str) -> Table:
+    table = Table(title=f"\n{title}", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for name in columns:
+        table.add_column(name, header_style="dim")
+    return table

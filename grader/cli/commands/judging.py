@@ -1,0 +1,67 @@
+"""`test`: judge a file on this machine with the judge that ranks, without server, queue or database."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from grader.cli import catalogue, options
+from grader.cli.command import make_app
+from grader.cli.follow import exit_code
+from grader.cli.progress import Display
+from grader.cli.report_view import render
+from grader.cli.terminal import out, put_json
+from grader.errors import BadRequest, NotAllowed
+
+app = make_app()
+
+
+@app.command("test")
+def judge_here(
+    file: options.File,
+    challenge: options.Challenge,
+    language: options.LanguageOption = None,
+    box: Annotated[
+        Literal["local", "docker"], typer.Option(help="A plain process (your own code) or a container.")
+    ] = "local",
+    case: Annotated[str | None, typer.Option("--case", metavar="NAME", help="Run this case alone.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="S", help="With --case: replay this seed's data.")
+    ] = None,
+    timing: Annotated[
+        bool, typer.Option("--timing/--no-timing", help="Time the workloads when all cases pass.")
+    ] = True,
+    json: options.Json = False,
+) -> int:
+    """Judge a file on this machine, without a server."""
+    if seed is not None and case is None:
+        raise BadRequest("A seed replays one case: name it with --case.")
+    if not sys.platform.startswith("linux"):
+        raise NotAllowed("Judging needs Linux.", "Submit to a server: grader submit")
+    from grader.challenge.source import decode, language_of
+
+    source = decode(options.read_source(file))
+    chosen = language_of(file.name, language)
+    loaded = catalogue.course().load(challenge)
+
+    from grader.judge.at_home import judge_at_home
+    from grader.sandbox.choose import make_boxes
+
+    with Display() as display:
+        report = judge_at_home(
+            loaded,
+            source,
+            chosen,
+            make_boxes(box),
+            case=case,
+            seed=seed,
+            timing=timing,
+            on_progress=lambda news: display.show(news.state, news.progress),
+        )
+    if json:
+        put_json(report)
+    else:
+        out().print(render(report, str(file)))
+    return exit_code(report.verdict)

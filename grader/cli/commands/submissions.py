@@ -1,0 +1,153 @@
+"""`submit`, `status`, `watch`, `cancel`, `history`: submissions on the server."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from grader.cli import options
+from grader.cli.answers import understood
+from grader.cli.client import Client, connect, segment
+from grader.cli.command import make_app
+from grader.cli.follow import exit_code, fetch, fetch_report, follow, refuse_unjudged, waiting_words
+from grader.cli.report_view import render, time_text, verdict_text
+from grader.cli.terminal import out, put_json, safe, say
+from grader.errors import EXIT_ACCEPTED
+from grader.schemas.submission import State, SubmissionList, SubmissionView, SubmitBody
+
+app = make_app()
+
+
+@app.command()
+def submit(
+    file: options.File,
+    challenge: options.Challenge,
+    language: options.LanguageOption = None,
+    device: options.Device = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", "-w", help="Follow it to its end and print its report.")
+    ] = False,
+    timeout: options.Timeout = 0.0,
+    json: options.Json = False,
+) -> int:
+    """Submit a file to the server."""
+    from grader.challenge.source import decode, language_of
+
+    source = decode(options.read_source(file))
+    chosen = language_of(file.name, language)
+    client = connect()
+    body = SubmitBody(challenge=challenge, language=chosen, source=source, filename=file.name, device=device)
+    # With a key, a post that is sent again after a broken connection cannot become a second submission.
+    headers = {"Idempotency-Key": uuid.uuid4().hex}
+    view = understood(SubmissionView, client.post("/submissions", body.model_dump(mode="json"), headers))
+    if wait:
+        say(f"Submitted {view.id}.")
+        return _to_the_end(client, view.id, timeout, json, str(file))
+    if json:
+        put_json(view)
+    else:
+        out().print(safe(view.id))
+        say(f"Follow it with: grader watch {view.id}", "dim")
+    return EXIT_ACCEPTED
+
+
+@app.command()
+def status(submission: options.Submission, json: options.Json = False) -> int:
+    """Show where a submission is."""
+    client = connect()
+    view = fetch(client, submission)
+    if json:
+        put_json(view)
+    else:
+        out().print(_line(view))
+        if view.state is State.DONE:
+            out().print(render(fetch_report(client, view.id), view.filename))
+    return exit_code(view.verdict)
+
+
+@app.command()
+def watch(submission: options.Submission, timeout: options.Timeout = 0.0, json: options.Json = False) -> int:
+    """Follow a submission to its end and print its report."""
+    return _to_the_end(connect(), submission, timeout, json)
+
+
+@app.command()
+def cancel(submission: options.Submission, json: options.Json = False) -> int:
+    """Cancel a submission that is not done."""
+    view = understood(SubmissionView, connect().post(f"/submissions/{segment(submission)}/cancel"))
+    if json:
+        put_json(view)
+    elif view.state is State.CANCELLED:
+        out().print(safe(f"{view.id} is cancelled."))
+    else:
+        out().print(safe(f"{view.id} is being cancelled ({view.state.value} now)."))
+    return EXIT_ACCEPTED
+
+
+@app.command()
+def history(
+    challenge: Annotated[str | None, typer.Option("--challenge", "-c", metavar="SLUG")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many, latest first.")] = 20,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Of all users (staff only).")] = False,
+    json: options.Json = False,
+) -> int:
+    """List your submissions."""
+    asked = {"challenge": challenge, "limit": limit, "everyone": "true" if everyone else None}
+    found = understood(SubmissionList, connect().get("/submissions", **asked))
+    if json:
+        put_json(found)
+    else:
+        out().print(_table(found))
+        if found.total > len(found.submissions):
+            say(f"{len(found.submissions)} of {found.total}; --limit shows more.", "dim")
+    return EXIT_ACCEPTED
+
+
+def _to_the_end(
+    client: Client, submission: str, timeout: float, json: bool, filename: str | None = None
+) -> int:
+    view = follow(client, submission, timeout)
+    refuse_unjudged(view)
+    report = fetch_report(client, view.id)
+    if json:
+        put_json(report)
+    else:
+        out().print(render(report, filename or view.filename))
+    return exit_code(report.verdict)
+
+
+def _line(view: SubmissionView) -> Text:
+    line = Text.assemble(
+        (view.id, "bold"), safe(f"  {view.challenge}, {view.language.value} on {view.device}: ")
+    )
+    line.append(view.state.value, "cyan")
+    if view.progress.total and not view.state.final:
+        line.append(f" {view.progress.done}/{view.progress.total}")
+    if words := waiting_words(view):
+        line.append(f", {words}")
+    if view.error:
+        line.append_text(safe(f"\n{view.error}", "yellow"))
+    return line
+
+
+def _table(found: SubmissionList) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("submission", "challenge", "language", "device", "outcome", "cases", "time", "submitted"):
+        table.add_column(name, no_wrap=name in ("submission", "submitted"))
+    for view in found.submissions:
+        score = view.score
+        table.add_row(
+            safe(view.id, "cyan"),
+            safe(view.challenge),
+            view.language.value,
+            safe(view.device),
+            verdict_text(view.verdict) if view.verdict else Text(view.state.value, "cyan"),
+            f"{score.passed}/{score.total}" if score else "",
+            time_text(score.time_us) if score and score.time_us else "",
+            view.created_at.astimezone().strftime("%Y-%m-%d %H:%M"),
+        )
+    return table

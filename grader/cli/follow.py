@@ -1,0 +1,83 @@
+"""Follows a submission on the server to its end, and says what exit code its end means."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from grader import errors
+from grader.cli.answers import understood
+from grader.cli.client import Client, segment
+from grader.cli.progress import Display
+from grader.schemas.report import Report, Verdict
+from grader.schemas.submission import State, SubmissionView
+
+# Quick at first, when small kernels end; then seldom enough for a class of 200 waiting at once.
+POLL_SECONDS = 0.25
+SLOW_POLL_SECONDS = 1.0
+QUICK_FOR_SECONDS = 20.0
+# A server that restarts is back by then.
+AWAY_SECONDS = 30.0
+
+
+def fetch(client: Client, submission: str) -> SubmissionView:
+    """The submission as it is now."""
+    return understood(SubmissionView, client.get(f"/submissions/{segment(submission)}"))
+
+
+def fetch_report(client: Client, submission: str) -> Report:
+    """The report of a submission that is done."""
+    return understood(Report, client.get(f"/submissions/{segment(submission)}/report"))
+
+
+def follow(
+    client: Client, submission: str, timeout: float, clock: Callable[[], float] = time.monotonic
+) -> SubmissionView:
+    """Show progress until the submission ends. ``timeout`` in seconds, 0 = no limit. Raises TimedOut, Unreachable."""
+    began = last_seen = clock()
+    with Display() as display:
+        while True:
+            try:
+                view = fetch(client, submission)
+            except errors.Unreachable:
+                if clock() - last_seen > AWAY_SECONDS:
+                    raise
+            else:
+                last_seen = clock()
+                display.show(view.state, view.progress, waiting_words(view))
+                if view.state.final:
+                    return view
+            waited = clock() - began
+            if timeout and waited >= timeout:
+                raise errors.TimedOut(
+                    f"{submission} was not done within {timeout:g} s.",
+                    f"It goes on: grader watch {submission}",
+                )
+            pause = POLL_SECONDS if waited < QUICK_FOR_SECONDS else SLOW_POLL_SECONDS
+            time.sleep(min(pause, timeout - waited) if timeout else pause)
+
+
+def waiting_words(view: SubmissionView) -> str:
+    """``place 3, about 20 s`` while it waits; empty otherwise."""
+    if view.position is None:
+        return ""
+    wait = "" if view.expected_wait_s is None else f", about {view.expected_wait_s:.0f} s"
+    return f"place {view.position}{wait}"
+
+
+def exit_code(verdict: Verdict | None) -> int:
+    """What a verdict means to a script; None = not judged, which is no failure of the command."""
+    if verdict is None or verdict is Verdict.ACCEPTED:
+        return errors.EXIT_ACCEPTED
+    return errors.EXIT_OUR_FAILURE if verdict is Verdict.INTERNAL_ERROR else errors.EXIT_NOT_ACCEPTED
+
+
+def refuse_unjudged(view: SubmissionView) -> None:
+    """Raises Conflict for a cancelled submission and JudgeFailure for one that we failed to judge."""
+    if view.state is State.CANCELLED:
+        raise errors.Conflict(f"{view.id} was cancelled.", "Submit it again to have it judged.")
+    if view.state is State.FAILED:
+        why = view.error or "the platform failed"
+        raise errors.JudgeFailure(
+            f"{view.id} could not be judged: {why}.", "It costs you nothing; submit it again."
+        )

@@ -1,0 +1,72 @@
+"""Which server to talk to, and with which token: from the environment, else from the file that `grader login` wrote.
+
+No pathlib and no pydantic here: the quick way of `grader challenges --json` reads this too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+
+from grader.errors import BadRequest
+
+DEFAULT_SERVER = "http://127.0.0.1:8000"
+
+
+def path() -> str:
+    """The file that keeps server, name and token; readable by its owner only."""
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")  # noqa: PTH111, PTH118
+    return os.path.join(base, "grader", "client.json")  # noqa: PTH118
+
+
+def chosen_server() -> str | None:
+    """The server that the person chose; None where they never did."""
+    return os.environ.get("GRADER_SERVER") or _kept().get("server") or None
+
+
+def server() -> str:
+    """The address to talk to, without a trailing slash."""
+    return (chosen_server() or DEFAULT_SERVER).rstrip("/")
+
+
+def token() -> str | None:
+    """The token to show. A kept token is shown only to the server that gave it."""
+    if from_environment := os.environ.get("GRADER_TOKEN"):
+        return from_environment
+    kept = _kept()
+    return kept.get("token") if kept.get("server", "").rstrip("/") == server() else None
+
+
+def keep(server: str, name: str, token: str) -> None:
+    """Write the file, mode 0600 from its first byte on."""
+    folder = os.path.dirname(path())  # noqa: PTH120
+    os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+    partial = f"{path()}.{os.getpid()}"
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump({"server": server.rstrip("/"), "name": name, "token": token}, file)
+    os.replace(partial, path())  # noqa: PTH105
+
+
+def forget() -> bool:
+    """Remove the file; False where there was none."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path())  # noqa: PTH108
+        return True
+    return False
+
+
+def _kept() -> dict[str, str]:
+    try:
+        with open(path(), encoding="utf-8") as file:  # noqa: PTH123
+            kept = json.load(file)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise BadRequest(
+            f"{path()} cannot be read: {error}", "Remove it and `grader login` again."
+        ) from error
+    if not isinstance(kept, dict):
+        raise BadRequest(f"{path()} holds no login.", "Remove it and `grader login` again.")
+    return {key: value for key, value in kept.items() if isinstance(value, str)}

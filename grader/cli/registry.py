@@ -1,0 +1,36 @@
+"""Every command: its name, the module whose Typer app holds it, and one line of help.
+
+`grader --help` is printed from this table, without importing Typer or any command. A test checks that the table and the
+Typer apps agree, so that the table cannot go stale.
+"""
+
+GROUPS = {
+    "Solve": {
+        "challenges": ("challenges", "List the challenges"),
+        "show": ("challenges", "Show a challenge: spec, signature, cases, workloads"),
+        "init": ("challenges", "Write a challenge's starter file to begin from"),
+        "test": ("judging", "Judge a file on this machine, without a server"),
+        "submit": ("submissions", "Submit a file to the server"),
+    },
+    "Follow": {
+        "status": ("submissions", "Show where a submission is"),
+        "watch": ("submissions", "Follow a submission to its end and print its report"),
+        "cancel": ("submissions", "Cancel a submission that is not done"),
+        "history": ("submissions", "List your submissions"),
+        "leaderboard": ("boards", "Show the leaderboard of a challenge"),
+    },
+    "Account and machine": {
+        "login": ("account", "Sign in to a server and keep a token for it"),
+        "logout": ("account", "Revoke the kept token and forget it"),
+        "doctor": ("machine", "Say what this machine can and cannot do, and the mend"),
+    },
+    "Run a platform": {
+        "up": ("platform", "Start everything: Redis, web and workers; Ctrl-C ends all"),
+        "worker": ("platform", "Serve the queue of a device until ended"),
+        "user": ("users", "Manage accounts: user add"),
+        "sandbox": ("boxes", "Manage the box image: sandbox build"),
+        "db": ("database", "Manage the database: db upgrade"),
+    },
+}
+
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}

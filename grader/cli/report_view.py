@@ -1,0 +1,174 @@
+"""A report for a person at a terminal: what failed first, in words; then times, speedups and the score."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from grader.cli.terminal import safe
+from grader.schemas.report import CaseReport, CaseVerdict, Mismatch, Report, Sizes, Verdict, WorkloadReport
+
+# Screens are short: the rest stands in the JSON.
+_FAILURES_IN_FULL = 5
+
+_COLOURS = {Verdict.ACCEPTED: "bold green", Verdict.INTERNAL_ERROR: "bold yellow"}
+
+
+def render(report: Report, filename: str = "FILE") -> RenderableType:
+    """The whole report. ``filename`` stands in the replay commands."""
+    parts: list[RenderableType] = [_headline(report)]
+    if report.detail:
+        parts.append(safe(report.detail))
+    if report.compiler_log:
+        parts += [Text("\nCompiler", "bold"), safe(report.compiler_log.rstrip())]
+    parts += _cases(report, filename)
+    if report.workloads:
+        parts += [_workloads(report.workloads), _score(report)]
+    if report.workloads and not report.representative:
+        parts.append(
+            Text(f"Times on {report.device} are not representative: they say nothing of a GPU.", "yellow")
+        )
+    if report.hint:
+        parts.append(Text.assemble(("\nHint: ", "bold"), safe(report.hint)))
+    return Group(*parts)
+
+
+def verdict_text(verdict: Verdict) -> Text:
+    """The verdict in its colour: ``WRONG ANSWER``."""
+    return Text(verdict.value.replace("_", " ").upper(), _COLOURS.get(verdict, "bold red"))
+
+
+def _headline(report: Report) -> Text:
+    place = f"{report.challenge} v{report.version}, {report.language.value} on {report.device}"
+    line = Text.assemble(verdict_text(report.verdict), f"  {report.verdict.meaning}  ", (place, "dim"))
+    if report.flags:
+        line.append(f"\nFlags for staff: {', '.join(report.flags)}", "yellow")
+    return line
+
+
+def _cases(report: Report, filename: str) -> list[RenderableType]:
+    if not report.cases:
+        return []
+    failing = [case for case in report.cases if case.verdict is not CaseVerdict.ACCEPTED]
+    parts: list[RenderableType] = []
+    if failing:
+        parts.append(_failing_table(failing))
+        ran = [case for case in failing if case.verdict is not CaseVerdict.NOT_RUN]
+        for case in ran[:_FAILURES_IN_FULL]:
+            parts += _failure(report, case, filename)
+        if len(ran) > _FAILURES_IN_FULL:
+            parts.append(
+                Text(f"\n... and {len(ran) - _FAILURES_IN_FULL} more; --json has all of them.", "dim")
+            )
+    parts.append(_passing(report.cases))
+    return parts
+
+
+def _failing_table(failing: list[CaseReport]) -> Table:
+    table = _table("Cases that did not pass", "case", "category", "verdict", "sizes")
+    for case in failing:
+        verdict = case.verdict.value.replace("_", " ")
+        table.add_row(safe(case.name), safe(case.category), Text(verdict, "red"), sizes_text(case.sizes))
+    return table
+
+
+def _failure(report: Report, case: CaseReport, filename: str) -> list[RenderableType]:
+    parts: list[RenderableType] = [Text.assemble("\n", safe(case.name, "bold"))]
+    if case.mismatch is not None:
+        parts.append(safe(f"  {mismatch_in_words(case.mismatch)}"))
+    if case.mismatch is None or case.mismatch.index is None:
+        parts.append(safe(_indent(case.detail)))
+    if case.output:
+        parts.append(safe(f"  It printed:\n{_indent(case.output, '    ')}", "dim"))
+    if case.hint:
+        parts.append(Text.assemble(("  hint: ", "bold"), safe(case.hint)))
+    if case.seed is not None:
+        parts.append(safe(f"  seed {case.seed}; replay: {replay_command(report, case, filename)}", "dim"))
+    return parts
+
+
+def mismatch_in_words(mismatch: Mismatch) -> str:
+    """``out[3, 5]: expected 1.5, got 2 (7 of 1,024 elements differ, by at most 0.5)``."""
+    place = mismatch.argument
+    if mismatch.index is not None:
+        place += f"[{', '.join(str(number) for number in mismatch.index)}]"
+    words = place
+    if mismatch.expected is not None or mismatch.got is not None:
+        words += f": expected {mismatch.expected}, got {mismatch.got}"
+    count = f"{mismatch.wrong:,} of {mismatch.total:,} elements differ" if mismatch.total else mismatch.kind
+    if mismatch.max_error is not None:
+        count += f", by at most {mismatch.max_error:.3g}"
+    return f"{words} ({count}; {mismatch.kind.replace('_', ' ')})"
+
+
+def replay_command(report: Report, case: CaseReport, filename: str) -> str:
+    """The command that runs this case on the same data."""
+    return f"grader test {filename} -c {report.challenge} --case {case.name} --seed {case.seed}"
+
+
+def _passing(cases: list[CaseReport]) -> Text:
+    passed = [case for case in cases if case.verdict is CaseVerdict.ACCEPTED]
+    counts = Counter(case.category for case in passed)
+    told = ", ".join(name if count == 1 else f"{name} {count}" for name, count in counts.items())
+    style = "green" if len(passed) == len(cases) else "dim"
+    return safe(f"\n{len(passed)} of {len(cases)} cases passed" + (f": {told}" if told else "."), style)
+
+
+def _workloads(workloads: list[WorkloadReport]) -> Table:
+    baselines = list(dict.fromkeys(name for workload in workloads for name in workload.baselines_us))
+    table = _table("Workloads", "workload", "sizes", "time", *baselines, "speedup", "SOL")
+    for it in workloads:
+        table.add_row(
+            safe(it.name + ("" if it.ranked else " (not ranked)")),
+            sizes_text(it.sizes),
+            f"{time_text(it.time_us)} ± {time_text((it.ci_us[1] - it.ci_us[0]) / 2)}",
+            *(time_text(it.baselines_us[name]) if name in it.baselines_us else "-" for name in baselines),
+            _times(it.speedup),
+            "-" if it.sol is None else f"{it.sol:.0%}",
+        )
+    return table
+
+
+def _score(report: Report) -> Text:
+    score = report.score
+    if score.time_us is None:
+        return Text("")
+    line = Text.assemble("\nScore  ", (time_text(score.time_us), "bold"))
+    if score.ci is not None:
+        line.append(f"  (95 %: {time_text(score.ci[0])} to {time_text(score.ci[1])})", "dim")
+    if score.speedup is not None:
+        line.append(f"  speedup {_times(score.speedup)}", "bold")
+    return line
+
+
+def _times(factor: float | None) -> str:
+    return "-" if factor is None else f"{factor:.2f}x"
+
+
+def time_text(microseconds: float) -> str:
+    """A time with three digits and a fitting unit: ``12.3 µs``, ``4.56 ms``, ``1.20 s``."""
+    for unit, scale in (("µs", 1.0), ("ms", 1e3), ("s", 1e6)):
+        value = microseconds / scale
+        if value < 999.5 or unit == "s":
+            digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+            return f"{value:.{digits}f} {unit}"
+    raise AssertionError("the last unit takes every value")
+
+
+def sizes_text(sizes: Sizes | None) -> str:
+    """Sizes in one line: ``m=16 n=1,024``."""
+    return " ".join(f"{name}={value:,}" for name, value in (sizes or {}).items())
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=f"\n{title}", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for name in columns:
+        table.add_column(name, header_style="dim", justify="right" if name in ("speedup", "SOL") else "left")
+    return table
+
+
+def _indent(text: str, by: str = "  ") -> str:
+    return "\n".join(by + line for line in text.rstrip().splitlines())

@@ -1,0 +1,237 @@
+"""What `grader up` does: checks, Redis, web, workers, the first account, and the end of it all."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.cli.client import Client
+from grader.cli.supervisor import Child, end_all, ended, start_python
+from grader.cli.terminal import out, safe, say
+from grader.errors import Conflict, GraderError, Unreachable
+from grader.service.exposure import check_exposure
+from grader.settings import Settings
+
+if TYPE_CHECKING:
+    from grader.queue.embedded import EmbeddedRedis
+    from grader.service.platform import Platform
+
+# A worker imports torch and starts its first boxes before its heart beats: slow on a cold disk.
+READY_SECONDS = 180.0
+TEND_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to start: ``settings`` are those that the children get, too."""
+
+    settings: Settings
+    workers: int
+    ready_file: Path | None
+
+    @property
+    def url(self) -> str:
+        host = self.settings.host
+        host = f"[{host}]" if ":" in host else host
+        host = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104 - where a person opens it
+        return f"http://{host}:{self.settings.port}"
+
+    def environment(self) -> dict[str, str]:
+        """The environment of web and workers: ours, and every setting spelled out."""
+        spelled = {
+            f"GRADER_{name.upper()}": str(value)
+            for name, value in self.settings.model_dump().items()
+            if value is not None
+        }
+        return {**os.environ, **spelled}
+
+
+def run(plan: Plan) -> int:
+    """Start everything and tend it until a signal comes. Raises GraderError where it cannot start."""
+    settings = plan.settings
+    check_exposure(settings.host, settings.box)
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _only_one(settings.data_dir / "up.lock"), _asked_to_end() as asked:
+        _open_and_prepare(settings)
+        _warn_of_local_boxes(settings)
+        children: list[Child] = []
+        redis = None if settings.redis_url else _Redis(settings)
+        try:
+            env = plan.environment()
+            children.append(Child("web", lambda: start_python(["-m", "grader.web.server"], env)))
+            children += [_worker(number, env) for number in range(1, plan.workers + 1)]
+            _tend(plan, children, redis, asked)
+        finally:
+            say("Ending ...", "dim")
+            end_all(children)
+            if redis is not None:
+                redis.close()
+            if plan.ready_file is not None:
+                plan.ready_file.unlink(missing_ok=True)
+    return 0
+
+
+def with_free_port(settings: Settings) -> Settings:
+    """Port 0 means any free one: found here, so that every child and the person hear of the same."""
+    if settings.port:
+        _refuse_taken(settings)
+        return settings
+    with socket.create_server((settings.host, 0), family=_family(settings.host)) as probe:
+        return settings.model_copy(update={"port": probe.getsockname()[1]})
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _refuse_taken(settings: Settings) -> None:
+    try:
+        socket.create_server((settings.host, settings.port), family=_family(settings.host)).close()
+    except OSError as error:
+        raise Conflict(
+            f"{settings.host}:{settings.port} cannot be listened on: {error.strerror}.",
+            "Choose another with --port; --port 0 takes any free one.",
+        ) from error
+
+
+class _Redis:
+    """The embedded Redis, started again when it dies (its tickets are issued anew from SQL)."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._running: EmbeddedRedis | None = None
+        self._child = Child("Redis", self._start)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        from grader.queue.embedded import start_redis
+
+        self._running = start_redis(self._settings)
+        return self._running.process
+
+    def tend(self) -> None:
+        self._child.tend()
+
+    def close(self) -> None:
+        if self._running is not None:
+            self._running.close()
+
+
+def _worker(number: int, env: Mapping[str, str]) -> Child:
+    return Child(f"worker {number}", lambda: start_python(["-m", "grader.cli.main", "worker"], env))
+
+
+def _tend(plan: Plan, children: list[Child], redis: _Redis | None, asked: threading.Event) -> None:
+    began = time.monotonic()
+    ready = False
+    client = Client(plan.url, seconds=5.0)
+    while not asked.wait(TEND_SECONDS):
+        if redis is not None:
+            redis.tend()
+        if not ready and (code := children[0].process.poll()) is not None:
+            raise Unreachable(f"The web server {ended(code)} before it answered.", "Its own words are above.")
+        for child in children:
+            child.tend()
+        if not ready and _healthy(client):
+            ready = True
+            _announce(plan)
+        if not ready and time.monotonic() - began > READY_SECONDS:
+            raise Unreachable(
+                f"The platform was not ready within {READY_SECONDS:.0f} s.", "Its own words are above."
+            )
+
+
+def _healthy(client: Client) -> bool:
+    try:
+        answer: Any = client.get("/health")
+    except GraderError:
+        return False
+    return isinstance(answer, dict) and answer.get("ok") is True
+
+
+def _announce(plan: Plan) -> None:
+    out().print(safe(f"The platform is ready: {plan.url}", "bold green"))
+    say("Ctrl-C ends it.", "dim")
+    if plan.ready_file is not None:
+        partial = plan.ready_file.with_name(f"{plan.ready_file.name}.{os.getpid()}")
+        partial.write_text(json.dumps({"url": plan.url, "pid": os.getpid()}))
+        partial.replace(plan.ready_file)
+
+
+def _open_and_prepare(settings: Settings) -> None:
+    """Bring the database up to date, and make the first account where there is none."""
+    from grader.service.platform import open_platform
+
+    platform = open_platform(settings)
+    try:
+        _first_account(platform)
+    finally:
+        platform.close()
+
+
+def _first_account(platform: Platform) -> None:
+    from grader.cli.commands.users import made_up_password
+    from grader.service.accounts import Role, create_user, has_users
+
+    if has_users(platform):
+        return
+    password = made_up_password()
+    create_user(platform, "staff", password, Role.STAFF)
+    out().print(
+        safe(f"First start: sign in as 'staff' with the password {password} (shown this once).", "bold")
+    )
+    say("More accounts: grader user add NAME", "dim")
+
+
+def _warn_of_local_boxes(settings: Settings) -> None:
+    kind = settings.box
+    why = ""
+    if kind == "auto":
+        from grader.sandbox.choose import docker_status
+
+        usable, why = docker_status()
+        kind = "docker" if usable else "local"
+    if kind == "local":
+        say(
+            f"WARNING: submissions run as plain processes of this machine ('local' boxes). {why}",
+            "bold yellow",
+        )
+        say("They can read and change what you can. Only run code that you trust.", "yellow")
+
+
+@contextmanager
+def _only_one(lock: Path) -> Iterator[None]:
+    """Two platforms in one data folder would fight over its Redis. Raises Conflict."""
+    import fcntl
+
+    with lock.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Conflict(
+                f"A platform runs in {lock.parent} already.",
+                "End it, or set GRADER_DATA_DIR to another folder.",
+            ) from error
+        yield
+
+
+@contextmanager
+def _asked_to_end() -> Iterator[threading.Event]:
+    """An event that SIGINT and SIGTERM set; the old handlers come back afterwards."""
+    asked = threading.Event()
+    kinds = (signal.SIGINT, signal.SIGTERM)
+    old = [signal.signal(kind, lambda *_: asked.set()) for kind in kinds]
+    try:
+        yield asked
+    finally:
+        for kind, handler in zip(kinds, old, strict=True):
+            signal.signal(kind, handler)
