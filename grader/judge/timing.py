@@ -1,5 +1,5 @@
 """Times workloads one call a round, by the judge's own clock, corrected by a control and charged for work outside the
-gate. README and docs/timing.md give the argument; this file is the method."""
+gate. docs/judging.md gives the argument; this file is the method."""
 
 from __future__ import annotations
 
