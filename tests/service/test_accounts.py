@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+
+from grader.errors import BadRequest, Conflict, NotSignedIn
+from grader.service import accounts
+from grader.service.accounts import Role, User
+from grader.service.platform import Platform
+
+
+def test_a_user_signs_in_whatever_the_case_of_the_name(platform: Platform, student: User) -> None:
+    assert accounts.authenticate(platform, "ADA", "correct horse") == student
+    assert student.role is Role.STUDENT
+    assert accounts.user_by_id(platform, student.id) == student
+    assert accounts.user_by_id(platform, 999) is None
+
+
+@pytest.mark.parametrize("name", ["", " ada", "a b", "-a", "ä", "a" * 65, "a\n", "../x"])
+def test_names_that_cannot_be_used(platform: Platform, name: str) -> None:
+    with pytest.raises(BadRequest):
+        accounts.create_user(platform, name, "correct horse")
+
+
+@pytest.mark.parametrize("password", ["", "1234567", "x" * 1025])
+def test_passwords_that_cannot_be_used(platform: Platform, password: str) -> None:
+    with pytest.raises(BadRequest, match="password"):
+        accounts.create_user(platform, "ada", password)
+
+
+def test_a_name_is_taken_once(platform: Platform, student: User) -> None:
+    with pytest.raises(Conflict, match="already"):
+        accounts.create_user(platform, student.name.upper(), "correct horse")
+
+
+@pytest.mark.parametrize(
+    ("name", "password"), [("ada", "wrong horse"), ("nobody", "correct horse"), ("a" * 999, "")]
+)
+def test_wrong_name_and_wrong_password_read_the_same(
+    platform: Platform, student: User, name: str, password: str
+) -> None:
+    with pytest.raises(NotSignedIn, match="Name or password is wrong"):
+        accounts.authenticate(platform, name, password)
+
+
+def test_an_unknown_name_costs_a_hash_too(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[str] = []
+    monkeypatch.setattr(accounts, "_matches", lambda hashed, password: checked.append(hashed))
+    with pytest.raises(NotSignedIn):
+        accounts.authenticate(platform, "nobody", "correct horse")
+    assert checked
+    assert checked[0].startswith("$argon2id$")
+
+
+def test_a_token_works_until_it_is_revoked_and_is_not_stored(platform: Platform, student: User) -> None:
+    token = accounts.issue_token(platform, student, "laptop")
+    assert token.startswith("grd_")
+    assert accounts.user_of_token(platform, token) == student
+    with platform.sessions() as session:
+        stored = str(session.execute(text("SELECT * FROM tokens")).all())
+        passwords = str(session.execute(text("SELECT * FROM users")).all())
+    assert token not in stored
+    assert "correct horse" not in passwords
+    accounts.revoke_token(platform, token)
+    accounts.revoke_token(platform, token)
+    with pytest.raises(NotSignedIn):
+        accounts.user_of_token(platform, token)
+
+
+@pytest.mark.parametrize("token", ["", "grd_", "x" * 10_000, "\ud800"])
+def test_no_nonsense_is_a_token(platform: Platform, token: str) -> None:
+    with pytest.raises(NotSignedIn):
+        accounts.user_of_token(platform, token)

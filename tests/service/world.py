@@ -1,0 +1,105 @@
+"""A small platform to test with: a course of its own, a database of its own, a Redis shared by the session."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from grader.schemas.submission import SubmitBody
+from grader.settings import Settings
+
+T = TypeVar("T")
+
+_MANIFEST = """\
+title = "{title}"
+track = "{track}"
+order = {order}
+difficulty = "easy"
+version = 1
+languages = [{languages}]
+args = [
+  {{ name = "a", kind = "input", dtype = "float32", shape = ["n"], values.dist = "uniform", values.high = "n" }},
+  {{ name = "i", kind = "input", dtype = "int32", shape = ["n"], values.dist = "integers", values.high = "n+1" }},
+  {{ name = "out", kind = "output", dtype = "float32", shape = ["n"] }},
+  {{ name = "alpha", kind = "scalar", dtype = "float32", value = 2.0 }},
+  {{ name = "n", kind = "size" }},
+]
+workloads = [{{ name = "small", sizes = {{ n = 10 }}, on = "cpu" }}]
+cost = {{ bytes = "8*n", flops = "n" }}
+"""
+_CASES = """\
+from grader.challenge.cases import Constant, case
+
+def cases():
+    return [
+        case("seven", "prime", n=7, scalars={"alpha": 0.5}, note="a prime"),
+        case("ones", "ones", n=4, inputs={"a": Constant(1.0)}),
+    ]
+"""
+
+
+def make_course(root: Path) -> Path:
+    """``scale`` takes both languages, ``only_cuda`` takes CUDA alone."""
+    _challenge(root, "scale", title="Scale", track="first", order=1, languages='"cuda", "triton"')
+    _challenge(root, "only_cuda", title="CUDA only", track="second", order=1, languages='"cuda"')
+    return root
+
+
+def _challenge(root: Path, slug: str, **values: Any) -> None:
+    folder, twin = root / "challenges" / slug, root / "reference" / slug
+    folder.mkdir(parents=True)
+    twin.mkdir(parents=True)
+    (folder / "challenge.toml").write_text(_MANIFEST.format(**values))
+    (folder / "spec.md").write_text("# What to do\n")
+    (folder / "cases.py").write_text(_CASES)
+    (twin / "reference.py").write_text("raise SystemExit('a page must not run this')\n")
+
+
+def make_settings(folder: Path, redis_url: str, **values: Any) -> Settings:
+    """Settings with short times, so that nothing takes long."""
+    course = folder / "course"
+    if not course.exists():
+        make_course(course)
+    given: dict[str, Any] = {
+        "data_dir": folder / "data",
+        "redis_url": redis_url,
+        "challenges": course,
+        "box": "local",
+        "devices": "cpu",
+        "device": "cpu",
+        "database_url": "",
+        "lease_s": 2.0,
+        "heartbeat_s": 0.2,
+        "sweep_s": 0.2,
+        "attempts": 3,
+    }
+    return Settings(**(given | values))
+
+
+def body(**values: Any) -> SubmitBody:
+    return SubmitBody(**({"challenge": "scale", "source": "x = 1\n", "filename": "a.py"} | values))
+
+
+def short_folder() -> Path:
+    """A folder whose path leaves room for a socket's name; remove it with ``shutil.rmtree``."""
+    return Path(tempfile.mkdtemp(prefix="gr", dir="/tmp"))
+
+
+def remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def until(look: Callable[[], T | None], what: str, seconds: float = 30.0) -> T:
+    """Ask again until ``look`` gives something; fails with ``what`` at the deadline."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = look()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.02)
