@@ -1,0 +1,98 @@
+"""A judge that judges nothing: what it does is set by the test."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.judge.job import Job, Outcome, Progress
+from grader.judge.process import Cancelled
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
+from grader.schemas.submission import ProgressView, State
+
+
+def report_for(job: Job, verdict: Verdict = Verdict.ACCEPTED) -> Report:
+    """A report of that verdict, as the real judge would fill it."""
+    failed = verdict is not Verdict.ACCEPTED
+    kind = CaseVerdict.WRONG_ANSWER if failed else CaseVerdict.ACCEPTED
+    cases = [CaseReport(name="seven", category="prime", verdict=kind, detail="0 is not 1" if failed else "")]
+    time_us = 10.0 if verdict is Verdict.ACCEPTED else None
+    return Report(
+        verdict=verdict,
+        challenge=job.challenge,
+        version=1,
+        language=job.language,
+        device=job.device,
+        cases=[] if verdict in (Verdict.COMPILE_ERROR, Verdict.INTERNAL_ERROR) else cases,
+        score=Score(time_us=time_us, ci=(9.0, 11.0) if time_us else None, passed=int(not failed), total=1),
+        detail="the disk is full" if verdict is Verdict.INTERNAL_ERROR else "",
+    )
+
+
+Act = Callable[[Job, Callable[[Progress], None], Callable[[], bool]], Outcome]
+
+
+class FakeJudge:
+    """Runs the given acts, one for each submission, the last one again and again."""
+
+    device_model = "paper"
+    torch_version = "0"
+
+    def __init__(self, *acts: Act) -> None:
+        self._acts = list(acts) or [judged()]
+        self.jobs: list[Job] = []
+        self.closed = False
+
+    def warm_up(self) -> None:
+        pass
+
+    def run(
+        self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> Outcome:
+        self.jobs.append(job)
+        act = self._acts.pop(0) if len(self._acts) > 1 else self._acts[0]
+        return act(job, on_progress, cancelled)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class NoBoxes:
+    def reap(self) -> int:
+        return 0
+
+
+def judged(verdict: Verdict = Verdict.ACCEPTED, baselines: dict[str, dict[str, float]] | None = None) -> Act:
+    def act(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
+        return Outcome(report=report_for(job, verdict), baselines=baselines or {})
+
+    return act
+
+
+def raises(error: Exception) -> Act:
+    def act(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
+        raise error
+
+    return act
+
+
+def waits_for(gate: Path, state: State = State.TESTING, verdict: Verdict = Verdict.ACCEPTED) -> Act:
+    """Reaches ``state`` and stays there until the file exists, or it is cancelled."""
+    path = {
+        State.COMPILING: [],
+        State.WAITING: [State.WAITING],
+        State.TESTING: [State.WAITING, State.TESTING],
+        State.TIMING: [State.TESTING, State.TIMING],
+    }[state]
+
+    def act(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
+        for step in path:
+            on_progress(Progress(state=step, progress=ProgressView(done=1, total=3, label="seven")))
+        while not gate.exists():
+            if cancelled():
+                raise Cancelled
+            time.sleep(0.02)
+        return Outcome(report=report_for(job, verdict))
+
+    return act

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from redis import Redis
+
+from grader.queue.sweeper import Swept, sweep
+from grader.queue.tickets import Tickets
+from grader.records import leases, workers
+from grader.records.engine import writing
+from grader.records.models import utcnow
+from grader.schemas.report import Language, Verdict
+from grader.schemas.submission import State
+from grader.service.accounts import User
+from grader.service.cancel import cancel
+from grader.service.platform import Platform
+from grader.service.submissions import get_submission
+from grader.service.submit import submit
+from tests.service.world import body
+
+
+def _take(platform: Platform, ago_s: float = 0.0) -> leases.Claim:
+    with writing(platform.sessions) as session:
+        now = utcnow() - timedelta(seconds=ago_s)
+        held = leases.claim(session, "cpu", list(Language), "w", now, platform.settings.lease_s)
+    assert held is not None
+    return held
+
+
+def test_a_redis_that_was_wiped_gets_its_tickets_back(
+    platform: Platform, student: User, redis_url: str
+) -> None:
+    for _ in range(3):
+        submit(platform, student, body())
+    client = Redis.from_url(redis_url)
+    client.flushall()
+    client.close()
+    assert sweep(platform) == Swept(tickets=3)
+    assert platform.tickets.waiting("cpu") == 3
+    assert sweep(platform) == Swept()
+
+
+def test_an_expired_lease_is_reclaimed_with_a_ticket(platform: Platform, student: User) -> None:
+    sent = submit(platform, student, body()).id
+    Redis.from_url(platform.settings.queue_url).flushall()
+    _take(platform, ago_s=60)
+    assert sweep(platform) == Swept(reclaimed=1, tickets=1)
+    seen = get_submission(platform, student, sent)
+    assert (seen.state, seen.attempt) == (State.QUEUED, 1)
+
+
+def test_a_living_lease_is_left_alone(platform: Platform, student: User) -> None:
+    submit(platform, student, body())
+    _take(platform)
+    assert sweep(platform) == Swept()
+
+
+def test_what_kills_three_workers_is_given_up(platform: Platform, student: User) -> None:
+    sent = submit(platform, student, body()).id
+    for _ in range(platform.settings.attempts):
+        _take(platform, ago_s=60)
+        sweep(platform)
+    seen = get_submission(platform, student, sent)
+    assert (seen.state, seen.verdict) == (State.FAILED, Verdict.INTERNAL_ERROR)
+    assert "stopped answering" in seen.error
+
+
+def test_a_cancelled_submission_of_a_dead_worker_ends_cancelled(platform: Platform, student: User) -> None:
+    sent = submit(platform, student, body()).id
+    _take(platform, ago_s=60)
+    cancel(platform, student, sent)
+    assert sweep(platform).reclaimed == 1
+    assert get_submission(platform, student, sent).state is State.CANCELLED
+
+
+def test_silent_workers_are_marked_and_boxes_reaped(platform: Platform) -> None:
+    class Boxes:
+        def reap(self) -> int:
+            return 2
+
+    with writing(platform.sessions) as session:
+        workers.register(session, "old", "cpu", [Language.TRITON], utcnow() - timedelta(minutes=5))
+        workers.register(session, "new", "cpu", [Language.TRITON], utcnow())
+    assert sweep(platform, Boxes()) == Swept(dead_workers=1, boxes=2)
+
+
+def test_one_part_that_fails_does_not_keep_the_others_from_their_work(
+    platform: Platform, student: User
+) -> None:
+    class Boxes:
+        def reap(self) -> int:
+            raise OSError("no engine")
+
+    submit(platform, student, body())
+    _take(platform, ago_s=60)
+    away = Tickets(f"unix://{platform.settings.data_dir}/none.sock")
+    lame = type(platform)(platform.settings, platform.course, platform.sessions, away, platform.engine)
+    assert sweep(lame, Boxes()) == Swept(reclaimed=1)
