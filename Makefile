@@ -1,0 +1,44 @@
+# `make setup` needs nothing but Python 3.11 or newer. Every other target sets up by itself.
+PYTHON ?= python3
+VENV := .venv
+STAMP := $(VENV)/.setup-done
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo up test lint format bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Make .venv with grader and everything it needs
+
+$(STAMP): pyproject.toml scripts/setup
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" sh scripts/setup
+	@touch $@
+
+demo: $(STAMP) ## Judge right and wrong kernels of every challenge through CLI and queue
+	@$(BIN)/python scripts/demo.py
+
+up: $(STAMP) ## Start web, queue and worker on this machine; Ctrl-C ends them
+	@$(BIN)/grader up
+
+test: $(STAMP) ## Run every test; GRADER_REQUIRE=docker,browser,postgres makes missing parts failures
+	$(BIN)/pytest
+
+lint: $(STAMP) ## Ruff, mypy (strict) and the import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP) ## Let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## Measure the figures; results go to benchmarks/results
+	$(BIN)/python -m benchmarks.cli_start --json
+	$(BIN)/python -m benchmarks.turnaround --json
+
+clean: ## Remove what was built, not what was recorded
+	rm -rf $(VENV) .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,188 @@
+"""The wheel and the sdist, really built and the wheel really installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import textwrap
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _build(source: Path, out: Path, *what: str) -> Path:
+    """Build with the hatchling of this environment: no index is asked."""
+    command = [sys.executable, "-m", "build", "--no-isolation", *what, "--outdir", str(out), str(source)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (made,) = out.iterdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _build(ROOT, tmp_path_factory.mktemp("sdist"), "--sdist")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _build(ROOT, tmp_path_factory.mktemp("wheel"), "--wheel")
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of a fresh environment with the wheel in it and our third-party packages in sight."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, symlinks=True)
+    inside = folder / "bin" / "python"
+    site = Path(_run(inside, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    _install(inside, wheel)
+    # Appended, so that what the wheel brought is found first. A .pth in that folder (our own checkout) is not read.
+    (site / "third_party.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return inside
+
+
+def _install(python: Path, wheel: Path) -> None:
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "install",
+        "--no-deps",
+        "--no-index",
+        str(wheel),
+    ]
+    ran = subprocess.run(pip, capture_output=True, text=True, check=False, timeout=240)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def _run(python: Path, *arguments: str) -> str:
+    """Run isolated from this checkout; returns stdout."""
+    ran = subprocess.run(
+        [str(python), "-I", *arguments], cwd="/", capture_output=True, text=True, check=False, timeout=120
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def _names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def test_wheel_holds_one_package_with_everything_behind_the_links(wheel: Path) -> None:
+    names = _names(wheel)
+    assert {name.split("/")[0] for name in names} == {"grader", "kernel_grader-0.1.0.dist-info"}
+    for path in (
+        "sandbox/box.py",
+        "sandbox/runner/main.py",
+        "web/app.py",
+        "records/migrations/env.py",
+        "py.typed",
+    ):
+        assert f"grader/{path}" in names
+    assert any(name.startswith("grader/web/templates/") and name.endswith(".html") for name in names)
+    assert any(name.startswith("grader/web/static/") for name in names)
+
+
+def test_wheel_carries_the_course_without_what_students_must_not_see(wheel: Path) -> None:
+    names = _names(wheel)
+    assert "grader/course/challenges/vector_add/challenge.toml" in names
+    assert "grader/course/reference/vector_add/reference.py" in names
+    forbidden = ("staff", "hidden_cases", "solution", "mutants")
+    assert [
+        name
+        for name in names
+        if any(word in name.split("/course/")[-1] for word in forbidden) and "/course/" in name
+    ] == []
+
+
+def test_wheel_carries_no_rubbish(wheel: Path) -> None:
+    assert [
+        name for name in _names(wheel) if "__pycache__" in name or name.endswith((".pyc", ".sqlite3"))
+    ] == []
+
+
+def test_wheel_from_sdist_is_the_same(sdist: Path, wheel: Path, tmp_path: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
+    assert _names(_build(source, tmp_path / "out", "--wheel")) == _names(wheel)
+
+
+def test_sdist_holds_what_development_needs(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = {
+        "Makefile",
+        "LICENSE",
+        "tests/components.py",
+        "scripts/setup",
+        "reference/vector_add/staff/solution.py",
+    }
+    assert wanted <= names
+
+
+def test_installed_command_lists_itself(python: Path) -> None:
+    command = python.parent / "grader"
+    ran = subprocess.run(
+        [str(command), "--help"], cwd="/", capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "Usage: grader COMMAND" in ran.stdout
+
+
+def test_course_is_found_in_the_installation(python: Path) -> None:
+    code = """
+        from pathlib import Path
+        import grader
+        from grader.challenge.loader import find_course
+        course = find_course()
+        assert course.root == Path(grader.__file__).parent / "course", course.root
+        for challenge in course.all():
+            assert challenge.cases and challenge.spec and not challenge.hidden_cases
+        print(*course.slugs())
+    """
+    assert "vector_add" in _run(python, "-c", textwrap.dedent(code)).split()
+
+
+@pytest.mark.parametrize("name", ["web", "sandbox", "challenges", "reference", "tests"])
+def test_nothing_is_importable_by_a_bare_name(python: Path, name: str) -> None:
+    code = f"""
+        try:
+            import {name}
+        except ImportError:
+            print("refused")
+    """
+    assert _run(python, "-c", textwrap.dedent(code)).strip() == "refused"
+
+
+def test_importing_the_package_loads_nothing_heavy(python: Path) -> None:
+    code = """
+        import sys
+        import grader, grader.cli.main
+        heavy = {"flask", "docker", "redis", "torch", "typer", "rich", "pydantic", "sqlalchemy", "http"}
+        print(*sorted(heavy & set(sys.modules)))
+    """
+    assert _run(python, "-c", textwrap.dedent(code)).strip() == ""
+
+
+@pytest.mark.parametrize("name", ["web", "sandbox"])
+def test_folders_of_the_checkout_refuse_their_bare_name(name: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", f"import {name}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ran.returncode != 0
+    assert f"import grader.{name}" in ran.stderr
