@@ -109,9 +109,11 @@ def cuda_footer(manifest: Manifest) -> str:
         for number in other_counts
     )
     return (
-        # Two line ends: a source may end in a backslash.
-        f'\n\n#line 1 "grader-footer"\n{includes}{_probes(manifest)}'
-        f"static_assert(grader_calls::any || grader_calls::exact,\n"
+        # Two line ends: a source may end in a backslash. An empty namespace first: the compiler shows the line that
+        # it stumbles over, and after an open brace it is this one.
+        '\n\n#line 1 "grader-footer"\nnamespace grader_is_a_brace_of_the_source_left_open {}\n'
+        f"{includes}{_probes(manifest)}"
+        "static_assert(grader_calls::any || grader_calls::exact,\n"
         f'              "there is no function solve; the challenge calls: {wanted}");\n'
         f"{arity}"
         "static_assert(grader_calls::exact || !grader_calls::without_const,\n"
@@ -119,7 +121,7 @@ def cuda_footer(manifest: Manifest) -> str:
         "static_assert(grader_calls::exact || grader_calls::without_const || !grader_calls::"
         f'takes_{count},\n              "a parameter of solve has another type: {wanted}");\n'
         'extern "C" __attribute__((visibility("default"))) int grader_entry(void* const* arguments) {\n'
-        f"    solve({_unpacked(manifest)});  // solve is a host function: it launches your kernel\n    return static_cast<int>(cudaGetLastError());\n}}\n"
+        f"    solve({_unpacked(manifest)});\n    return static_cast<int>(cudaGetLastError());\n}}\n"
         'extern "C" __attribute__((visibility("default"))) const char* grader_error(int code) {\n'
         "    return cudaGetErrorString(static_cast<cudaError_t>(code));\n}\n"
     )
@@ -140,8 +142,7 @@ def _probes(manifest: Manifest) -> str:
         for number in numbers
     )
     return (
-        "namespace grader_fallback { struct missing {}; missing solve(...); }"
-        "  // an error here: a brace or bracket of the source is not closed\n"
+        "namespace grader_fallback { struct missing {}; missing solve(...); }\n"
         "using namespace grader_fallback;\n"
         "struct grader_anything { template <typename T> operator T() const; };\n"
         "template <typename R> constexpr bool grader_found = !std::is_same<R, grader_fallback::missing>::value;\n"
