@@ -1,0 +1,13 @@
+"""The HTTP API, version 1: one file per resource. Each view calls one use case and answers with its model."""
+
+from __future__ import annotations
+
+from flask_openapi3.openapi import OpenAPI
+
+
+def register(app: OpenAPI) -> None:
+    """Put every resource under /api/v1."""
+    from grader.web.api import challenges, health, leaderboards, me, submissions, tokens
+
+    for resource in (challenges, submissions, leaderboards, tokens, me, health):
+        app.register_api(resource.api)

@@ -1,0 +1,14 @@
+"""The pages: HTML for people, made on the server; JavaScript only saves reloads."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+
+def register(app: Flask) -> None:
+    """Put every page into ``app``, and the filters that the templates use."""
+    from grader.web.pages import challenges, formats, leaderboards, sign_in, submissions
+
+    formats.init_app(app)
+    for page in (challenges, submissions, leaderboards, sign_in):
+        app.register_blueprint(page.pages)

@@ -1,0 +1,30 @@
+"""GET /challenges, GET /challenges/{slug}: anyone may read them."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import BaseModel, Field
+
+from grader.schemas.challenge import ChallengeDetail, ChallengeList
+from grader.service import catalogue
+from grader.web.answers import cheap
+from grader.web.api.resource import resource
+from grader.web.current import platform
+
+api = resource("challenges", "What there is to solve", signed_in=False)
+
+
+class ChallengePath(BaseModel):
+    slug: str = Field(description="the challenge's name in addresses, such as vector_add")
+
+
+@api.get("/challenges", responses={200: ChallengeList})
+def list_challenges() -> Response:
+    """Every challenge, in the order of its track."""
+    return cheap(catalogue.list_challenges(platform()))
+
+
+@api.get("/challenges/<slug>", responses={200: ChallengeDetail})
+def get_challenge(path: ChallengePath) -> Response:
+    """One challenge: spec, signatures, starters, cases, reference."""
+    return cheap(catalogue.get_challenge(platform(), path.slug))

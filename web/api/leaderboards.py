@@ -1,0 +1,40 @@
+"""GET /leaderboards/{slug}: anyone may read them."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from grader.schemas.report import Language
+from grader.schemas.submission import Leaderboard
+from grader.service import leaderboard
+from grader.web.answers import cheap
+from grader.web.api.resource import resource
+from grader.web.current import platform
+
+api = resource("leaderboards", "Who is fastest", signed_in=False)
+
+
+class LeaderboardPath(BaseModel):
+    slug: str
+
+
+class LeaderboardQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    device: str | None = Field(
+        default=None, description="a board's device; the platform's default when absent"
+    )
+    language: Language | None = Field(default=None, description="only entries in this language")
+    version: int | None = Field(
+        default=None, ge=1, description="of the challenge; the present one when absent"
+    )
+
+
+@api.get("/leaderboards/<slug>", responses={200: Leaderboard})
+def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
+    """The best entry of each user. A rank is shared where intervals overlap."""
+    board = leaderboard.leaderboard(
+        platform(), path.slug, device=query.device, language=query.language, version=query.version
+    )
+    return cheap(board)

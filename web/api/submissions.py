@@ -1,0 +1,90 @@
+"""Submissions: hand one in, watch it, read what came of it. Students see their own; staff see all."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from grader.schemas.report import Report
+from grader.schemas.submission import ErrorEnvelope, SourceView, SubmissionList, SubmissionView, SubmitBody
+from grader.service import cancel as cancelling
+from grader.service import submissions
+from grader.service import submit as submitting
+from grader.web import throttle
+from grader.web.answers import answer, cheap
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("submissions", "Sources handed in, and their verdicts", signed_in=True)
+
+
+class SubmissionPath(BaseModel):
+    id: str
+
+
+class SubmissionQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    challenge: str | None = Field(default=None, description="only those for this challenge")
+    everyone: bool = Field(default=False, description="all users' (staff only)")
+    limit: int = Field(default=50, ge=1, le=200)
+    offset: int = Field(default=0, ge=0, le=2**31)
+
+
+class SubmitHeader(BaseModel):
+    idempotency_key: str | None = Field(
+        default=None,
+        alias="Idempotency-Key",
+        max_length=128,
+        description="a repeated call with the same key answers with the first one's submission",
+    )
+
+
+@api.post("/submissions", responses={201: SubmissionView, 409: ErrorEnvelope, 429: ErrorEnvelope})
+@throttle.submit_limit
+def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
+    """Hand in a source. It waits in the queue from then on."""
+    view = submitting.submit(platform(), current_user(), body, header.idempotency_key)
+    response = answer(view, 201)
+    response.headers["Location"] = f"/api/v1/submissions/{view.id}"
+    return response
+
+
+@api.get("/submissions", responses={200: SubmissionList})
+def list_submissions(query: SubmissionQuery) -> Response:
+    """One's own submissions, newest first; with everyone=true, as staff, all."""
+    return cheap(
+        submissions.list_submissions(
+            platform(),
+            current_user(),
+            challenge=query.challenge,
+            everyone=query.everyone,
+            limit=query.limit,
+            offset=query.offset,
+        )
+    )
+
+
+@api.get("/submissions/<id>", responses={200: SubmissionView})
+def get_submission(path: SubmissionPath) -> Response:
+    """Its state, place in the queue, and verdict. Poll it with If-None-Match: 304 costs next to nothing."""
+    return cheap(submissions.get_submission(platform(), current_user(), path.id))
+
+
+@api.get("/submissions/<id>/source", responses={200: SourceView})
+def get_source(path: SubmissionPath) -> Response:
+    """The source as it was handed in."""
+    return answer(submissions.get_source(platform(), current_user(), path.id))
+
+
+@api.get("/submissions/<id>/report", responses={200: Report, 409: ErrorEnvelope})
+def get_report(path: SubmissionPath) -> Response:
+    """What judging found: cases, times, score. 409 until it is done."""
+    return cheap(submissions.get_report(platform(), current_user(), path.id))
+
+
+@api.post("/submissions/<id>/cancel", responses={200: SubmissionView, 409: ErrorEnvelope})
+def cancel_submission(path: SubmissionPath) -> Response:
+    """Take it back while it is not done. Doing so twice is no error."""
+    return answer(cancelling.cancel(platform(), current_user(), path.id))

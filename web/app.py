@@ -1,0 +1,90 @@
+"""The application factory: ``create_app(platform)`` puts API, pages, sign-in and their guards together."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from flask import Response, make_response
+from flask_openapi3.models.info import Info
+from flask_openapi3.openapi import OpenAPI
+
+from grader import limits
+from grader.schemas.submission import ErrorEnvelope
+from grader.web import api, assets, errors, headers, pages, throttle
+from grader.web.answers import conditional
+from grader.web.auth import csrf, identity, sessions
+
+if TYPE_CHECKING:
+    from grader.service.platform import Platform
+
+API_PREFIX = "/api/v1"
+# A student signs in once a fortnight; signing out ends the session at once whatever its age.
+SESSION_LIFETIME = timedelta(days=14)
+# Static files carry a hash in their address, so a year is safe.
+STATIC_SECONDS = 365 * 24 * 3600
+
+_SECURITY_SCHEMES: dict[str, Any] = {
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An API token: `Authorization: Bearer grd_...`",
+    },
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": sessions.COOKIE,
+        "description": "The pages' session cookie; unsafe methods also need the header X-CSRFToken.",
+    },
+}
+
+
+def create_app(platform: Platform) -> OpenAPI:
+    """A Flask application that serves ``platform``. Makes no request to database or queue, except one ping to
+    Redis that decides where rate limits are counted."""
+    app = OpenAPI(
+        "grader.web",
+        info=Info(
+            title="grader", version=_version(), description="Submit GPU kernels, read verdicts and boards."
+        ),
+        security_schemes=_SECURITY_SCHEMES,
+        validation_error_status=400,
+        validation_error_model=ErrorEnvelope,
+        validation_error_callback=errors.invalid_request,
+        doc_ui=False,
+    )
+    app.config.update(
+        SECRET_KEY=platform.settings.secret("web"),
+        MAX_CONTENT_LENGTH=limits.REQUEST_BYTES,
+        MAX_FORM_MEMORY_SIZE=limits.REQUEST_BYTES,
+        SESSION_COOKIE_NAME=sessions.COOKIE,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        PERMANENT_SESSION_LIFETIME=SESSION_LIFETIME,
+        SEND_FILE_MAX_AGE_DEFAULT=STATIC_SECONDS,
+        RATELIMIT_STORAGE_URI=throttle.storage_uri(platform.settings),
+    )
+    app.extensions["grader"] = platform
+    app.session_interface = sessions.Sessions()
+    errors.init_app(app)
+    headers.init_app(app)
+    assets.init_app(app)
+    throttle.limiter.init_app(app)
+    identity.init_app(app)
+    csrf.init_app(app)
+    api.register(app)
+    pages.register(app)
+    app.add_url_rule(f"{API_PREFIX}/openapi.json", "openapi_document", lambda: _document(app))
+    return app
+
+
+def _document(app: OpenAPI) -> Response:
+    return conditional(make_response(app.api_doc))
+
+
+def _version() -> str:
+    try:
+        return version("kernel-grader")
+    except PackageNotFoundError:  # run from a checkout that was never installed
+        return "0"

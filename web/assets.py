@@ -1,0 +1,27 @@
+"""Static files under addresses that change with their content, so that browsers may keep them."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+
+_STATIC = Path(__file__).parent / "static"
+
+
+def init_app(app: Flask) -> None:
+    app.url_defaults(_stamp)
+
+
+def _stamp(endpoint: str, values: dict[str, Any]) -> None:
+    if endpoint == "static" and "filename" in values:
+        values.setdefault("v", _digest(values["filename"]))
+
+
+@cache
+def _digest(filename: str) -> str:
+    path = _STATIC / filename
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else ""

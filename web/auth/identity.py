@@ -1,0 +1,69 @@
+"""Who is asking: the owner of a bearer token, else of the session cookie, else nobody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flask import Flask, g, request, session
+
+from grader.errors import NotSignedIn
+from grader.service import accounts
+from grader.web.auth.sessions import TOKEN_KEY
+from grader.web.current import platform
+
+if TYPE_CHECKING:
+    from grader.service.accounts import User
+
+
+def init_app(app: Flask) -> None:
+    app.before_request(_identify)
+    app.context_processor(lambda: {"viewer": viewer(), "is_staff": is_staff()})
+
+
+def viewer() -> User | None:
+    """The signed-in user, or None."""
+    user: User | None = getattr(g, "user", None)
+    return user
+
+
+def current_user() -> User:
+    """The signed-in user. Raises NotSignedIn."""
+    user = viewer()
+    if user is None:
+        raise NotSignedIn("Nobody is signed in.", "Sign in, or send an API token: `grader login` stores one.")
+    return user
+
+
+def is_staff() -> bool:
+    user = viewer()
+    return user is not None and user.role is accounts.Role.STAFF
+
+
+def by_cookie() -> bool:
+    """True when the browser's cookie, and nothing more, says who is asking: then CSRF has to be ruled out."""
+    return bool(getattr(g, "by_cookie", False))
+
+
+def bearer_token() -> str | None:
+    """The token of the Authorization header, "" for a header that holds none, None without the header."""
+    header = request.headers.get("Authorization")
+    if header is None:
+        return None
+    scheme, _, token = header.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _identify() -> None:
+    g.user, g.by_cookie = None, False
+    if request.endpoint == "static":
+        return
+    if request.path.startswith("/api/") and (token := bearer_token()) is not None:
+        g.user = accounts.user_of_token(platform(), token)  # a bad token is an error, never "nobody"
+        return
+    if TOKEN_KEY not in session:
+        return
+    g.by_cookie = True
+    try:
+        g.user = accounts.user_of_token(platform(), session[TOKEN_KEY])
+    except NotSignedIn:
+        session.clear()

@@ -1,0 +1,48 @@
+"""Sessions of browsers. The signed cookie holds an API token of its own, made at sign-in: so each sign-in rotates the
+session, and sign-out ends it on the server too, whoever may have copied the cookie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flask import Flask, request, session
+from flask.sessions import SecureCookieSessionInterface
+
+from grader.service import accounts
+from grader.web.current import platform
+
+if TYPE_CHECKING:
+    from grader.service.accounts import User
+
+COOKIE = "grader_session"
+TOKEN_KEY = "token"  # noqa: S105 - the name of a key
+_LABEL = "browser"
+
+
+class Sessions(SecureCookieSessionInterface):
+    """Marks the cookie Secure exactly when the request came over TLS, so that loopback needs no certificate."""
+
+    def get_cookie_secure(self, app: Flask) -> bool:
+        return request.is_secure
+
+
+def sign_in(name: str, password: str) -> User:
+    """Begin a session for ``name``. Raises NotSignedIn for a wrong name or password."""
+    user = accounts.authenticate(platform(), name, password)
+    begin(user)
+    return user
+
+
+def begin(user: User) -> None:
+    """A new session for ``user``: nothing of an earlier one survives, its CSRF token neither."""
+    end()
+    session.permanent = True
+    session[TOKEN_KEY] = accounts.issue_token(platform(), user, _LABEL)
+
+
+def end() -> None:
+    """End the present session, if any, here and on the server."""
+    token = session.get(TOKEN_KEY)
+    session.clear()
+    if token:
+        accounts.revoke_token(platform(), token)

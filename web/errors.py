@@ -1,0 +1,132 @@
+"""Every error leaves through here: one JSON shape under /api, a page elsewhere. A failure of ours tells nothing of
+what went wrong inside; the log does."""
+
+from __future__ import annotations
+
+import logging
+
+from flask import Flask, Response, redirect, render_template, request, url_for
+from flask_wtf.csrf import CSRFError  # type: ignore[import-untyped]
+from pydantic import ValidationError
+from sqlalchemy.exc import DataError
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader import errors, limits
+from grader.errors import GraderError
+from grader.schemas.submission import ErrorBody, ErrorEnvelope
+from grader.web.answers import answer
+
+log = logging.getLogger("grader.web")
+
+# What a person reads for a plain HTTP error: code, message, hint.
+_HTTP: dict[int, tuple[str, str, str]] = {
+    400: (
+        "bad_request",
+        "The request cannot be read.",
+        "Send a JSON object, as the OpenAPI document describes.",
+    ),
+    404: ("not_found", "There is nothing at this address.", "GET /api/v1/openapi.json lists every address."),
+    405: ("method_not_allowed", "This address does not take that method.", "See the header Allow."),
+    413: (
+        "too_large",
+        "The request is too large.",
+        f"At most {limits.REQUEST_BYTES // limits.MIB} MiB are taken.",
+    ),
+    429: ("too_many", "Too many requests in a short time.", "Wait a minute and try again."),
+}
+# JSON nested a thousand deep; lone surrogates; NUL characters, which PostgreSQL does not take.
+_UNREADABLE = (RecursionError, UnicodeError, DataError)
+_FAILED = (
+    "internal",
+    "Something failed on our side.",
+    "Try again; if it stays, tell the staff when it happened.",
+)
+
+
+def init_app(app: Flask) -> None:
+    app.register_error_handler(GraderError, _of_ours)
+    app.register_error_handler(CSRFError, _forged)
+    app.register_error_handler(HTTPException, _of_http)
+    for kind in _UNREADABLE:
+        app.register_error_handler(kind, _unreadable)
+    app.register_error_handler(Exception, _unforeseen)
+
+
+def in_api() -> bool:
+    return request.path.startswith("/api/")
+
+
+def invalid_request(error: ValidationError) -> Response:
+    """The API's answer to a body, query or header that breaks its schema. Repeats names, never what was sent."""
+    if request.get_json(silent=True) is None and request.method in ("POST", "PUT", "PATCH"):
+        return _json(
+            400,
+            "bad_request",
+            "The body is not JSON.",
+            "Send a JSON object with Content-Type: application/json.",
+        )
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    where = ".".join(str(part)[:60] for part in first["loc"]) or "body"
+    return _json(
+        400, "bad_request", f"{where}: {first['msg']}", "GET /api/v1/openapi.json describes every request."
+    )
+
+
+def _of_ours(error: GraderError) -> BaseResponse:
+    if error.status >= 500:
+        log.error("%s %s: %s", request.method, request.path, error.message)
+    if isinstance(error, errors.NotSignedIn) and not in_api():
+        wanted = request.path if request.method == "GET" else request.form.get("back", "/")
+        return redirect(url_for("sign_in.form", next=wanted))
+    return _answer(error.status, error.code, error.message, error.hint)
+
+
+def _forged(error: CSRFError) -> BaseResponse:
+    return _answer(
+        403,
+        "csrf",
+        "The request does not prove that it comes from our own page.",
+        "Load the page again and repeat it. A program should send an API token instead of a cookie.",
+    )
+
+
+def _of_http(error: HTTPException) -> BaseResponse:
+    if error.response is not None:  # an abort() with a finished answer
+        return error.response  # type: ignore[return-value]
+    status = error.code or 500
+    if 300 <= status < 400:
+        return error.get_response()
+    if status >= 500:
+        return _answer(status, *_FAILED)
+    code, message, hint = _HTTP.get(status, ("bad_request", error.name + ".", ""))
+    response = _answer(status, code, message, hint)
+    for name, value in error.get_headers():
+        if name in ("Allow", "Retry-After"):
+            response.headers[name] = value
+    return response
+
+
+def _unreadable(error: Exception) -> BaseResponse:
+    log.warning("%s %s: %s", request.method, request.path, type(error).__name__)
+    return _answer(400, *_HTTP[400])
+
+
+def _unforeseen(error: Exception) -> BaseResponse:
+    log.exception("%s %s failed", request.method, request.path, exc_info=error)
+    return _answer(500, *_FAILED)
+
+
+def _answer(status: int, code: str, message: str, hint: str) -> Response:
+    if in_api():
+        return _json(status, code, message, hint)
+    page = render_template("error.html", status=status, message=message, hint=_for_people(hint))
+    return Response(page, status)
+
+
+def _for_people(hint: str) -> str:
+    return "" if "openapi.json" in hint or hint.startswith("See the header") else hint
+
+
+def _json(status: int, code: str, message: str, hint: str) -> Response:
+    return answer(ErrorEnvelope(error=ErrorBody(code=code, message=message, hint=hint)), status)

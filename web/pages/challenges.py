@@ -1,0 +1,114 @@
+"""The list of challenges, and one challenge with its editor."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from itertools import groupby
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from grader.errors import GraderError
+from grader.schemas.challenge import ChallengeDetail
+from grader.schemas.report import Language
+from grader.schemas.submission import SubmitBody
+from grader.service import catalogue
+from grader.service import submit as submitting
+from grader.web import throttle
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages import code, markdown
+
+pages = Blueprint("challenges", __name__)
+
+# The order of a course; a track that is not named here comes after these, by name.
+_TRACKS = [
+    "fundamentals",
+    "memory",
+    "parallel patterns",
+    "triton basics",
+    "deep-learning kernels",
+    "attention",
+    "mixed precision",
+    "sparse",
+    "training",
+    "capstone",
+]
+_REASON = "no device of this server can run it"
+
+
+@pages.get("/")
+def index() -> str:
+    """Every challenge by track."""
+    found = catalogue.list_challenges(platform()).challenges
+    tracks = [(name, list(members)) for name, members in groupby(found, key=lambda each: each.track)]
+    tracks.sort(key=lambda track: (_place(track[0]), track[0]))
+    return render_template("challenges.html", tracks=tracks)
+
+
+def _place(track: str) -> int:
+    name = track.lower().replace("_", " ")
+    return _TRACKS.index(name) if name in _TRACKS else len(_TRACKS)
+
+
+@pages.get("/challenges/<slug>")
+def show(slug: str) -> str:
+    """Spec, signature, cases, and an editor that holds the starter."""
+    challenge = catalogue.get_challenge(platform(), slug)
+    return _page(challenge, dict(challenge.starters), _first_served(challenge), None)
+
+
+@pages.post("/challenges/<slug>")
+@throttle.submit_limit
+def submit(slug: str) -> Response | tuple[str, int]:
+    """Hand in what the editor holds. A refused source comes back in the editor, with the reason."""
+    user = current_user()
+    challenge = catalogue.get_challenge(platform(), slug)
+    language = request.form.get("language", "")
+    sources = {name: request.form.get(f"source-{name}", text) for name, text in challenge.starters.items()}
+    try:
+        body = SubmitBody(
+            challenge=slug,
+            language=language,
+            source=_unix_lines(sources.get(language, "")),
+            filename=f"{slug}{Language(language).suffix}" if language in set(Language) else "solution",
+            device=request.form.get("device") or None,
+        )
+        view = submitting.submit(platform(), user, body, _key(body))
+    except GraderError as error:
+        return _page(challenge, sources, language, error), error.status
+    return redirect(url_for("submissions.show", submission=view.id), 303)
+
+
+def _page(challenge: ChallengeDetail, sources: dict[str, str], chosen: str, error: GraderError | None) -> str:
+    return render_template(
+        "challenge.html",
+        challenge=challenge,
+        spec=markdown.render(markdown.without_title(challenge.spec, challenge.title)),
+        sources=sources,
+        chosen=chosen,
+        reasons={name: "" if name in challenge.served else _REASON for name in challenge.languages},
+        devices=platform().settings.device_list,
+        nonce=secrets.token_urlsafe(16),
+        error=error,
+        mark=code.inline,
+    )
+
+
+def _first_served(challenge: ChallengeDetail) -> str:
+    return str(next(iter(challenge.served), challenge.languages[0]))
+
+
+def _unix_lines(source: str) -> str:
+    """Forms send CRLF whatever was typed; compilers' columns and a copied-out source should not show it."""
+    return source.replace("\r\n", "\n")
+
+
+def _key(body: SubmitBody) -> str | None:
+    """One form, one text, one submission: a double click is harmless, and an edited text after Back is a new one."""
+    nonce = request.form.get("nonce", "")[:64]
+    if not nonce:
+        return None
+    told = f"{nonce}\0{body.language}\0{body.device}\0{body.source}"
+    return "form-" + hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,33 @@
+"""Source text with its syntax marked by classes; static/code.css gives them colour."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from markupsafe import Markup
+from pygments import highlight  # type: ignore[import-untyped]
+from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+_LEXERS = {"cuda": "cuda", "triton": "python"}
+
+
+@lru_cache(maxsize=64)
+def lines(source: str, language: str) -> Markup:
+    """A numbered listing. Numbers are drawn by the style sheet, so that copying takes the source alone."""
+    return _mark(source, language, HtmlFormatter(nowrap=True, linespans="L"))
+
+
+@lru_cache(maxsize=256)
+def inline(source: str, language: str) -> Markup:
+    """Marked-up text without numbers, for a <pre>."""
+    return _mark(source, language, HtmlFormatter(nowrap=True))
+
+
+def _mark(source: str, language: str, formatter: HtmlFormatter) -> Markup:
+    try:
+        lexer = get_lexer_by_name(_LEXERS.get(language, language), stripnl=False)
+    except ClassNotFound:
+        lexer = get_lexer_by_name("text", stripnl=False)
+    return Markup(highlight(source, lexer, formatter))  # noqa: S704 - Pygments escapes what it marks

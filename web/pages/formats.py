@@ -1,0 +1,111 @@
+"""Numbers, times and names as people read them. Registered as Jinja filters."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Flask
+
+from grader.schemas.report import CaseVerdict, Sizes, Verdict
+
+_FLAGS = {
+    "library_kernel": "calls a library kernel",
+    "above_roofline": "faster than the hardware allows",
+    "work_outside_gate": "worked outside the timed window",
+    "similar": "resembles another submission",
+}
+
+
+def init_app(app: Flask) -> None:
+    app.jinja_env.trim_blocks = True
+    app.jinja_env.lstrip_blocks = True
+    app.jinja_env.filters.update(
+        duration=duration,
+        interval=interval,
+        factor=factor,
+        seconds=seconds,
+        words=words,
+        sizes=sizes,
+        number=number,
+        clock=clock,
+        iso=iso,
+        flag_words=flag_words,
+        tone=tone,
+        shell=shlex.quote,
+    )
+
+
+def duration(us: float) -> str:
+    """Microseconds with three significant digits and a unit that fits: ``12.3 µs``, ``4.56 ms``, ``1.20 s``."""
+    for unit, scale in (("s", 1e6), ("ms", 1e3), ("µs", 1.0)):
+        if us >= scale * 0.9995 or unit == "µs":
+            return f"{_three(us / scale)} {unit}"
+    raise AssertionError("µs always fits")
+
+
+def interval(us: float, bounds: tuple[float, float]) -> str:
+    """``± 3.1 %``: the wider side of ``bounds`` as a share of ``us``."""
+    wide = max(us - bounds[0], bounds[1] - us) / us * 100
+    return f"± {wide:.1f} %" if wide < 10 else f"± {wide:.0f} %"
+
+
+def factor(value: float) -> str:
+    """A speedup: ``1.31×``."""
+    return f"{_three(value)}×"
+
+
+def seconds(value: float) -> str:
+    """A wait: ``8 s``, ``2 min``, ``1 h 5 min``. Under half a second it is ``no time``."""
+    if value < 0.5:
+        return "no time"
+    if value < 90:
+        return f"{value:.0f} s"
+    minutes = round(value / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def words(name: str) -> str:
+    """``block_edge`` as ``block edge``."""
+    return str(name).replace("_", " ").replace("-", " ")
+
+
+def sizes(values: Sizes) -> str:
+    """``m = 3, n = 1,024``"""
+    return ", ".join(f"{name} = {value:,}" for name, value in values.items())
+
+
+def number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def clock(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def flag_words(flag: str) -> str:
+    return _FLAGS.get(str(flag), words(flag))
+
+
+def tone(value: Any) -> str:
+    """The class that colours a verdict or state: good, bad, ours, idle or busy."""
+    word = str(value)
+    if word in ("accepted",):
+        return "good"
+    if word in (Verdict.INTERNAL_ERROR, "failed"):
+        return "ours"
+    if word in (CaseVerdict.NOT_RUN, "cancelled", "queued"):
+        return "idle"
+    return "busy" if word in ("compiling", "waiting", "testing", "timing") else "bad"
+
+
+def _three(value: float) -> str:
+    """Three significant digits without an exponent."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"

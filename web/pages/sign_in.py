@@ -1,0 +1,40 @@
+"""Signing in and out."""
+
+from __future__ import annotations
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from grader.errors import NotSignedIn
+from grader.web import throttle
+from grader.web.auth import sessions
+from grader.web.auth.identity import viewer
+from grader.web.auth.redirects import safe_path
+
+pages = Blueprint("sign_in", __name__)
+
+
+@pages.get("/sign-in")
+def form() -> str | Response:
+    wanted = safe_path(request.args.get("next"))
+    if viewer() is not None:
+        return redirect(wanted)
+    return render_template("sign_in.html", next=wanted, name="", error=None)
+
+
+@pages.post("/sign-in")
+@throttle.sign_in_limit
+def submit() -> Response | tuple[str, int]:
+    wanted = safe_path(request.form.get("next"))
+    name = request.form.get("name", "").strip()
+    try:
+        sessions.sign_in(name, request.form.get("password", ""))
+    except NotSignedIn as error:
+        return render_template("sign_in.html", next=wanted, name=name, error=error), error.status
+    return redirect(wanted, 303)
+
+
+@pages.post("/sign-out")
+def sign_out() -> Response:
+    sessions.end()
+    return redirect(url_for("challenges.index"), 303)

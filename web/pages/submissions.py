@@ -1,0 +1,123 @@
+"""One's submissions; and one of them, which keeps itself up to date until it ends."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader.errors import Conflict, GraderError
+from grader.schemas.report import CaseReport, CaseVerdict, Report
+from grader.schemas.submission import State, SubmissionView
+from grader.service import cancel as cancelling
+from grader.service import catalogue, submissions
+from grader.web.answers import conditional
+from grader.web.auth.identity import current_user, is_staff
+from grader.web.current import platform
+from grader.web.pages import code, plots
+
+pages = Blueprint("submissions", __name__)
+
+_PAGE = 50
+# What the stepper shows; "waiting" (for a GPU) belongs to the step before testing.
+_STEPS = ["queued", "compiling", "testing", "timing", "done"]
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    phase: str
+    """past, present or future"""
+
+
+@pages.get("/submissions")
+def index() -> str:
+    """One's own, newest first; staff may ask for everyone's."""
+    user = current_user()
+    everyone = is_staff() and request.args.get("everyone") == "1"
+    challenge = request.args.get("challenge") or None
+    number = max(1, request.args.get("page", 1, type=int))
+    found = submissions.list_submissions(
+        platform(), user, challenge=challenge, everyone=everyone, limit=_PAGE, offset=(number - 1) * _PAGE
+    )
+    return render_template(
+        "submissions.html",
+        found=found,
+        everyone=everyone,
+        challenge=challenge,
+        number=number,
+        last=max(1, -(-found.total // _PAGE)),
+    )
+
+
+@pages.get("/submissions/<submission>")
+def show(submission: str) -> str:
+    """State, verdict and source. Reloads itself without JavaScript, too."""
+    user = current_user()
+    view = submissions.get_submission(platform(), user, submission)
+    source = submissions.get_source(platform(), user, submission)
+    return render_template(
+        "submission.html",
+        title=_title(view.challenge),
+        listing=code.lines(source.source, source.language),
+        source=source,
+        **_panel(view),
+    )
+
+
+@pages.get("/submissions/<submission>/panel")
+def panel(submission: str) -> Response:
+    """The part of the page that changes; 304 while it does not."""
+    view = submissions.get_submission(platform(), current_user(), submission)
+    return conditional(make_response(render_template("_panel.html", **_panel(view))))
+
+
+@pages.post("/submissions/<submission>/cancel")
+def cancel(submission: str) -> BaseResponse:
+    """Take it back. One that ended in the same moment is simply shown."""
+    with suppress(Conflict):
+        cancelling.cancel(platform(), current_user(), submission)
+    return redirect(url_for("submissions.show", submission=submission), 303)
+
+
+def _panel(view: SubmissionView) -> dict[str, object]:
+    report = _report(view) if view.state.final else None
+    bars = {each.name: plots.workload_bars(each) for each in report.workloads} if report else {}
+    return {
+        "view": view,
+        "report": report,
+        "failing": _failing(report) if report else [],
+        "bars": bars,
+        "steps": _steps(view.state),
+    }
+
+
+def _report(view: SubmissionView) -> Report | None:
+    try:
+        return submissions.get_report(platform(), current_user(), view.id)
+    except Conflict:
+        return None
+
+
+def _failing(report: Report) -> list[CaseReport]:
+    return [case for case in report.cases if case.verdict not in (CaseVerdict.ACCEPTED, CaseVerdict.NOT_RUN)]
+
+
+def _steps(state: State) -> list[Step]:
+    present = (
+        _STEPS.index({"waiting": "compiling"}.get(state, state)) if state in (*_STEPS, "waiting") else -1
+    )
+    phases = [
+        "past" if place < present else "present" if place == present else "future" for place in range(5)
+    ]
+    return [Step(name, phase) for name, phase in zip(_STEPS, phases, strict=True)]
+
+
+def _title(slug: str) -> str:
+    """The challenge's title; its slug where the course no longer has it."""
+    try:
+        return catalogue.get_challenge(platform(), slug).title
+    except GraderError:
+        return slug

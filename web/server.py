@@ -1,0 +1,87 @@
+"""Serves the web with gunicorn: ``serve(settings, host, port)``, or ``python -m grader.web.server``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
+
+from grader.errors import GraderError
+from grader.service.exposure import check_exposure
+from grader.service.platform import open_platform
+from grader.settings import Settings
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+# Pages wait for SQL and little else: two processes keep one slow request from stopping all, threads do the rest.
+_WORKERS = 2
+_THREADS = 8
+# A request takes milliseconds; what has not ended after this long at the end never will.
+_GRACE_SECONDS = 5
+_TIMEOUT_SECONDS = 60
+
+
+class _Server(BaseApplication):  # type: ignore[misc]
+    def __init__(self, settings: Settings, options: dict[str, Any]) -> None:
+        self.settings = settings
+        self.options = options
+        super().__init__()
+
+    def load_config(self) -> None:
+        for name, value in self.options.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Flask:
+        """Runs in each worker process, after the fork: no connection is shared between processes."""
+        from grader.web.app import create_app
+
+        return create_app(open_platform(self.settings, migrate=False))
+
+
+def serve(settings: Settings, host: str, port: int) -> None:
+    """Serve until SIGTERM or SIGINT; then ends the process, as gunicorn does. Port 0 takes a free one. Prints one
+    line with the address once it listens.
+
+    Raises NotAllowed where submissions run in ``local`` boxes and ``host`` can be reached from other machines.
+    """
+    check_exposure(host, settings.box)
+    open_platform(settings).close()  # migrates once, before several processes would
+    address = f"[{host}]" if ":" in host else host
+    _Server(settings, _options(f"{address}:{port}")).run()
+
+
+def _options(bind: str) -> dict[str, Any]:
+    return {
+        "bind": bind,
+        "worker_class": "gthread",
+        "workers": _WORKERS,
+        "threads": _THREADS,
+        "timeout": _TIMEOUT_SECONDS,
+        "graceful_timeout": _GRACE_SECONDS,
+        "keepalive": 15,
+        "loglevel": "warning",
+        "proc_name": "grader-web",
+        "control_socket_disable": True,
+        "when_ready": _announce,
+    }
+
+
+def _announce(arbiter: Any) -> None:
+    host, port = arbiter.LISTENERS[0].sock.getsockname()[:2]
+    print(f"Listening on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)
+
+
+def main() -> int:
+    settings = Settings()
+    try:
+        serve(settings, settings.host, settings.port)
+    except GraderError as error:
+        print(f"{error.message} {error.hint}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
