@@ -1,11 +1,12 @@
 """A box that is a plain child process: for the user's own code only. It bounds accidents, not attacks.
 
-It has no privileges taken away and sees the whole machine; it gets a clean environment, a folder of its own that is
-removed with it, limits on memory, output and time, and it dies with its parent.
+It has no privileges taken away and sees the whole machine; it gets a clean environment, a folder of its own that
+is removed with it, limits on memory, output and time, and it dies with its parent.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import select
@@ -44,8 +45,8 @@ READ_BYTES = 64 * limits.KIB
 class _Launcher:
     """Starts processes on one thread that lives as long as this process.
 
-    The kernel ties "die with your parent" to the *thread* that forked: a box started on a short-lived thread would
-    die with that thread.
+    The kernel ties "die with your parent" to the *thread* that forked: a box started on a short-lived thread
+    would die with that thread.
     """
 
     def __init__(self) -> None:
@@ -186,11 +187,9 @@ class LocalBox:
         _kill(-pid)
         code = self._process.wait()
         os.set_blocking(self._pipe, False)
-        try:
+        with contextlib.suppress(BlockingIOError):
             while not self._output.flooded and self._read():
                 pass
-        except BlockingIOError:
-            pass
         reason = self._reason
         if reason is None and self._output.flooded:
             reason = EndReason.OUTPUT_FLOOD
@@ -225,7 +224,7 @@ class LocalBox:
         if threading.current_thread() is not self._thread:
             self._thread.join()
         self.connection.close()
-        assert self._end is not None  # noqa: S101 - set before the event
+        assert self._end is not None
         return self._end
 
     def _is_over(self) -> bool:
@@ -235,6 +234,10 @@ class LocalBox:
 
     def output(self) -> bytes:
         return self._output.take()
+
+    def live_for(self, seconds: float) -> None:
+        """Restart the wall clock: the box may live so long from now."""
+        self._deadline = time.monotonic() + seconds
 
 
 class LocalBoxes:
@@ -251,10 +254,8 @@ class LocalBoxes:
 
 
 def _kill(pid: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def _memory_bytes(pid: int) -> int:

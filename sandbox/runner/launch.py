@@ -2,9 +2,11 @@
 
     python -I -S launch.py PARENT_PID DATA_BYTES FILE_BYTES PROGRAM ADDRESS
 
-A program of its own instead of code run between fork and exec: the parent has threads, and there anything can deadlock.
+A program of its own instead of code run between fork and exec: the parent has threads, and between the two anything
+can deadlock.
 """
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -34,12 +36,9 @@ def main() -> None:
     lower(resource.RLIMIT_DATA, data_bytes)
     lower(resource.RLIMIT_FSIZE, file_bytes)
     lower(resource.RLIMIT_NOFILE, OPEN_FILES)
-    try:
-        with open("/proc/self/oom_score_adj", "w") as file:
-            file.write("1000")  # where the kernel must kill someone, it shall be the box
-    except OSError:
-        pass
-    os.execv(sys.executable, [sys.executable, "-I", *sys.argv[4:]])
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")  # where the kernel must kill someone, it shall be the box
+    os.execv(sys.executable, [sys.executable, "-I", *sys.argv[4:]])  # noqa: S606 - no shell is wanted
 
 
 main()

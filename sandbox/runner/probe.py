@@ -1,52 +1,34 @@
 """A program that says what a box looks like from within, and misbehaves on request: for tests and ``doctor``.
 
-Each message is a 4-byte little-endian length and that many bytes of JSON: ``{"do": NAME, ...}``. The answer has the
-same form; ``{"error": "..."}`` where the deed failed. A descriptor may travel with a message.
+Each message is ``{"do": NAME, ...}``; the answer is a message too, ``{"error": "..."}`` where the deed failed.
+A descriptor may travel with a message.
 """
 
-import array
-import json
+import ctypes
 import os
 import signal
 import socket
 import sys
 import time
+from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from connect import connect  # noqa: E402
+from connect import connect
+from protocol import receive, send
+
+Request = dict[str, Any]
+Answer = dict[str, Any]
 
 CHUNK = 16 << 20
 
 
-def receive(connection: socket.socket) -> tuple[dict, list[int]]:
-    """The next message and the descriptors that came with it. Raises EOFError when the parent has closed."""
-    header, descriptors = b"", []
-    while len(header) < 4:
-        data, extra, _, _ = connection.recvmsg(4 - len(header), socket.CMSG_SPACE(4 * 4))
-        if not data:
-            raise EOFError
-        header += data
-        for _, _, packed in extra:
-            descriptors += array.array("i", packed[: len(packed) // 4 * 4])
-    length = int.from_bytes(header, "little")
-    body = b""
-    while len(body) < length:
-        body += connection.recv(length - len(body))
-    return json.loads(body), descriptors
-
-
-def send(connection: socket.socket, message: dict) -> None:
-    body = json.dumps(message).encode()
-    connection.sendall(len(body).to_bytes(4, "little") + body)
-
-
-def status_lines() -> dict:
+def status_lines() -> dict[str, str]:
     with open("/proc/self/status") as file:
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
-def see(_request: dict, _descriptors: list[int]) -> dict:
+def see(_request: Request, _descriptors: list[int]) -> Answer:
     """What this process is and may do."""
     status = status_lines()
     with open("/proc/self/oom_score_adj") as file:
@@ -71,9 +53,9 @@ def see(_request: dict, _descriptors: list[int]) -> dict:
     }
 
 
-def can_write(request: dict, _descriptors: list[int]) -> dict:
+def can_write(request: Request, _descriptors: list[int]) -> Answer:
     """For each folder whether a file can be made in it: true, or why not."""
-    answer = {}
+    answer: Answer = {}
     for folder in request["folders"]:
         path = os.path.join(folder, f"probe-{os.getpid()}")
         try:
@@ -82,13 +64,13 @@ def can_write(request: dict, _descriptors: list[int]) -> dict:
             os.unlink(path)
             answer[folder] = True
         except OSError as error:
-            answer[folder] = os.strerror(error.errno)
+            answer[folder] = error.strerror
     return {"can_write": answer}
 
 
-def can_read(request: dict, _descriptors: list[int]) -> dict:
+def can_read(request: Request, _descriptors: list[int]) -> Answer:
     """For each path its entries (a folder) or size read (a file), or why not."""
-    answer = {}
+    answer: Answer = {}
     for path in request["paths"]:
         try:
             if os.path.isdir(path):
@@ -97,11 +79,11 @@ def can_read(request: dict, _descriptors: list[int]) -> dict:
                 with open(path, "rb") as file:
                     answer[path] = len(file.read(1 << 20))
         except OSError as error:
-            answer[path] = os.strerror(error.errno)
+            answer[path] = error.strerror
     return {"can_read": answer}
 
 
-def double(request: dict, descriptors: list[int]) -> dict:
+def double(request: Request, descriptors: list[int]) -> Answer:
     """Double every byte of the descriptor that came along, in place."""
     size = os.fstat(descriptors[0]).st_size
     data = os.pread(descriptors[0], size, 0)
@@ -110,27 +92,27 @@ def double(request: dict, descriptors: list[int]) -> dict:
     return {"doubled": size}
 
 
-def reach(request: dict, _descriptors: list[int]) -> dict:
+def reach(request: Request, _descriptors: list[int]) -> Answer:
     """Try to connect to ``host``:``port``."""
     with socket.create_connection((request["host"], request["port"]), timeout=2):
         return {"reached": True}
 
 
-def use_memory(request: dict, _descriptors: list[int]) -> dict:
+def use_memory(request: Request, _descriptors: list[int]) -> Answer:
     held = []
     for _ in range(0, request["bytes"], CHUNK):
         held.append(b"\xff" * CHUNK)
     return {"used": len(held) * CHUNK}
 
 
-def fork(request: dict, _descriptors: list[int]) -> dict:
+def fork(request: Request, _descriptors: list[int]) -> Answer:
     """Fork sleeping children until ``count`` or until the box refuses; says how many were made."""
     made = 0
     for _ in range(request["count"]):
         try:
             child = os.fork()
         except OSError as error:
-            return {"made": made, "refused": os.strerror(error.errno)}
+            return {"made": made, "refused": error.strerror}
         if child == 0:
             if request.get("session"):
                 os.setsid()
@@ -140,7 +122,7 @@ def fork(request: dict, _descriptors: list[int]) -> dict:
     return {"made": made}
 
 
-def write_output(request: dict, _descriptors: list[int]) -> dict:
+def write_output(request: Request, _descriptors: list[int]) -> Answer:
     block = b"x" * min(request["bytes"], 1 << 20)
     left = request["bytes"]
     while left > 0:
@@ -148,7 +130,7 @@ def write_output(request: dict, _descriptors: list[int]) -> dict:
     return {"written": request["bytes"]}
 
 
-def fill(request: dict, _descriptors: list[int]) -> dict:
+def fill(request: Request, _descriptors: list[int]) -> Answer:
     """Write ``bytes`` to a file in ``folder``; says how much went in before it was refused."""
     path, written = os.path.join(request["folder"], "fill"), 0
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
@@ -157,35 +139,33 @@ def fill(request: dict, _descriptors: list[int]) -> dict:
         while written < request["bytes"]:
             written += os.write(descriptor, b"\0" * (1 << 20))
     except OSError as error:
-        return {"filled": written, "refused": os.strerror(error.errno)}
+        return {"filled": written, "refused": error.strerror}
     finally:
         os.close(descriptor)
         os.unlink(path)
     return {"filled": written}
 
 
-def many_files(request: dict, _descriptors: list[int]) -> dict:
+def many_files(request: Request, _descriptors: list[int]) -> Answer:
     """Make empty files in ``folder`` until ``count`` or until refused."""
     for number in range(request["count"]):
         try:
             os.close(os.open(os.path.join(request["folder"], f"f{number}"), os.O_WRONLY | os.O_CREAT, 0o600))
         except OSError as error:
-            return {"made": number, "refused": os.strerror(error.errno)}
+            return {"made": number, "refused": error.strerror}
     return {"made": request["count"]}
 
 
-def end(request: dict, _descriptors: list[int]) -> dict:
+def end(request: Request, _descriptors: list[int]) -> Answer:
     os._exit(request["code"])
 
 
-def raise_signal(request: dict, _descriptors: list[int]) -> dict:
-    signal.signal(request["signal"], signal.SIG_DFL)
-    os.kill(os.getpid(), request["signal"])
-    time.sleep(600)
-    return {}
+def crash(_request: Request, _descriptors: list[int]) -> Answer:
+    """Read address 0. (A signal that the first process of a box sends to itself is ignored; a fault is not.)"""
+    return {"read": str(ctypes.string_at(0))}
 
 
-def spin(_request: dict, _descriptors: list[int]) -> dict:
+def spin(_request: Request, _descriptors: list[int]) -> Answer:
     """Never answer, and ignore every signal that can be ignored."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -193,11 +173,8 @@ def spin(_request: dict, _descriptors: list[int]) -> dict:
         pass
 
 
-DEEDS = {
-    deed.__name__: deed
-    for deed in (see, can_write, can_read, double, reach, use_memory, fork, write_output, fill, many_files, end,
-                 raise_signal, spin)
-}  # fmt: skip
+_ALL = (see, can_write, can_read, double, reach, use_memory, fork, write_output, fill, many_files)
+DEEDS = {deed.__name__: deed for deed in (*_ALL, end, crash, spin)}
 
 
 def main() -> None:

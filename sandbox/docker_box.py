@@ -1,0 +1,367 @@
+"""A box that is a Docker container: the only kind that other people's code may run in.
+
+It has no network, no capabilities, no way to gain privileges, no writable file system but a bounded /tmp, bounded
+memory, processes, CPU, open files and output, and sees of the host only what ``image.layout`` names.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import queue
+import shutil
+import socket
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from grader import limits
+from grader.errors import BoxUnavailable
+from grader.sandbox import image
+from grader.sandbox.box import BoxEnd, BoxSpec, EndReason, Purpose
+from grader.sandbox.docker_engine import Engine, engine, is_orphan, labels
+from grader.sandbox.output import BoundedOutput
+from grader.sandbox.toolkit import cuda_home
+
+RUNNER = Path(__file__).resolve().parent / "runner"
+
+OPEN_FILES = 1024
+# Triton's and nvcc's caches make hundreds of files; each costs the host a kilobyte of memory that no limit counts.
+TMP_INODES = 16_384
+# A frame of the attached stream is a header of 8 bytes (stream, 0, 0, 0, length) and that many bytes.
+FRAME_HEADER = 8
+READ_BYTES = 256 * limits.KIB
+# How often a box that is silent looks at its wall clock, which the parent may have restarted.
+CLOCK_SECONDS = 1.0
+# Docker reports death by signal N as exit code 128 + N.
+SIGNAL_BASE = 128
+SIGNALS = 64
+
+
+def environment(spec: BoxSpec) -> dict[str, str]:
+    cuda = cuda_home()
+    folders = [str(Path(sys.executable).parent), *([f"{cuda}/bin"] if cuda else [])]
+    values = {
+        "PATH": ":".join([*folders, "/usr/local/bin", "/usr/bin", "/bin"]),
+        "HOME": "/tmp",  # noqa: S108 - the box's own
+        "TMPDIR": "/tmp",  # noqa: S108
+        "LANG": "C.UTF-8",
+        "USER": "nobody",
+        "HOSTNAME": "box",
+    }
+    if cuda:
+        values["CUDA_HOME"] = str(cuda)
+    if libraries := os.environ.get("LD_LIBRARY_PATH"):
+        values["LD_LIBRARY_PATH"] = libraries
+    return {**values, **spec.env}
+
+
+def _tmp_options(spec: BoxSpec) -> str:
+    # Triton dlopens the launcher that it has compiled into its cache, so running needs an executable /tmp.
+    # A compiler executes nothing that it wrote.
+    execution = "noexec" if spec.purpose is Purpose.COMPILE else "exec"
+    owner = f"uid={image.NOBODY},gid={image.NOBODY},mode=0700"
+    return f"rw,nosuid,nodev,{execution},size={spec.tmp_bytes},nr_inodes={TMP_INODES},{owner}"
+
+
+def _devices(spec: BoxSpec) -> list[str]:
+    """Device files that the box gets. A GPU will be handed over here; today a box has none."""
+    return []
+
+
+def host_config(client: Any, spec: BoxSpec, binds: list[str]) -> dict[str, Any]:
+    from docker.types import LogConfig, Ulimit
+
+    return dict(
+        client.create_host_config(
+            binds=binds,
+            network_mode="none",
+            cap_drop=["ALL"],
+            security_opt=["no-new-privileges"],
+            read_only=True,
+            tmpfs={"/tmp": _tmp_options(spec)},  # noqa: S108
+            # No /dev/shm and no System V memory: /tmp is the one place to write, and it is bounded.
+            ipc_mode="none",
+            pids_limit=spec.pids,
+            mem_limit=spec.memory_bytes,
+            memswap_limit=spec.memory_bytes,
+            nano_cpus=int(min(spec.cpus, os.cpu_count() or 1) * 1e9),
+            ulimits=[
+                Ulimit(name="core", soft=0, hard=0),
+                Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),
+                Ulimit(name="fsize", soft=spec.tmp_bytes, hard=spec.tmp_bytes),
+            ],
+            devices=_devices(spec),
+            oom_score_adj=1000,  # where the host runs out of memory, a box goes first
+            # What a box prints comes through the attached stream; a log would be a way to write to the host's disk.
+            log_config=LogConfig(type="none"),
+            init=False,
+            auto_remove=False,
+        )
+    )
+
+
+class DockerBox:
+    """See ``Box``. One thread per box reads what it prints, watches the clock and notices its end."""
+
+    def __init__(self, maker: DockerBoxes, spec: BoxSpec) -> None:
+        self.id = f"grader-{uuid.uuid4().hex[:12]}"
+        self._maker = maker
+        self._engine = maker.engine
+        self._spec = spec
+        self._output = BoundedOutput(spec.output_bytes)
+        self._end: BoxEnd | None = None
+        self._ended = threading.Event()
+        self._killing = False
+        self._lock = threading.Lock()
+        self._deadline = time.monotonic() + spec.wall_seconds
+        self._thread: threading.Thread | None = None
+        self._folder = maker.root / self.id
+        self._folder.mkdir(mode=0o711)
+        try:
+            self._start()
+        except BaseException:
+            self._discard()
+            raise
+
+    def _start(self) -> None:
+        listener = socket.socket(socket.AF_UNIX)
+        with listener:
+            path = self._folder / "s"
+            listener.bind(str(path))
+            path.chmod(0o666)  # the folder above is ours alone; the box's user must be able to connect
+            listener.listen(1)
+            listener.settimeout(0.1)
+            self._container = self._create()
+            self._stream = self._engine.attach(self._container)
+            self._engine.start(self._container)
+            self._thread = threading.Thread(target=self._watch, name=self.id, daemon=True)
+            self._thread.start()
+            self.connection = self._accept(listener)
+        # The listener is closed: nobody else can ever connect.
+
+    def _create(self) -> str:
+        spec = self._spec
+        return self._engine.create(
+            name=self.id,
+            image=image.image_tag(),
+            command=[
+                sys.executable, "-I", f"{image.RUNNER_MOUNT}/{spec.program}", f"path:{image.SOCKET_MOUNT}/s"
+            ],
+            user=f"{image.NOBODY}:{image.NOBODY}",
+            working_dir="/tmp",  # noqa: S108
+            hostname="box",
+            environment=environment(spec),
+            network_disabled=True,
+            labels=labels(spec.wall_seconds),
+            host_config=host_config(
+                self._engine.client, spec, [*self._maker.binds, f"{self._folder}:{image.SOCKET_MOUNT}:ro"]
+            ),
+        )  # fmt: skip
+
+    def _accept(self, listener: socket.socket) -> socket.socket:
+        end = time.monotonic() + self._spec.start_seconds
+        while not self._ended.is_set() and time.monotonic() < end:
+            try:
+                connection, _ = listener.accept()
+            except TimeoutError:
+                continue
+            connection.settimeout(None)
+            return connection
+        how = f": {self._end.sentence()}" if self._end else f" within {self._spec.start_seconds:g} s"
+        said = self._output.take().decode(errors="replace").strip()[-1000:]
+        raise BoxUnavailable(
+            f"the program {self._spec.program} in the box did not connect{how}"
+            + (f"; it said: {said}" if said else ""),
+            "Is the host's Python readable for everyone? Run: grader sandbox build --from-host",
+        )
+
+    # The box's thread
+
+    def _watch(self) -> None:
+        try:
+            reason = self._read_stream()
+        finally:
+            self._stream._response.close()
+        if reason is None and not self._killing:
+            # Nothing is printing any more. Either it is over, or it closed its output and lives on.
+            reason = self._wait_for_end()
+        if reason is not None:
+            self._end_by(reason)
+        elif not self._killing:
+            with self._lock:
+                self._settle(None)
+
+    def _wait_for_end(self) -> EndReason | None:
+        while (remaining := self._deadline - time.monotonic()) > 0:
+            if self._engine.wait(self._container, min(remaining, CLOCK_SECONDS)):
+                return None
+        return EndReason.WALL_CLOCK
+
+    def _read_stream(self) -> EndReason | None:
+        """Keep what is printed until it ends (None), floods or takes too long."""
+        stream: socket.socket = self._stream._sock
+        frames, left = bytearray(), 0
+        while (remaining := self._deadline - time.monotonic()) > 0:
+            stream.settimeout(min(remaining, CLOCK_SECONDS))
+            try:
+                data = stream.recv(READ_BYTES)
+            except TimeoutError:
+                continue
+            except OSError:
+                return None
+            if not data:
+                return None
+            frames += data
+            while frames:
+                if left == 0:
+                    if len(frames) < FRAME_HEADER:
+                        break
+                    left = int.from_bytes(frames[4:FRAME_HEADER], "big")
+                    del frames[:FRAME_HEADER]
+                part = bytes(frames[:left])
+                del frames[:left]
+                left -= len(part)
+                if not self._output.add(part):
+                    return EndReason.OUTPUT_FLOOD
+        return EndReason.WALL_CLOCK
+
+    # Its end
+
+    def _end_by(self, reason: EndReason) -> None:
+        self._killing = True
+        with self._lock:
+            if self._end is None:
+                killed = self._engine.kill(self._container)
+                self._settle(reason if killed else None)
+
+    def _settle(self, reason: EndReason | None) -> None:
+        """Say how it ended (asking the engine where nobody killed it) and let the container be removed."""
+        if self._end is not None:
+            return
+        try:
+            self._end = BoxEnd(reason) if reason is not None else self._own_end()
+            self._discard()
+        finally:
+            self._ended.set()
+
+    def _own_end(self) -> BoxEnd:
+        try:
+            state = self._engine.state(self._container)
+        except BoxUnavailable:  # somebody removed it
+            return BoxEnd(EndReason.KILLED)
+        code = int(state.get("ExitCode", 0))
+        if state.get("OOMKilled"):
+            return BoxEnd(EndReason.OUT_OF_MEMORY)
+        if SIGNAL_BASE < code <= SIGNAL_BASE + SIGNALS:
+            return BoxEnd(EndReason.SIGNALLED, signal=code - SIGNAL_BASE)
+        return BoxEnd(EndReason.EXITED, exit_code=code)
+
+    def _discard(self) -> None:
+        if container := getattr(self, "_container", None):
+            self._maker.remover.remove(container)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._maker.alive.discard(self)
+
+    # What the parent calls
+
+    def end(self, wait_s: float = 0.0) -> BoxEnd | None:
+        self._ended.wait(wait_s)
+        return self._end
+
+    def kill(self) -> BoxEnd:
+        self._end_by(EndReason.KILLED)
+        self._ended.wait()
+        if self._thread is not None and threading.current_thread() is not self._thread:
+            self._thread.join()
+        self.connection.close()
+        assert self._end is not None
+        return self._end
+
+    def output(self) -> bytes:
+        return self._output.take()
+
+    def live_for(self, seconds: float) -> None:
+        """Restart the wall clock: the box may live so long from now."""
+        self._deadline = time.monotonic() + seconds
+
+
+class Remover:
+    """Removes ended containers on a thread of its own: the engine takes its time, and nobody needs to wait for it."""
+
+    def __init__(self, using: Engine) -> None:
+        self._engine = using
+        self._waiting: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._serve, name="box-remover", daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            container = self._waiting.get()
+            try:
+                self._engine.remove(container)
+            except BoxUnavailable:
+                pass  # it bears our label: whoever reaps next removes it
+            finally:
+                self._waiting.task_done()
+
+    def remove(self, container: str) -> None:
+        self._waiting.put(container)
+
+    def finish(self) -> None:
+        """Wait until everything handed over is removed."""
+        self._waiting.join()
+
+
+class DockerBoxes:
+    """See ``BoxMaker``. Raises BoxUnavailable when no engine answers or it lacks the image."""
+
+    name = "docker"
+
+    def __init__(self) -> None:
+        self.engine = engine()
+        if not image.has_image(self.engine):
+            raise BoxUnavailable(
+                f"the engine has no image {image.image_tag()}", "Make it: grader sandbox build --from-host"
+            )
+        self.root = Path(tempfile.mkdtemp(prefix="grader-docker-"))
+        self.binds = [f"{RUNNER}:{image.RUNNER_MOUNT}:ro", *self._toolchain()]
+        self.remover = Remover(self.engine)
+        self.alive: set[DockerBox] = set()
+        self._pid = os.getpid()
+        atexit.register(self.close)
+
+    def _toolchain(self) -> list[str]:
+        what = image.layout()
+        binds = [f"{path}:{path}:ro" for path in what.bound]
+        for number, folder in enumerate(what.masked):
+            empty = self.root / f"mask{number}"
+            empty.mkdir(mode=0o755)
+            for inner in what.below(folder):
+                (empty / inner).mkdir(parents=True, mode=0o755)
+            binds.append(f"{empty}:{folder}:ro")
+        return binds
+
+    def start(self, spec: BoxSpec) -> DockerBox:
+        box = DockerBox(self, spec)
+        self.alive.add(box)
+        return box
+
+    def reap(self) -> int:
+        orphans = [container for container, marks in self.engine.boxes() if is_orphan(marks)]
+        for container in orphans:
+            self.engine.remove(container)
+        return len(orphans)
+
+    def close(self) -> None:
+        """Kill every box of ours, wait until all are removed. Called at the end of the process."""
+        atexit.unregister(self.close)
+        if os.getpid() != self._pid:
+            return
+        for box in list(self.alive):
+            box.kill()
+        self.remover.finish()
+        shutil.rmtree(self.root, ignore_errors=True)

@@ -1,0 +1,175 @@
+"""The Docker engine: one client per process, the calls that boxes need, and the mark by which boxes are recognised."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from grader.errors import BoxUnavailable
+
+MEND = "Start the Docker engine (systemctl start docker), or use the box kind 'local' for your own code."
+
+# No call that boxes need takes long; an engine that is silent for so long is hung.
+CALL_SECONDS = 60.0
+
+LABEL_BOX = "grader.box"
+LABEL_PARENT = "grader.parent"
+LABEL_HOST = "grader.host"
+LABEL_DEADLINE = "grader.deadline"
+
+
+@contextlib.contextmanager
+def _engine_errors(doing: str) -> Iterator[None]:
+    import docker.errors
+    import requests
+
+    try:
+        yield
+    except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+        raise BoxUnavailable(f"Docker could not {doing}: {error}", MEND) from error
+
+
+class Engine:
+    """What we ask of Docker. Safe to use from any thread."""
+
+    def __init__(self) -> None:
+        import docker
+
+        with _engine_errors("be reached"):
+            environment = docker.utils.kwargs_from_env()
+            self.client: Any = docker.APIClient(version="auto", timeout=CALL_SECONDS, **environment)
+        self.pid = os.getpid()
+
+    def version(self) -> str:
+        with _engine_errors("say its version"):
+            return str(self.client.version(api_version=False)["Version"])
+
+    def has_image(self, tag: str) -> bool:
+        import docker.errors
+
+        with _engine_errors("look for the image"):
+            try:
+                self.client.inspect_image(tag)
+            except docker.errors.ImageNotFound:
+                return False
+        return True
+
+    def import_image(self, tar: bytes, repository: str, tag: str) -> None:
+        with _engine_errors("take the image"):
+            self.client.import_image_from_data(tar, repository=repository, tag=tag)
+
+    def create(self, **arguments: Any) -> str:
+        with _engine_errors("create a box"):
+            return str(self.client.create_container(**arguments)["Id"])
+
+    def attach(self, container: str) -> Any:
+        """The socket that carries what the container prints, in Docker's frames. Attach before the start."""
+        with _engine_errors("attach to a box"):
+            return self.client.attach_socket(
+                container, params={"stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
+            )
+
+    def start(self, container: str) -> None:
+        with _engine_errors("start a box"):
+            self.client.start(container)
+
+    def wait(self, container: str, seconds: float) -> bool:
+        """Whether the container is over within ``seconds``."""
+        import docker.errors
+        import requests
+
+        try:
+            self.client.wait(container, timeout=max(seconds, 0.001))
+        except (requests.ReadTimeout, requests.ConnectionError):
+            return False
+        except docker.errors.NotFound:
+            pass
+        return True
+
+    def state(self, container: str) -> dict[str, Any]:
+        with _engine_errors("inspect a box"):
+            return dict(self.client.inspect_container(container)["State"])
+
+    def kill(self, container: str) -> bool:
+        """End the container and wait for its death. False when it was over already."""
+        import docker.errors
+
+        with _engine_errors("kill a box"):
+            try:
+                self.client.kill(container)
+            except (docker.errors.NotFound, docker.errors.APIError) as error:
+                if error.status_code in (404, 409):
+                    return False
+                raise
+        return True
+
+    def remove(self, container: str) -> None:
+        """End and remove the container. Harmless when it is gone or going."""
+        import docker.errors
+
+        with _engine_errors("remove a box"):
+            try:
+                self.client.remove_container(container, force=True, v=True)
+            except docker.errors.APIError as error:
+                if error.status_code not in (404, 409):
+                    raise
+
+    def boxes(self) -> list[tuple[str, dict[str, str]]]:
+        """Id and labels of every box of this engine, running or not."""
+        with _engine_errors("list the boxes"):
+            found = self.client.containers(all=True, filters={"label": f"{LABEL_BOX}=1"})
+        return [(entry["Id"], entry["Labels"]) for entry in found]
+
+
+_engine: Engine | None = None
+_lock = threading.Lock()
+
+
+def engine() -> Engine:
+    """This process's engine. Raises BoxUnavailable when none answers."""
+    global _engine
+    with _lock:
+        if _engine is None or _engine.pid != os.getpid():  # connections do not survive a fork
+            _engine = Engine()
+        return _engine
+
+
+def _start_time(pid: int) -> str | None:
+    """When a process started, in clock ticks since boot; None when there is no such process."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()[19]
+
+
+def host_identity() -> str:
+    """Names this boot and this PID namespace: within it, a process number and start time name one process."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
+
+
+def labels(wall_seconds: float) -> dict[str, str]:
+    """The mark of a box of this process that may live ``wall_seconds``."""
+    return {
+        LABEL_BOX: "1",
+        LABEL_PARENT: f"{os.getpid()}:{_start_time(os.getpid())}",
+        LABEL_HOST: host_identity(),
+        LABEL_DEADLINE: str(int(time.time() + wall_seconds) + 60),
+    }
+
+
+def is_orphan(marks: dict[str, str]) -> bool:
+    """Whether the parent that ``marks`` name is gone, or the box outlived any time it could have been given."""
+    deadline = marks.get(LABEL_DEADLINE, "")
+    if deadline.isdigit() and time.time() > int(deadline):
+        return True
+    if marks.get(LABEL_HOST) != host_identity():
+        return False  # a process we cannot see: only the deadline can tell
+    pid, _, started = marks.get(LABEL_PARENT, "").partition(":")
+    return not pid.isdigit() or _start_time(int(pid)) != started

@@ -1,0 +1,158 @@
+"""The image of a Docker box: empty folders, over which the host's own toolchain is bound read-only.
+
+No registry is asked, and box and host can never disagree about versions: what compiles and runs in the box are the
+host's compiler and the host's Python. Of the host a box sees programs and libraries only: no home folder, no /etc,
+nothing of the platform itself (references and hidden cases lie in our package, so it is masked wherever it is).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import os
+import sys
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import grader
+from grader.errors import BoxUnavailable
+from grader.sandbox.docker_engine import Engine, engine
+from grader.sandbox.toolkit import cuda_home
+
+REPOSITORY = "grader-host"
+NOBODY = 65534
+
+# Where the runner's files and the socket lie in a box.
+RUNNER_MOUNT = "/runner"
+SOCKET_MOUNT = "/sock"
+
+_TOP_FOLDERS = ("proc", "sys", "dev", "tmp", "etc", "var", "run", RUNNER_MOUNT[1:], SOCKET_MOUNT[1:])
+# On most systems these are links into /usr; where they are folders they are bound.
+_MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+# The dynamic linker's cache and Debian's links to the chosen compiler: nothing else of /etc is needed.
+_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
+_PASSWD = f"root:x:0:0::/:/usr/sbin/nologin\nnobody:x:{NOBODY}:{NOBODY}::/tmp:/usr/sbin/nologin\n"
+_GROUP = f"root:x:0:\nnogroup:x:{NOBODY}:\n"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What of the host a box sees (the same path inside), and which folders below that are hidden."""
+
+    bound: tuple[str, ...]
+    masked: tuple[str, ...]
+
+    def below(self, folder: str) -> list[str]:
+        """Bound paths below ``folder``, relative to it: a mask must keep them reachable."""
+        return [str(Path(path).relative_to(folder)) for path in self.bound if _is_below(path, folder)]
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path != folder and Path(path).is_relative_to(folder)
+
+
+def _bound_paths() -> tuple[str, ...]:
+    wanted = ["/usr", "/opt", *_ETC, sys.prefix, sys.base_prefix]
+    wanted += [str(Path(sys.prefix).resolve()), str(Path(sys.base_prefix).resolve())]
+    # A virtual environment's python is a link: the interpreter it names may lie elsewhere again.
+    wanted.append(str(Path(sys.executable).resolve().parent.parent))
+    wanted += [
+        f"/{name}" for name in _MERGED if Path(f"/{name}").is_dir() and not Path(f"/{name}").is_symlink()
+    ]
+    if cuda := cuda_home():
+        wanted.append(str(cuda))
+    there = sorted({path for path in wanted if path != "/" and Path(path).exists()})
+    return tuple(path for path in there if not any(_is_below(path, other) for other in there))
+
+
+def _secret_folders() -> set[Path]:
+    """Folders of the platform that no box may see, wherever the host keeps them."""
+    package = Path(grader.__file__).parent
+    folders = {package, package.resolve(), Path(__file__).resolve().parent}
+    checkout = package.resolve().parent
+    if (checkout / "pyproject.toml").exists():
+        folders.add(checkout)
+    folders |= {
+        Path(os.environ[name]) for name in ("GRADER_DATA_DIR", "GRADER_CHALLENGES") if os.environ.get(name)
+    }
+    for base in (os.environ.get("XDG_DATA_HOME"), str(Path.home() / ".local" / "share")):
+        if base:
+            folders.add(Path(base) / "grader")
+    return folders | {folder.resolve() for folder in folders}
+
+
+def _masked_paths(bound: tuple[str, ...]) -> tuple[str, ...]:
+    found = _secret_folders()
+    for path in bound:
+        for pattern in ("lib*/python*/*-packages/grader", "local/lib*/python*/*-packages/grader"):
+            found |= set(Path(path).glob(pattern))
+    texts = {str(folder) for folder in found if folder.is_dir()}
+    visible = {text for text in texts if any(_is_below(text, path) for path in bound)}
+    # A mask hides what is below it too, except where something bound lies in between (an environment in a checkout).
+    return tuple(sorted(visible))
+
+
+@functools.cache
+def layout() -> Layout:
+    """What this host's boxes see. Looked up once: a toolchain does not move while we run."""
+    bound = _bound_paths()
+    return Layout(bound, _masked_paths(bound))
+
+
+def _folders_of(paths: tuple[str, ...]) -> list[str]:
+    """Every folder that must exist so that ``paths`` can be bound, parents first, without the leading slash."""
+    folders = {*_TOP_FOLDERS}
+    for text in paths:
+        path = Path(text)
+        folders |= {str(parent)[1:] for parent in path.parents if str(parent) != "/"}
+        if path.is_dir():
+            folders.add(text[1:])
+    return sorted(folders)
+
+
+def image_tar(what: Layout) -> bytes:
+    """The image's only layer. The same layout gives the same bytes."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for folder in _folders_of(what.bound):
+            tar.addfile(_entry(folder, tarfile.DIRTYPE, 0o755))
+        for name in _MERGED:
+            if Path(f"/{name}").is_symlink():
+                link = _entry(name, tarfile.SYMTYPE, 0o777)
+                link.linkname = str(Path(f"/{name}").readlink())
+                tar.addfile(link)
+        files = {"etc/passwd": _PASSWD, "etc/group": _GROUP}
+        files |= {path[1:]: "" for path in what.bound if Path(path).is_file()}
+        for name, text in sorted(files.items()):
+            entry = _entry(name, tarfile.REGTYPE, 0o644)
+            entry.size = len(text)
+            tar.addfile(entry, io.BytesIO(text.encode()))
+    return buffer.getvalue()
+
+
+def _entry(name: str, kind: bytes, mode: int) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.mode = kind, mode
+    return entry
+
+
+@functools.cache
+def image_tag() -> str:
+    """Name of the image for this host; another layout gives another name."""
+    return f"{REPOSITORY}:{hashlib.sha256(image_tar(layout())).hexdigest()[:12]}"
+
+
+def has_image(using: Engine) -> bool:
+    return using.has_image(image_tag())
+
+
+def build_from_host() -> str:
+    """Make the image from this host's folders and return its tag. Raises BoxUnavailable when the engine refuses."""
+    using = engine()
+    repository, _, tag = image_tag().partition(":")
+    using.import_image(image_tar(layout()), repository, tag)
+    if not has_image(using):
+        raise BoxUnavailable(f"the Docker engine took the image {image_tag()} but does not have it")
+    return image_tag()

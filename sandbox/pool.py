@@ -1,0 +1,93 @@
+"""Boxes started ahead of need: importing torch takes seconds that nobody has to wait for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from typing import Protocol
+
+from grader.errors import BoxUnavailable
+from grader.sandbox.box import Box, BoxMaker, BoxSpec
+
+# A spare box that waited longer than this is replaced: it could not be told from a forgotten one.
+IDLE_SECONDS = 3600.0
+
+
+class _Clocked(Protocol):
+    def live_for(self, seconds: float) -> None: ...
+
+
+class SpareBoxes:
+    """Up to ``count`` spare boxes of ``spec``. Each is handed out once; its wall clock starts when it is.
+
+    Itself a ``BoxMaker``, so that whoever starts boxes need not know. ``refill`` is explicit: the judge decides when
+    the machine is quiet enough to start processes.
+    """
+
+    def __init__(self, maker: BoxMaker, spec: BoxSpec, count: int) -> None:
+        self.name = maker.name
+        self._maker = maker
+        self._spec = spec
+        self._count = count
+        self._spares: list[tuple[Box, float]] = []
+        self._lock = threading.Lock()
+        self._filling: threading.Thread | None = None
+        self._closed = False
+
+    def start(self, spec: BoxSpec) -> Box:
+        while spec == self._spec and (spare := self._take()):
+            box, started = spare
+            if box.end() is None and time.monotonic() - started < IDLE_SECONDS:
+                _restart_clock(box, spec.wall_seconds)
+                return box
+            box.kill()
+        return self._maker.start(spec)
+
+    def reap(self) -> int:
+        return self._maker.reap()
+
+    def ready(self) -> int:
+        """How many spare boxes wait."""
+        return len(self._spares)
+
+    def refill(self) -> None:
+        """Start what is missing, on a thread of its own. Does nothing while an earlier call is still at it."""
+        with self._lock:
+            busy = self._filling is not None and self._filling.is_alive()
+            if self._closed or busy or len(self._spares) >= self._count:
+                return
+            self._filling = threading.Thread(target=self._fill, name="spare-boxes", daemon=True)
+            self._filling.start()
+
+    def wait(self) -> None:
+        """Wait until a running refill is through."""
+        if filling := self._filling:
+            filling.join()
+
+    def close(self) -> None:
+        """Kill the spare boxes. What was handed out belongs to its user."""
+        with self._lock:
+            self._closed = True
+        self.wait()
+        while spare := self._take():
+            spare[0].kill()
+
+    def _take(self) -> tuple[Box, float] | None:
+        with self._lock:
+            return self._spares.pop(0) if self._spares else None
+
+    def _fill(self) -> None:
+        waiting = replace(self._spec, wall_seconds=self._spec.wall_seconds + IDLE_SECONDS)
+        while not self._closed and len(self._spares) < self._count:
+            try:
+                box = self._maker.start(waiting)
+            except BoxUnavailable:
+                return  # whoever needs a box next meets the error, with its text
+            with self._lock:
+                self._spares.append((box, time.monotonic()))
+
+
+def _restart_clock(box: Box, seconds: float) -> None:
+    clocked: _Clocked = box  # type: ignore[assignment]
+    clocked.live_for(seconds)
