@@ -125,10 +125,12 @@ def _server_program() -> str:
 
 def _answers(socket: Path) -> bool:
     from redis import Redis, RedisError
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
 
     if not socket.exists():
         return False
-    client = Redis(unix_socket_path=str(socket), socket_timeout=1.0)
+    client = Redis(unix_socket_path=str(socket), socket_timeout=1.0, retry=Retry(NoBackoff(), 0))
     try:
         return bool(client.ping())
     except (RedisError, OSError):

@@ -35,9 +35,16 @@ class Tickets:
     @functools.cached_property
     def connection(self) -> Redis:
         from redis import Redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
 
         return Redis.from_url(
-            self.url, socket_connect_timeout=_CONNECT_SECONDS, socket_timeout=_CONNECT_SECONDS
+            self.url,
+            socket_connect_timeout=_CONNECT_SECONDS,
+            socket_timeout=_CONNECT_SECONDS,
+            # Once more at once, for a connection that Redis closed meanwhile; the client's default waits
+            # seconds.
+            retry=Retry(NoBackoff(), 1),
         )
 
     def _queue(self, device: str) -> Queue:

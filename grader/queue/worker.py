@@ -11,7 +11,7 @@ import secrets
 import signal
 import socket
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -70,6 +70,7 @@ class _TicketWorker(SimpleWorker):
     """RQ's loop, in this process, with our way to stop."""
 
     death_penalty_class = _NoDeathPenalty
+    max_connection_wait_time = 5.0
     in_job = False
 
     def execute_job(self, job: Any, queue: Any) -> None:
@@ -101,10 +102,11 @@ class _Stopper:
         self.event = threading.Event()
         self.rq_worker: _TicketWorker | None = None
 
-    def install(self) -> None:
+    def install(self, stack: ExitStack) -> None:
+        """From now until ``stack`` ends. Only a main thread gets signals; elsewhere this does nothing."""
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, self._on_signal)
-            signal.signal(signal.SIGINT, self._on_signal)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                stack.callback(signal.signal, number, signal.signal(number, self._on_signal))
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self.event.set()
@@ -127,9 +129,9 @@ def run_worker(
     global _desk
     logs.configure()
     stopper = _Stopper()
-    stopper.install()
     name = name or f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
     with ExitStack() as stack:
+        stopper.install(stack)
         platform = open_platform(settings)
         stack.callback(platform.close)
         judge = judge or _judge(settings)
@@ -145,7 +147,8 @@ def run_worker(
         _desk = Desk(platform, judge, heart, name, stopper.event)
         _warm_up(judge)
         log.info("worker_started", worker=name, device=settings.device)
-        _take_tickets(settings, name, burst, stopper)
+        with suppress(StopRequested):
+            _take_tickets(settings, name, burst, stopper)
     log.info("worker_ended", worker=name)
 
 
@@ -179,9 +182,9 @@ def _take_tickets(settings: Settings, name: str, burst: bool, stopper: _Stopper)
                 connection=connection,
                 serializer=JSONSerializer,
             )
-            stopper.rq_worker.work(burst=burst, logging_level="WARNING")
-        except StopRequested:
-            return
+            # A signal before the line above found no worker to stop.
+            if not stopper.event.is_set():
+                stopper.rq_worker.work(burst=burst, logging_level="WARNING")
         except (RedisError, OSError) as error:
             log.warning("redis_away", error=str(error))
         finally:
