@@ -16,18 +16,22 @@ _LEXERS = {"cuda": "cuda", "triton": "python"}
 @lru_cache(maxsize=64)
 def lines(source: str, language: str) -> Markup:
     """A numbered listing. Numbers are drawn by the style sheet, so that copying takes the source alone."""
-    return _mark(source, language, HtmlFormatter(nowrap=True, linespans="L"))
+    marked = (
+        _mark(source.rstrip("\n"), language).rstrip("\n").split("\n")
+    )  # Pygments closes its spans at each line's end
+    numbered = (f'<span id="L-{number}">{line}\n</span>' for number, line in enumerate(marked, 1))
+    return Markup("".join(numbered))  # noqa: S704 - each line comes escaped
 
 
 @lru_cache(maxsize=256)
 def inline(source: str, language: str) -> Markup:
     """Marked-up text without numbers, for a <pre>."""
-    return _mark(source, language, HtmlFormatter(nowrap=True))
+    return Markup(_mark(source, language))  # noqa: S704 - Pygments escapes what it marks
 
 
-def _mark(source: str, language: str, formatter: HtmlFormatter) -> Markup:
+def _mark(source: str, language: str) -> str:
     try:
         lexer = get_lexer_by_name(_LEXERS.get(language, language), stripnl=False)
     except ClassNotFound:
         lexer = get_lexer_by_name("text", stripnl=False)
-    return Markup(highlight(source, lexer, formatter))  # noqa: S704 - Pygments escapes what it marks
+    return str(highlight(source, lexer, HtmlFormatter(nowrap=True)))

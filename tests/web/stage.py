@@ -1,0 +1,154 @@
+"""Submissions in every state, and reports with everything in them, for tests of pages and API."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from grader.records import leases
+from grader.records.engine import writing
+from grader.records.leases import Claim
+from grader.records.models import utcnow
+from grader.schemas.report import (
+    CaseReport,
+    CaseVerdict,
+    Flag,
+    Language,
+    Mismatch,
+    Report,
+    Score,
+    Verdict,
+    WorkloadReport,
+)
+from grader.schemas.submission import ProgressView, State, SubmissionView, SubmitBody
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.submit import submit
+from grader.settings import Settings
+
+SLUG = "vector_add"
+PASSWORD = "correct horse"
+SOURCE = "import triton\n\n\ndef solve(a, b, out, n):\n    out.copy_(a + b)  # <b>not bold</b>\n"
+
+
+def make_settings(folder: Path, **values: Any) -> Settings:
+    """The repository's own course, SQLite in ``folder``, and a Redis that is not there."""
+    given: dict[str, Any] = {
+        "data_dir": folder / "data",
+        "redis_url": f"unix://{folder}/nobody.sock",
+        "database_url": "",
+        "challenges": None,
+        "box": "local",
+        "devices": "cpu",
+        "device": "cpu",
+    }
+    return Settings(**(given | values))
+
+
+def hand_in(platform: Platform, user: User, **values: Any) -> SubmissionView:
+    given = {"challenge": SLUG, "source": SOURCE, "filename": "add.py"}
+    return submit(platform, user, SubmitBody(**(given | values)))
+
+
+def take(platform: Platform) -> Claim:
+    """What a worker does first: claim the next one. It is ``compiling`` then."""
+    with writing(platform.sessions) as session:
+        held = leases.claim(session, "cpu", [Language.TRITON], "stage", utcnow(), 600.0)
+    assert held is not None
+    return held
+
+
+def move(platform: Platform, held: Claim, state: State, done: int = 0, total: int = 0, label: str = "") -> None:
+    with writing(platform.sessions) as session:
+        assert leases.progress(session, held, state, ProgressView(done=done, total=total, label=label))
+
+
+def finish(platform: Platform, held: Claim, report: Report) -> None:
+    with writing(platform.sessions) as session:
+        assert leases.finish(session, held, report, utcnow())
+
+
+def fail(platform: Platform, held: Claim, error: str = "the worker died") -> None:
+    """A failure of ours, the last one that is allowed."""
+    with writing(platform.sessions) as session:
+        now = utcnow() + timedelta(seconds=1)
+        assert leases.give_back(session, held.id, held.attempt, now, error=error, cap=1) is State.FAILED
+
+
+def judged(platform: Platform, user: User, report: Report, **values: Any) -> SubmissionView:
+    """A submission that ended with ``report``; nothing else may be waiting."""
+    view = hand_in(platform, user, **values)
+    finish(platform, take(platform), report)
+    return view
+
+
+def accepted(time_us: float = 812.5, speedup: float | None = 1.31, **values: Any) -> Report:
+    """Cases, two workloads with baselines, a flag: all that an accepted report can hold."""
+    workloads = [
+        WorkloadReport(
+            name=name,
+            sizes={"n": size},
+            ranked=ranked,
+            time_us=time_us * scale,
+            ci_us=(time_us * scale * 0.97, time_us * scale * 1.04),
+            rounds=41,
+            baselines_us={"eager": time_us * scale * 1.31, "compile": time_us * scale * 0.9},
+            speedup=1.31,
+            sol=0.62,
+        )
+        for name, size, ranked, scale in [("2^16", 65536, True, 1.0), ("2^12", 4096, False, 0.08)]
+    ]
+    given: dict[str, Any] = {
+        "verdict": Verdict.ACCEPTED,
+        "flags": [Flag.SIMILAR],
+        "cases": [
+            CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED, seed=7, sizes={"n": 1024}, seconds=0.012),
+            CaseReport(name="nan", category="nan", verdict=CaseVerdict.ACCEPTED, seed=8, sizes={"n": 500}, output="hello"),
+            CaseReport(name="secret", category="prime", verdict=CaseVerdict.ACCEPTED, seed=99, sizes={"n": 31}, hidden=True),
+        ],
+        "workloads": workloads,
+        "score": Score(
+            time_us=time_us, speedup=speedup, ci=(time_us * 0.97, time_us * 1.04), passed=3, total=3
+        ),
+        "representative": False,
+        "environment": {"torch": "2.13", "cpu": "a small one"},
+        "breakdown_s": {"box": 0.31, "cases": 1.2},
+    }
+    return _report(**(given | values))
+
+
+def wrong(**values: Any) -> Report:
+    mismatch = Mismatch(
+        argument="out", kind="value", index=[1023], expected="1.5", got="0.0", wrong=33, total=1024, max_error=2.25
+    )
+    cases = [
+        CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED, seed=1, sizes={"n": 64}, seconds=0.01),
+        CaseReport(
+            name="tail of block",
+            category="block_edge",
+            verdict=CaseVerdict.WRONG_ANSWER,
+            seed=1234567,
+            sizes={"n": 1024},
+            detail="out[1023] is 0.0, expected 1.5; 33 of 1024 differ.",
+            hint="The last block is not full: mask its loads and stores.",
+            mismatch=mismatch,
+            output="block 3 <script>alert(1)</script>\n",
+            seconds=0.02,
+        ),
+        CaseReport(
+            name="secret", category="prime", verdict=CaseVerdict.RUNTIME_ERROR, seed=99, sizes={"n": 31}, detail="n was 31", hidden=True
+        ),
+        CaseReport(name="late", category="huge", verdict=CaseVerdict.NOT_RUN, detail="Not run: three boxes were lost."),
+    ]
+    given = {"verdict": Verdict.WRONG_ANSWER, "cases": cases, "score": Score(passed=1, total=4)}
+    return _report(**(given | values))
+
+
+def not_compiled(log: str = "solution.cu(3): error: <img src=x onerror=alert(1)>") -> Report:
+    return _report(verdict=Verdict.COMPILE_ERROR, compiler_log=log, detail="Line 3 does not compile.", hint="Close the bracket.")
+
+
+def _report(**values: Any) -> Report:
+    given = {"challenge": SLUG, "version": 1, "language": Language.TRITON, "device": "cpu"}
+    return Report(**(given | values))
