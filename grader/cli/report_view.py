@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 
 from rich.console import Group, RenderableType
@@ -98,15 +99,26 @@ def mismatch_in_words(mismatch: Mismatch) -> str:
     words = place
     if mismatch.expected is not None or mismatch.got is not None:
         words += f": expected {mismatch.expected}, got {mismatch.got}"
-    count = f"{mismatch.wrong:,} of {mismatch.total:,} elements differ" if mismatch.total else mismatch.kind
-    if mismatch.max_error is not None:
-        count += f", by at most {mismatch.max_error:.3g}"
-    return f"{words} ({count}; {mismatch.kind.replace('_', ' ')})"
+    told = [f"{mismatch.wrong:,} of {mismatch.total:,} elements differ"] if mismatch.total else []
+    if told and mismatch.max_error is not None:
+        told[0] += f", by at most {mismatch.max_error:.3g}"
+    return f"{words} ({'; '.join([*told, mismatch.kind.replace('_', ' ')])})"
 
 
 def replay_command(report: Report, case: CaseReport, filename: str) -> str:
     """The command that runs this case on the same data."""
-    return f"grader test {filename} -c {report.challenge} --case {case.name} --seed {case.seed}"
+    words = [
+        "grader",
+        "test",
+        filename,
+        "-c",
+        report.challenge,
+        "--case",
+        case.name,
+        "--seed",
+        str(case.seed),
+    ]
+    return shlex.join(words)
 
 
 def _passing(cases: list[CaseReport]) -> Text:

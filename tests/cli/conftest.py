@@ -1,0 +1,54 @@
+"""What tests of the command line share: a home of their own, a stub server, and a way to run one command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from grader.cli.main import main
+from tests.cli.stub import Stub, serving
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Ran]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test reads or writes the real login file; none is told of a server or a course."""
+    for name in ("GRADER_SERVER", "GRADER_TOKEN", "GRADER_CHALLENGES", "GRADER_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("GRADER_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
+    with serving() as stub:
+        monkeypatch.setenv("GRADER_SERVER", stub.url)
+        yield stub
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run one command line in this process."""
+
+    def run(*args: str) -> Ran:
+        capsys.readouterr()
+        code = main(list(args))
+        captured = capsys.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    return run

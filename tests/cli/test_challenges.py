@@ -1,0 +1,100 @@
+"""`challenges`, `show`, `init`: from a server, and from the course on this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.challenge import views
+from grader.challenge.loader import find_course
+from grader.cli.client import Client
+from grader.errors import UnknownChallenge
+from tests.cli.conftest import Cli
+from tests.cli.stub import Stub
+
+
+@pytest.fixture
+def detail() -> dict[str, object]:
+    return views.detail(find_course().load("vector_add")).model_dump(mode="json")
+
+
+def test_list_of_the_server(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
+    summary = views.summary(find_course().load("vector_add")).model_dump(mode="json")
+    server.answer("GET /challenges", {"challenges": [summary]})
+    ran = cli("challenges")
+    assert ran.code == 0
+    assert "vector_add" in ran.out
+    assert "cuda, triton" in ran.out
+
+
+@pytest.mark.parametrize("args", [["challenges", "--json", "--local"], ["challenges", "--local", "--json"]])
+def test_list_of_this_machine(cli: Cli, args: list[str]) -> None:
+    found = json.loads(cli(*args).out)["challenges"]
+    assert "vector_add" in [challenge["slug"] for challenge in found]
+
+
+@pytest.mark.parametrize("command", [["challenges"], ["show", "vector_add"], ["init", "vector_add"]])
+def test_without_any_server_the_course_that_came_along_is_used(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.setattr("grader.cli.login.DEFAULT_SERVER", "http://127.0.0.1:9")
+    ran = cli(*command)
+    assert ran.code == 0
+    assert "the course on this machine" in ran.err
+
+
+def test_show(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
+    server.answer("GET /challenges/vector_add", detail)
+    ran = cli("show", "vector_add")
+    assert ran.code == 0
+    for words in ("def solve(a, b, out, n)", 'extern "C" void solve', "Cases", "Workloads"):
+        assert words in ran.out
+    assert json.loads(cli("show", "vector_add", "--json").out) == detail
+
+
+def test_show_of_nothing(server: Stub, cli: Cli) -> None:
+    server.answer(
+        "GET /challenges/nope", {"error": UnknownChallenge("There is no challenge 'nope'.").as_dict()}, 404
+    )
+    assert cli("show", "nope").code == 2
+    assert cli("show", "nope", "--local").code == 2
+
+
+def test_a_slug_cannot_leave_its_place_in_the_path(server: Stub, cli: Cli) -> None:
+    assert cli("show", "../me?x=1").code == 2
+    assert server.asked[0].path == "/api/v1/challenges/..%2Fme%3Fx%3D1"
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "words"),
+    [
+        ([], "vector_add.py", "import triton"),
+        (["--language", "cuda"], "vector_add.cu", "__global__"),
+        (["-o", "mine.py"], "mine.py", "import triton"),
+    ],
+)
+def test_init_writes_the_starter(cli: Cli, home: Path, options: list[str], name: str, words: str) -> None:
+    ran = cli("init", "vector_add", "--local", *options)
+    assert (ran.code, ran.out) == (0, "")
+    assert words in (home / name).read_text()
+    assert f"grader test {name} -c vector_add" in ran.err
+
+
+def test_init_overwrites_nothing(cli: Cli, home: Path) -> None:
+    (home / "vector_add.py").write_text("my work")
+    ran = cli("init", "vector_add", "--local")
+    assert ran.code == 2
+    assert "exists already" in ran.err
+    assert (home / "vector_add.py").read_text() == "my work"
+
+
+def test_init_in_a_language_that_does_not_exist(cli: Cli) -> None:
+    assert "There is no language 'rust'" in cli("init", "vector_add", "--local", "--language", "rust").err
+
+
+def test_client_is_never_asked_with_local(server: Stub, cli: Cli) -> None:
+    cli("challenges", "--local")
+    assert server.asked == []
+    assert Client(server.url)

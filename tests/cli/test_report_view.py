@@ -1,0 +1,131 @@
+"""What a person reads of a report."""
+
+from __future__ import annotations
+
+import pytest
+from rich.console import Console
+
+from grader.cli.report_view import mismatch_in_words, render, time_text
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
+from tests.cli.reports import MISMATCH, WRONG_CASE, accepted, right_case, wrong
+
+
+def _text(report: Report, colour: bool = False) -> str:
+    console = Console(width=140, force_terminal=colour, no_color=not colour, highlight=False)
+    with console.capture() as capture:
+        console.print(render(report, "mine.py"))
+    return capture.get()
+
+
+def test_a_wrong_case_comes_first_and_in_words() -> None:
+    told = _text(wrong())
+    for words in (
+        "WRONG ANSWER",
+        "out[3, 17]: expected 1.5, got 2 (12 of 1,024 elements differ, by at most 0.5; value)",
+        "Is the tail handled?",
+        "seed 42",
+        "grader test mine.py -c vector_add --case 'n 1023' --seed 42",
+        "1 of 2 cases passed: basic",
+    ):
+        assert words in told
+    assert told.index("n 1023") < told.index("cases passed")
+
+
+def test_passing_cases_are_summed_up() -> None:
+    told = _text(accepted())
+    assert "3 of 3 cases passed: basic 2, empty" in told
+    assert "did not pass" not in told
+
+
+def test_workloads_and_score() -> None:
+    told = _text(accepted())
+    for words in (
+        "n=1,048,576",
+        "1.23 ms ± 50.0 µs",
+        "2.47 ms",
+        "2.00x",
+        "50%",
+        "Score  1.23 ms",
+        "speedup 2.00x",
+    ):
+        assert words in told
+
+
+def test_times_on_cpu_are_marked() -> None:
+    assert "not representative" in _text(accepted())
+    assert "not representative" not in _text(accepted(representative=True, device="h200"))
+    assert "not representative" not in _text(wrong())
+
+
+def test_what_a_submission_printed_cannot_drive_the_terminal_or_the_markup() -> None:
+    told = _text(wrong())
+    assert "\x1b" not in told
+    assert "[31mred[bold]" in told
+
+
+def test_only_the_first_failures_are_told_in_full() -> None:
+    cases = [WRONG_CASE.model_copy(update={"name": f"case{number}"}) for number in range(8)]
+    told = _text(wrong(cases))
+    assert "... and 3 more" in told
+    assert all(f"case{number}" in told for number in range(8))
+
+
+def test_a_case_without_a_mismatch_says_what_happened() -> None:
+    fault = CaseReport(
+        name="empty",
+        category="empty",
+        verdict=CaseVerdict.RUNTIME_ERROR,
+        detail="ValueError: grid of 0",
+        seed=7,
+    )
+    lost = CaseReport(name="later", category="odd", verdict=CaseVerdict.NOT_RUN, detail="not run")
+    told = _text(wrong([fault, lost, right_case("one")]))
+    assert "ValueError: grid of 0" in told
+    assert "not run" in told
+
+
+def test_compile_error_shows_the_compiler() -> None:
+    report = wrong().model_copy(
+        update={"verdict": Verdict.COMPILE_ERROR, "cases": [], "compiler_log": "line 3: error: expected ';'"}
+    )
+    told = _text(report)
+    assert "COMPILE ERROR" in told
+    assert "line 3: error: expected ';'" in told
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_every_verdict_has_its_meaning(verdict: Verdict) -> None:
+    told = _text(wrong().model_copy(update={"verdict": verdict}))
+    assert verdict.meaning in told.replace("\n", " ")
+
+
+def test_mismatch_without_a_place() -> None:
+    words = mismatch_in_words(
+        MISMATCH.model_copy(
+            update={
+                "index": None,
+                "expected": None,
+                "got": None,
+                "kind": "out_of_bounds",
+                "total": 0,
+                "max_error": None,
+            }
+        )
+    )
+    assert words == "out (out of bounds)"
+
+
+@pytest.mark.parametrize(
+    ("microseconds", "text"),
+    [
+        (0.5, "0.50 µs"),
+        (12.34, "12.3 µs"),
+        (999.4, "999 µs"),
+        (999.6, "1.00 ms"),
+        (123_456.0, "123 ms"),
+        (999_900.0, "1.00 s"),
+        (120e6, "120 s"),
+    ],
+)
+def test_times_have_three_digits_and_a_unit(microseconds: float, text: str) -> None:
+    assert time_text(microseconds) == text

@@ -1,0 +1,111 @@
+"""`grader up` keeps its processes running and ends them all."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from grader.cli import supervisor
+from grader.cli.supervisor import Child, end_all, ended, start_python
+
+SLEEP = "import time; print('up', flush=True); time.sleep(600)"
+STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"
+
+
+def _child(code: str) -> Child:
+    def start() -> subprocess.Popen[bytes]:
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()  # "up", or the end of what died
+        process.stdout.close()
+        return process
+
+    return Child("worker 1", start)
+
+
+def _until(true: Callable[[], bool], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not come true in time"
+        time.sleep(0.01)
+
+
+def _tended(child: Child, restarts: int) -> bool:
+    child.tend()
+    return child.restarts >= restarts
+
+
+def test_a_dead_child_is_started_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.01)
+    child = _child(SLEEP)
+    first = child.process.pid
+    child.process.kill()
+    _until(lambda: _tended(child, 1))
+    assert child.process.pid != first
+    assert child.process.poll() is None
+    end_all([child])
+    assert child.process.returncode == -signal.SIGTERM
+    assert "was ended by signal 9" in capsys.readouterr().err
+
+
+def test_what_dies_at_once_is_started_ever_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.01)
+    child = _child("raise SystemExit(3)")
+    _until(lambda: _tended(child, 3))
+    assert child._pause >= 0.08
+    end_all([child])
+
+
+def test_a_stubborn_child_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "STOP_SECONDS", 0.2)
+    children = [_child(STUBBORN), _child(SLEEP)]
+    end_all(children)
+    assert [child.process.returncode for child in children] == [-signal.SIGKILL, -signal.SIGTERM]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the leash is Linux's")
+def test_children_end_with_a_killed_supervisor() -> None:
+    code = (
+        "import os, time; from grader.cli.supervisor import start_python;"
+        f"child = start_python(['-c', {SLEEP!r}], os.environ); print(child.pid, flush=True); time.sleep(600)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    told = {parent.stdout.readline().strip(), parent.stdout.readline().strip()}
+    (pid,) = (int(text) for text in told - {"up"})
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    _until(lambda: not _alive(pid))
+
+
+def _alive(pid: int) -> bool:
+    """Whether the process still runs; a zombie that nobody has waited for does not."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123 - it may vanish between any two calls
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_children_have_a_session_of_their_own() -> None:
+    import os
+
+    child = start_python(["-c", "import time; time.sleep(600)"], os.environ)
+    try:
+        assert os.getsid(child.pid) != os.getsid(0)
+    finally:
+        child.kill()
+        child.wait()
+
+
+@pytest.mark.parametrize(("code", "words"), [(3, "ended with exit code 3"), (-9, "was ended by signal 9")])
+def test_words_for_an_end(code: int, words: str) -> None:
+    assert ended(code) == words
