@@ -1,0 +1,226 @@
+"""CUDA sources become shared libraries, in a box without GPU, network or secrets: compiling runs strangers' code too
+(macros, templates, includes), so nothing of what the box says is believed beyond its form and its size."""
+
+from __future__ import annotations
+
+import array
+import hashlib
+import json
+import os
+import re
+import select
+import socket
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from grader import limits
+from grader.errors import BoxUnavailable
+from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.compiler.log import clean_log
+from grader.sandbox.toolkit import cuda_home, nvcc_version
+
+# The log as JSON: every character may become six.
+ANSWER_BYTES = 8 * limits.COMPILE_LOG_BYTES
+CACHE_BYTES = 256 * limits.MIB
+READ_BYTES = 1 * limits.MIB
+# What a student may call a file; anything else is compiled as solution.cu.
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,120}\.cu")
+ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
+ELF = b"\x7fELF"
+
+
+@dataclass(frozen=True)
+class CompileRequest:
+    """``footer`` is appended to ``source`` and must define ``grader_entry``; ``arch`` is such as ``sm_90``."""
+
+    source: str
+    footer: str
+    filename: str = "solution.cu"
+    arch: str = "sm_90"
+
+    def key(self) -> str:
+        """What the artefact depends on, as a hash."""
+        parts = (self.source, self.footer, self.filename, self.arch, str(nvcc_version()), "1")
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class CompileResult:
+    """``artefact`` is the shared library when ``ok``; ``log`` is for the student; ``seconds`` went by in this call."""
+
+    ok: bool
+    artefact: bytes | None
+    log: str
+    seconds: float
+
+
+class _Cache:
+    """The libraries made last, up to ``CACHE_BYTES``. Safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[str, CompileResult] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> CompileResult | None:
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+            return self._entries.get(key)
+
+    def put(self, key: str, result: CompileResult) -> None:
+        with self._lock:
+            if key in self._entries:
+                return
+            self._entries[key] = result
+            self._bytes += len(result.artefact or b"")
+            while self._bytes > CACHE_BYTES:
+                _, oldest = self._entries.popitem(last=False)
+                self._bytes -= len(oldest.artefact or b"")
+
+    def clear(self) -> None:
+        with self._lock:
+            self._entries.clear()
+            self._bytes = 0
+
+
+cache = _Cache()
+
+
+def compile_cuda(boxes: BoxMaker, request: CompileRequest) -> CompileResult:
+    """Compile in a box of ``boxes``. A source that is at fault gives ``ok=False`` and a log that says why.
+
+    Raises BoxUnavailable when there is no compiler, or no box, or the box failed for no fault of the source.
+    """
+    home = cuda_home()
+    if home is None or nvcc_version() is None:
+        raise BoxUnavailable(
+            "this machine has no CUDA compiler", "Install the CUDA toolkit, or set CUDA_HOME to its folder."
+        )
+    if not ARCHITECTURE.fullmatch(request.arch):
+        raise ValueError(f"architecture {request.arch!r}: expected one such as sm_90")
+    started = time.monotonic()
+    key = request.key()
+    if known := cache.get(key):
+        return CompileResult(True, known.artefact, known.log, time.monotonic() - started)
+    box = boxes.start(compile_spec())
+    try:
+        ok, artefact, log = _Compilation(box, request, str(home / "bin" / "nvcc")).run()
+    finally:
+        box.kill()
+    result = CompileResult(ok, artefact, clean_log(log), time.monotonic() - started)
+    if ok:
+        cache.put(key, result)
+    return result
+
+
+def compile_spec() -> BoxSpec:
+    """The box that a compiler gets."""
+    return BoxSpec(
+        Purpose.COMPILE,
+        program="compile.py",
+        memory_bytes=limits.COMPILE_MEMORY_BYTES,
+        # Past this even a silent parent's box ends; the parent's own clock is COMPILE_SECONDS.
+        wall_seconds=limits.COMPILE_SECONDS + limits.BOX_START_SECONDS,
+    )
+
+
+class _Compilation:
+    """One conversation with ``compile.py``: a request with a pipe's end, then library and answer, both bounded."""
+
+    def __init__(self, box: Box, request: CompileRequest, nvcc: str) -> None:
+        self._box = box
+        self._connection = box.connection
+        self._filename = request.filename if PLAIN_NAME.fullmatch(request.filename) else "solution.cu"
+        self._request = {
+            "source": request.source,
+            "footer": request.footer,
+            "filename": self._filename,
+            "arch": request.arch,
+            "nvcc": nvcc,
+            "log_bytes": limits.COMPILE_LOG_BYTES,
+            "artefact_bytes": limits.ARTEFACT_BYTES,
+        }
+        self._deadline = time.monotonic() + limits.COMPILE_SECONDS
+        self._library, self._answer = bytearray(), bytearray()
+
+    def run(self) -> tuple[bool, bytes | None, str]:
+        reading, writing = os.pipe()
+        try:
+            try:
+                self._send(writing)
+            finally:
+                os.close(writing)
+            fault = self._receive(reading)
+        except (OSError, EOFError):
+            fault = self._why_it_ended()
+        finally:
+            os.close(reading)
+        return (False, None, fault) if fault else self._judge_answer()
+
+    def _send(self, pipe: int) -> None:
+        body = json.dumps(self._request).encode()
+        data = len(body).to_bytes(4, "little") + body
+        self._connection.settimeout(limits.COMPILE_SECONDS)
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pipe]))]
+        sent = self._connection.sendmsg([data], rights)
+        self._connection.sendall(data[sent:])
+
+    def _receive(self, pipe: int) -> str:
+        """Read library and answer side by side until the answer is whole. What is wrong with them, or nothing."""
+        self._connection.settimeout(None)
+        poll = select.poll()
+        poll.register(pipe, select.POLLIN)
+        poll.register(self._connection, select.POLLIN)
+        pipe_open = True
+        while pipe_open or not self._answer_is_whole():
+            ready = poll.poll(max(0.0, self._deadline - time.monotonic()) * 1000)
+            if not ready:
+                return f"[the compiler took longer than {limits.COMPILE_SECONDS:g} seconds and was stopped]"
+            for descriptor, _ in ready:
+                if descriptor != pipe:
+                    self._answer += self._some()
+                elif data := os.read(pipe, READ_BYTES):
+                    self._library += data
+                else:
+                    poll.unregister(pipe)
+                    pipe_open = False
+            if len(self._library) > limits.ARTEFACT_BYTES:
+                return f"[the compiled library is larger than {limits.ARTEFACT_BYTES} bytes]"
+            if len(self._answer) > ANSWER_BYTES:
+                return "[the compiler's box said more than it may]"
+        return ""
+
+    def _some(self) -> bytes:
+        data = self._connection.recv(64 * limits.KIB)
+        if not data:
+            raise EOFError
+        return data
+
+    def _answer_is_whole(self) -> bool:
+        return len(self._answer) >= 4 and len(self._answer) - 4 >= int.from_bytes(self._answer[:4], "little")
+
+    def _why_it_ended(self) -> str:
+        end = self._box.end(wait_s=5.0)
+        if end is not None and end.reason is EndReason.OUT_OF_MEMORY:
+            return "[the compiler used more memory than it may]"
+        if end is not None and end.reason is EndReason.OUTPUT_FLOOD:
+            return "[the compiler printed more than it may]"
+        how = end.sentence() if end else "it closed its connection"
+        said = self._box.output().decode("utf-8", "replace")[-500:]
+        raise BoxUnavailable(f"the box that compiles failed: {how}" + (f": {said}" if said else ""))
+
+    def _judge_answer(self) -> tuple[bool, bytes | None, str]:
+        try:
+            answer = json.loads(self._answer[4:])
+            ok, log = answer["ok"], answer["log"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise BoxUnavailable("the box that compiles gave an answer that makes no sense") from error
+        if not isinstance(ok, bool) or not isinstance(log, str):
+            raise BoxUnavailable("the box that compiles gave an answer that makes no sense")
+        library = bytes(self._library)
+        if ok and not library.startswith(ELF):
+            raise BoxUnavailable("the box that compiles gave no library")
+        return ok, library if ok else None, log
