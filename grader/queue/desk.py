@@ -105,19 +105,17 @@ class Desk:
 
     def _serve(self, held: Claim, grip: Grip) -> None:
         try:
-            outcome = self._have_judged(held, grip)
+            report = self._have_judged(held, grip).report
+            if report.verdict is Verdict.INTERNAL_ERROR:
+                self._failed(held, report.detail or "The judge failed.", report)
+            else:
+                self._finish(held, report)
         except Cancelled:
             self._let_go(held)
         except Exception as error:
             # Any error at all: a submission that stays unfinished for ever is the worst a judge can do.
             log.exception("judge_failed")
             self._failed(held, _words(error), None)
-        else:
-            report = outcome.report
-            if report.verdict is Verdict.INTERNAL_ERROR:
-                self._failed(held, report.detail or "The judge failed.", report)
-            else:
-                self._finish(held, report)
 
     def _have_judged(self, held: Claim, grip: Grip) -> Outcome:
         platform = self._platform

@@ -140,6 +140,10 @@ def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool
 def _score(report: Report) -> dict[str, float | int | None]:
     score = report.score
     low, high = score.ci or (None, None)
+    if score.time_us is not None and low is not None and high is not None:
+        # Both come out of logarithms: rounding must not put a time beside its own interval, and lose a
+        # verdict.
+        low, high = min(low, score.time_us), max(high, score.time_us)
     return {
         "time_us": score.time_us,
         "ci_lo_us": low,
@@ -182,7 +186,7 @@ def give_back(
     if row.cancel_requested:
         return State.CANCELLED if end_cancelled(session, submission, attempt, now) else None
     failures = row.failures + (cap is not None)
-    text = error[: limits.ERROR_TEXT_CHARS]
+    text = _storable(error[: limits.ERROR_TEXT_CHARS])
     if cap is None or failures < cap:
         back = move(
             session,
@@ -211,6 +215,11 @@ def give_back(
     if ended and report is not None:
         session.add(ReportRow(submission_id=submission, attempt=attempt, body=report.model_dump_json()))
     return State.FAILED if ended else None
+
+
+def _storable(text: str) -> str:
+    """PostgreSQL takes neither NUL nor half a surrogate pair."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def expired(session: Session, now: datetime) -> list[tuple[int, int]]:

@@ -85,7 +85,9 @@ def authenticate(platform: Platform, name: str, password: str) -> User:
         row = session.scalar(select(UserRow).where(UserRow.name_key == name[: limits.NAME_CHARS].lower()))
     known = _matches(row.password_hash if row else _nobodys_hash(), password[:_PASSWORD_MAX])
     if row is None or not known:
-        raise NotSignedIn("Name or password is wrong.", "Staff can set a new password.")
+        raise NotSignedIn(
+            "Name or password is wrong.", "Upper and lower case matter in the password, not in the name."
+        )
     return _user(row)
 
 

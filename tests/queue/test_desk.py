@@ -242,3 +242,17 @@ def test_the_log_names_the_submission_and_never_its_source(
         make_desk(FakeJudge(raises(RuntimeError("no")), judged())).serve_one()
     assert [line["event"] for line in lines] == ["judging", "judge_failed", "our_failure"]
     assert "hunter2" not in str(lines)
+
+
+def test_a_report_that_cannot_be_stored_is_our_failure(
+    platform: Platform, student: User, sent: str, make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: object) -> bool:
+        raise ValueError("no")
+
+    monkeypatch.setattr(leases, "finish", breaks)
+    desk = make_desk(FakeJudge())
+    while desk.serve_one():
+        pass
+    seen = _see(platform, student, sent)
+    assert (seen.state, seen.verdict) == (State.FAILED, Verdict.INTERNAL_ERROR)

@@ -164,3 +164,16 @@ def test_standing_tells_of_cancellation_and_loss(sessions: Sessions, held: Claim
 def test_the_board_is_that_of_the_version_that_was_judged(sessions: Sessions, held: Claim) -> None:
     _finish(sessions, held, accepted().model_copy(update={"version": 2}))
     assert read(sessions, held.id).version == 2
+
+
+def test_rounding_does_not_lose_a_verdict(sessions: Sessions, held: Claim) -> None:
+    report = accepted()
+    score = report.score.model_copy(update={"ci": (10.000000001, 11.0)})
+    assert _finish(sessions, held, report.model_copy(update={"score": score}))
+    assert read(sessions, held.id).ci_lo_us == 10.0
+
+
+def test_an_error_text_of_any_letters_can_be_stored(sessions: Sessions, held: Claim) -> None:
+    with writing(sessions) as session:
+        leases.give_back(session, held.id, held.attempt, utcnow(), error="a\0b\ud800c" + "x" * 10_000, cap=3)
+    assert read(sessions, held.id).error.startswith("ab?cx")

@@ -21,15 +21,38 @@ order = {order}
 difficulty = "easy"
 version = 1
 languages = [{languages}]
-args = [
-  {{ name = "a", kind = "input", dtype = "float32", shape = ["n"], values.dist = "uniform", values.high = "n" }},
-  {{ name = "i", kind = "input", dtype = "int32", shape = ["n"], values.dist = "integers", values.high = "n+1" }},
-  {{ name = "out", kind = "output", dtype = "float32", shape = ["n"] }},
-  {{ name = "alpha", kind = "scalar", dtype = "float32", value = 2.0 }},
-  {{ name = "n", kind = "size" }},
-]
 workloads = [{{ name = "small", sizes = {{ n = 10 }}, on = "cpu" }}]
 cost = {{ bytes = "8*n", flops = "n" }}
+
+[[args]]
+name = "a"
+kind = "input"
+dtype = "float32"
+shape = ["n"]
+values = {{ dist = "uniform", high = "n" }}
+
+[[args]]
+name = "i"
+kind = "input"
+dtype = "int32"
+shape = ["n"]
+values = {{ dist = "integers", high = "n+1" }}
+
+[[args]]
+name = "out"
+kind = "output"
+dtype = "float32"
+shape = ["n"]
+
+[[args]]
+name = "alpha"
+kind = "scalar"
+dtype = "float32"
+value = 2.0
+
+[[args]]
+name = "n"
+kind = "size"
 """
 _CASES = """\
 from grader.challenge.cases import Constant, case
