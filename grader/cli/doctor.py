@@ -94,7 +94,7 @@ def _gpu() -> Finding:
 
 
 def _nvcc() -> Finding:
-    from grader.sandbox.image import cuda_home
+    from grader.sandbox.toolkit import cuda_home
 
     home = cuda_home()
     if home is None:

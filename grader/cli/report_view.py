@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 
-from rich.console import Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli.terminal import safe
-from grader.schemas.report import CaseReport, CaseVerdict, Mismatch, Report, Sizes, Verdict, WorkloadReport
+from grader.cli.terminal import out, safe
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Sizes, Verdict, WorkloadReport
 
 # Screens are short: the rest stands in the JSON.
 _FAILURES_IN_FULL = 5
@@ -18,8 +18,15 @@ _FAILURES_IN_FULL = 5
 _COLOURS = {Verdict.ACCEPTED: "bold green", Verdict.INTERNAL_ERROR: "bold yellow"}
 
 
-def render(report: Report, filename: str = "FILE") -> RenderableType:
-    """The whole report. ``filename`` stands in the replay commands."""
+def put_report(report: Report, filename: str, console: Console | None = None) -> None:
+    """Print the whole report. ``filename`` stands in the replay commands."""
+    console = console or out()
+    for part in _parts(report, filename):
+        # Sentences and commands are left whole, so that they can be copied; tables are fitted to the screen.
+        console.print(part, soft_wrap=isinstance(part, Text))
+
+
+def _parts(report: Report, filename: str) -> list[RenderableType]:
     parts: list[RenderableType] = [_headline(report)]
     if report.detail:
         parts.append(safe(report.detail))
@@ -34,7 +41,7 @@ def render(report: Report, filename: str = "FILE") -> RenderableType:
         )
     if report.hint:
         parts.append(Text.assemble(("\nHint: ", "bold"), safe(report.hint)))
-    return Group(*parts)
+    return parts
 
 
 def verdict_text(verdict: Verdict) -> Text:
@@ -78,10 +85,9 @@ def _failing_table(failing: list[CaseReport]) -> Table:
 
 def _failure(report: Report, case: CaseReport, filename: str) -> list[RenderableType]:
     parts: list[RenderableType] = [Text.assemble("\n", safe(case.name, "bold"))]
-    if case.mismatch is not None:
-        parts.append(safe(f"  {mismatch_in_words(case.mismatch)}"))
-    if case.mismatch is None or case.mismatch.index is None:
-        parts.append(safe(_indent(case.detail)))
+    parts.append(safe(_indent(case.detail)))
+    if case.mismatch is not None and case.mismatch.max_error is not None:
+        parts.append(safe(f"  largest error {case.mismatch.max_error:.3g}", "dim"))
     if case.output:
         parts.append(safe(f"  It printed:\n{_indent(case.output, '    ')}", "dim"))
     if case.hint:
@@ -89,20 +95,6 @@ def _failure(report: Report, case: CaseReport, filename: str) -> list[Renderable
     if case.seed is not None:
         parts.append(safe(f"  seed {case.seed}; replay: {replay_command(report, case, filename)}", "dim"))
     return parts
-
-
-def mismatch_in_words(mismatch: Mismatch) -> str:
-    """``out[3, 5]: expected 1.5, got 2 (7 of 1,024 elements differ, by at most 0.5)``."""
-    place = mismatch.argument
-    if mismatch.index is not None:
-        place += f"[{', '.join(str(number) for number in mismatch.index)}]"
-    words = place
-    if mismatch.expected is not None or mismatch.got is not None:
-        words += f": expected {mismatch.expected}, got {mismatch.got}"
-    told = [f"{mismatch.wrong:,} of {mismatch.total:,} elements differ"] if mismatch.total else []
-    if told and mismatch.max_error is not None:
-        told[0] += f", by at most {mismatch.max_error:.3g}"
-    return f"{words} ({'; '.join([*told, mismatch.kind.replace('_', ' ')])})"
 
 
 def replay_command(report: Report, case: CaseReport, filename: str) -> str:
@@ -138,7 +130,7 @@ def _workloads(workloads: list[WorkloadReport]) -> Table:
             sizes_text(it.sizes),
             f"{time_text(it.time_us)} ± {time_text((it.ci_us[1] - it.ci_us[0]) / 2)}",
             *(time_text(it.baselines_us[name]) if name in it.baselines_us else "-" for name in baselines),
-            _times(it.speedup),
+            factor_text(it.speedup),
             "-" if it.sol is None else f"{it.sol:.0%}",
         )
     return table
@@ -152,12 +144,15 @@ def _score(report: Report) -> Text:
     if score.ci is not None:
         line.append(f"  (95 %: {time_text(score.ci[0])} to {time_text(score.ci[1])})", "dim")
     if score.speedup is not None:
-        line.append(f"  speedup {_times(score.speedup)}", "bold")
+        line.append(f"  speedup {factor_text(score.speedup)}", "bold")
     return line
 
 
-def _times(factor: float | None) -> str:
-    return "-" if factor is None else f"{factor:.2f}x"
+def factor_text(factor: float | None) -> str:
+    """A speedup: ``2.50x``, ``1,200x``, ``0.0043x``; ``-`` where there is none."""
+    if factor is None:
+        return "-"
+    return f"{factor:,.0f}x" if factor >= 99.5 else f"{factor:.2f}x" if factor >= 0.1 else f"{factor:.2g}x"
 
 
 def time_text(microseconds: float) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.cli.client import Client
 from grader.cli.supervisor import Child, end_all, ended, start_python
-from grader.cli.terminal import out, safe, say
+from grader.cli.terminal import say, tell
 from grader.errors import Conflict, GraderError, Unreachable
 from grader.service.exposure import check_exposure
 from grader.settings import Settings
@@ -159,7 +159,7 @@ def _healthy(client: Client) -> bool:
 
 
 def _announce(plan: Plan) -> None:
-    out().print(safe(f"The platform is ready: {plan.url}", "bold green"))
+    tell(f"The platform is ready: {plan.url}", "bold green")
     say("Ctrl-C ends it.", "dim")
     if plan.ready_file is not None:
         partial = plan.ready_file.with_name(f"{plan.ready_file.name}.{os.getpid()}")
@@ -186,9 +186,7 @@ def _first_account(platform: Platform) -> None:
         return
     password = made_up_password()
     create_user(platform, "staff", password, Role.STAFF)
-    out().print(
-        safe(f"First start: sign in as 'staff' with the password {password} (shown this once).", "bold")
-    )
+    tell(f"First start: sign in as 'staff' with the password {password} (shown this once).", "bold")
     say("More accounts: grader user add NAME", "dim")
 
 

@@ -28,7 +28,12 @@ def aside() -> Console:
 
 def say(text: str, style: str = "") -> None:
     """One remark on stderr."""
-    aside().print(Text(printable(text), style))
+    aside().print(Text(printable(text), style), soft_wrap=True)
+
+
+def tell(text: str, style: str = "") -> None:
+    """One line on stdout, never broken: a program may read it."""
+    out().print(Text(printable(text), style), soft_wrap=True)
 
 
 def safe(text: object, style: str = "") -> Text:

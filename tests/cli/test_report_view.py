@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from grader.cli.report_view import mismatch_in_words, render, time_text
+from grader.cli.report_view import factor_text, put_report, time_text
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
-from tests.cli.reports import MISMATCH, WRONG_CASE, accepted, right_case, wrong
+from tests.cli.reports import WRONG_CASE, accepted, right_case, wrong
 
 
 def _text(report: Report, colour: bool = False) -> str:
     console = Console(width=140, force_terminal=colour, no_color=not colour, highlight=False)
     with console.capture() as capture:
-        console.print(render(report, "mine.py"))
+        put_report(report, "mine.py", console)
     return capture.get()
 
 
@@ -21,7 +21,8 @@ def test_a_wrong_case_comes_first_and_in_words() -> None:
     told = _text(wrong())
     for words in (
         "WRONG ANSWER",
-        "out[3, 17]: expected 1.5, got 2 (12 of 1,024 elements differ, by at most 0.5; value)",
+        "out[3, 17] is 2, expected 1.5 (12 of 1,024 elements are wrong).",
+        "largest error 0.5",
         "Is the tail handled?",
         "seed 42",
         "grader test mine.py -c vector_add --case 'n 1023' --seed 42",
@@ -99,20 +100,11 @@ def test_every_verdict_has_its_meaning(verdict: Verdict) -> None:
     assert verdict.meaning in told.replace("\n", " ")
 
 
-def test_mismatch_without_a_place() -> None:
-    words = mismatch_in_words(
-        MISMATCH.model_copy(
-            update={
-                "index": None,
-                "expected": None,
-                "got": None,
-                "kind": "out_of_bounds",
-                "total": 0,
-                "max_error": None,
-            }
-        )
-    )
-    assert words == "out (out of bounds)"
+@pytest.mark.parametrize(
+    ("factor", "text"), [(None, "-"), (2.5, "2.50x"), (0.0043, "0.0043x"), (1234.0, "1,234x"), (99.6, "100x")]
+)
+def test_factors(factor: float | None, text: str) -> None:
+    assert factor_text(factor) == text
 
 
 @pytest.mark.parametrize(

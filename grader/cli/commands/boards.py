@@ -8,7 +8,7 @@ from grader.cli import options
 from grader.cli.answers import understood
 from grader.cli.client import connect, segment
 from grader.cli.command import make_app
-from grader.cli.report_view import time_text
+from grader.cli.report_view import factor_text, time_text
 from grader.cli.terminal import out, put_json, safe, say
 from grader.schemas.submission import Leaderboard
 
@@ -54,7 +54,7 @@ def _table(board: Leaderboard) -> Table:
             safe(entry.user, "bold"),
             entry.language.value,
             f"{time_text(entry.time_us)} ± {time_text(half)}",
-            "-" if entry.speedup is None else f"{entry.speedup:.2f}x",
+            factor_text(entry.speedup),
             safe(entry.submission, "dim"),
         )
     return table

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from grader.cli.command import make_app
-from grader.cli.terminal import out, safe, say
+from grader.cli.terminal import say, tell
 from grader.errors import BadRequest
 
 app = make_app()
@@ -31,5 +31,5 @@ def build(
 
     tag = build_from_host()
     say("The box image is ready.", "green")
-    out().print(safe(tag))
+    tell(tag)
     return 0

@@ -11,8 +11,8 @@ from grader.cli import catalogue, options
 from grader.cli.command import make_app
 from grader.cli.follow import exit_code
 from grader.cli.progress import Display
-from grader.cli.report_view import render
-from grader.cli.terminal import out, put_json
+from grader.cli.report_view import put_report
+from grader.cli.terminal import put_json
 from grader.errors import BadRequest, NotAllowed
 
 app = make_app()
@@ -63,5 +63,5 @@ def judge_here(
     if json:
         put_json(report)
     else:
-        out().print(render(report, str(file)))
+        put_report(report, str(file))
     return exit_code(report.verdict)

@@ -14,8 +14,8 @@ from grader.cli.answers import understood
 from grader.cli.client import Client, connect, segment
 from grader.cli.command import make_app
 from grader.cli.follow import exit_code, fetch, fetch_report, follow, refuse_unjudged, waiting_words
-from grader.cli.report_view import render, time_text, verdict_text
-from grader.cli.terminal import out, put_json, safe, say
+from grader.cli.report_view import put_report, time_text, verdict_text
+from grader.cli.terminal import out, put_json, safe, say, tell
 from grader.errors import EXIT_ACCEPTED
 from grader.schemas.submission import State, SubmissionList, SubmissionView, SubmitBody
 
@@ -50,7 +50,7 @@ def submit(
     if json:
         put_json(view)
     else:
-        out().print(safe(view.id))
+        tell(view.id)
         say(f"Follow it with: grader watch {view.id}", "dim")
     return EXIT_ACCEPTED
 
@@ -65,7 +65,7 @@ def status(submission: options.Submission, json: options.Json = False) -> int:
     else:
         out().print(_line(view))
         if view.state is State.DONE:
-            out().print(render(fetch_report(client, view.id), view.filename))
+            put_report(fetch_report(client, view.id), view.filename)
     return exit_code(view.verdict)
 
 
@@ -82,9 +82,9 @@ def cancel(submission: options.Submission, json: options.Json = False) -> int:
     if json:
         put_json(view)
     elif view.state is State.CANCELLED:
-        out().print(safe(f"{view.id} is cancelled."))
+        tell(f"{view.id} is cancelled.")
     else:
-        out().print(safe(f"{view.id} is being cancelled ({view.state.value} now)."))
+        tell(f"{view.id} is being cancelled ({view.state.value} now).")
     return EXIT_ACCEPTED
 
 
@@ -116,7 +116,7 @@ def _to_the_end(
     if json:
         put_json(report)
     else:
-        out().print(render(report, filename or view.filename))
+        put_report(report, filename or view.filename)
     return exit_code(report.verdict)
 
 

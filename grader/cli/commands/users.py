@@ -9,7 +9,7 @@ import typer
 
 from grader.cli import options
 from grader.cli.command import make_app
-from grader.cli.terminal import out, put_json, safe, say
+from grader.cli.terminal import put_json, say, tell
 
 app = make_app()
 user = make_app()
@@ -43,7 +43,7 @@ def add(
     say(f"Made {made.role.value} '{made.name}'.", "green")
     if shown is not None:
         say("Its password, shown this once:", "dim")
-        out().print(safe(shown))
+        tell(shown)
     return 0
 
 
