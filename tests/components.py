@@ -32,6 +32,10 @@ def _gpu() -> str | None:
     return None if shutil.which("nvidia-smi") else "no NVIDIA GPU"
 
 
+def _nvcc() -> str | None:
+    return None if shutil.which("nvcc") else "no nvcc on the PATH"
+
+
 def postgres_bin() -> str | None:
     """The folder that holds initdb and postgres: on the PATH, or where Debian puts them."""
     from pathlib import Path
@@ -42,7 +46,7 @@ def postgres_bin() -> str | None:
     return str(found_folders[-1]) if found_folders else None
 
 
-_CHECKS = {"docker": _docker, "browser": _browser, "postgres": _postgres, "gpu": _gpu}
+_CHECKS = {"docker": _docker, "browser": _browser, "postgres": _postgres, "gpu": _gpu, "nvcc": _nvcc}
 
 
 def need(component: str) -> None:

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable
 
 from grader.challenge.loader import Challenge
-from grader.errors import LanguageNotServed
 from grader.judge.job import Progress
 from grader.judge.oracle import find_case
 from grader.judge.session import CPU, Request, Session
@@ -29,13 +28,9 @@ def judge_at_home(
     """Judge ``source`` here. ``case`` runs that one alone; with ``seed`` it replays a failure that a report named.
 
     The seeds are fixed per challenge, so that two runs on one machine see the same data.
-    Raises ChallengeInvalid on an unknown case, LanguageNotServed for CUDA without a GPU, BoxUnavailable.
+    Raises ChallengeInvalid on an unknown case, LanguageNotServed for a CUDA source that compiles (this
+    machine cannot run it), BoxUnavailable.
     """
-    if language is Language.CUDA:
-        raise LanguageNotServed(
-            "This machine cannot run CUDA: grader found no NVIDIA GPU that it can use.",
-            "Test the Triton version here, or submit to a server whose workers have a GPU.",
-        )
     cases = [find_case(challenge, case)] if case else [*challenge.cases, *challenge.hidden_cases]
     request = Request(
         challenge=challenge,

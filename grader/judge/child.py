@@ -31,6 +31,7 @@ class Child:
 
     def __init__(self, connection: socket.socket, box_kind: str, spare_boxes: int) -> None:
         self.lines = Lines(connection)
+        self.submission = ""
         maker = make_boxes(box_kind)
         maker.reap()
         # A control costs one more start per submission; keeping one ahead hides it.
@@ -69,6 +70,7 @@ class Child:
         self._refill()
 
     def _judge(self, job: Job) -> Outcome:
+        self.submission = job.submission
         challenge: Challenge = Course(Path(job.course)).load(job.challenge)
         request = Request(
             challenge=challenge,
@@ -86,7 +88,8 @@ class Child:
 
     def _look_for_cancel(self) -> None:
         message = self.lines.receive(seconds=0.0)
-        if message is not None and "cancel" in message:
+        # A cancel that crossed the previous submission's outcome is not meant for this one.
+        if message is not None and message.get("cancel") == self.submission:
             raise Stopped
 
     def _refill(self) -> None:

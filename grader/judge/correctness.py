@@ -58,15 +58,14 @@ class Suite:
         question = ask(self.challenge, case, seed)
         arena = HostArena(self.challenge.manifest, case.sizes, scalar_values(self.challenge.manifest, case))
         seconds = self.challenge.manifest.limits.case_seconds
-        called = time.perf_counter()
+        running: float | None = None
         try:
             remote.bind(arena)
             answer = remote.call(arena, question.inputs, seconds)
-            returned = time.perf_counter()
+            running = answer.seconds
             finding, mismatch = self._examine(arena, question, case, answer)
             alive = True
         except ChannelError as error:
-            returned = time.perf_counter()
             finding = faults.of_broken_channel(remote, error, "solve ran", seconds)
             mismatch, alive = None, False
         finally:
@@ -74,8 +73,9 @@ class Suite:
         printed = _text(remote.box.output())
         if not alive:
             remote.close()
-        self._record(case, seed, finding, mismatch, printed, returned - called)
-        self.own_seconds.append(time.perf_counter() - returned + called - began)
+        self._record(case, seed, finding, mismatch, printed, running)
+        if running is not None:
+            self.own_seconds.append(time.perf_counter() - began - running)
         return alive
 
     def _examine(

@@ -72,6 +72,11 @@ class JudgeProcess:
         self.close()
 
     @property
+    def pid(self) -> int | None:
+        """The child's process id, while there is one."""
+        return self._child.pid if self._child is not None else None
+
+    @property
     def device_model(self) -> str:
         """The processor or GPU that submissions run on, by its own name; baselines are frozen per model."""
         self._lines()
@@ -93,7 +98,7 @@ class JudgeProcess:
         lines = self._lines()
         try:
             lines.send({"job": job.model_dump(mode="json")})
-            return self._follow(lines, on_progress, cancelled)
+            return self._follow(lines, job.submission, on_progress, cancelled)
         except (EOFError, OSError) as error:
             code = self._end_child()
             raise JudgeFailure(
@@ -101,7 +106,11 @@ class JudgeProcess:
             ) from error
 
     def _follow(
-        self, lines: Lines, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
+        self,
+        lines: Lines,
+        submission: str,
+        on_progress: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
     ) -> Outcome:
         asked_to_stop: float | None = None
         heard = time.monotonic()
@@ -118,7 +127,7 @@ class JudgeProcess:
                     raise JudgeFailure(message["failure"]["message"], message["failure"]["hint"])
                 on_progress(Progress.model_validate(message["progress"]))
             if asked_to_stop is None and cancelled():
-                lines.send({"cancel": True})
+                lines.send({"cancel": submission})
                 asked_to_stop = now
             if asked_to_stop is not None and now - asked_to_stop > _CANCEL_SECONDS:
                 self._end_child()

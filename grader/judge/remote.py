@@ -34,8 +34,10 @@ class Timed:
 
 @dataclass(frozen=True)
 class Answer:
-    """A call that came back. ``failure``: what it raised. ``empty_launches``: kernels launched with no program."""
+    """A call that came back, ``seconds`` after the gate opened. ``failure``: what it raised. ``empty_launches``:
+    kernels launched with no program."""
 
+    seconds: float
     failure: Failure | None
     empty_launches: list[str]
 
@@ -69,8 +71,8 @@ class Remote:
         """One call behind the gate, waited for on the connection. Raises a ChannelError where none comes back."""
         self._queue()
         arena.reveal(inputs)
-        self._gate.open()
-        return self._returned(_within(seconds))
+        opened = self._gate.open()
+        return self._returned(opened, seconds)
 
     def timed_call(
         self, arena: HostArena, inputs: Mapping[str, torch.Tensor], seconds: float, check: Callable[[], None]
@@ -82,11 +84,11 @@ class Remote:
         opened = self._gate.open()
         done = self._gate.spin_until_done(opened + seconds, self._channel.gone)
         if done is None:
-            self._returned(_within(0))
+            self._returned(opened, seconds)
             raise BoxLied("returned without setting the gate's done word")
         check()
         closed = time.perf_counter()
-        answer = self._returned(_within(seconds))
+        answer = self._returned(opened, seconds + closed - opened)
         return Timed(gate=done - opened, window=closed - start, host=host), answer
 
     def _queue(self) -> float:
@@ -98,11 +100,12 @@ class Remote:
             raise BoxLied("queued another round than was asked for")
         return time.perf_counter() - start
 
-    def _returned(self, deadline: float) -> Answer:
-        message = self._channel.expect(Returned, deadline)
+    def _returned(self, opened: float, seconds: float) -> Answer:
+        message = self._channel.expect(Returned, opened + seconds)
+        took = time.perf_counter() - opened
         if message.round != self._gate.round or not self._gate.is_done():
             raise BoxLied("returned from another round than was asked for")
-        return Answer(message.error, message.empty_launches)
+        return Answer(took, message.error, message.empty_launches)
 
     def end(self) -> BoxEnd | None:
         """How the box ended, once its connection is gone; None while it seems to live."""

@@ -13,8 +13,8 @@ from grader import limits, scoring
 from grader.challenge.cases import Case, Category
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Workload
-from grader.challenge.signature import declaration
-from grader.errors import BoxUnavailable, JudgeFailure
+from grader.challenge.signature import cuda_footer, declaration
+from grader.errors import BoxUnavailable, JudgeFailure, LanguageNotServed
 from grader.judge import faults
 from grader.judge.channel import ChannelError
 from grader.judge.correctness import Suite
@@ -23,7 +23,9 @@ from grader.judge.job import Outcome, Progress
 from grader.judge.messages import Failure
 from grader.judge.remote import Remote
 from grader.judge.timing import CONTROL_US, Measured, Plan, Stopwatch, WrongInTiming
+from grader.judge.tuning import tune
 from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
+from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.schemas.report import (
     CaseReport,
     CaseVerdict,
@@ -94,6 +96,7 @@ class Session:
 
     def run(self) -> Outcome:
         """Raises JudgeFailure or BoxUnavailable where we fail; the submission's own failures are in the report."""
+        tune()
         began = time.perf_counter()
         try:
             outcome = self._judge()
@@ -108,9 +111,7 @@ class Session:
 
     def _judge(self) -> Outcome:
         if self.request.language is Language.CUDA:
-            raise JudgeFailure(
-                "no device of this worker runs CUDA", "Serve CUDA with a worker that has a GPU."
-            )
+            return self._judge_cuda()
         self._tell(State.TESTING, 0, len(self.request.cases), "loading")
         try:
             remote = self._start_submission()
@@ -135,6 +136,23 @@ class Session:
         ):
             return Outcome(report=self._report(_verdict(suite.reports), cases=suite.reports))
         return self._time(last, suite.reports)
+
+    def _judge_cuda(self) -> Outcome:
+        compiled = self._compile()
+        if not compiled.ok:
+            log = compiled.log
+            return Outcome(report=self._report(Verdict.COMPILE_ERROR, detail=_first_error(log), log=log))
+        raise LanguageNotServed(
+            "It compiles, but this machine cannot run it: grader found no NVIDIA GPU that it can use.",
+            "Submit to a server whose workers have a GPU, or judge the Triton version here.",
+        )
+
+    def _compile(self) -> CompileResult:
+        """Compile a CUDA source, with the footer that checks its signature, in a box of its own."""
+        self._tell(State.COMPILING, 0, 1, "nvcc")
+        footer = cuda_footer(self.request.challenge.manifest)
+        with self._clock("compile"):
+            return compile_cuda(self.boxes, CompileRequest(self.request.source, footer))
 
     def _time(self, subject: Remote, cases: list[CaseReport]) -> Outcome:
         """Time every workload, then, with the submission gone, the baselines that are not frozen yet."""
@@ -309,6 +327,13 @@ class Session:
             hint=hint,
             environment={**judge_environment(), **self.environment},
         )
+
+
+def _first_error(log: str) -> str:
+    """The compiler's first error line, which is most often the one to mend."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line]
+    return next(iter([*errors, *lines]), "It does not compile.")
 
 
 def _load_failed(failure: Failure) -> LoadFailed:

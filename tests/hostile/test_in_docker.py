@@ -1,0 +1,54 @@
+"""The same attacks in the box that servers use. Closed by the container's own limits, not by the runner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from grader.challenge.loader import Course
+from grader.judge.at_home import judge_at_home
+from grader.sandbox.box import BoxMaker
+from grader.schemas.report import CaseVerdict, Language, Verdict
+from tests.components import need
+from tests.hostile.test_memory_bomb import BOMBS
+from tests.judge.kernels import RIGHT, with_solve
+
+pytestmark = pytest.mark.docker
+
+ATTACKS = {
+    "memory": (BOMBS["piece-by-piece"], CaseVerdict.MEMORY_LIMIT),
+    "output": ("    for _ in range(1024):\n        os.write(1, b'x' * (1 << 20))", CaseVerdict.OUTPUT_LIMIT),
+    "exit": ("    os._exit(0)", CaseVerdict.RUNTIME_ERROR),
+    "endless": ("    while True:\n        pass", CaseVerdict.TIME_LIMIT),
+    "forks": ("    while True:\n        os.fork()", CaseVerdict.RUNTIME_ERROR),
+}
+
+
+@pytest.fixture(scope="module")
+def docker_boxes() -> Iterator[BoxMaker]:
+    need("docker")
+    from grader.sandbox.choose import make_boxes
+
+    maker = make_boxes("docker")
+    yield maker
+    maker.reap()
+
+
+def test_a_right_kernel_is_accepted_and_timed(course: Course, docker_boxes: BoxMaker) -> None:
+    report = judge_at_home(course.load("twice"), RIGHT, Language.TRITON, docker_boxes)
+    assert report.verdict is Verdict.ACCEPTED, report
+    assert report.workloads[0].time_us > 0
+
+
+@pytest.mark.parametrize(("body", "verdict"), ATTACKS.values(), ids=ATTACKS.keys())
+def test_an_attack_ends_with_its_verdict(
+    course: Course, docker_boxes: BoxMaker, body: str, verdict: CaseVerdict
+) -> None:
+    report = judge_at_home(
+        course.load("twice"), with_solve(body), Language.TRITON, docker_boxes, case="basic", timing=False
+    )
+    found = report.cases[0].verdict
+    # A fork bomb fails at the limit in one process and spins in others: whichever the judge sees first.
+    allowed = {verdict, CaseVerdict.TIME_LIMIT} if body == ATTACKS["forks"][0] else {verdict}
+    assert found in allowed, report.cases[0].detail

@@ -1,0 +1,49 @@
+"""CUDA on a machine without a GPU: compiled in a box, judged no further."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.challenge.loader import Course
+from grader.errors import LanguageNotServed
+from grader.judge.at_home import judge_at_home
+from grader.sandbox.box import BoxMaker
+from grader.schemas.report import Language, Report, Verdict
+from tests.components import need
+
+RIGHT = """#include <cstdint>
+__global__ void twice(const float* x, float* out, int64_t n) {
+    int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (i < n) out[i] = 2 * x[i];
+}
+extern "C" void solve(const float* x, float* out, int64_t n) {
+    if (n > 0) twice<<<(n + 255) / 256, 256>>>(x, out, n);
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _compiler() -> None:
+    need("nvcc")
+
+
+def judge(course: Course, boxes: BoxMaker, source: str) -> Report:
+    return judge_at_home(course.load("twice"), source, Language.CUDA, boxes)
+
+
+def test_a_compile_error_has_the_students_line(course: Course, boxes: BoxMaker) -> None:
+    report = judge(course, boxes, RIGHT.replace("out[i] = 2 * x[i]", "out[i] = 2 * nothing[i]"))
+    assert report.verdict is Verdict.COMPILE_ERROR
+    assert "solution.cu(4)" in report.detail
+    assert "nothing" in report.compiler_log
+
+
+def test_a_wrong_signature_is_a_compile_error(course: Course, boxes: BoxMaker) -> None:
+    report = judge(course, boxes, 'extern "C" void solve(const float* x) {}\n')
+    assert report.verdict is Verdict.COMPILE_ERROR
+    assert "the challenge passes 3" in report.detail
+
+
+def test_what_compiles_is_refused_for_want_of_a_gpu(course: Course, boxes: BoxMaker) -> None:
+    with pytest.raises(LanguageNotServed, match="no NVIDIA GPU"):
+        judge(course, boxes, RIGHT)

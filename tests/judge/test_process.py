@@ -1,0 +1,81 @@
+"""The judge in a process of its own: warm between submissions, cancelled, and replaced when it dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from grader.errors import JudgeFailure
+from grader.judge.job import Job, Progress
+from grader.judge.process import Cancelled, JudgeProcess
+from grader.schemas.report import Language, Verdict
+from grader.schemas.submission import State
+from tests.judge.conftest import COURSE
+from tests.judge.kernels import RIGHT, with_solve
+
+ENDLESS = with_solve("    while True:\n        pass")
+
+
+def job(source: str, challenge: str = "twice") -> Job:
+    return Job(
+        submission="test",
+        course=str(COURSE),
+        challenge=challenge,
+        language=Language.TRITON,
+        source=source,
+        device="cpu",
+        seed_key="00" * 32,
+    )
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[JudgeProcess]:
+    with JudgeProcess("local", spare_boxes=1) as started:
+        yield started
+
+
+def test_it_judges_tells_its_progress_and_measures_baselines_once(process: JudgeProcess) -> None:
+    heard: list[Progress] = []
+    outcome = process.run(job(RIGHT), heard.append, lambda: False)
+    assert outcome.report.verdict is Verdict.ACCEPTED
+    assert {it.state for it in heard} == {State.TESTING, State.TIMING}
+    assert outcome.baselines["small"]["eager"] > 0
+    frozen = job(RIGHT).model_copy(update={"baselines": outcome.baselines})
+    again = process.run(frozen, lambda _: None, lambda: False)
+    assert again.baselines == {}
+    assert again.report.workloads[0].baselines_us == outcome.baselines["small"]
+
+
+def test_two_submissions_get_different_boxes(process: JudgeProcess) -> None:
+    mark = with_solve(
+        "    import builtins\n    builtins.seen = getattr(builtins, 'seen', 0) + 1\n    out.copy_(2 * x)"
+    )
+    source = mark + "\nimport builtins\nassert not hasattr(builtins, 'seen')\n"
+    for _ in range(2):
+        assert process.run(job(source), lambda _: None, lambda: False).report.verdict is Verdict.ACCEPTED
+
+
+def test_cancelling_ends_an_endless_submission_soon(process: JudgeProcess) -> None:
+    start = time.monotonic()
+    with pytest.raises(Cancelled):
+        process.run(job(ENDLESS), lambda _: None, lambda: time.monotonic() > start + 0.5)
+    assert time.monotonic() - start < 20
+
+
+def test_a_broken_challenge_is_our_failure(process: JudgeProcess) -> None:
+    with pytest.raises(JudgeFailure, match="no challenge"):
+        process.run(job(RIGHT, challenge="no_such"), lambda _: None, lambda: False)
+
+
+def test_a_killed_judge_is_our_failure_and_is_replaced(process: JudgeProcess) -> None:
+    def kill(progress: Progress) -> None:
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGKILL)
+
+    with pytest.raises(JudgeFailure, match="ended in the middle"):
+        process.run(job(RIGHT), kill, lambda: False)
+    assert process.run(job(RIGHT), lambda _: None, lambda: False).report.verdict is Verdict.ACCEPTED
