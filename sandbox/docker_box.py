@@ -12,7 +12,6 @@ import queue
 import shutil
 import socket
 import sys
-import tempfile
 import threading
 import time
 import uuid
@@ -25,6 +24,7 @@ from grader.sandbox import image
 from grader.sandbox.box import BoxEnd, BoxSpec, EndReason, Purpose
 from grader.sandbox.docker_engine import Engine, engine, is_orphan, labels
 from grader.sandbox.output import BoundedOutput
+from grader.sandbox.parent import make_folder, sweep_folders
 from grader.sandbox.toolkit import cuda_home
 
 RUNNER = Path(__file__).resolve().parent / "runner"
@@ -138,7 +138,11 @@ class DockerBox:
             listener.settimeout(0.1)
             self._container = self._create()
             self._stream = self._engine.attach(self._container)
-            self._engine.start(self._container)
+            try:
+                self._engine.start(self._container)
+            except BoxUnavailable:
+                self._stream._response.close()
+                raise
             self._thread = threading.Thread(target=self._watch, name=self.id, daemon=True)
             self._thread.start()
             self.connection = self._accept(listener)
@@ -327,7 +331,7 @@ class DockerBoxes:
             raise BoxUnavailable(
                 f"the engine has no image {image.image_tag()}", "Make it: grader sandbox build --from-host"
             )
-        self.root = Path(tempfile.mkdtemp(prefix="grader-docker-"))
+        self.root = make_folder("docker")
         self.binds = [f"{RUNNER}:{image.RUNNER_MOUNT}:ro", *self._toolchain()]
         self.remover = Remover(self.engine)
         self.alive: set[DockerBox] = set()
@@ -354,6 +358,7 @@ class DockerBoxes:
         orphans = [container for container, marks in self.engine.boxes() if is_orphan(marks)]
         for container in orphans:
             self.engine.remove(container)
+        sweep_folders("docker")
         return len(orphans)
 
     def close(self) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from grader.errors import BoxUnavailable
+from grader.sandbox.parent import host_identity, is_alive, own_mark
 
 MEND = "Start the Docker engine (systemctl start docker), or use the box kind 'local' for your own code."
 
 # No call that boxes need takes long; an engine that is silent for so long is hung.
 CALL_SECONDS = 60.0
+
+DEFAULT_SOCKET = "unix:///var/run/docker.sock"
 
 LABEL_BOX = "grader.box"
 LABEL_PARENT = "grader.parent"
@@ -34,6 +37,14 @@ def _engine_errors(doing: str) -> Iterator[None]:
         raise BoxUnavailable(f"Docker could not {doing}: {error}", MEND) from error
 
 
+def _knock(url: str) -> None:
+    """Raise OSError where a unix socket does not answer. (Docker's client would leave an open descriptor behind.)"""
+    kind, _, path = url.partition("://")
+    if kind in ("unix", "http+unix"):
+        with socket.socket(socket.AF_UNIX) as knocking:
+            knocking.connect(path)
+
+
 class Engine:
     """What we ask of Docker. Safe to use from any thread."""
 
@@ -42,6 +53,7 @@ class Engine:
 
         with _engine_errors("be reached"):
             environment = docker.utils.kwargs_from_env()
+            _knock(environment.get("base_url") or DEFAULT_SOCKET)
             self.client: Any = docker.APIClient(version="auto", timeout=CALL_SECONDS, **environment)
         self.pid = os.getpid()
 
@@ -139,26 +151,11 @@ def engine() -> Engine:
         return _engine
 
 
-def _start_time(pid: int) -> str | None:
-    """When a process started, in clock ticks since boot; None when there is no such process."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    return text.rpartition(")")[2].split()[19]
-
-
-def host_identity() -> str:
-    """Names this boot and this PID namespace: within it, a process number and start time name one process."""
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
-
-
 def labels(wall_seconds: float) -> dict[str, str]:
     """The mark of a box of this process that may live ``wall_seconds``."""
     return {
         LABEL_BOX: "1",
-        LABEL_PARENT: f"{os.getpid()}:{_start_time(os.getpid())}",
+        LABEL_PARENT: own_mark(),
         LABEL_HOST: host_identity(),
         LABEL_DEADLINE: str(int(time.time() + wall_seconds) + 60),
     }
@@ -171,5 +168,4 @@ def is_orphan(marks: dict[str, str]) -> bool:
         return True
     if marks.get(LABEL_HOST) != host_identity():
         return False  # a process we cannot see: only the deadline can tell
-    pid, _, started = marks.get(LABEL_PARENT, "").partition(":")
-    return not pid.isdigit() or _start_time(int(pid)) != started
+    return not is_alive(marks.get(LABEL_PARENT, ""))

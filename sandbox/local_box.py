@@ -15,7 +15,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import uuid
@@ -27,6 +26,7 @@ from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
 from grader.sandbox.output import BoundedOutput
+from grader.sandbox.parent import make_folder, sweep_folders
 
 RUNNER = Path(__file__).resolve().parent / "runner"
 
@@ -100,7 +100,7 @@ class LocalBox:
         self._end: BoxEnd | None = None
         self._ended = threading.Event()
         self._lock = threading.Lock()
-        self._folder = tempfile.mkdtemp(prefix="grader-box-")
+        self._folder = str(make_folder("local"))
         self.connection, child_end = socket.socketpair()
         self._pipe, pipe_end = os.pipe()
         try:
@@ -249,7 +249,8 @@ class LocalBoxes:
         return LocalBox(spec)
 
     def reap(self) -> int:
-        """Nothing to do: a local box dies with its parent."""
+        """A local box dies with its parent; only its folder can be left."""
+        sweep_folders("local")
         return 0
 
 

@@ -61,7 +61,9 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         file.write(request["source"] + "\n\n" + request["footer"])
     code, log = run_bounded([request["nvcc"], *flags(request["arch"], filename)], request["log_bytes"])
     if code != 0:
-        if re.search(r"signal 9\b|out of memory|virtual memory exhausted|^Killed", log, re.MULTILINE):
+        if re.search(
+            r"signal 9\b|Killed signal|out of memory|virtual memory exhausted|^Killed", log, re.MULTILINE
+        ):
             log += "\n[the compiler used more memory than it may]\n"
         return {"ok": False, "log": log}
     if ENTRY not in exported():

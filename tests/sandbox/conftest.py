@@ -1,0 +1,54 @@
+"""Boxes of each kind for the tests, and a check that nothing of them is left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.choose import make_boxes
+from tests.components import need
+
+KINDS = ["local", pytest.param("docker", marks=pytest.mark.docker)]
+_makers: dict[str, BoxMaker] = {}
+
+
+def maker_of(kind: str) -> BoxMaker:
+    """One maker of each kind for the whole run, as in the platform."""
+    if kind == "docker":
+        need("docker")
+    if kind not in _makers:
+        _makers[kind] = make_boxes(kind)
+    return _makers[kind]
+
+
+@pytest.fixture(params=KINDS)
+def boxes(request: pytest.FixtureRequest) -> BoxMaker:
+    return maker_of(request.param)
+
+
+@pytest.fixture
+def docker_boxes() -> BoxMaker:
+    return maker_of("docker")
+
+
+@pytest.fixture
+def local_boxes() -> BoxMaker:
+    return maker_of("local")
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Box]]:
+    """Starts a box with the probe in it; whatever the test leaves alive is killed."""
+    started: list[Box] = []
+
+    def start_probe(maker: BoxMaker, **changes: Any) -> Box:
+        box = maker.start(BoxSpec(Purpose.RUN, program="probe.py", **changes))
+        started.append(box)
+        return box
+
+    yield start_probe
+    for box in started:
+        box.kill()

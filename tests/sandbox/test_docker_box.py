@@ -1,0 +1,188 @@
+"""What only a container can keep from whoever is inside."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import grader
+from grader import limits
+from grader.errors import BoxUnavailable
+from grader.sandbox import docker_box, image
+from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.docker_engine import engine, is_orphan, labels
+from tests.sandbox.talk import ask, within
+from tests.sandbox.test_local_box import end_parent, start_parent
+
+Start = Callable[..., Box]
+pytestmark = pytest.mark.docker
+
+
+def names() -> set[str]:
+    found = engine().client.containers(all=True, filters={"label": "grader.box=1"})
+    return {entry["Names"][0].lstrip("/") for entry in found}
+
+
+def test_is_nobody_without_capabilities(docker_boxes: BoxMaker, start: Start) -> None:
+    seen = ask(start(docker_boxes), "see")
+    assert (seen["uid"], seen["gid"]) == (65534, 65534)
+    assert {int(value, 16) for value in seen["capabilities"].values()} == {0}
+    assert seen["no_new_privileges"]
+    assert seen["seccomp"] == "2"
+    assert seen["hostname"] == "box"
+    assert seen["pid"] == 1, "it sees no process but its own"
+
+
+def test_has_no_network(docker_boxes: BoxMaker, start: Start) -> None:
+    box = start(docker_boxes)
+    assert ask(box, "see")["interfaces"] == ["lo"]
+    assert "unreachable" in ask(box, "reach", host="192.0.2.1", port=80)["error"]
+
+
+def test_can_write_nowhere_but_tmp(docker_boxes: BoxMaker, start: Start) -> None:
+    folders = [
+        "/",
+        "/usr",
+        "/etc",
+        "/dev",
+        "/dev/shm",
+        "/run",
+        "/var",
+        "/sock",
+        "/runner",
+        "/proc",
+        "/sys",
+        sys.prefix,
+    ]
+    found = ask(start(docker_boxes), "can_write", folders=["/tmp", *folders])["can_write"]
+    assert found.pop("/tmp") is True
+    assert set(found) == set(folders)
+    assert True not in found.values()
+
+
+def test_tmp_is_bounded(docker_boxes: BoxMaker, start: Start) -> None:
+    box = start(docker_boxes, tmp_bytes=16 * limits.MIB)
+    filled = ask(box, "fill", folder="/tmp", bytes=limits.GIB)
+    assert filled["filled"] <= 16 * limits.MIB
+    made = ask(box, "many_files", folder="/tmp", count=100_000)
+    assert made["made"] <= docker_box.TMP_INODES
+    assert made["refused"]
+
+
+def test_fork_bomb(docker_boxes: BoxMaker, start: Start) -> None:
+    box = start(docker_boxes, pids=20)
+    assert ask(box, "fork", count=1000) == {"made": 19, "refused": "Resource temporarily unavailable"}
+    assert box.kill().reason is EndReason.KILLED
+
+
+def test_sees_nothing_of_the_platform(docker_boxes: BoxMaker, start: Start) -> None:
+    checkout = Path(grader.__file__).resolve().parent.parent
+    hidden = [checkout / name for name in ("challenges", "reference", "grader", "sandbox", ".git", "tests")]
+    hidden += [
+        Path.home() / ".ssh",
+        Path.home() / ".local",
+        Path("/var/run/docker.sock"),
+        Path("/etc/shadow"),
+    ]
+    hidden += [Path("/work/shared"), Path("/home")]
+    found = ask(start(docker_boxes), "can_read", paths=[str(path) for path in hidden])["can_read"]
+    assert set(found.values()) == {"No such file or directory"}
+
+
+@pytest.fixture
+def other_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Boxes that also see an environment into which the platform was installed."""
+    prefix = tmp_path / "env"
+    course = prefix / "lib" / "python3.11" / "site-packages" / "grader" / "course"
+    course.mkdir(parents=True)
+    (course / "hidden_cases.py").write_text("secret")
+    (course.parent.parent / "public.py").write_text("public")
+    prefix.chmod(0o755)
+    bound = image.layout().bound
+    monkeypatch.setattr(image, "_bound_paths", lambda: (*bound, str(prefix)))
+    for cached in (image.layout, image.image_tag):
+        cached.cache_clear()
+    yield prefix
+    for cached in (image.layout, image.image_tag):
+        cached.cache_clear()
+
+
+def test_an_installed_platform_is_masked(docker_boxes: BoxMaker, other_layout: Path, start: Start) -> None:
+    tag = image.build_from_host()
+    maker = docker_box.DockerBoxes()
+    try:
+        packages = other_layout / "lib" / "python3.11" / "site-packages"
+        paths = [
+            packages / "public.py",
+            packages / "grader",
+            packages / "grader" / "course" / "hidden_cases.py",
+        ]
+        found = ask(start(maker), "can_read", paths=[str(path) for path in paths])["can_read"]
+        assert list(found.values()) == [6, [], "No such file or directory"]
+    finally:
+        maker.close()
+        engine().client.remove_image(tag, force=True)
+
+
+def test_only_the_first_connection_is_taken(docker_boxes: BoxMaker, start: Start) -> None:
+    box = start(docker_boxes)
+    assert isinstance(box, docker_box.DockerBox)
+    found = ask(box, "can_read", paths=["/sock"])["can_read"]
+    assert found == {"/sock": "Permission denied"}
+
+
+def test_a_program_that_does_not_connect_is_our_fault(docker_boxes: BoxMaker) -> None:
+    before = names()
+    with pytest.raises(
+        BoxUnavailable, match="did not connect: the process ended itself with exit code 2; it said: "
+    ):
+        docker_boxes.start(BoxSpec(Purpose.RUN, program="missing.py"))
+    assert within(10, lambda: not names() - before)
+
+
+def test_a_start_that_takes_too_long(docker_boxes: BoxMaker) -> None:
+    with pytest.raises(BoxUnavailable, match="did not connect within 0 s"):
+        docker_boxes.start(BoxSpec(Purpose.RUN, program="probe.py", start_seconds=0.0))
+
+
+def test_containers_are_removed(docker_boxes: BoxMaker, start: Start) -> None:
+    box = start(docker_boxes)
+    assert box.id in names()
+    box.kill()
+    assert within(10, lambda: box.id not in names())
+
+
+def test_orphans_are_reaped_and_only_they(docker_boxes: BoxMaker, start: Start) -> None:
+    mine = start(docker_boxes)
+    parent, orphan, _ = start_parent("docker")
+    docker_boxes.reap()
+    assert {orphan, mine.id} <= names()
+    end_parent(parent, signal.SIGKILL)
+    assert docker_boxes.reap() >= 1
+    assert orphan not in names()
+    assert mine.id in names()
+    assert ask(mine, "see")["pid"] == 1
+
+
+def test_an_ended_process_leaves_no_box() -> None:
+    from tests.components import need
+
+    need("docker")
+    parent, name, _ = start_parent("docker")
+    end_parent(parent, signal.SIGINT)
+    assert name not in names()
+
+
+def test_marks_tell_an_orphan() -> None:
+    mine = labels(60)
+    assert not is_orphan(mine)
+    pid, _, started = mine["grader.parent"].partition(":")
+    assert is_orphan({**mine, "grader.parent": f"{pid}:{int(started) + 1}"}), "the number was used again"
+    assert is_orphan({**mine, "grader.parent": "nonsense"})
+    elsewhere = {**mine, "grader.host": "another", "grader.parent": "1:1"}
+    assert not is_orphan(elsewhere), "another host's processes cannot be seen"
+    assert is_orphan({**elsewhere, "grader.deadline": "1"}), "but their time is known"

@@ -1,0 +1,49 @@
+"""What a Docker box sees of the host."""
+
+from __future__ import annotations
+
+import io
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox import image
+
+
+def test_layout_binds_programs_only() -> None:
+    bound = image.layout().bound
+    assert "/usr" in bound
+    assert any(Path(sys.prefix).is_relative_to(path) for path in bound)
+    assert not {"/", "/etc", "/root", "/home", "/var", "/tmp", str(Path.home())} & set(bound)
+
+
+def test_tar_is_the_same_each_time_and_holds_no_content() -> None:
+    data = image.image_tar(image.layout())
+    assert data == image.image_tar(image.layout())
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        filled = {entry.name for entry in tar if entry.isfile() and entry.size}
+    assert filled == {"etc/passwd", "etc/group"}
+
+
+def test_another_layout_is_another_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = image.image_tag()
+    image.image_tag.cache_clear()
+    monkeypatch.setattr(image, "layout", lambda: image.Layout(("/usr",), ()))
+    assert image.image_tag() != usual
+    image.image_tag.cache_clear()
+
+
+def test_data_and_checkout_below_a_bound_folder_are_masked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "opt" / "data"
+    data.mkdir(parents=True)
+    monkeypatch.setenv("GRADER_DATA_DIR", str(data))
+    assert str(data) in image._masked_paths((str(tmp_path / "opt"),))
+
+
+def test_an_environment_in_a_masked_checkout_stays_reachable() -> None:
+    what = image.Layout(("/opt", "/opt/checkout/.venv"), ("/opt/checkout",))
+    assert what.below("/opt/checkout") == [".venv"]

@@ -1,0 +1,88 @@
+"""What only a plain process does."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from tests.sandbox.talk import ask, within
+
+PARENT = """
+import sys, time
+from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.choose import make_boxes
+from tests.sandbox.talk import ask
+box = make_boxes(sys.argv[1]).start(BoxSpec(Purpose.RUN, program="probe.py"))
+print(box.id, ask(box, "see")["pid"], flush=True)
+time.sleep(600)
+"""
+
+
+def start_parent(kind: str) -> tuple[subprocess.Popen[str], str, int]:
+    """A process that owns a box, the box's id and the number of its process (as the box sees it)."""
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, kind], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    name, pid = parent.stdout.readline().split()
+    return parent, name, int(pid)
+
+
+def end_parent(parent: subprocess.Popen[str], number: int) -> None:
+    parent.send_signal(number)
+    parent.wait(20)
+    assert parent.stdout is not None
+    parent.stdout.close()
+
+
+def test_dies_with_its_parent(local_boxes: BoxMaker) -> None:
+    parent, _, pid = start_parent("local")
+    folder = Path(f"/proc/{pid}/cwd").readlink()
+    local_boxes.reap()
+    assert folder.exists()
+    end_parent(parent, signal.SIGKILL)
+    assert within(5, lambda: _state(pid) == "Z")
+    local_boxes.reap()
+    assert not folder.exists()
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return "Z"
+
+
+def test_outlives_the_thread_that_started_it(local_boxes: BoxMaker) -> None:
+    made: list[Box] = []
+    thread = threading.Thread(
+        target=lambda: made.append(local_boxes.start(BoxSpec(Purpose.RUN, program="probe.py")))
+    )
+    thread.start()
+    thread.join()
+    box = made[0]
+    assert ask(box, "see")["pid"]
+    assert box.end(wait_s=0.3) is None
+    box.kill()
+
+
+def test_its_folder_goes_with_it(local_boxes: BoxMaker, start: Callable[..., Box]) -> None:
+    box = start(local_boxes)
+    seen = ask(box, "see")
+    folder = Path(seen["cwd"])
+    assert folder == Path(seen["env"]["HOME"])
+    assert folder.exists()
+    assert folder.stat().st_mode & 0o077 == 0
+    ask(box, "many_files", folder=str(folder), count=5)
+    box.kill()
+    assert not folder.exists()
+
+
+def test_leads_its_own_session(local_boxes: BoxMaker, start: Callable[..., Box]) -> None:
+    seen = ask(start(local_boxes), "see")
+    assert seen["pid"] == seen["group"] == seen["session"]
+    assert seen["no_new_privileges"]
+    assert seen["oom_score"] == 1000

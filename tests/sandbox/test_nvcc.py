@@ -1,0 +1,168 @@
+"""Compiling CUDA in a box."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from grader import limits
+from grader.errors import BoxUnavailable
+from grader.sandbox.box import BoxMaker
+from grader.sandbox.compiler import nvcc
+from grader.sandbox.compiler.log import clean_log
+from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
+from grader.sandbox.toolkit import nvcc_version
+
+FOOTER = """#line 1 "the grader's footer"
+extern "C" void grader_entry(void** p) { solve((const float*)p[0], (float*)p[1], 4); }
+"""
+SOURCE = """__global__ void copy(const float* a, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = a[i];
+}
+extern "C" void solve(const float* a, float* out, int n) {
+    copy<<<(n + 255) / 256, 256>>>(a, out, n);
+}
+"""
+
+pytestmark = pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> Iterator[None]:
+    nvcc.cache.clear()
+    yield
+    nvcc.cache.clear()
+
+
+def compile_source(boxes: BoxMaker, source: str, **more: str) -> CompileResult:
+    return compile_cuda(boxes, CompileRequest(source, FOOTER, **more))
+
+
+def test_a_good_source_becomes_a_library(boxes: BoxMaker) -> None:
+    result = compile_source(boxes, SOURCE)
+    assert result.ok, result.log
+    assert result.artefact is not None
+    assert result.artefact[:4] == b"\x7fELF"
+    assert b"\0grader_entry\0" in result.artefact
+    assert result.log == ""
+
+
+def test_the_same_source_is_compiled_once(local_boxes: BoxMaker) -> None:
+    first = compile_source(local_boxes, SOURCE)
+    again = compile_source(local_boxes, SOURCE)
+    assert again.artefact is first.artefact
+    assert again.seconds < first.seconds
+    other = CompileRequest(SOURCE, FOOTER, arch="sm_80")
+    assert other.key() != CompileRequest(SOURCE, FOOTER).key()
+
+
+def test_an_error_names_the_students_file_and_line(boxes: BoxMaker) -> None:
+    wrong = SOURCE.replace("out[i] = a[i]", "out[i] = b[i]")
+    result = compile_source(boxes, wrong, filename="my_kernel.cu")
+    assert not result.ok
+    assert result.artefact is None
+    assert 'my_kernel.cu(3): error: identifier "b" is undefined' in result.log
+    assert "/tmp" not in result.log
+    assert "tmpxft" not in result.log
+
+
+def test_a_file_name_is_never_a_path(local_boxes: BoxMaker) -> None:
+    for name in ("../../x.cu", "-o.cu", "a b.cu", "x.cu\n", "/etc/x.cu"):
+        result = compile_source(local_boxes, "nonsense", filename=name)
+        assert "solution.cu(1): error" in result.log
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["\n#if 0\n", "/*", '\nstatic const char* s = R"(', "\n#define grader_entry other\n", "\nnamespace x {"],
+)
+def test_the_footer_cannot_be_swallowed(local_boxes: BoxMaker, end: str) -> None:
+    result = compile_source(local_boxes, SOURCE + end)
+    assert not result.ok
+    assert re.search(r"unterminated|no entry point|expected a", result.log), result.log
+
+
+def test_a_last_backslash_does_not_join_the_footer(local_boxes: BoxMaker) -> None:
+    result = compile_source(local_boxes, SOURCE + "// the end \\")
+    assert result.ok, result.log
+
+
+def test_an_error_of_the_assembler_has_no_path(local_boxes: BoxMaker) -> None:
+    result = compile_source(local_boxes, SOURCE + '__global__ void wrong() { asm("bogus;"); }')
+    assert not result.ok
+    assert "ptxas solution.ptx, line" in result.log
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("path", ["/etc/shadow", "/proc/1/environ", "/work/main/pyproject.toml"])
+def test_including_the_hosts_files_shows_nothing(docker_boxes: BoxMaker, path: str) -> None:
+    result = compile_source(docker_boxes, f'#include "{path}"\n' + SOURCE)
+    assert "GRADER" not in result.log
+    assert "root:*" not in result.log
+    assert "kernel-grader" not in result.log
+
+
+def test_endless_templates_end_by_the_clock(boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "COMPILE_SECONDS", 3.0)
+    bomb = (
+        "template <int N, int M> struct T { static const int v = T<N-1, 2*M>::v + T<N-1, 2*M+1>::v; };\n"
+        "template <int M> struct T<0, M> { static const int v = M; };\n"
+        "int boom = T<40, 1>::v;\n"
+    )
+    began = time.monotonic()
+    result = compile_source(boxes, bomb + SOURCE)
+    assert not result.ok
+    assert "took longer than 3 seconds" in result.log
+    assert time.monotonic() - began < 10
+
+
+def test_a_flood_of_errors_is_cut(local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "COMPILE_LOG_BYTES", 2000)
+    many = "".join(f"#warning {'x' * 200} {number}\n" for number in range(500))
+    result = compile_source(local_boxes, many + SOURCE)
+    assert len(result.log.encode()) <= 2000
+    assert not result.ok, "the flood ended the compiler"
+
+
+def test_a_compiler_that_eats_memory(boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "COMPILE_MEMORY_BYTES", 48 * limits.MIB)
+    macros = "#define M0 1,1,1,1,1,1,1,1\n"
+    for number in range(1, 9):
+        macros += f"#define M{number} {','.join([f'M{number - 1}'] * 8)}\n"
+    result = compile_source(boxes, macros + "int many[] = {M7};\n" + SOURCE)
+    assert not result.ok
+    assert "more memory than it may" in result.log
+
+
+def test_a_large_library_is_refused(boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ARTEFACT_BYTES", 1 * limits.MIB)
+    result = compile_source(boxes, "int large[1 << 20] = {1};\n" + SOURCE)
+    assert not result.ok
+    assert "larger than 1048576 bytes" in result.log
+
+
+def test_no_compiler_is_our_fault(local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvcc, "cuda_home", lambda: None)
+    with pytest.raises(BoxUnavailable, match="no CUDA compiler"):
+        compile_source(local_boxes, SOURCE)
+
+
+def test_log_is_made_printable() -> None:
+    assert clean_log("\x1b[31mred\x1b[0m \x07\u202e\x00ok\r\n") == "red ok"
+    assert clean_log("/tmp/a-b/c/tmpxft_0000f1_00000000-6_solution.cu(3): no") == "solution.cu(3): no"
+    assert len(clean_log("é" * limits.COMPILE_LOG_BYTES).encode()) <= limits.COMPILE_LOG_BYTES
+
+
+def test_nothing_here_loads_a_library(monkeypatch: pytest.MonkeyPatch, local_boxes: BoxMaker) -> None:
+    """The parent must never load what a stranger's source became: not even to look for its entry point."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("loaded")
+
+    monkeypatch.setattr(ctypes, "CDLL", refuse)
+    assert compile_source(local_boxes, SOURCE).ok

@@ -1,0 +1,81 @@
+"""Spare boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from grader.sandbox.box import BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.pool import SpareBoxes
+from tests.sandbox.talk import Silent, ask
+
+SPEC = BoxSpec(Purpose.RUN, program="probe.py", wall_seconds=30)
+
+
+@pytest.fixture
+def pool(boxes: BoxMaker) -> Iterator[SpareBoxes]:
+    pool = SpareBoxes(boxes, SPEC, count=2)
+    yield pool
+    pool.close()
+
+
+def fill(pool: SpareBoxes) -> None:
+    pool.refill()
+    pool.wait()
+
+
+def test_hands_out_each_box_once(pool: SpareBoxes) -> None:
+    fill(pool)
+    assert pool.ready() == 2
+    made = [pool.start(SPEC) for _ in range(3)]
+    assert len({box.id for box in made}) == 3
+    assert pool.ready() == 0
+    for box in made:
+        assert ask(box, "see")["pid"]
+        box.kill()
+    fill(pool)
+    assert pool.ready() == 2
+
+
+def test_another_spec_gets_a_box_of_its_own(pool: SpareBoxes) -> None:
+    fill(pool)
+    box = pool.start(replace(SPEC, env={"A": "1"}))
+    assert ask(box, "see")["env"]["A"] == "1"
+    assert pool.ready() == 2
+    box.kill()
+
+
+def test_a_dead_spare_is_passed_over(pool: SpareBoxes) -> None:
+    fill(pool)
+    pool._spares[0][0].kill()
+    box = pool.start(SPEC)
+    assert box.end() is None
+    box.kill()
+
+
+def test_its_clock_starts_when_handed_out(boxes: BoxMaker) -> None:
+    spec = replace(SPEC, wall_seconds=1.0)
+    pool = SpareBoxes(boxes, spec, count=1)
+    fill(pool)
+    box = pool._spares[0][0]
+    assert box.end(wait_s=1.5) is None, "a spare does not age"
+    assert pool.start(spec) is box
+    with pytest.raises(Silent):
+        ask(box, "spin")
+    end = box.end(wait_s=5)
+    assert end is not None
+    assert end.reason is EndReason.WALL_CLOCK
+    box.kill()
+    pool.close()
+
+
+def test_close_kills_the_spares(boxes: BoxMaker) -> None:
+    pool = SpareBoxes(boxes, SPEC, count=1)
+    fill(pool)
+    spare = pool._spares[0][0]
+    pool.close()
+    assert spare.end() is not None
+    fill(pool)
+    assert pool.ready() == 0
