@@ -59,7 +59,9 @@ def take(platform: Platform) -> Claim:
     return held
 
 
-def move(platform: Platform, held: Claim, state: State, done: int = 0, total: int = 0, label: str = "") -> None:
+def move(
+    platform: Platform, held: Claim, state: State, done: int = 0, total: int = 0, label: str = ""
+) -> None:
     with writing(platform.sessions) as session:
         assert leases.progress(session, held, state, ProgressView(done=done, total=total, label=label))
 
@@ -103,9 +105,30 @@ def accepted(time_us: float = 812.5, speedup: float | None = 1.31, **values: Any
         "verdict": Verdict.ACCEPTED,
         "flags": [Flag.SIMILAR],
         "cases": [
-            CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED, seed=7, sizes={"n": 1024}, seconds=0.012),
-            CaseReport(name="nan", category="nan", verdict=CaseVerdict.ACCEPTED, seed=8, sizes={"n": 500}, output="hello"),
-            CaseReport(name="secret", category="prime", verdict=CaseVerdict.ACCEPTED, seed=99, sizes={"n": 31}, hidden=True),
+            CaseReport(
+                name="basic",
+                category="basic",
+                verdict=CaseVerdict.ACCEPTED,
+                seed=7,
+                sizes={"n": 1024},
+                seconds=0.012,
+            ),
+            CaseReport(
+                name="nan",
+                category="nan",
+                verdict=CaseVerdict.ACCEPTED,
+                seed=8,
+                sizes={"n": 500},
+                output="hello",
+            ),
+            CaseReport(
+                name="secret",
+                category="prime",
+                verdict=CaseVerdict.ACCEPTED,
+                seed=99,
+                sizes={"n": 31},
+                hidden=True,
+            ),
         ],
         "workloads": workloads,
         "score": Score(
@@ -120,10 +143,24 @@ def accepted(time_us: float = 812.5, speedup: float | None = 1.31, **values: Any
 
 def wrong(**values: Any) -> Report:
     mismatch = Mismatch(
-        argument="out", kind="value", index=[1023], expected="1.5", got="0.0", wrong=33, total=1024, max_error=2.25
+        argument="out",
+        kind="value",
+        index=[1023],
+        expected="1.5",
+        got="0.0",
+        wrong=33,
+        total=1024,
+        max_error=2.25,
     )
     cases = [
-        CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED, seed=1, sizes={"n": 64}, seconds=0.01),
+        CaseReport(
+            name="basic",
+            category="basic",
+            verdict=CaseVerdict.ACCEPTED,
+            seed=1,
+            sizes={"n": 64},
+            seconds=0.01,
+        ),
         CaseReport(
             name="tail of block",
             category="block_edge",
@@ -137,16 +174,32 @@ def wrong(**values: Any) -> Report:
             seconds=0.02,
         ),
         CaseReport(
-            name="secret", category="prime", verdict=CaseVerdict.RUNTIME_ERROR, seed=99, sizes={"n": 31}, detail="n was 31", hidden=True
+            name="secret",
+            category="prime",
+            verdict=CaseVerdict.RUNTIME_ERROR,
+            seed=99,
+            sizes={"n": 31},
+            detail="n was 31",
+            hidden=True,
         ),
-        CaseReport(name="late", category="huge", verdict=CaseVerdict.NOT_RUN, detail="Not run: three boxes were lost."),
+        CaseReport(
+            name="late",
+            category="huge",
+            verdict=CaseVerdict.NOT_RUN,
+            detail="Not run: three boxes were lost.",
+        ),
     ]
     given = {"verdict": Verdict.WRONG_ANSWER, "cases": cases, "score": Score(passed=1, total=4)}
     return _report(**(given | values))
 
 
 def not_compiled(log: str = "solution.cu(3): error: <img src=x onerror=alert(1)>") -> Report:
-    return _report(verdict=Verdict.COMPILE_ERROR, compiler_log=log, detail="Line 3 does not compile.", hint="Close the bracket.")
+    return _report(
+        verdict=Verdict.COMPILE_ERROR,
+        compiler_log=log,
+        detail="Line 3 does not compile.",
+        hint="Close the bracket.",
+    )
 
 
 def _report(**values: Any) -> Report:

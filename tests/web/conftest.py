@@ -1,0 +1,83 @@
+"""A real platform on SQLite, its application, and browsers (test clients) of several people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from grader.service import accounts
+from grader.service.accounts import Role, User
+from grader.service.platform import Platform, open_platform
+from grader.web.app import create_app
+from tests.web import stage
+
+Visit = Callable[[User | None], FlaskClient]
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Iterator[Platform]:
+    opened = open_platform(stage.make_settings(tmp_path))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def app(platform: Platform) -> Flask:
+    made = create_app(platform)
+    made.config["TESTING"] = False  # errors are answered, not raised
+    return made
+
+
+@pytest.fixture
+def ada(platform: Platform) -> User:
+    return accounts.create_user(platform, "ada", stage.PASSWORD)
+
+
+@pytest.fixture
+def bob(platform: Platform) -> User:
+    return accounts.create_user(platform, "bob", stage.PASSWORD)
+
+
+@pytest.fixture
+def teacher(platform: Platform) -> User:
+    return accounts.create_user(platform, "teacher", stage.PASSWORD, Role.STAFF)
+
+
+@pytest.fixture
+def visit(app: Flask) -> Visit:
+    """A browser in which that user (or nobody) is signed in through the form."""
+
+    def make(user: User | None) -> FlaskClient:
+        client = app.test_client()
+        if user is not None:
+            data = {"name": user.name, "password": stage.PASSWORD, "csrf_token": csrf(client)}
+            assert client.post("/sign-in", data=data).status_code == 303
+        return client
+
+    return make
+
+
+@pytest.fixture
+def call(app: Flask, platform: Platform) -> Visit:
+    """A program with that user's API token (or none)."""
+
+    def make(user: User | None) -> FlaskClient:
+        client = app.test_client()
+        if user is not None:
+            token = accounts.issue_token(platform, user, "test")
+            client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
+        return client
+
+    return make
+
+
+def csrf(client: FlaskClient, page: str = "/sign-in") -> str:
+    """The token in a form of ``page``."""
+    found = re.search(r'name="csrf_token" value="([^"]+)"', client.get(page).text)
+    assert found, f"{page} has no form"
+    return found[1]

@@ -1,0 +1,307 @@
+"""Every route of the API: what it answers, to whom, and how it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from grader import limits
+from grader.schemas.challenge import ChallengeDetail, ChallengeList
+from grader.schemas.report import Report
+from grader.schemas.submission import (
+    ErrorEnvelope,
+    Health,
+    Leaderboard,
+    Me,
+    SourceView,
+    State,
+    SubmissionList,
+    SubmissionView,
+    TokenView,
+)
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from tests.web import stage
+from tests.web.conftest import Visit
+
+API = "/api/v1"
+BODY = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "add.py"}
+
+
+def refused(answer: TestResponse, status: int, code: str) -> str:
+    """The message of an error, after checking that it has the one shape."""
+    assert answer.status_code == status, answer.text
+    assert answer.mimetype == "application/json"
+    error = ErrorEnvelope.model_validate_json(answer.data).error
+    assert error.code == code
+    return f"{error.message} {error.hint}"
+
+
+class TestReadByAnyone:
+    def test_challenges(self, call: Visit) -> None:
+        found = ChallengeList.model_validate_json(call(None).get(f"{API}/challenges").data)
+        assert stage.SLUG in [each.slug for each in found.challenges]
+
+    def test_challenge(self, call: Visit) -> None:
+        found = ChallengeDetail.model_validate_json(call(None).get(f"{API}/challenges/{stage.SLUG}").data)
+        assert set(found.starters) == {"cuda", "triton"}
+        assert found.served == ["triton"]
+
+    def test_unknown_challenge(self, call: Visit) -> None:
+        refused(call(None).get(f"{API}/challenges/nothing"), 404, "unknown_challenge")
+
+    def test_leaderboard(self, call: Visit, platform: Platform, ada: User) -> None:
+        stage.judged(platform, ada, stage.accepted())
+        board = Leaderboard.model_validate_json(call(None).get(f"{API}/leaderboards/{stage.SLUG}").data)
+        assert [entry.user for entry in board.entries] == ["ada"]
+        cuda = call(None).get(f"{API}/leaderboards/{stage.SLUG}?language=cuda&device=cpu")
+        assert Leaderboard.model_validate_json(cuda.data).entries == []
+
+    @pytest.mark.parametrize(
+        ("query", "status"), [("language=perl", 400), ("device=abacus", 400), ("nonsense=1", 400)]
+    )
+    def test_leaderboard_refuses(self, call: Visit, query: str, status: int) -> None:
+        assert call(None).get(f"{API}/leaderboards/{stage.SLUG}?{query}").status_code == status
+
+    def test_health_tells_what_is_down(self, call: Visit) -> None:
+        answer = call(None).get(f"{API}/health")
+        found = Health.model_validate_json(answer.data)
+        assert answer.status_code == 503
+        assert not found.ok
+        assert found.parts["database"].ok
+        assert not found.parts["queue"].ok
+
+
+class TestAccounts:
+    def test_password_buys_a_token_that_can_be_given_back(self, app: Flask, ada: User) -> None:
+        client = app.test_client()
+        answer = client.post(
+            f"{API}/tokens", json={"name": "ada", "password": stage.PASSWORD, "label": "laptop"}
+        )
+        assert answer.status_code == 201
+        view = TokenView.model_validate_json(answer.data)
+        headers = {"Authorization": f"Bearer {view.token}"}
+        me = Me.model_validate_json(client.get(f"{API}/me", headers=headers).data)
+        assert (me.name, me.role) == ("ada", "student")
+        assert client.delete(f"{API}/tokens/current", headers=headers).status_code == 204
+        refused(client.get(f"{API}/me", headers=headers), 401, "not_signed_in")
+
+    def test_wrong_password(self, call: Visit, ada: User) -> None:
+        answer = call(None).post(f"{API}/tokens", json={"name": "ada", "password": "wrong"})
+        assert "wrong" in refused(answer, 401, "not_signed_in")
+
+    def test_guessing_is_slowed(self, call: Visit, ada: User) -> None:
+        client = call(None)
+        body = {"name": "nobody", "password": "guess"}
+        for _ in range(limits.SIGN_IN_PER_MINUTE):
+            assert client.post(f"{API}/tokens", json=body).status_code == 401
+        right = client.post(f"{API}/tokens", json={"name": "ada", "password": stage.PASSWORD})
+        refused(right, 429, "too_many")
+        assert int(right.headers["Retry-After"]) > 0
+
+    @pytest.mark.parametrize("header", ["Bearer grd_wrong", "Bearer", "Basic YWRhOmFkYQ==", ""])
+    def test_bad_token_is_never_nobody(self, app: Flask, header: str) -> None:
+        answer = app.test_client().get(f"{API}/challenges", headers={"Authorization": header})
+        refused(answer, 401, "not_signed_in")
+
+    def test_bad_token_beats_a_good_cookie(self, visit: Visit, ada: User) -> None:
+        answer = visit(ada).get(f"{API}/me", headers={"Authorization": "Bearer grd_wrong"})
+        refused(answer, 401, "not_signed_in")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/me"),
+        ("GET", "/submissions"),
+        ("POST", "/submissions"),
+        ("GET", "/submissions/abc"),
+        ("GET", "/submissions/abc/source"),
+        ("GET", "/submissions/abc/report"),
+        ("POST", "/submissions/abc/cancel"),
+        ("DELETE", "/tokens/current"),
+    ],
+)
+def test_needs_signing_in(call: Visit, method: str, path: str) -> None:
+    refused(call(None).open(f"{API}{path}", method=method, json=BODY), 401, "not_signed_in")
+
+
+class TestSubmissions:
+    def test_hand_in_and_read_back(self, call: Visit, ada: User) -> None:
+        client = call(ada)
+        answer = client.post(f"{API}/submissions", json=BODY)
+        assert answer.status_code == 201, answer.text
+        view = SubmissionView.model_validate_json(answer.data)
+        assert (view.state, view.position, view.language) == (State.QUEUED, 1, "triton")
+        assert answer.headers["Location"] == f"{API}/submissions/{view.id}"
+        assert SubmissionView.model_validate_json(client.get(answer.headers["Location"]).data).id == view.id
+        source = SourceView.model_validate_json(client.get(f"{API}/submissions/{view.id}/source").data)
+        assert source.source == stage.SOURCE
+
+    def test_same_key_same_submission(self, call: Visit, ada: User) -> None:
+        client = call(ada)
+        headers = {"Idempotency-Key": "once"}
+        first, second = (client.post(f"{API}/submissions", json=BODY, headers=headers) for _ in range(2))
+        assert first.json and second.json
+        assert first.json["id"] == second.json["id"]
+
+    def test_list_is_ones_own(
+        self, call: Visit, platform: Platform, ada: User, bob: User, teacher: User
+    ) -> None:
+        mine = stage.hand_in(platform, ada).id
+        stage.hand_in(platform, bob)
+
+        def ids(user: User, query: str = "") -> list[str]:
+            found = SubmissionList.model_validate_json(call(user).get(f"{API}/submissions{query}").data)
+            return [each.id for each in found.submissions]
+
+        assert ids(ada) == [mine]
+        assert ids(ada, "?everyone=true") == [mine]
+        assert len(ids(teacher, "?everyone=true")) == 2
+        assert ids(teacher) == []
+        assert ids(ada, "?challenge=matmul") == []
+
+    def test_poll_costs_nothing_while_nothing_happens(
+        self, call: Visit, platform: Platform, ada: User
+    ) -> None:
+        client = call(ada)
+        path = f"{API}/submissions/{stage.hand_in(platform, ada).id}"
+        headers = {"If-None-Match": client.get(path).headers["ETag"]}
+        same = client.get(path, headers=headers)
+        assert (same.status_code, same.data) == (304, b"")
+        held = stage.take(platform)
+        stage.move(platform, held, State.TESTING, 1, 9)
+        changed = client.get(path, headers=headers)
+        assert changed.status_code == 200
+        assert changed.json
+        assert changed.json["progress"] == {"done": 1, "total": 9, "label": ""}
+
+    def test_report_hides_hidden_data_from_students(
+        self, call: Visit, platform: Platform, ada: User, teacher: User
+    ) -> None:
+        path = f"{API}/submissions/{stage.judged(platform, ada, stage.wrong()).id}/report"
+        answer = call(ada).get(path)
+        assert "n was 31" not in answer.text
+        assert "secret" not in answer.text
+        Report.model_validate_json(answer.data)
+        assert "n was 31" in call(teacher).get(path).text
+
+    def test_no_report_yet(self, call: Visit, platform: Platform, ada: User) -> None:
+        view = stage.hand_in(platform, ada)
+        refused(call(ada).get(f"{API}/submissions/{view.id}/report"), 409, "conflict")
+
+    def test_cancel(self, call: Visit, platform: Platform, ada: User) -> None:
+        client = call(ada)
+        path = f"{API}/submissions/{stage.hand_in(platform, ada).id}/cancel"
+        for _ in range(2):
+            assert SubmissionView.model_validate_json(client.post(path).data).state is State.CANCELLED
+
+    def test_cancel_too_late(self, call: Visit, platform: Platform, ada: User) -> None:
+        view = stage.judged(platform, ada, stage.accepted())
+        refused(call(ada).post(f"{API}/submissions/{view.id}/cancel"), 409, "conflict")
+
+    @pytest.mark.parametrize("part", ["", "/source", "/report", "/cancel"])
+    def test_someone_elses_is_not_there(
+        self, call: Visit, platform: Platform, ada: User, bob: User, teacher: User, part: str
+    ) -> None:
+        view = stage.judged(platform, ada, stage.accepted())
+        method = "POST" if part == "/cancel" else "GET"
+        theirs = call(bob).open(f"{API}/submissions/{view.id}{part}", method=method)
+        nobodys = call(bob).open(f"{API}/submissions/0000000000{part}", method=method)
+        assert refused(theirs, 404, "not_found").replace(view.id, "0000000000") == refused(
+            nobodys, 404, "not_found"
+        )
+        assert call(teacher).open(f"{API}/submissions/{view.id}{part}", method=method).status_code != 404
+
+    @pytest.mark.parametrize(
+        ("change", "status", "code"),
+        [
+            ({"source": ""}, 400, "bad_source"),
+            ({"source": "a\0b"}, 400, "bad_source"),
+            ({"source": "\ud800"}, 400, "bad_source"),
+            ({"source": "x" * (limits.SOURCE_BYTES + 1)}, 400, "bad_source"),
+            ({"challenge": "nothing"}, 404, "unknown_challenge"),
+            ({"language": "perl"}, 400, "unknown_language"),
+            ({"language": "cuda"}, 409, "language_not_served"),
+            ({"filename": "a.txt"}, 400, "unknown_language"),
+            ({"device": "abacus"}, 400, "unknown_device"),
+            ({"surprise": 1}, 400, "bad_request"),
+            ({"source": 5}, 400, "bad_request"),
+        ],
+    )
+    def test_refuses(self, call: Visit, ada: User, change: dict[str, Any], status: int, code: str) -> None:
+        refused(call(ada).post(f"{API}/submissions", json=BODY | change), status, code)
+
+    def test_too_many_waiting(self, call: Visit, platform: Platform, ada: User) -> None:
+        for _ in range(limits.WAITING_PER_USER):
+            stage.hand_in(platform, ada)
+        refused(call(ada).post(f"{API}/submissions", json=BODY), 429, "too_many")
+
+    def test_too_many_a_minute(self, call: Visit, ada: User, bob: User) -> None:
+        client = call(ada)
+        for _ in range(limits.SUBMIT_PER_MINUTE):
+            assert client.post(f"{API}/submissions", json=BODY | {"source": ""}).status_code == 400
+        refused(client.post(f"{API}/submissions", json=BODY), 429, "too_many")
+        assert call(bob).post(f"{API}/submissions", json=BODY).status_code == 201
+
+
+class TestBadRequests:
+    @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"text"', b"null", b"\xff\xfe", b"[" * 100_000])
+    def test_malformed(self, call: Visit, ada: User, body: bytes) -> None:
+        answer = call(ada).post(f"{API}/submissions", data=body, content_type="application/json")
+        refused(answer, 400, "bad_request")
+
+    def test_says_what_is_wrong_and_never_repeats_it(self, call: Visit, ada: User) -> None:
+        body = {"challenge": "sesame", "source": ["open"], "filename": "a.py"}
+        message = refused(call(ada).post(f"{API}/submissions", json=body), 400, "bad_request")
+        assert "source" in message
+        assert "sesame" not in message
+        assert "open" not in message.replace("openapi", "")
+
+    def test_password_is_not_repeated(self, call: Visit) -> None:
+        answer = call(None).post(f"{API}/tokens", json={"name": "ada", "password": {"secret": "hunter2"}})
+        assert "hunter2" not in refused(answer, 400, "bad_request")
+
+    @pytest.mark.parametrize("name", ["\ud800", "a\0b", "x" * 100_000])
+    def test_odd_names(self, call: Visit, name: str) -> None:
+        answer = call(None).post(f"{API}/tokens", json={"name": name, "password": "\ud800"})
+        assert answer.status_code in (400, 401), answer.text
+
+    def test_too_large(self, call: Visit, ada: User) -> None:
+        answer = call(ada).post(
+            f"{API}/submissions", data=b"x" * (limits.REQUEST_BYTES + 1), content_type="application/json"
+        )
+        refused(answer, 413, "too_large")
+
+    def test_unknown_address(self, call: Visit) -> None:
+        refused(call(None).get(f"{API}/nothing"), 404, "not_found")
+
+    def test_wrong_method(self, call: Visit) -> None:
+        answer = call(None).delete(f"{API}/challenges")
+        refused(answer, 405, "method_not_allowed")
+        assert "GET" in answer.headers["Allow"]
+
+    @pytest.mark.parametrize("query", ["limit=0", "limit=x", "offset=-1", "unknown=1"])
+    def test_bad_query(self, call: Visit, ada: User, query: str) -> None:
+        refused(call(ada).get(f"{API}/submissions?{query}"), 400, "bad_request")
+
+    def test_our_failure_tells_nothing(
+        self,
+        call: Visit,
+        platform: Platform,
+        monkeypatch: pytest.MonkeyPatch,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        def broken(_: object) -> None:
+            raise RuntimeError("the secret is 42")
+
+        monkeypatch.setattr("grader.service.catalogue.list_challenges", broken)
+        message = refused(call(None).get(f"{API}/challenges"), 500, "internal")
+        assert "42" not in message
+        assert "the secret is 42" in caplog.text
+        page = call(None).get("/")
+        assert page.status_code == 500
+        assert "42" not in page.text
