@@ -1,0 +1,322 @@
+"""`grader up` for real, with local boxes: from a kernel on disk to a place on the board, by commands alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+STAFF = ROOT / "reference" / "vector_add" / "staff"
+RIGHT, WRONG = STAFF / "solution.py", STAFF / "mutants" / "tail_dropped.py"
+ENDLESS = "def solve(a, b, out, n):\n    while True:\n        pass\n"
+# Far more than a loaded machine needs; only a failure waits that long.
+PATIENCE_SECONDS = 120.0
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a platform runs on Linux")
+
+
+@dataclass
+class Up:
+    """A running platform, and the environment in which commands find it."""
+
+    process: subprocess.Popen[bytes]
+    env: dict[str, str]
+    folder: Path
+    url: str = ""
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "log").read_text(errors="replace")
+
+    def cli(self, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            _command(*args),
+            env=self.env,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_SECONDS,
+        )
+
+    def json(self, *args: str, code: int = 0, stdin: str = "") -> Any:
+        ran = self.cli(*args, "--json", stdin=stdin)
+        assert ran.returncode == code, ran.stderr + self.log
+        return json.loads(ran.stdout)
+
+    def children(self) -> dict[int, str]:
+        """Every process below `grader up`, with its command line."""
+        parents = {int(path.name): _parent(path) for path in Path("/proc").iterdir() if path.name.isdigit()}
+        below = {self.process.pid}
+        while new := {pid for pid, parent in parents.items() if parent in below} - below:
+            below |= new
+        return {pid: _words(pid) for pid in below - {self.process.pid}}
+
+
+def _command(*args: str) -> list[str]:
+    return [sys.executable, "-m", "grader.cli.main", *args]
+
+
+def _parent(process: Path) -> int:
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def _words(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _until(true: Callable[[], Any], up: Up) -> Any:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (value := true()):
+        assert time.monotonic() < deadline, f"it did not come true in time\n{up.log}"
+        time.sleep(0.05)
+    return value
+
+
+def _start(folder: Path, *args: str) -> Up:
+    env = {key: value for key, value in os.environ.items() if not key.startswith("GRADER_")}
+    env |= {
+        "GRADER_DATA_DIR": str(folder / "data"),
+        "XDG_CONFIG_HOME": str(folder / "config"),
+        "NO_COLOR": "1",
+        # A worker that was killed is noticed soon, so that the test of it is short.
+        "GRADER_LEASE_S": "4",
+        "GRADER_HEARTBEAT_S": "1",
+        "GRADER_SWEEP_S": "1",
+    }
+    command = _command("up", "--port", "0", "--box", "local", "--ready-file", str(folder / "ready"), *args)
+    with (folder / "log").open("ab") as log:
+        process = subprocess.Popen(
+            command, env=env, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+        )
+    return Up(process, env, folder)
+
+
+def _ready(up: Up) -> Up:
+    def told() -> bool:
+        assert up.process.poll() is None, up.log
+        return (up.folder / "ready").exists()
+
+    _until(told, up)
+    up.url = json.loads((up.folder / "ready").read_text())["url"]
+    return up
+
+
+def _end(up: Up, kind: signal.Signals = signal.SIGTERM) -> int:
+    if up.process.poll() is None:
+        up.process.send_signal(kind)
+    try:
+        return up.process.wait(30)
+    finally:
+        if up.process.poll() is None:
+            up.process.kill()
+            up.process.wait()
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    # Not pytest's own, whose path is long: sockets have to fit in 100 bytes.
+    with tempfile.TemporaryDirectory(prefix="grader-up-") as path:
+        yield Path(path)
+
+
+@pytest.fixture(scope="module")
+def up(folder: Path) -> Iterator[Up]:
+    running = _start(folder)
+    try:
+        _ready(running)
+        made = running.json("user", "add", "ada")
+        password = made["password"] + "\n"
+        ran = running.cli(
+            "login", "--server", running.url, "--name", "ada", "--password-stdin", stdin=password
+        )
+        assert ran.returncode == 0, ran.stderr
+        yield running
+    finally:
+        _end(running)
+
+
+def test_it_tells_what_a_person_needs(up: Up) -> None:
+    log = up.log
+    assert f"The platform is ready: {up.url}" in log
+    assert "sign in as 'staff' with the password" in log
+    assert "WARNING: submissions run as plain processes" in log
+    assert json.loads((up.folder / "ready").read_text()) == {"url": up.url, "pid": up.process.pid}
+
+
+def test_a_right_and_a_wrong_kernel(up: Up) -> None:
+    report = up.json("submit", str(RIGHT), "-c", "vector_add", "--wait")
+    assert report["verdict"] == "accepted"
+    assert report["workloads"][0]["baselines_us"]["eager"] > 0
+    assert report["representative"] is False
+    ran = up.cli("submit", str(WRONG), "-c", "vector_add", "--wait")
+    assert ran.returncode == 1
+    assert "WRONG ANSWER" in ran.stdout
+    assert "replay: grader test" in ran.stdout
+    assert "done" in ran.stderr
+    board = up.json("leaderboard", "vector_add")
+    assert [(entry["rank"], entry["user"]) for entry in board["entries"]] == [(1, "ada")]
+    past = up.json("history", "-c", "vector_add")["submissions"]
+    assert [view["verdict"] for view in past[-2:]] == ["wrong_answer", "accepted"]
+    assert up.json("status", past[-1]["id"])["state"] == "done"
+    assert up.cli("status", past[-2]["id"]).returncode == 1
+
+
+def test_the_catalogue_is_the_servers(up: Up) -> None:
+    quick = up.json("challenges")
+    usual = up.cli("challenges", "--json", "--no-local")
+    assert "vector_add" in [challenge["slug"] for challenge in quick["challenges"]]
+    assert usual.returncode == 2  # there is no such option: the quick way is taken for the exact words only
+    assert up.json("show", "softmax")["served"] == ["triton"]
+
+
+def test_cancel_while_it_runs(up: Up, tmp_path: Path) -> None:
+    kernel = tmp_path / "endless.py"
+    kernel.write_text(ENDLESS)
+    submission = up.json("submit", str(kernel), "-c", "vector_add")["id"]
+    _until(lambda: up.json("status", submission)["state"] == "testing", up)
+    ran = up.cli("watch", submission, "--timeout", "0.2")
+    assert ran.returncode == 5
+    assert "It goes on" in ran.stderr
+    assert up.cli("cancel", submission).returncode == 0
+    ran = up.cli("watch", submission)
+    assert ran.returncode == 2
+    assert "was cancelled" in ran.stderr
+
+
+def test_refusals(up: Up, tmp_path: Path) -> None:
+    error = up.json("submit", str(STAFF / "solution.cu"), "-c", "vector_add", code=3)["error"]
+    assert error["code"] == "language_not_served"
+    assert error["hint"]
+    assert up.json("submit", str(RIGHT), "-c", "nope", code=2)["error"]["code"] == "unknown_challenge"
+    assert (
+        up.json("submit", str(RIGHT), "-c", "vector_add", "-d", "h900", code=2)["error"]["code"]
+        == "unknown_device"
+    )
+    assert up.json("status", "nope", code=2)["error"]["code"] == "not_found"
+    anonymous = up.env | {"GRADER_TOKEN": "grd_wrong"}
+    ran = subprocess.run(
+        _command("history"), env=anonymous, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.returncode == 3
+    assert "grader login" in ran.stderr
+
+
+def test_a_second_platform_in_the_same_folder_is_refused(up: Up) -> None:
+    ran = up.cli("up", "--port", "0", "--box", "local")
+    assert ran.returncode == 2
+    assert "A platform runs in" in ran.stderr
+    assert up.process.poll() is None
+
+
+def test_a_killed_worker_is_replaced_and_its_submission_judged(up: Up, tmp_path: Path) -> None:
+    kernel = tmp_path / "slow.py"
+    kernel.write_text("import time\ntime.sleep(2)\n" + RIGHT.read_text())
+    submission = up.json("submit", str(kernel), "-c", "vector_add")["id"]
+    _until(lambda: up.json("status", submission)["state"] in ("testing", "compiling"), up)
+    (worker,) = [pid for pid, words in up.children().items() if "grader.cli.main worker" in words]
+    os.kill(worker, signal.SIGKILL)
+    report = up.json("watch", submission, "--timeout", "100")
+    assert report["verdict"] == "accepted"
+    assert up.json("status", submission)["attempt"] == 2
+    assert "worker 1 was ended by signal 9" in up.log
+
+
+def test_doctor_sees_it(up: Up) -> None:
+    findings = {finding["name"]: finding for finding in up.json("doctor")["findings"]}
+    assert findings["server"]["mark"] == "ok"
+    assert "signed in as ada" in findings["server"]["text"]
+
+
+# The tests above share the platform; these end it, so they come last.
+
+
+def test_sigterm_ends_everything_and_it_starts_again_without_a_new_account(up: Up) -> None:
+    below = up.children()
+    told = " ".join(below.values())
+    for part in ("redis-server", "grader.web.server", "grader.cli.main worker"):
+        assert part in told
+    assert _end(up) == 0
+    assert [words for pid, words in below.items() if _alive(pid)] == []
+    assert not (up.folder / "ready").exists()
+    again = _start(up.folder)
+    try:
+        _ready(again)
+        assert again.log.count("sign in as 'staff'") == 1
+        history = subprocess.run(
+            _command("history", "--json"),
+            env=up.env | {"GRADER_SERVER": again.url, "GRADER_TOKEN": _token(up)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert json.loads(history.stdout)["total"] >= 2
+        below = again.children()
+        assert _end(again, signal.SIGINT) == 0
+        assert [words for pid, words in below.items() if _alive(pid)] == []
+    finally:
+        _end(again)
+
+
+def _token(up: Up) -> str:
+    return str(json.loads((up.folder / "config" / "grader" / "client.json").read_text())["token"])
+
+
+def _up_once(tmp: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("GRADER_")}
+    return subprocess.run(
+        _command("up", *args),
+        env=clean | {"GRADER_DATA_DIR": str(tmp / "data")} | env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_local_boxes_are_not_exposed(tmp_path: Path) -> None:
+    ran = _up_once(tmp_path, "--port", "0", "--box", "local", "--host", "0.0.0.0")
+    assert ran.returncode == 3
+    assert "Refusing to listen on 0.0.0.0" in ran.stderr
+
+
+def test_a_taken_port(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = _up_once(tmp_path, "--port", str(taken.getsockname()[1]), "--box", "local")
+    assert ran.returncode == 2
+    assert "--port 0" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("GRADER_PORT", "many"), ("GRADER_BOX", "paper"), ("GRADER_ATTEMPTS", "0")]
+)
+def test_a_setting_that_cannot_be_used_is_named(tmp_path: Path, name: str, value: str) -> None:
+    ran = _up_once(tmp_path, **{name: value})
+    assert ran.returncode == 2
+    assert f"error: {name} cannot be used" in ran.stderr
