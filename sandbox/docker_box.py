@@ -16,22 +16,17 @@ import threading
 import time
 import uuid
 from pathlib import Path
-from typing import Any
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox import image
-from grader.sandbox.box import BoxEnd, BoxSpec, EndReason, Purpose
+from grader.sandbox import container, image
+from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
 from grader.sandbox.docker_engine import Engine, engine, is_orphan, labels
 from grader.sandbox.output import BoundedOutput
 from grader.sandbox.parent import make_folder, sweep_folders
-from grader.sandbox.toolkit import cuda_home
 
 RUNNER = Path(__file__).resolve().parent / "runner"
 
-OPEN_FILES = 1024
-# Triton's and nvcc's caches make hundreds of files; each costs the host a kilobyte of memory that no limit counts.
-TMP_INODES = 16_384
 # A frame of the attached stream is a header of 8 bytes (stream, 0, 0, 0, length) and that many bytes.
 FRAME_HEADER = 8
 READ_BYTES = 256 * limits.KIB
@@ -40,69 +35,6 @@ CLOCK_SECONDS = 1.0
 # Docker reports death by signal N as exit code 128 + N.
 SIGNAL_BASE = 128
 SIGNALS = 64
-
-
-def environment(spec: BoxSpec) -> dict[str, str]:
-    cuda = cuda_home()
-    folders = [str(Path(sys.executable).parent), *([f"{cuda}/bin"] if cuda else [])]
-    values = {
-        "PATH": ":".join([*folders, "/usr/local/bin", "/usr/bin", "/bin"]),
-        "HOME": "/tmp",  # noqa: S108 - the box's own
-        "TMPDIR": "/tmp",  # noqa: S108
-        "LANG": "C.UTF-8",
-        "USER": "nobody",
-        "HOSTNAME": "box",
-    }
-    if cuda:
-        values["CUDA_HOME"] = str(cuda)
-    if libraries := os.environ.get("LD_LIBRARY_PATH"):
-        values["LD_LIBRARY_PATH"] = libraries
-    return {**values, **spec.env}
-
-
-def _tmp_options(spec: BoxSpec) -> str:
-    # Triton dlopens the launcher that it has compiled into its cache, so running needs an executable /tmp.
-    # A compiler executes nothing that it wrote.
-    execution = "noexec" if spec.purpose is Purpose.COMPILE else "exec"
-    owner = f"uid={image.NOBODY},gid={image.NOBODY},mode=0700"
-    return f"rw,nosuid,nodev,{execution},size={spec.tmp_bytes},nr_inodes={TMP_INODES},{owner}"
-
-
-def _devices(spec: BoxSpec) -> list[str]:
-    """Device files that the box gets. A GPU will be handed over here; today a box has none."""
-    return []
-
-
-def host_config(client: Any, spec: BoxSpec, binds: list[str]) -> dict[str, Any]:
-    from docker.types import LogConfig, Ulimit
-
-    return dict(
-        client.create_host_config(
-            binds=binds,
-            network_mode="none",
-            cap_drop=["ALL"],
-            security_opt=["no-new-privileges"],
-            read_only=True,
-            tmpfs={"/tmp": _tmp_options(spec)},  # noqa: S108
-            # No /dev/shm and no System V memory: /tmp is the one place to write, and it is bounded.
-            ipc_mode="none",
-            pids_limit=spec.pids,
-            mem_limit=spec.memory_bytes,
-            memswap_limit=spec.memory_bytes,
-            nano_cpus=int(min(spec.cpus, os.cpu_count() or 1) * 1e9),
-            ulimits=[
-                Ulimit(name="core", soft=0, hard=0),
-                Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),
-                Ulimit(name="fsize", soft=spec.tmp_bytes, hard=spec.tmp_bytes),
-            ],
-            devices=_devices(spec),
-            oom_score_adj=1000,  # where the host runs out of memory, a box goes first
-            # What a box prints comes through the attached stream; a log would be a way to write to the host's disk.
-            log_config=LogConfig(type="none"),
-            init=False,
-            auto_remove=False,
-        )
-    )
 
 
 class DockerBox:
@@ -159,10 +91,10 @@ class DockerBox:
             user=f"{image.NOBODY}:{image.NOBODY}",
             working_dir="/tmp",  # noqa: S108
             hostname="box",
-            environment=environment(spec),
+            environment=container.environment(spec),
             network_disabled=True,
             labels=labels(spec.wall_seconds),
-            host_config=host_config(
+            host_config=container.host_config(
                 self._engine.client, spec, [*self._maker.binds, f"{self._folder}:{image.SOCKET_MOUNT}:ro"]
             ),
         )  # fmt: skip
@@ -266,8 +198,8 @@ class DockerBox:
         return BoxEnd(EndReason.EXITED, exit_code=code)
 
     def _discard(self) -> None:
-        if container := getattr(self, "_container", None):
-            self._maker.remover.remove(container)
+        if name := getattr(self, "_container", None):
+            self._maker.remover.remove(name)
         shutil.rmtree(self._folder, ignore_errors=True)
         self._maker.alive.discard(self)
 
@@ -304,16 +236,16 @@ class Remover:
 
     def _serve(self) -> None:
         while True:
-            container = self._waiting.get()
+            ended = self._waiting.get()
             try:
-                self._engine.remove(container)
+                self._engine.remove(ended)
             except BoxUnavailable:
                 pass  # it bears our label: whoever reaps next removes it
             finally:
                 self._waiting.task_done()
 
-    def remove(self, container: str) -> None:
-        self._waiting.put(container)
+    def remove(self, ended: str) -> None:
+        self._waiting.put(ended)
 
     def finish(self) -> None:
         """Wait until everything handed over is removed."""
@@ -355,9 +287,9 @@ class DockerBoxes:
         return box
 
     def reap(self) -> int:
-        orphans = [container for container, marks in self.engine.boxes() if is_orphan(marks)]
-        for container in orphans:
-            self.engine.remove(container)
+        orphans = [found for found, marks in self.engine.boxes() if is_orphan(marks)]
+        for orphan in orphans:
+            self.engine.remove(orphan)
         sweep_folders("docker")
         return len(orphans)
 

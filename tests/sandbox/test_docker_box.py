@@ -12,7 +12,7 @@ import pytest
 import grader
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox import docker_box, image
+from grader.sandbox import container, docker_box, image
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
 from grader.sandbox.docker_engine import engine, is_orphan, labels
 from tests.sandbox.talk import ask, within
@@ -69,7 +69,7 @@ def test_tmp_is_bounded(docker_boxes: BoxMaker, start: Start) -> None:
     filled = ask(box, "fill", folder="/tmp", bytes=limits.GIB)
     assert filled["filled"] <= 16 * limits.MIB
     made = ask(box, "many_files", folder="/tmp", count=100_000)
-    assert made["made"] <= docker_box.TMP_INODES
+    assert made["made"] <= container.TMP_INODES
     assert made["refused"]
 
 

@@ -1,0 +1,79 @@
+"""What a Docker box is made with: everything taken away that can be, and a bound on everything else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from grader.sandbox import image
+from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.toolkit import cuda_home
+
+OPEN_FILES = 1024
+# Triton's and nvcc's caches make hundreds of files; each costs the host a kilobyte of memory that no limit counts.
+TMP_INODES = 16_384
+
+
+def environment(spec: BoxSpec) -> dict[str, str]:
+    cuda = cuda_home()
+    folders = [str(Path(sys.executable).parent), *([f"{cuda}/bin"] if cuda else [])]
+    values = {
+        "PATH": ":".join([*folders, "/usr/local/bin", "/usr/bin", "/bin"]),
+        "HOME": "/tmp",  # noqa: S108 - the box's own
+        "TMPDIR": "/tmp",  # noqa: S108
+        "LANG": "C.UTF-8",
+        "USER": "nobody",
+        "HOSTNAME": "box",
+    }
+    if cuda:
+        values["CUDA_HOME"] = str(cuda)
+    if libraries := os.environ.get("LD_LIBRARY_PATH"):
+        values["LD_LIBRARY_PATH"] = libraries
+    return {**values, **spec.env}
+
+
+def _tmp_options(spec: BoxSpec) -> str:
+    # Triton dlopens the launcher that it has compiled into its cache, so running needs an executable /tmp.
+    # A compiler executes nothing that it wrote.
+    execution = "noexec" if spec.purpose is Purpose.COMPILE else "exec"
+    owner = f"uid={image.NOBODY},gid={image.NOBODY},mode=0700"
+    return f"rw,nosuid,nodev,{execution},size={spec.tmp_bytes},nr_inodes={TMP_INODES},{owner}"
+
+
+def _devices(spec: BoxSpec) -> list[str]:
+    """Device files that the box gets. A GPU will be handed over here; today a box has none."""
+    return []
+
+
+def host_config(client: Any, spec: BoxSpec, binds: list[str]) -> dict[str, Any]:
+    from docker.types import LogConfig, Ulimit
+
+    return dict(
+        client.create_host_config(
+            binds=binds,
+            network_mode="none",
+            cap_drop=["ALL"],
+            security_opt=["no-new-privileges"],
+            read_only=True,
+            tmpfs={"/tmp": _tmp_options(spec)},  # noqa: S108
+            # No /dev/shm and no System V memory: /tmp is the one place to write, and it is bounded.
+            ipc_mode="none",
+            pids_limit=spec.pids,
+            mem_limit=spec.memory_bytes,
+            memswap_limit=spec.memory_bytes,
+            nano_cpus=int(min(spec.cpus, os.cpu_count() or 1) * 1e9),
+            ulimits=[
+                Ulimit(name="core", soft=0, hard=0),
+                Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),
+                Ulimit(name="fsize", soft=spec.tmp_bytes, hard=spec.tmp_bytes),
+            ],
+            devices=_devices(spec),
+            oom_score_adj=1000,  # where the host runs out of memory, a box goes first
+            # What a box prints comes through the attached stream; a log would be a way to write to the host's disk.
+            log_config=LogConfig(type="none"),
+            init=False,
+            auto_remove=False,
+        )
+    )
