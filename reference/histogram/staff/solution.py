@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-BLOCK = 1024
+BLOCK = 2048
 # Values counted by one program before it adds to out: few additions to shared counters, enough programs.
 BLOCKS_PER_PROGRAM = 16
 # Up to this many bins a program keeps its own counts; more do not fit into its registers.

@@ -5,7 +5,7 @@ import triton.language as tl
 
 # A row of up to this many elements fits into the registers of one program.
 ONE_BLOCK = 8192
-LONG_BLOCK = 4096
+LONG_BLOCK = 8192
 
 
 @triton.jit
@@ -49,4 +49,4 @@ def solve(x, out, rows, cols):
         block = triton.next_power_of_2(cols)
         short_rows[(rows,)](x, out, cols, BLOCK=block, num_warps=min(max(block // 512, 1), 16))
     else:
-        long_rows[(rows,)](x, out, cols, BLOCK=LONG_BLOCK, num_warps=8)
+        long_rows[(rows,)](x, out, cols, BLOCK=LONG_BLOCK, num_warps=4)

@@ -1,5 +1,5 @@
 // Mistake: launches (n + 255) / 256 blocks without asking whether that is 0. With n = 0 CUDA refuses the launch
-// ("invalid configuration argument"), the commonest mistake of all.
+// ("invalid argument", or "invalid configuration argument" before CUDA 13): the commonest mistake of all.
 #include <cstdint>
 #include <cuda_runtime.h>
 
