@@ -1,19 +1,20 @@
 """The memory that judge and runner share, and nothing else: inputs, outputs, and guard zones around both.
 
-Host back end: one sealed ``memfd`` per buffer, so that the runner can neither shrink it (which would fault the judge)
-nor grow it. The array ends as near to the end of its mapping as 256-byte alignment allows; the runner maps an
-unreadable page on either side. What lies between is a guard zone with a pattern that must survive the call.
+One piece of memory per buffer. On the host it is a sealed ``memfd``, which the runner can neither shrink (that would
+fault the judge) nor grow. The array ends as near to the end of its mapping as 256-byte alignment allows; the runner
+maps an unreadable page on either side. What lies between is a guard zone with a pattern that must survive the call.
 """
 
 from __future__ import annotations
 
 import fcntl
+import math
 import mmap
 import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.challenge.model import Argument, DType, Kind, Manifest
 
@@ -43,6 +44,12 @@ class Layout:
     offset: int
 
 
+def torch_bytes(data: bytes) -> torch.Tensor:
+    import torch
+
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+
+
 def lay_out(nbytes: int, page: int = PAGE) -> Layout:
     """Place an array: aligned, a guard zone of at least one alignment before it, its end next to the mapping's end."""
     mapped = -(-(nbytes + ALIGNMENT) // page) * page
@@ -50,28 +57,72 @@ def lay_out(nbytes: int, page: int = PAGE) -> Layout:
     return Layout(nbytes, mapped, offset)
 
 
-class HostBuffer:
-    """One argument's memory, as the judge sees it."""
+class Memory(Protocol):
+    """One piece of shared memory as the judge holds it: all its bytes, and a descriptor for the runner."""
 
-    def __init__(self, argument: Argument, shape: tuple[int, ...]) -> None:
+    bytes: torch.Tensor
+    descriptor: int
+
+    def close(self) -> None: ...
+
+
+class MemoryMaker(Protocol):
+    """A back end: host memory here, device memory in ``grader.judge.cuda``."""
+
+    page: int
+
+    def make(self, name: str, size: int) -> Memory:
+        """Shared memory of ``size`` bytes, a multiple of ``page``."""
+
+
+class HostMemory:
+    """A sealed ``memfd``."""
+
+    def __init__(self, name: str, size: int) -> None:
         import torch
 
+        self.descriptor = os.memfd_create(f"arena-{name}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(self.descriptor, size)
+        fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, _SEALS)
+        self._map = mmap.mmap(self.descriptor, size)
+        self.bytes = torch.frombuffer(self._map, dtype=torch.uint8)
+
+    def close(self) -> None:
+        del self.bytes
+        self._map.close()
+        os.close(self.descriptor)
+
+
+class HostMemories:
+    """See ``MemoryMaker``."""
+
+    page = PAGE
+
+    def make(self, name: str, size: int) -> HostMemory:
+        return HostMemory(name, size)
+
+
+HOST = HostMemories()
+
+
+class Buffer:
+    """One argument's memory, as the judge sees it."""
+
+    def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
         self.argument = argument
         self.shape = shape
-        count = 1
-        for dimension in shape:
-            count *= dimension
-        self.count = count
-        self.layout = lay_out(count * argument.dtype.itemsize)
-        self.descriptor = os.memfd_create(f"arena-{argument.name}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        os.ftruncate(self.descriptor, self.layout.mapped)
-        fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, _SEALS)
-        self._map = mmap.mmap(self.descriptor, self.layout.mapped)
-        everything = torch.frombuffer(self._map, dtype=torch.uint8)
+        self.count = math.prod(shape)
+        self.layout = lay_out(self.count * argument.dtype.itemsize, memories.page)
+        self._memory = memories.make(argument.name, self.layout.mapped)
+        self.descriptor = self._memory.descriptor
+        everything = self._memory.bytes
         end = self.layout.offset + self.layout.nbytes
-        self._before, self._after = everything[: self.layout.offset], everything[end:]
+        # A mapping's first granule may be megabytes; a guard of one page before the array is read as quickly on both.
+        self._before = everything[max(0, self.layout.offset - PAGE) : self.layout.offset]
+        self._after = everything[end:]
         self._bytes = everything[self.layout.offset : end]
-        self._guard = torch.frombuffer(bytearray(secrets.token_bytes(ALIGNMENT)), dtype=torch.uint8)
+        pattern = torch_bytes(secrets.token_bytes(ALIGNMENT))
+        self._guard = pattern.to(everything.device)
         self._fill_guards()
 
     @property
@@ -117,7 +168,7 @@ class HostBuffer:
         import torch
 
         if not self.count:
-            return torch.empty(self.shape, dtype=self.dtype)
+            return torch.empty(self.shape, dtype=self.dtype, device=self._bytes.device)
         return self._bytes.clone().view(self.dtype).view(self.shape)
 
     def poisoned(self, snapshot: torch.Tensor) -> torch.Tensor:
@@ -133,18 +184,25 @@ class HostBuffer:
     def close(self) -> None:
         """Give the memory back. Tensors over it must not be used any more."""
         del self._before, self._after, self._bytes
-        self._map.close()
-        os.close(self.descriptor)
+        self._memory.close()
 
 
-class HostArena:
+class Arena:
     """The buffers of one binding: a case, or a workload whose rounds share them."""
 
-    def __init__(self, manifest: Manifest, sizes: Mapping[str, int], scalars: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        sizes: Mapping[str, int],
+        scalars: Mapping[str, float],
+        memories: MemoryMaker = HOST,
+    ) -> None:
         self.manifest = manifest
         self.sizes = dict(sizes)
         self.scalars = dict(scalars)
-        self.buffers = {arg.name: HostBuffer(arg, manifest.shape(arg, sizes)) for arg in manifest.buffers}
+        self.buffers = {
+            arg.name: Buffer(arg, manifest.shape(arg, sizes), memories) for arg in manifest.buffers
+        }
 
     def entries(self) -> list[dict[str, Any]]:
         """The binding as the runner is told of it, in signature order."""
@@ -176,7 +234,7 @@ class HostArena:
         for buffer in self.of_kind(Kind.OUTPUT):
             buffer.poison()
 
-    def of_kind(self, *kinds: Kind) -> Sequence[HostBuffer]:
+    def of_kind(self, *kinds: Kind) -> Sequence[Buffer]:
         return [buffer for buffer in self.buffers.values() if buffer.argument.kind in kinds]
 
     def snapshot(self) -> dict[str, torch.Tensor]:

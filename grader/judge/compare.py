@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
-from grader.judge.arena import HostArena, HostBuffer
+from grader.judge.arena import Arena, Buffer
 from grader.judge.oracle import Question
 from grader.schemas.report import Mismatch
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import torch
 
 
-def compare(arena: HostArena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
+def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
     """The first result that differs, or None. ``snapshot`` is a private copy of in-outs and outputs."""
     manifest = arena.manifest
     for arg in manifest.results:
@@ -51,7 +51,7 @@ def wrong_elements(
     return ~(near | (got64 == want64) | (torch.isnan(got64) & torch.isnan(want64)))
 
 
-def changed_input(arena: HostArena, question: Question) -> Mismatch | None:
+def changed_input(arena: Arena, question: Question) -> Mismatch | None:
     """The first input that no longer holds, bit for bit, what was revealed."""
     import torch
 
@@ -74,7 +74,7 @@ def changed_input(arena: HostArena, question: Question) -> Mismatch | None:
     return None
 
 
-def broken_guard(arena: HostArena) -> Mismatch | None:
+def broken_guard(arena: Arena) -> Mismatch | None:
     """The first buffer around which something was written."""
     for buffer in arena.buffers.values():
         if not buffer.guards_intact():
@@ -91,7 +91,7 @@ def _counted(manifest: Manifest, arg: Argument, question: Question, total: int) 
 
 
 def _explain(
-    buffer: HostBuffer,
+    buffer: Buffer,
     got: torch.Tensor,
     want: torch.Tensor,
     wrong: torch.Tensor,

@@ -10,7 +10,7 @@ from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.judge import faults
-from grader.judge.arena import HostArena
+from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
 from grader.judge.compare import broken_guard, changed_input, compare
 from grader.judge.oracle import Question, ask, scalar_values
@@ -56,7 +56,7 @@ class Suite:
         began = time.perf_counter()
         seed = self.seed_of(case)
         question = ask(self.challenge, case, seed)
-        arena = HostArena(self.challenge.manifest, case.sizes, scalar_values(self.challenge.manifest, case))
+        arena = Arena(self.challenge.manifest, case.sizes, scalar_values(self.challenge.manifest, case))
         seconds = self.challenge.manifest.limits.case_seconds
         running: float | None = None
         try:
@@ -79,7 +79,7 @@ class Suite:
         return alive
 
     def _examine(
-        self, arena: HostArena, question: Question, case: Case, answer: Answer
+        self, arena: Arena, question: Question, case: Case, answer: Answer
     ) -> tuple[faults.Finding | None, Mismatch | None]:
         if answer.failure is not None:
             return faults.of_exception(answer.failure, "solve ran"), None

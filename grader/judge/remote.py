@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader import limits
-from grader.judge.arena import HostArena
+from grader.judge.arena import Arena
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel
 from grader.judge.gate import HostGate
 from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned
@@ -60,14 +60,14 @@ class Remote:
         self._channel.send({"op": "load", **message})
         return self._channel.expect(Loaded, _within(limits.LOAD_SECONDS)).error
 
-    def bind(self, arena: HostArena) -> None:
+    def bind(self, arena: Arena) -> None:
         """Give the runner the buffers that the next calls work on."""
         self._channel.send(
             {"op": "bind", "entries": arena.entries()}, [self._gate.descriptor, *arena.descriptors()]
         )
         self._channel.expect(Bound, _within(_BIND_SECONDS))
 
-    def call(self, arena: HostArena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
+    def call(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
         """One call behind the gate, waited for on the connection. Raises a ChannelError where none comes back."""
         self._queue()
         arena.reveal(inputs)
@@ -75,7 +75,7 @@ class Remote:
         return self._returned(opened, seconds)
 
     def timed_call(
-        self, arena: HostArena, inputs: Mapping[str, torch.Tensor], seconds: float, check: Callable[[], None]
+        self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float, check: Callable[[], None]
     ) -> tuple[Timed, Answer]:
         """One round: reveal, open, spin until done, then ``check`` (snapshot and compare) within the window."""
         host = self._queue()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
-from grader.judge.arena import HostArena
+from grader.judge.arena import Arena
 from grader.judge.compare import compare
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.remote import Answer, Remote, Timed
@@ -69,9 +69,7 @@ class Stopwatch:
         self.case = workload_case(workload.name, workload.sizes)
         self._key = seed_key
         self._drawn = 0
-        self.arena = HostArena(
-            challenge.manifest, workload.sizes, scalar_values(challenge.manifest, self.case)
-        )
+        self.arena = Arena(challenge.manifest, workload.sizes, scalar_values(challenge.manifest, self.case))
 
     def measure(self, subject: Remote, control: Remote, *, checked: bool = True) -> Measured:
         """Time ``subject``. ``checked``: a wrong output ends it (a baseline is ours, and returns its result).

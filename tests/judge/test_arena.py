@@ -11,7 +11,7 @@ import torch
 
 from grader.challenge.loader import Course
 from grader.challenge.model import Argument, DType, Kind
-from grader.judge.arena import ALIGNMENT, PAGE, HostArena, HostBuffer, lay_out
+from grader.judge.arena import ALIGNMENT, PAGE, Arena, Buffer, lay_out
 
 
 @pytest.mark.parametrize("nbytes", [0, 1, 4, 255, 256, 257, 4095, 4096, 4097, 3840, 100_003])
@@ -24,13 +24,13 @@ def test_layout_is_aligned_guarded_and_ends_at_the_mapping(nbytes: int) -> None:
 
 
 @pytest.fixture
-def buffer() -> Iterator[HostBuffer]:
-    made = HostBuffer(Argument(name="out", kind=Kind.OUTPUT, dtype=DType.FLOAT32, shape=["n"]), (100,))
+def buffer() -> Iterator[Buffer]:
+    made = Buffer(Argument(name="out", kind=Kind.OUTPUT, dtype=DType.FLOAT32, shape=["n"]), (100,))
     yield made
     made.close()
 
 
-def test_the_runner_cannot_shrink_or_grow_a_buffer(buffer: HostBuffer) -> None:
+def test_the_runner_cannot_shrink_or_grow_a_buffer(buffer: Buffer) -> None:
     with pytest.raises(PermissionError):
         os.ftruncate(buffer.descriptor, 0)
     with pytest.raises(PermissionError):
@@ -40,7 +40,7 @@ def test_the_runner_cannot_shrink_or_grow_a_buffer(buffer: HostBuffer) -> None:
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_one_byte_beside_the_array_breaks_the_guard(buffer: HostBuffer, place: str) -> None:
+def test_one_byte_beside_the_array_breaks_the_guard(buffer: Buffer, place: str) -> None:
     assert buffer.guards_intact()
     layout = buffer.layout
     at = layout.offset - 1 if place == "before" else layout.offset + layout.nbytes
@@ -51,7 +51,7 @@ def test_one_byte_beside_the_array_breaks_the_guard(buffer: HostBuffer, place: s
 
 @pytest.mark.parametrize("dtype", list(DType))
 def test_poison_is_told_from_what_arithmetic_makes(dtype: DType) -> None:
-    buffer = HostBuffer(Argument(name="out", kind=Kind.OUTPUT, dtype=dtype, shape=["n"]), (7,))
+    buffer = Buffer(Argument(name="out", kind=Kind.OUTPUT, dtype=dtype, shape=["n"]), (7,))
     buffer.poison()
     assert bool(buffer.poisoned(buffer.snapshot()).all())
     if dtype.floating:
@@ -61,7 +61,7 @@ def test_poison_is_told_from_what_arithmetic_makes(dtype: DType) -> None:
     buffer.close()
 
 
-def test_a_snapshot_does_not_follow_later_writes(buffer: HostBuffer) -> None:
+def test_a_snapshot_does_not_follow_later_writes(buffer: Buffer) -> None:
     buffer.write(torch.ones(100))
     snapshot = buffer.snapshot()
     buffer.write(torch.zeros(100))
@@ -71,5 +71,5 @@ def test_a_snapshot_does_not_follow_later_writes(buffer: HostBuffer) -> None:
 def test_an_arena_gives_back_its_descriptors(course: Course) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(5):
-        HostArena(course.load("twice").manifest, {"n": 1000}, {}).close()
+        Arena(course.load("twice").manifest, {"n": 1000}, {}).close()
     assert len(list(Path("/proc/self/fd").iterdir())) == before

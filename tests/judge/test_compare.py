@@ -7,7 +7,7 @@ import torch
 
 from grader.challenge.loader import Course
 from grader.challenge.model import Tolerance
-from grader.judge.arena import HostArena
+from grader.judge.arena import Arena
 from grader.judge.compare import broken_guard, changed_input, compare, wrong_elements
 from grader.judge.oracle import Question
 
@@ -55,8 +55,8 @@ def test_integers_are_exact() -> None:
 
 
 @pytest.fixture
-def arena(course: Course) -> Iterator[HostArena]:
-    made = HostArena(course.load("twice").manifest, {"n": 10}, {})
+def arena(course: Course) -> Iterator[Arena]:
+    made = Arena(course.load("twice").manifest, {"n": 10}, {})
     yield made
     made.close()
 
@@ -67,7 +67,7 @@ def question() -> Question:
     return Question(inputs={"x": x}, outputs={"out": 2 * x}, magnitudes={})
 
 
-def test_right_outputs_have_no_mismatch(arena: HostArena, question: Question) -> None:
+def test_right_outputs_have_no_mismatch(arena: Arena, question: Question) -> None:
     arena.reveal(question.inputs)
     arena.buffers["out"].write(question.outputs["out"])
     assert compare(arena, arena.snapshot(), question) is None
@@ -75,7 +75,7 @@ def test_right_outputs_have_no_mismatch(arena: HostArena, question: Question) ->
     assert broken_guard(arena) is None
 
 
-def test_a_mismatch_names_place_values_and_count(arena: HostArena, question: Question) -> None:
+def test_a_mismatch_names_place_values_and_count(arena: Arena, question: Question) -> None:
     arena.reveal(question.inputs)
     values = question.outputs["out"].clone()
     values[3], values[7] = 7.0, 10.0
@@ -86,7 +86,7 @@ def test_a_mismatch_names_place_values_and_count(arena: HostArena, question: Que
     assert (mismatch.wrong, mismatch.total, mismatch.max_error) == (2, 10, 4.0)
 
 
-def test_unwritten_is_wrong_where_nan_is_right(arena: HostArena, question: Question) -> None:
+def test_unwritten_is_wrong_where_nan_is_right(arena: Arena, question: Question) -> None:
     arena.reveal(question.inputs)
     nan = Question(question.inputs, {"out": torch.full((10,), NAN)}, {})
     mismatch = compare(arena, arena.snapshot(), nan)
@@ -96,7 +96,7 @@ def test_unwritten_is_wrong_where_nan_is_right(arena: HostArena, question: Quest
     assert compare(arena, arena.snapshot(), nan) is None
 
 
-def test_a_changed_input_is_found_bit_for_bit(arena: HostArena, question: Question) -> None:
+def test_a_changed_input_is_found_bit_for_bit(arena: Arena, question: Question) -> None:
     arena.reveal(question.inputs)
     changed = question.inputs["x"].clone()
     changed[0] = -0.0
