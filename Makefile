@@ -36,8 +36,9 @@ format: $(STAMP) ## Let ruff mend what it can
 	$(BIN)/ruff format .
 
 bench: $(STAMP) ## Measure the figures; results go to benchmarks/results
-	$(BIN)/python -m benchmarks.cli_start --json
-	$(BIN)/python -m benchmarks.turnaround --json
+	$(BIN)/python benchmarks/cli_start.py --json
+	$(BIN)/python benchmarks/turnaround.py --json
+	$(BIN)/python benchmarks/judge_cost.py --json
 
 clean: ## Remove what was built, not what was recorded
 	rm -rf $(VENV) .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

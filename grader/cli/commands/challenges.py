@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markdown import Markdown
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -97,6 +95,9 @@ def _list(found: ChallengeList) -> Table:
 
 
 def _show(detail: ChallengeDetail) -> None:
+    from rich.markdown import Markdown
+    from rich.syntax import Syntax
+
     console = out()
     console.print(safe(detail.title, "bold"), Text(f"{detail.slug}, version {detail.version}", "dim"))
     console.print(safe(f"{detail.track}, {detail.difficulty}", "dim"))

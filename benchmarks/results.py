@@ -1,0 +1,81 @@
+"""Keeps a figure with what it was measured on: ``benchmarks/results/<name>-<machine>.json``."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from grader import __version__
+from grader.judge.environment import cpu_model
+
+FOLDER = Path(__file__).resolve().parent / "results"
+PACKAGES = ("torch", "triton", "flask", "rq", "redis", "sqlalchemy", "docker", "typer")
+
+
+def keep(name: str, figures: Mapping[str, object]) -> Path:
+    """Write ``figures`` with machine, versions and commit; prints and returns the file."""
+    path = FOLDER / f"{name}-{_slug(machine())}.json"
+    path.parent.mkdir(exist_ok=True)
+    kept = {
+        "benchmark": name,
+        "device": machine(),
+        "measured": today(),
+        "versions": versions(),
+        "commit": commit(),
+    }
+    path.write_text(json.dumps({**kept, "figures": figures}, indent=2) + "\n")
+    print(
+        f"kept in {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}",
+        file=sys.stderr,
+    )
+    return path
+
+
+def machine() -> str:
+    """The GPUs, else the processor with the number of its cores that we may use."""
+    if gpu := _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader"):
+        return gpu
+    return f"{len(os.sched_getaffinity(0))} cores of {cpu_model()}"
+
+
+def versions() -> dict[str, str]:
+    found = {"grader": __version__, "python": platform.python_version(), "kernel": platform.release()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def commit() -> str:
+    """The commit that was measured; ``+`` when files of the package differed from it."""
+    head = _first_line("git", "rev-parse", "HEAD")
+    changed = _first_line(
+        "git", "status", "--porcelain", "--", "grader", "sandbox", "web", "challenges", "reference"
+    )
+    return head + ("+" if changed else "")
+
+
+def today() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\((r|tm)\)", "", text.lower())).strip("-")
+
+
+def _first_line(*command: str) -> str:
+    if shutil.which(command[0]) is None:
+        return ""
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=FOLDER.parent, timeout=20)
+    return (ran.stdout.strip().splitlines() or [""])[0].strip() if ran.returncode == 0 else ""
