@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -17,6 +18,13 @@ from grader.web.app import create_app
 from tests.web import stage
 
 Visit = Callable[[User | None], FlaskClient]
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hashing that costs nothing: what it should cost is not tested here, and each test makes accounts."""
+    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(accounts, "_hasher", lambda: quick)
 
 
 @pytest.fixture

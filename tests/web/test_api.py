@@ -145,8 +145,7 @@ class TestSubmissions:
         client = call(ada)
         headers = {"Idempotency-Key": "once"}
         first, second = (client.post(f"{API}/submissions", json=BODY, headers=headers) for _ in range(2))
-        assert first.json and second.json
-        assert first.json["id"] == second.json["id"]
+        assert first.get_json()["id"] == second.get_json()["id"]
 
     def test_list_is_ones_own(
         self, call: Visit, platform: Platform, ada: User, bob: User, teacher: User

@@ -1,0 +1,146 @@
+"""Sessions of browsers, cross-site forgery, and where signing in may lead."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from grader import limits
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.web.auth.redirects import safe_path
+from tests.web import stage
+from tests.web.conftest import Visit, csrf
+
+
+def cookie(client: FlaskClient) -> str:
+    found = client.get_cookie("grader_session")
+    assert found is not None
+    return found.value
+
+
+class TestSession:
+    def test_in_and_out(self, visit: Visit, ada: User) -> None:
+        client = visit(ada)
+        assert "ada" in client.get("/").text
+        assert client.post("/sign-out", data={"csrf_token": csrf(client, "/")}).status_code == 303
+        assert client.get("/submissions").status_code == 302
+
+    def test_cookie_is_guarded(self, app: Flask, ada: User) -> None:
+        client = app.test_client()
+        data = {"name": "ada", "password": stage.PASSWORD, "csrf_token": csrf(client)}
+        header = client.post("/sign-in", data=data).headers["Set-Cookie"]
+        assert "HttpOnly" in header
+        assert "SameSite=Lax" in header
+        assert "Secure" not in header
+
+    def test_cookie_is_secure_over_tls(self, app: Flask) -> None:
+        answer = app.test_client().get("/sign-in", base_url="https://grader.example")
+        assert "Secure" in answer.headers["Set-Cookie"]
+
+    def test_signing_in_rotates_the_session(self, app: Flask, ada: User) -> None:
+        client = app.test_client()
+        token = csrf(client)
+        before = cookie(client)
+        client.post("/sign-in", data={"name": "ada", "password": stage.PASSWORD, "csrf_token": token})
+        assert cookie(client) != before
+        stale = app.test_client()
+        stale.set_cookie("grader_session", before)
+        assert stale.get("/submissions").status_code == 302
+
+    def test_a_copied_cookie_dies_with_the_session(self, app: Flask, visit: Visit, ada: User) -> None:
+        client = visit(ada)
+        thief = app.test_client()
+        thief.set_cookie("grader_session", cookie(client))
+        assert thief.get("/submissions").status_code == 200
+        client.post("/sign-out", data={"csrf_token": csrf(client, "/")})
+        assert thief.get("/submissions").status_code == 302
+
+    def test_a_forged_cookie_is_nobodys(self, app: Flask) -> None:
+        client = app.test_client()
+        client.set_cookie("grader_session", "eyJ0b2tlbiI6ImdyZF94In0.aaaa.bbbb")
+        assert client.get("/submissions").status_code == 302
+
+    def test_wrong_password_keeps_the_name_and_escapes_it(self, app: Flask, ada: User) -> None:
+        client = app.test_client()
+        name = '"><script>alert(1)</script>'
+        answer = client.post("/sign-in", data={"name": name, "password": "x", "csrf_token": csrf(client)})
+        assert answer.status_code == 401
+        assert "<script>alert" not in answer.text
+        assert "&lt;script&gt;alert(1)" in answer.text
+
+    def test_guessing_is_slowed(self, app: Flask, ada: User) -> None:
+        client = app.test_client()
+        data = {"name": "ada", "password": "guess", "csrf_token": csrf(client)}
+        for _ in range(limits.SIGN_IN_PER_MINUTE):
+            assert client.post("/sign-in", data=data).status_code == 401
+        answer = client.post("/sign-in", data=data | {"password": stage.PASSWORD})
+        assert answer.status_code == 429
+        assert client.get("/sign-in").status_code == 200
+
+
+class TestForgery:
+    @pytest.mark.parametrize(
+        "path", ["/sign-in", "/sign-out", "/challenges/vector_add", "/submissions/x/cancel"]
+    )
+    def test_a_form_without_its_token_is_refused(self, visit: Visit, ada: User, path: str) -> None:
+        answer = visit(ada).post(path, data={"name": "ada", "password": stage.PASSWORD})
+        assert answer.status_code == 403
+        assert "our own page" in answer.text
+
+    def test_a_token_of_someone_else_is_refused(self, visit: Visit, ada: User, bob: User) -> None:
+        theirs = csrf(visit(bob), "/")
+        assert visit(ada).post("/sign-out", data={"csrf_token": theirs}).status_code == 403
+
+    def test_the_api_refuses_a_bare_cookie(self, visit: Visit, platform: Platform, ada: User) -> None:
+        client = visit(ada)
+        path = f"/api/v1/submissions/{stage.hand_in(platform, ada).id}/cancel"
+        answer = client.post(path)
+        assert answer.status_code == 403
+        assert answer.json
+        assert answer.json["error"]["code"] == "csrf"
+        assert client.post(path, headers={"X-CSRFToken": csrf(client, "/")}).status_code == 200
+
+    def test_reading_with_a_cookie_needs_no_token(self, visit: Visit, ada: User) -> None:
+        assert visit(ada).get("/api/v1/me").status_code == 200
+
+    def test_an_api_token_needs_none(self, call: Visit, ada: User) -> None:
+        body = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "a.py"}
+        assert call(ada).post("/api/v1/submissions", json=body).status_code == 201
+
+    def test_an_api_token_opens_no_page(self, call: Visit, ada: User) -> None:
+        assert call(ada).get("/submissions").status_code == 302
+
+
+_ELSEWHERE = [
+    "https://evil.example/",
+    "//evil.example",
+    "///evil.example",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "/\t/evil.example",
+    "\n//evil.example",
+    "javascript:alert(1)",
+    "evil.example",
+    "http:/evil.example",
+    "/ /evil.example",
+    "",
+]
+
+
+@pytest.mark.parametrize("wanted", _ELSEWHERE)
+def test_never_leads_elsewhere(app: Flask, ada: User, wanted: str) -> None:
+    assert safe_path(wanted) == "/"
+    client = app.test_client()
+    data = {"name": "ada", "password": stage.PASSWORD, "next": wanted, "csrf_token": csrf(client)}
+    assert client.post("/sign-in", data=data).headers["Location"] == "/"
+    assert client.get("/sign-in", query_string={"next": wanted}).headers["Location"] == "/"
+
+
+def test_leads_back(app: Flask, ada: User) -> None:
+    client = app.test_client()
+    asked = client.get("/submissions")
+    assert asked.headers["Location"] == "/sign-in?next=/submissions"
+    data = {"name": "ada", "password": stage.PASSWORD, "next": "/submissions", "csrf_token": csrf(client)}
+    assert client.post("/sign-in", data=data).headers["Location"] == "/submissions"
