@@ -1,0 +1,61 @@
+"""The server process: it listens, serves, refuses to be exposed, and ends when told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from grader.errors import NotAllowed
+from grader.web.server import serve
+from tests.web import stage
+
+
+def start(folder: Path, **values: str) -> subprocess.Popen[str]:
+    environment = {
+        **os.environ,
+        "GRADER_DATA_DIR": str(folder / "data"),
+        "GRADER_REDIS_URL": f"unix://{folder}/nobody.sock",
+        "GRADER_BOX": "local",
+        "GRADER_PORT": "0",
+        **values,
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "grader.web.server"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_serves_until_told_to_end(tmp_path: Path, ending: signal.Signals) -> None:
+    with start(tmp_path) as server:
+        try:
+            assert server.stdout
+            address = server.stdout.readline().split()[-1]
+            with urllib.request.urlopen(f"{address}/api/v1/challenges", timeout=30) as answer:
+                assert answer.status == 200
+        finally:
+            server.send_signal(ending)
+            rest = server.communicate(timeout=30)
+    assert server.returncode == 0, rest
+    assert rest[1].count("Traceback") == 0
+
+
+def test_refuses_to_be_reached_with_local_boxes(tmp_path: Path) -> None:
+    with pytest.raises(NotAllowed, match="Refusing to listen"):
+        serve(stage.make_settings(tmp_path), "0.0.0.0", 0)
+
+
+def test_says_so_and_exits_3(tmp_path: Path) -> None:
+    with start(tmp_path, GRADER_HOST="0.0.0.0") as server:
+        out, error = server.communicate(timeout=30)
+    assert (server.returncode, out) == (3, "")
+    assert "GRADER_BOX=docker" in error
