@@ -29,6 +29,7 @@ lint: $(STAMP) ## Ruff, mypy (strict) and the import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	MYPYPATH=sandbox/runner $(BIN)/mypy --explicit-package-bases $(wildcard sandbox/runner/*.py)
 	$(BIN)/lint-imports
 
 format: $(STAMP) ## Let ruff mend what it can

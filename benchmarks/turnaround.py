@@ -20,12 +20,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "benchmarks"))
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from results import keep
-from running import Failed, boxes, environment, platform, sign_in
+from running import ROOT, Failed, boxes, environment, platform, sign_in
 
 from grader.cli.client import Client
 from grader.schemas.submission import SubmissionView
