@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from grader import limits
 from grader.service.accounts import User
-from grader.service.platform import Platform
+from grader.service.platform import Platform, open_platform
+from grader.web.app import create_app
 from grader.web.auth.redirects import safe_path
 from tests.web import stage
 from tests.web.conftest import Visit, csrf
@@ -111,6 +114,35 @@ class TestForgery:
 
     def test_an_api_token_opens_no_page(self, call: Visit, ada: User) -> None:
         assert call(ada).get("/submissions").status_code == 302
+
+
+class TestSignUp:
+    def test_closed_by_default(self, app: Flask) -> None:
+        client = app.test_client()
+        assert client.get("/sign-up").status_code == 404
+        data = {"name": "eve", "password": stage.PASSWORD, "csrf_token": csrf(client)}
+        assert client.post("/sign-up", data=data).status_code == 404
+        assert "Sign up" not in client.get("/sign-in").text
+
+    def test_open_makes_a_student_and_signs_in(self, tmp_path: Path) -> None:
+        platform = open_platform(stage.make_settings(tmp_path, open_sign_up=True))
+        client = create_app(platform).test_client()
+        assert "Sign up" in client.get("/sign-in").text
+        data = {
+            "name": "eve",
+            "password": stage.PASSWORD,
+            "role": "staff",
+            "csrf_token": csrf(client, "/sign-up"),
+        }
+        short = client.post("/sign-up", data=data | {"password": "short"})
+        assert (short.status_code, "too short" in short.text) == (400, True)
+        assert client.post("/sign-up", data=data).status_code == 303
+        me = client.get("/api/v1/me").get_json()
+        assert (me["name"], me["role"]) == ("eve", "student")
+        again = create_app(platform).test_client()
+        taken = again.post("/sign-up", data=data | {"csrf_token": csrf(again, "/sign-up")})
+        assert (taken.status_code, "already" in taken.text) == (409, True)
+        platform.close()
 
 
 _ELSEWHERE = [

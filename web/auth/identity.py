@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask, g, request, session
 
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 def init_app(app: Flask) -> None:
     app.before_request(_identify)
-    app.context_processor(lambda: {"viewer": viewer(), "is_staff": is_staff()})
+    app.context_processor(_for_templates)
+
+
+def _for_templates() -> dict[str, Any]:
+    return {"viewer": viewer(), "is_staff": is_staff(), "open_sign_up": platform().settings.open_sign_up}
 
 
 def viewer() -> User | None:

@@ -7,8 +7,8 @@ from flask import Flask
 
 def register(app: Flask) -> None:
     """Put every page into ``app``, and the filters that the templates use."""
-    from grader.web.pages import challenges, formats, leaderboards, sign_in, submissions
+    from grader.web.pages import challenges, formats, leaderboards, sign_in, sign_up, submissions
 
     formats.init_app(app)
-    for page in (challenges, submissions, leaderboards, sign_in):
+    for page in (challenges, submissions, leaderboards, sign_in, sign_up):
         app.register_blueprint(page.pages)

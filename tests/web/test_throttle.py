@@ -1,0 +1,32 @@
+"""Where rate limits are counted: in Redis where it answers, else in memory, and on when it dies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.queue.embedded import start_redis
+from grader.service.platform import open_platform
+from grader.settings import Settings
+from grader.web import throttle
+from grader.web.app import create_app
+from tests.service.world import remove, short_folder
+from tests.web import stage
+
+
+def test_memory_without_redis(tmp_path: Path) -> None:
+    assert throttle.storage_uri(stage.make_settings(tmp_path)) == "memory://"
+
+
+def test_redis_is_used_and_its_death_survived(tmp_path: Path) -> None:
+    folder = short_folder()
+    body = {"name": "nobody", "password": "guess"}
+    with start_redis(Settings(data_dir=folder, redis_url="")) as server:
+        settings = stage.make_settings(tmp_path, redis_url=server.url)
+        assert throttle.storage_uri(settings).startswith("redis+unix://")
+        platform = open_platform(settings)
+        client = create_app(platform).test_client()
+        assert client.post("/api/v1/tokens", json=body).status_code == 401
+        assert [*platform.tickets.connection.scan_iter("*sign-in*")]
+    assert client.post("/api/v1/tokens", json=body).status_code == 401
+    platform.close()
+    remove(folder)
