@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,13 @@ _BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-_CALLS: dict[str, Callable[..., float]] = {"min": min, "max": max, "cdiv": lambda a, b: -(-a // b)}
+_CALLS: dict[str, Callable[[float, float], float]] = {
+    "min": min,
+    "max": max,
+    "cdiv": lambda a, b: -(-a // b),
+}
+# A cost of a fused kernel is some 60 characters; the bound keeps the parser's recursion shallow.
+_MAX_CHARS = 200
 
 
 class ExpressionError(ValueError):
@@ -35,11 +42,13 @@ class Expression:
             return _evaluate(self.tree, sizes)
         except ZeroDivisionError as error:
             raise ExpressionError(f"'{self.text}' divides by zero at {dict(sizes)}") from error
+        except OverflowError as error:
+            raise ExpressionError(f"'{self.text}' is too large at {dict(sizes)}") from error
 
     def integer(self, sizes: Mapping[str, int]) -> int:
         """Its value as a dimension: a whole number, at least 0. Raises ExpressionError otherwise."""
         value = self(sizes)
-        if value != int(value) or value < 0:
+        if not math.isfinite(value) or value != int(value) or value < 0:
             raise ExpressionError(
                 f"'{self.text}' is {value} at {dict(sizes)}: a dimension is a whole number >= 0"
             )
@@ -48,6 +57,8 @@ class Expression:
 
 def parse(text: str) -> Expression:
     """Parse ``text``: numbers, names, + - * / // %, min, max, cdiv, parentheses. Raises ExpressionError."""
+    if len(text) > _MAX_CHARS:
+        raise ExpressionError(f"an expression has at most {_MAX_CHARS} characters, this one {len(text)}")
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -68,7 +79,9 @@ def _check(node: ast.expr, text: str, names: set[str]) -> None:
             _check(node.right, text, names)
         case ast.UnaryOp(op=ast.USub()):
             _check(node.operand, text, names)
-        case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _CALLS and node.args:
+        case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _CALLS:
+            if len(node.args) != 2:
+                raise ExpressionError(f"'{text}': {name} takes two values")
             for argument in node.args:
                 _check(argument, text, names)
         case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import runpy
 import tomllib
 from collections.abc import Callable
@@ -79,10 +80,24 @@ class Challenge:
         """Runs ``reference.py`` (trusted staff code, never a submission's). Raises ChallengeInvalid."""
         path = self.reference_folder / "reference.py"
         names = _run(path)
-        compute = names.get("reference")
-        if not callable(compute):
+        if "reference" not in names:
             raise ChallengeInvalid(f"{path}: it defines no function 'reference'")
-        return Reference(compute, names.get("magnitude"))
+        for name in ("reference", "magnitude"):
+            if name in names:
+                self._check_parameters(path, name, names[name])
+        return Reference(names["reference"], names.get("magnitude"))
+
+    def _check_parameters(self, path: Path, name: str, function: object) -> None:
+        if not callable(function):
+            raise ChallengeInvalid(f"{path}: '{name}' is not a function")
+        passed = [arg.name for arg in self.manifest.args if arg.kind is not Kind.OUTPUT]
+        try:
+            inspect.signature(function).bind(**dict.fromkeys(passed))
+        except TypeError as error:
+            wanted = f"{name}({', '.join(passed)})"
+            raise ChallengeInvalid(
+                f"{path}: {name}: {error}", f"It is called as {wanted}, by name."
+            ) from error
 
     def _suite(self, path: Path, *, hidden: bool) -> list[Case]:
         names = _run(path)
@@ -91,14 +106,18 @@ class Challenge:
             raise ChallengeInvalid(f"{path}: it defines no function 'cases'", "Define cases() -> list[Case].")
         try:
             suite = list(make())
-        except (ValueError, TypeError) as error:
+        except Exception as error:  # staff's own code: whatever it raises, this file is at fault
             raise ChallengeInvalid(
                 f"{path}: {error}", "Categories and recipes: grader.challenge.cases"
             ) from error
         if not suite and not hidden:
             raise ChallengeInvalid(f"{path}: cases() returned no case")
-        seen: set[str] = set()
+        seen = {case.name for case in self.cases} if hidden else set()
         for case in suite:
+            if not isinstance(case, Case):
+                raise ChallengeInvalid(
+                    f"{path}: cases() returned {case!r} among its cases: make them with case(...)"
+                )
             self._check_case(case, path, seen)
         return [_hide(case) for case in suite] if hidden else suite
 
@@ -108,6 +127,8 @@ class Challenge:
             raise ChallengeInvalid(f"{where}: a second case has this name")
         seen.add(case.name)
         manifest = self.manifest
+        if odd := [name for name, value in case.sizes.items() if not isinstance(value, int)]:
+            raise ChallengeInvalid(f"{where}: sizes {odd} are not whole numbers")
         try:
             check_sizes(manifest, dict(case.sizes), where)
         except ValueError as error:
@@ -117,6 +138,8 @@ class Challenge:
             raise ChallengeInvalid(
                 f"{where}: inputs {sorted(unknown)} do not exist; there are {sorted(readable)}"
             )
+        if odd := [name for name, recipe in case.inputs.items() if not hasattr(recipe, "draw")]:
+            raise ChallengeInvalid(f"{where}: inputs {odd} are not recipes of grader.challenge.cases")
         scalars = {arg.name for arg in manifest.scalars}
         if unknown := set(case.scalars) - scalars:
             raise ChallengeInvalid(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Mapping
 from enum import StrEnum
@@ -12,6 +13,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from grader import limits
 from grader.challenge.expression import ExpressionError, parse
 from grader.schemas.report import Language, Sizes
+
+# Words that an argument cannot be called in a C++ signature (Python's own are asked of Python), and our own names.
+_TAKEN = frozenset(
+    "alignas alignof asm auto bool case catch char class const constexpr decltype default delete do double enum "
+    "explicit extern false float for friend goto if inline int long mutable namespace new operator private "
+    "protected public register return short signed sizeof static struct switch template this throw true try "
+    "typedef typeid typename union unsigned using virtual void volatile while kernel solve tl triton".split()
+)
 
 
 class Kind(StrEnum):
@@ -54,14 +63,22 @@ def _expression(text: str) -> str:
     return text
 
 
+def _usable_name(name: str) -> str:
+    if keyword.iskeyword(name) or name in _TAKEN:
+        raise ValueError(
+            f"'{name}' means something else in C++, in Python or in the starters: take another name"
+        )
+    return name
+
+
 ExpressionText = Annotated[str, AfterValidator(_expression)]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$"), AfterValidator(_usable_name)]
 # The order that a signature has; see Kind.
 _ORDER = [Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE]
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Values(Strict):

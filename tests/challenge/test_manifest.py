@@ -1,0 +1,136 @@
+"""Every key of ``challenge.toml``: a bad value is refused with the file and the key in the message."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.errors import ChallengeInvalid
+from tests.challenge.conftest import MANIFEST, Write
+
+ARG_X = '{ name = "x", kind = "input", dtype = "float32", shape = ["rows", "cols"] }'
+ARG_ALPHA = '{ name = "alpha", kind = "scalar", dtype = "float32", value = 2.0 }'
+ARG_ROWS = '{ name = "rows", kind = "size" }'
+BIG = '{ name = "big", sizes = { rows = 400, cols = 800 } }'
+
+# key in the message, what is replaced, by what
+BAD_VALUES = [
+    ("title", 'title = "Scaled rows"', 'title = ""'),
+    ("title", 'title = "Scaled rows"', f'title = "{"long" * 30}"'),
+    ("track", 'track = "tests"', "track = 3"),
+    ("order", "order = 3", "order = -1"),
+    ("difficulty", 'difficulty = "easy"', 'difficulty = "trivial"'),
+    ("tags", 'tags = ["one"]', 'tags = "one"'),
+    ("version", "version = 1", "version = 0"),
+    ("languages", 'languages = ["cuda", "triton"]', "languages = []"),
+    ("languages.0", 'languages = ["cuda", "triton"]', 'languages = ["rust"]'),
+    ("allow.0", "allow = []", 'allow = ["everything"]'),
+    ("args.0.name", 'name = "x"', 'name = "2x"'),
+    ("args.0.name", 'name = "x"', 'name = "float"'),
+    ("args.0.name", 'name = "x"', 'name = "lambda"'),
+    ("args", 'name = "x"', 'name = "out"'),
+    ("args.0.kind", 'name = "x", kind = "input"', 'name = "x", kind = "parameter"'),
+    ("args", ARG_X, '{ name = "x", kind = "output", dtype = "float32", shape = ["rows"] }'),
+    (
+        "args.0.dtype",
+        'name = "x", kind = "input", dtype = "float32"',
+        'name = "x", kind = "input", dtype = "f32"',
+    ),
+    ("args.0", 'name = "x", kind = "input", dtype = "float32"', 'name = "x", kind = "input"'),
+    ("args.0", ', shape = ["rows", "cols"]', ""),
+    ("args.0.shape.0", 'shape = ["rows", "cols"]', 'shape = ["rows ** 2"]'),
+    ("args.0.shape.0", 'shape = ["rows", "cols"]', 'shape = ["rows rows"]'),
+    ("args 'x' shape", 'shape = ["rows", "cols"]', 'shape = ["depth"]'),
+    ("args.1.values.dist", 'dist = "integers"', 'dist = "poisson"'),
+    ("args.1.values.high", 'high = "cols"', 'high = "cols +"'),
+    ("args 'pick' values", 'high = "cols"', 'high = "depth"'),
+    ("args.1.values.middle", 'high = "cols"', 'middle = "cols"'),
+    ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "float32" }'),
+    ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "int64", value = 1 }'),
+    ("args.4.value", "value = 2.0", "value = nan"),
+    (
+        "args.4",
+        ARG_ALPHA,
+        '{ name = "alpha", kind = "scalar", dtype = "float32", value = 1.0, shape = ["rows"] }',
+    ),
+    ("args.5", ARG_ROWS, '{ name = "rows", kind = "size", dtype = "int32" }'),
+    ("args.5.unit", ARG_ROWS, '{ name = "rows", kind = "size", unit = "m" }'),
+    ("workloads.1.name", 'name = "big"', 'name = ""'),
+    ("workloads", 'name = "big"', 'name = "small"'),
+    ("workloads 'big'", BIG, '{ name = "big", sizes = { rows = 400 } }'),
+    ("workloads 'big'", BIG, '{ name = "big", sizes = { rows = 400, cols = 8, depth = 2 } }'),
+    ("workloads.1.sizes.rows", BIG, '{ name = "big", sizes = { rows = 1.5, cols = 8 } }'),
+    ("workloads.0.on", 'on = "cpu"', 'on = "tpu"'),
+    ("grading.correctness_points", "correctness_points = 60", "correctness_points = -1"),
+    ("grading.tiers.0.speedup", "speedup = 0.5", "speedup = 0"),
+    ("grading.tiers.0.speedup", "speedup = 0.5", "speedup = inf"),
+    ("grading.tiers.0.points", "points = 40", 'points = "many"'),
+    ("tolerance.atol", "atol = 1e-9", "atol = -1e-9"),
+    ("tolerance.rtol", "rtol = 1e-6", "rtol = 1"),
+    ("tolerance.rtol", "rtol = 1e-6", "rtol = nan"),
+    ("tolerance.ulp", "rtol = 1e-6", "ulp = 2"),
+    ("compare", "[compare.out]", "[compare.x]"),
+    ("compare.out", 'first = "count"', 'first = "out"'),
+    ("compare.out.last", 'first = "count"', 'last = "count"'),
+    ("cost.bytes", 'bytes = "4 * rows * cols"', 'bytes = "import os"'),
+    ("cost.bytes", 'bytes = "4 * rows * cols"', 'bytes = "4 * depth"'),
+    ("cost.flops", 'flops = "rows"', "flops = []"),
+    ("limits.case_seconds", "case_seconds = 5", "case_seconds = 0"),
+    ("limits.case_seconds", "case_seconds = 5", "case_seconds = 10000"),
+    ("limits.memory_bytes", "memory_bytes = 1073741824", "memory_bytes = 1024"),
+    ("limits.cores", "case_seconds = 5", "cores = 5"),
+    ("colour", 'title = "Scaled rows"', 'title = "Scaled rows"\ncolour = "red"'),
+]
+REQUIRED = ["title", "track", "difficulty", "version", "languages"]
+
+
+def test_the_manifest_itself_is_valid(write: Write) -> None:
+    manifest = write().manifest
+    assert manifest.sizes == ["rows", "cols"]
+    assert [arg.name for arg in manifest.results] == ["out", "count"]
+    assert manifest.shape(manifest.args[0], {"rows": 2, "cols": 3}) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("key", "old", "new"), BAD_VALUES, ids=[f"{key}-{new[:40]}" for key, _, new in BAD_VALUES]
+)
+def test_a_bad_value_names_file_and_key(write: Write, key: str, old: str, new: str) -> None:
+    assert MANIFEST.count(old) == 1
+    with pytest.raises(ChallengeInvalid) as caught:
+        write(manifest=MANIFEST.replace(old, new))
+    assert "challenge.toml" in caught.value.message
+    assert f": {key}" in caught.value.message
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("key", REQUIRED)
+def test_a_missing_key_is_named(write: Write, key: str) -> None:
+    lines = [line for line in MANIFEST.splitlines() if not line.startswith(f"{key} =")]
+    with pytest.raises(ChallengeInvalid, match=rf"challenge\.toml: {key}: Field required"):
+        write(manifest="\n".join(lines))
+
+
+@pytest.mark.parametrize("table", ["args", "workloads", "cost"])
+def test_a_missing_table_is_named(write: Write, table: str) -> None:
+    renamed = MANIFEST.replace(f"\n{table} =", "\ntags2 =").replace(f"\n[{table}]", "\n[tags2]")
+    with pytest.raises(ChallengeInvalid, match=rf"challenge\.toml: {table}: Field required"):
+        write(manifest=renamed)
+
+
+def test_a_challenge_without_output_is_refused(write: Write) -> None:
+    args = 'args = [{ name = "n", kind = "size" }]\nworkloads = [{ name = "w", sizes = { n = 1 } }]\n'
+    manifest = f'title="t"\ntrack="t"\ndifficulty="easy"\nversion=1\nlanguages=["cuda"]\n{args}\n'
+    with pytest.raises(ChallengeInvalid, match="at least one output"):
+        write(manifest=f'{manifest}[cost]\nbytes = "n"\nflops = "n"\n')
+
+
+def test_what_is_no_toml_is_refused(write: Write) -> None:
+    with pytest.raises(ChallengeInvalid, match=r"challenge\.toml: not TOML"):
+        write(manifest="title = ")
+
+
+def test_all_mistakes_are_told_at_once(write: Write) -> None:
+    broken = MANIFEST.replace("version = 1", "version = 0").replace("order = 3", "order = -3")
+    with pytest.raises(ChallengeInvalid) as caught:
+        write(manifest=broken)
+    assert "version" in caught.value.message
+    assert "order" in caught.value.message

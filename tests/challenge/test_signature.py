@@ -1,0 +1,151 @@
+"""The ABI: declarations, starters as committed, and what the compiler says of each wrong ``solve``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.challenge.loader import Challenge, find_course
+from grader.challenge.model import DType, Manifest
+from grader.challenge.signature import cuda_footer, declaration, starter
+from grader.schemas.report import Language
+
+COURSE = find_course()
+SLUGS = COURSE.slugs()
+NEEDS_NVCC = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on the PATH")
+STARTERS = {Language.CUDA: "starter.cu", Language.TRITON: "starter.py"}
+
+
+def compile_cuda(manifest: Manifest, source: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "solution.cu").write_text(source + cuda_footer(manifest))
+    command = ["nvcc", "-shared", "-Xcompiler", "-fPIC", "-arch=sm_90", "-o", "solution.so", "solution.cu"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_declarations_follow_the_arguments() -> None:
+    manifest = COURSE.load("histogram").manifest
+    assert declaration(manifest, Language.CUDA) == (
+        'extern "C" void solve(const int32_t* x, int32_t* out, int64_t n, int64_t bins)'
+    )
+    assert declaration(manifest, Language.TRITON) == "def solve(x, out, n, bins)"
+
+
+@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("slug", SLUGS)
+def test_committed_starters_are_the_generated_ones(slug: str, language: Language) -> None:
+    challenge = COURSE.load(slug)
+    committed = (challenge.folder / STARTERS[language]).read_text()
+    assert committed == starter(challenge.manifest, language)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_triton_starters_load_and_do_nothing(slug: str) -> None:
+    code = f"import runpy; runpy.run_path({str(COURSE.load(slug).folder / 'starter.py')!r})['solve']"
+    environment = {**os.environ, "TRITON_INTERPRET": "1"}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+
+
+def _cuda_files() -> list[tuple[str, Path]]:
+    staff = [(slug, COURSE.root / "reference" / slug / "staff") for slug in SLUGS]
+    solutions = [
+        (slug, folder / "solution.cu") for slug, folder in staff if (folder / "solution.cu").exists()
+    ]
+    mutants = [(slug, path) for slug, folder in staff for path in sorted((folder / "mutants").glob("*.cu"))]
+    return [
+        *solutions,
+        *mutants,
+        *((slug, COURSE.root / "challenges" / slug / "starter.cu") for slug in SLUGS),
+    ]
+
+
+@NEEDS_NVCC
+@pytest.mark.parametrize(
+    ("slug", "path"), _cuda_files(), ids=lambda it: it.name if isinstance(it, Path) else it
+)
+def test_cuda_files_compile_without_a_warning(slug: str, path: Path, tmp_path: Path) -> None:
+    done = compile_cuda(COURSE.load(slug).manifest, path.read_text(), tmp_path)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+@pytest.fixture(scope="module")
+def vector_add() -> Challenge:
+    return COURSE.load("vector_add")
+
+
+BODY = "{ add<<<1, 1>>>(a, b, out, n); }\n"
+KERNEL = "__global__ void add(const float* a, const float* b, float* out, int n) {}\n"
+ACCEPTED = {
+    "int sizes": f'{KERNEL}extern "C" void solve(const float* a, const float* b, float* out, int n) {BODY}',
+    "no extern C": f"{KERNEL}void solve(const float* a, const float* b, float* out, long n) {BODY}",
+    "static": f"{KERNEL}static void solve(const float* a, const float* b, float* out, long n) {BODY}",
+    "a result": "#include <cstddef>\nint solve(const float* a, const float* b, float* out, size_t n) { return 1; }",
+    "a default": "void solve(const float* a, const float* b, float* out, int n, int block = 256) {}",
+    "a template": "template <typename T> void solve(const T* a, const T* b, T* out, long n) {}",
+    "a backslash at the end": f"{KERNEL}void solve(const float* a, const float* b, float* out, int n) {BODY}// \\",
+}
+REFUSED = {
+    "no solve": (
+        KERNEL,
+        'there is no function solve; the challenge calls: extern "C" void solve(const float* a',
+    ),
+    "in a namespace": (
+        "namespace mine { void solve(const float* a, const float* b, float* out, int n) {} }",
+        "there is no function solve",
+    ),
+    "too few": ("void solve(const float* a, const float* b, float* out) {}", "solve takes 3 arguments"),
+    "too many": (
+        "void solve(const float*, const float*, float*, int n, int m) {}",
+        "solve takes 5 arguments",
+    ),
+    "one": ("void solve(const float* a) {}", "solve takes 1 argument, the challenge passes 4"),
+    "inputs not const": ("void solve(float* a, float* b, float* out, int n) {}", "inputs are const"),
+    "another type": (
+        "void solve(const double* a, const double* b, double* out, int n) {}",
+        "a parameter of solve has another type",
+    ),
+    "solve is the kernel": (
+        "__global__ void solve(const float* a, const float* b, float* out, int64_t n) {}",
+        "a __global__ function call must be configured",
+    ),
+    "an open brace": (
+        "void solve(const float* a, const float* b, float* out, int n) {\n",
+        "grader_is_a_brace_of_the_source_left_open",
+    ),
+    "a mistake in line 2": (
+        "// one\nint broken = ;\nvoid solve(const float* a, const float* b, float* out, int n) {}",
+        "solution.cu(2): error",
+    ),
+    "a header that is not there": ("#include <torch/extension.h>\n", "solution.cu:1:10: fatal error"),
+}
+
+
+@NEEDS_NVCC
+@pytest.mark.parametrize("what", ACCEPTED)
+def test_every_reasonable_solve_is_taken(vector_add: Challenge, what: str, tmp_path: Path) -> None:
+    done = compile_cuda(vector_add.manifest, ACCEPTED[what], tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@NEEDS_NVCC
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_wrong_solve_is_explained(vector_add: Challenge, what: str, tmp_path: Path) -> None:
+    source, said = REFUSED[what]
+    done = compile_cuda(vector_add.manifest, source, tmp_path)
+    assert done.returncode != 0
+    assert said in done.stdout + done.stderr
+
+
+@NEEDS_NVCC
+@pytest.mark.parametrize("dtype", list(DType))
+def test_every_dtype_has_a_starter_that_compiles(vector_add: Challenge, dtype: DType, tmp_path: Path) -> None:
+    fields = vector_add.manifest.model_dump(mode="json")
+    for arg in fields["args"]:
+        arg["dtype"] = arg["dtype"] if arg["kind"] == "size" else dtype.value
+    manifest = Manifest.model_validate(fields)
+    done = compile_cuda(manifest, starter(manifest, Language.CUDA), tmp_path)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,66 @@
+"""A submitted file: what is taken, and what each refusal says."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import limits
+from grader.challenge.source import decode, language_of
+from grader.errors import BadSource, UnknownLanguage
+from grader.schemas.report import Language
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "empty"),
+        (b" \n\t\r\n", "empty"),
+        (b"\x7fELF\0\0\0", "binary"),
+        ("def solve(): pass".encode("utf-16"), "binary"),
+        (b"# fine\n# caf\xe9\n", "not UTF-8: byte 0xe9 in line 2"),
+        (b"#" * (limits.SOURCE_BYTES + 1), "at most"),
+    ],
+)
+def test_refused(raw: bytes, said: str) -> None:
+    with pytest.raises(BadSource, match=said) as caught:
+        decode(raw)
+    assert caught.value.hint
+    assert caught.value.status == 400
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (b"def solve(): pass", "def solve(): pass"),
+        (b"\xef\xbb\xbfx = 1\r\n", "x = 1\r\n"),
+        ("# größer ≤\n".encode(), "# größer ≤\n"),
+        (b"#" * limits.SOURCE_BYTES, "#" * limits.SOURCE_BYTES),
+    ],
+)
+def test_taken(raw: bytes, text: str) -> None:
+    assert decode(raw) == text
+
+
+@pytest.mark.parametrize(
+    ("filename", "chosen", "language"),
+    [
+        ("a.cu", None, Language.CUDA),
+        ("dir.py/A.CU", None, Language.CUDA),
+        ("a.cuh", None, Language.CUDA),
+        ("a.py", None, Language.TRITON),
+        ("a.txt", "triton", Language.TRITON),
+        ("a.py", "cuda", Language.CUDA),
+    ],
+)
+def test_language(filename: str, chosen: str | None, language: Language) -> None:
+    assert language_of(filename, chosen) is language
+
+
+@pytest.mark.parametrize(
+    ("filename", "chosen"), [("a.txt", None), ("solve", None), ("a.py", "rust"), ("a.py", "")]
+)
+def test_unknown_language(filename: str, chosen: str | None) -> None:
+    with pytest.raises(UnknownLanguage) as caught:
+        language_of(filename, chosen)
+    assert caught.value.message
+    assert caught.value.hint
