@@ -18,7 +18,9 @@ from results import keep
 
 from grader.challenge.cases import case
 from grader.challenge.loader import find_course
-from grader.judge.session import CPU, Request, Session
+from grader.judge.device import HostDevice
+from grader.judge.request import CPU, Request
+from grader.judge.session import Session
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Language, Verdict
 
@@ -34,7 +36,7 @@ def measure() -> dict[str, float]:
     request = Request(
         course.load("vector_add"), Language.TRITON, source, CPU, b"benchmark", cases, timing=False
     )
-    session = Session(request, LocalBoxes(), lambda _: None, lambda: None)
+    session = Session(request, HostDevice(), LocalBoxes(), lambda _: None, lambda: None)
     verdict = session.run().report.verdict
     if verdict is not Verdict.ACCEPTED:
         raise SystemExit(f"the solution was not accepted: {verdict}")

@@ -47,7 +47,7 @@ class Recipe(Protocol):
     """How to fill one input."""
 
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
-        """A CPU tensor of ``shape`` and ``dtype``; the same generator state gives the same values."""
+        """A tensor on the generator's device; the same generator state gives the same values."""
 
     def words(self) -> str:
         """What it holds, for a person."""
@@ -64,7 +64,7 @@ class Normal:
         import torch
 
         # float64: the float32 version rounds differently on machines with and without AVX2.
-        values = torch.randn(shape, generator=generator, dtype=torch.float64)
+        values = torch.randn(shape, generator=generator, device=generator.device, dtype=torch.float64)
         return (values * self.std + self.mean).to(dtype)
 
     def words(self) -> str:
@@ -81,7 +81,7 @@ class Uniform:
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
         import torch
 
-        values = torch.rand(shape, generator=generator, dtype=torch.float64)
+        values = torch.rand(shape, generator=generator, device=generator.device, dtype=torch.float64)
         return (values * (self.high - self.low) + self.low).to(dtype)
 
     def words(self) -> str:
@@ -98,7 +98,9 @@ class Integers:
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
         import torch
 
-        return torch.randint(self.low, max(self.high, self.low + 1), shape, generator=generator).to(dtype)
+        return torch.randint(
+            self.low, max(self.high, self.low + 1), shape, generator=generator, device=generator.device
+        ).to(dtype)
 
     def words(self) -> str:
         return f"whole numbers from {self.low} to {self.high - 1}"
@@ -113,7 +115,7 @@ class Constant:
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
         import torch
 
-        return torch.full(shape, self.value, dtype=torch.float64).to(dtype)
+        return torch.full(shape, self.value, dtype=torch.float64, device=generator.device).to(dtype)
 
     def words(self) -> str:
         return f"{self.value:g} everywhere"
@@ -134,7 +136,7 @@ class Sprinkle:
         flat = values.view(-1)
         if flat.numel():
             count = max(1, round(flat.numel() * self.share))
-            places = torch.randperm(flat.numel(), generator=generator)[:count]
+            places = torch.randperm(flat.numel(), generator=generator, device=generator.device)[:count]
             flat[places] = self.value
         return values
 
@@ -168,8 +170,10 @@ class Choice:
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
         import torch
 
-        table = torch.tensor(self.values, dtype=torch.float64)
-        return table[torch.randint(len(self.values), shape, generator=generator)].to(dtype)
+        table = torch.tensor(self.values, dtype=torch.float64, device=generator.device)
+        return table[torch.randint(len(self.values), shape, generator=generator, device=generator.device)].to(
+            dtype
+        )
 
     def words(self) -> str:
         return "one of " + ", ".join(f"{value:g}" for value in self.values)

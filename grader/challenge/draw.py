@@ -1,4 +1,5 @@
-"""Draws the inputs of a case: the same (manifest, case, seed) gives the same tensors on every machine.
+"""Draws the inputs of a case: the same (manifest, case, seed) gives the same tensors on every machine, as long as they
+are drawn on the same kind of device (a CPU's generator and a GPU's differ).
 
 Importing this module does not import torch.
 """
@@ -38,17 +39,17 @@ def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) 
     return Integers(int(low), int(high))
 
 
-def draw_inputs(manifest: Manifest, case: Case, seed: int) -> dict[str, torch.Tensor]:
-    """Contiguous CPU tensors for every input and in-out, in signature order.
+def draw_inputs(manifest: Manifest, case: Case, seed: int, device: str = "cpu") -> dict[str, torch.Tensor]:
+    """Contiguous tensors on ``device`` for every input and in-out, in signature order.
 
     Each argument has its own generator: two inputs are independent, and adding one does not change another.
     Raises ChallengeInvalid naming case and argument where a recipe fails or gives another shape or dtype.
     """
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
-    return {arg.name: _draw(manifest, case, arg, seed) for arg in readable}
+    return {arg.name: _draw(manifest, case, arg, seed, device) for arg in readable}
 
 
-def _draw(manifest: Manifest, case: Case, arg: Argument, seed: int) -> torch.Tensor:
+def _draw(manifest: Manifest, case: Case, arg: Argument, seed: int, device: str) -> torch.Tensor:
     import torch
 
     where = f"{manifest.title}: case '{case.name}', input '{arg.name}'"
@@ -56,22 +57,22 @@ def _draw(manifest: Manifest, case: Case, arg: Argument, seed: int) -> torch.Ten
     dtype: torch.dtype = getattr(torch, arg.dtype.value)
     recipe = case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes)
     try:
-        values = recipe.draw(shape, dtype, _generator(seed, arg.name))
+        values = recipe.draw(shape, dtype, _generator(seed, arg.name, device))
     except Exception as error:  # staff's own recipe: whatever it raises, the case is at fault
         raise ChallengeInvalid(f"{where}: {recipe.words()}: {type(error).__name__}: {error}") from error
     if not isinstance(values, torch.Tensor):
         raise ChallengeInvalid(f"{where}: its recipe gives {type(values).__name__}, not a tensor")
-    if tuple(values.shape) != shape or values.dtype is not dtype or values.device.type != "cpu":
+    if tuple(values.shape) != shape or values.dtype is not dtype or values.device.type != device:
         got = f"{values.dtype} {list(values.shape)} on {values.device.type}"
-        raise ChallengeInvalid(f"{where}: its recipe gives {got}, expected {dtype} {list(shape)} on cpu")
+        raise ChallengeInvalid(f"{where}: its recipe gives {got}, expected {dtype} {list(shape)} on {device}")
     return values.contiguous()
 
 
-def _generator(seed: int, name: str) -> torch.Generator:
+def _generator(seed: int, name: str, device: str) -> torch.Generator:
     import torch
 
     digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
-    return torch.Generator().manual_seed(int.from_bytes(digest[:_SEED_BYTES], "big"))
+    return torch.Generator(device).manual_seed(int.from_bytes(digest[:_SEED_BYTES], "big"))
 
 
 def _bound(bound: str | float, sizes: Mapping[str, int]) -> float:

@@ -148,8 +148,19 @@ class Buffer:
 
     def write(self, values: torch.Tensor) -> None:
         """Reveal: put ``values`` (this buffer's shape and dtype) where the runner sees them."""
-        if self.count:
-            self._bytes.view(self.dtype).copy_(values.reshape(-1))
+        if not self.count:
+            return
+        if values.is_cuda:
+            from grader.judge.cuda.kernels import copy
+
+            copy(values.reshape(-1), self.values)
+        else:
+            self.values.copy_(values.reshape(-1))
+
+    @property
+    def values(self) -> torch.Tensor:
+        """The shared elements themselves, flat. Whoever reads them twice may see two things: take a snapshot."""
+        return self._bytes.view(self.dtype)
 
     def poison(self) -> None:
         """Fill with a value that says "never written"."""
@@ -222,7 +233,7 @@ class Arena:
                 "nbytes": layout.nbytes,
             }
         value = self.sizes[arg.name] if arg.kind is Kind.SIZE else self.scalars[arg.name]
-        return {"kind": "value", "name": arg.name, "value": value}
+        return {"kind": "value", "name": arg.name, "dtype": arg.dtype.value, "value": value}
 
     def descriptors(self) -> list[int]:
         return [buffer.descriptor for buffer in self.buffers.values()]

@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Callable
 
 from grader.challenge.loader import Challenge
+from grader.judge.device import HostDevice
 from grader.judge.job import Progress
 from grader.judge.oracle import find_case
-from grader.judge.session import CPU, Request, Session
-from grader.judge.timing import Plan
+from grader.judge.request import CPU, Request
+from grader.judge.session import Session
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import Language, Report
 
@@ -41,9 +42,8 @@ def judge_at_home(
         cases=cases,
         seeds={case: seed} if case is not None and seed is not None else {},
         timing=timing and case is None,
-        plan=Plan(),
     )
-    session = Session(request, boxes, on_progress, interrupt=lambda: None)
+    session = Session(request, HostDevice(), boxes, on_progress, interrupt=lambda: None)
     try:
         return session.run().report
     finally:

@@ -1,4 +1,7 @@
-"""The judge process: ``python -m grader.judge.child DESCRIPTOR BOX_KIND SPARE_BOXES``, started by JudgeProcess."""
+"""The judge process, started by JudgeProcess.
+
+``python -m grader.judge.child DESCRIPTOR BOX_KIND SPARE_BOXES DEVICE GPU``
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,19 @@ import sys
 import traceback
 from pathlib import Path
 
+from grader import limits
 from grader.challenge.loader import Challenge, Course
 from grader.errors import GraderError
-from grader.judge.environment import cpu_model, judge_environment
+from grader.judge.device import make_device
+from grader.judge.environment import judge_environment
 from grader.judge.job import Job, Outcome, Progress
 from grader.judge.process import Lines
-from grader.judge.session import CONTROL_SPEC, RUN_SPEC, Request, Session
+from grader.judge.request import Request
+from grader.judge.session import Session
+from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.pool import SpareBoxes
+from grader.schemas.report import Language
 
 _PR_SET_PDEATHSIG = 1
 
@@ -29,19 +37,25 @@ class Stopped(Exception):
 class Child:
     """Serves jobs until the worker closes the connection."""
 
-    def __init__(self, connection: socket.socket, box_kind: str, spare_boxes: int) -> None:
+    def __init__(
+        self, connection: socket.socket, box_kind: str, spare_boxes: int, device: str, gpu: int
+    ) -> None:
         self.lines = Lines(connection)
         self.submission = ""
+        self.device = make_device(device, gpu)
         maker = make_boxes(box_kind)
         maker.reap()
         # A control costs one more start per submission; keeping one ahead hides it.
-        self.controls = SpareBoxes(maker, CONTROL_SPEC, min(spare_boxes, 1))
-        self.boxes = SpareBoxes(self.controls, RUN_SPEC, spare_boxes)
+        self.controls = SpareBoxes(maker, self._spec(Purpose.CONTROL), min(spare_boxes, 1))
+        self.boxes = SpareBoxes(self.controls, self._spec(Purpose.RUN), spare_boxes)
+
+    def _spec(self, purpose: Purpose) -> BoxSpec:
+        return self.device.box_spec(purpose, Language.TRITON, limits.BOX_MEMORY_BYTES)
 
     def serve(self) -> None:
         self._refill()
         environment = judge_environment()
-        self.lines.send({"ready": {"device_model": cpu_model(), "torch": environment["judge_torch"]}})
+        self.lines.send({"ready": {"device_model": self.device.model, "torch": environment["judge_torch"]}})
         try:
             while True:
                 message = self.lines.receive(seconds=3600.0)
@@ -81,7 +95,7 @@ class Child:
             cases=[*challenge.cases, *challenge.hidden_cases],
             baselines=job.baselines,
         )
-        return Session(request, self.boxes, self._progress, self._look_for_cancel).run()
+        return Session(request, self.device, self.boxes, self._progress, self._look_for_cancel).run()
 
     def _progress(self, progress: Progress) -> None:
         self.lines.send({"progress": progress.model_dump(mode="json")})
@@ -110,7 +124,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(fileno=int(sys.argv[1]))
     try:
-        child = Child(connection, sys.argv[2], int(sys.argv[3]))
+        child = Child(connection, sys.argv[2], int(sys.argv[3]), sys.argv[4], int(sys.argv[5]))
     except GraderError as error:
         Lines(connection).send({"failure": error.as_dict()})
         return

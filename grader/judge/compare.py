@@ -20,7 +20,7 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
     for arg in manifest.results:
         got, want = snapshot[arg.name].reshape(-1), question.outputs[arg.name].reshape(-1)
         poisoned = arena.buffers[arg.name].poisoned(got) if arg.kind is Kind.OUTPUT else None
-        counted = _counted(manifest, arg, question, want.numel())
+        counted = counted(manifest, arg, question, want.numel())
         got, want = got[:counted], want[:counted]
         poisoned = poisoned[:counted] if poisoned is not None else None
         magnitude = question.magnitudes.get(arg.name)
@@ -82,7 +82,7 @@ def broken_guard(arena: Arena) -> Mismatch | None:
     return None
 
 
-def _counted(manifest: Manifest, arg: Argument, question: Question, total: int) -> int:
+def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -> int:
     """How many leading elements count: all, unless ``[compare]`` names an output that says so."""
     rule = manifest.compare.get(arg.name)
     if rule is None or rule.first is None:

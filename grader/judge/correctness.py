@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 
 from grader import limits
 from grader.challenge.cases import Case
+from grader.challenge.draw import draw_inputs
 from grader.challenge.loader import Challenge
 from grader.judge import faults
 from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
 from grader.judge.compare import broken_guard, changed_input, compare
+from grader.judge.device import Device, on_device
+from grader.judge.launch import LoadFailed
 from grader.judge.oracle import Question, ask, scalar_values
 from grader.judge.remote import Answer, Remote
 from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
@@ -20,9 +23,10 @@ from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
 
 @dataclass
 class Suite:
-    """The cases of one submission. ``start`` makes a box with the submission loaded.
+    """The cases of one submission. ``start`` makes a box with the submission loaded. ``warm_up``: an untimed call goes
+    ahead of each case's own, because the first call at new sizes compiles.
 
-    It raises a ChannelError or ``LoadFailed`` where that fails; the first start is the caller's business.
+    ``start`` raises LoadFailed where that fails; the first start is the caller's business.
     """
 
     challenge: Challenge
@@ -30,6 +34,8 @@ class Suite:
     seed_of: Callable[[Case], int]
     start: Callable[[], Remote]
     on_case: Callable[[int, int, str], None]
+    device: Device
+    warm_up: bool = False
     fresh_boxes: int = limits.FRESH_BOXES
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
@@ -45,7 +51,16 @@ class Suite:
                     self._record(case, None, faults.not_run(fresh), None, "", None)
                     continue
                 fresh += 1
-                current = self.start()
+                try:
+                    current = self.start()
+                except LoadFailed as failed:
+                    finding = faults.Finding(
+                        CaseVerdict.RUNTIME_ERROR,
+                        f"It could not be loaded again: {failed.detail}",
+                        failed.hint,
+                    )
+                    self._record(case, None, finding, None, "", None)
+                    continue
             if not self._judge(current, case):
                 current = None
         self.on_case(len(self.cases), len(self.cases), "")
@@ -55,28 +70,37 @@ class Suite:
         """Judge one case; returns whether the box may go on."""
         began = time.perf_counter()
         seed = self.seed_of(case)
-        question = ask(self.challenge, case, seed)
-        arena = Arena(self.challenge.manifest, case.sizes, scalar_values(self.challenge.manifest, case))
+        question = ask(self.challenge, case, seed, self.device.torch_device)
+        scalars = scalar_values(self.challenge.manifest, case)
+        arena = Arena(self.challenge.manifest, case.sizes, scalars, self.device.memories)
         seconds = self.challenge.manifest.limits.case_seconds
         running: float | None = None
         try:
             remote.bind(arena)
-            answer = remote.call(arena, question.inputs, seconds)
+            answer = self._warm_up(remote, arena, case, seed) if self.warm_up else None
+            if answer is None or answer.failure is None:
+                answer = remote.call(arena, question.inputs, seconds)
             running = answer.seconds
             finding, mismatch = self._examine(arena, question, case, answer)
-            alive = True
+            alive = not faults.is_sticky(answer.failure)
         except ChannelError as error:
             finding = faults.of_broken_channel(remote, error, "solve ran", seconds)
             mismatch, alive = None, False
         finally:
             arena.close()
-        printed = _text(remote.box.output())
+        printed = _text(remote.printed())
         if not alive:
             remote.close()
         self._record(case, seed, finding, mismatch, printed, running)
         if running is not None:
             self.own_seconds.append(time.perf_counter() - began - running)
         return alive
+
+    def _warm_up(self, remote: Remote, arena: Arena, case: Case, seed: int) -> Answer:
+        """A call on other data of the same sizes; what it writes does not count, what it raises does."""
+        other = draw_inputs(self.challenge.manifest, case, seed ^ 1)
+        inputs = on_device(other, self.device.torch_device)
+        return remote.warm_up(arena, inputs, limits.COMPILE_SECONDS)
 
     def _examine(
         self, arena: Arena, question: Question, case: Case, answer: Answer

@@ -67,10 +67,37 @@ def of_exception(failure: Failure, doing: str) -> Finding:
         return Finding(
             CaseVerdict.MEMORY_LIMIT, f"Out of memory while {doing}: {failure.message or failure.type}"
         )
+    if failure.kind == "cuda":
+        return _of_cuda(failure, doing)
     where = f" (line {failure.line})" if failure.line else ""
     text = f"{failure.type} while {doing}{where}: {failure.message}".rstrip(": ")
     detail = f"{text}\n{failure.trace}".rstrip()
     return Finding(CaseVerdict.RUNTIME_ERROR, detail, failure.hint)
+
+
+# CUDA's names of errors that many students meet, and what most often causes them.
+_CUDA_HINTS = {
+    "CUDA_ERROR_ILLEGAL_ADDRESS": "A read or write outside an array: check indices, masks and the grid.",
+    "CUDA_ERROR_MISALIGNED_ADDRESS": "A wide access (float4, say) needs an address that is a multiple of its width.",
+    "CUDA_ERROR_LAUNCH_TIMEOUT": "The kernel ran for too long.",
+    "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": "Too many registers or too much shared memory for one block.",
+    "cudaErrorInvalidConfiguration": "A grid of zero blocks, or a block of more than 1024 threads: when a size is 0, "
+    "return before the launch.",
+    "cudaErrorInvalidValue": "A launch with an impossible grid, block or shared-memory size. When a size is 0, the grid "
+    "has zero blocks: return before the launch.",
+}
+
+
+def _of_cuda(failure: Failure, doing: str) -> Finding:
+    memory = "OUT_OF_MEMORY" in failure.type or "MemoryAllocation" in failure.type
+    verdict = CaseVerdict.MEMORY_LIMIT if memory else CaseVerdict.RUNTIME_ERROR
+    detail = f"{failure.type} while {doing}: {failure.message}".rstrip(": ")
+    return Finding(verdict, detail, failure.hint or _CUDA_HINTS.get(failure.type, ""))
+
+
+def is_sticky(failure: Failure | None) -> bool:
+    """Whether a CUDA context that failed so is lost: every later call in this process fails too."""
+    return failure is not None and failure.kind == "cuda" and failure.type.startswith("CUDA_ERROR")
 
 
 def of_mismatch(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> Finding:

@@ -50,6 +50,7 @@ class Returned(Message):
     op: Literal["returned"]
     round: int
     error: Failure | None = None
+    control_us: float | None = Field(default=None, gt=0, lt=60e6)
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
 
 

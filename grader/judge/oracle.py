@@ -45,10 +45,15 @@ def _rounded(value: float, dtype: DType) -> float:
     return float(rounded)
 
 
-def ask(challenge: Challenge, case: Case, seed: int) -> Question:
-    """Draw the inputs of ``case`` and compute what is right. Raises ChallengeInvalid where the reference fails."""
+def ask(challenge: Challenge, case: Case, seed: int, device: str = "cpu", draw_on: str = "cpu") -> Question:
+    """Draw the inputs of ``case`` and compute what is right, all of it on ``device``.
+
+    ``draw_on`` the CPU, the same seed gives the same inputs on every machine; on a GPU, large inputs cost no transfer.
+    Raises ChallengeInvalid where the reference fails.
+    """
     manifest = challenge.manifest
-    inputs = draw_inputs(manifest, case, seed)
+    drawn = draw_inputs(manifest, case, seed, draw_on)
+    inputs = {name: values.to(device) for name, values in drawn.items()}
     arguments = {
         **{
             name: values.double() if values.is_floating_point() else values.clone()
@@ -62,6 +67,8 @@ def ask(challenge: Challenge, case: Case, seed: int) -> Question:
     magnitudes: dict[str, torch.Tensor] = {}
     if reference.magnitude is not None:
         magnitudes = _results(challenge, case, reference.magnitude, arguments, round_to_dtype=False)
+        if device != "cpu":
+            magnitudes = {name: values.float() for name, values in magnitudes.items()}
     return Question(inputs, outputs, magnitudes)
 
 
@@ -95,7 +102,8 @@ def _results(
                 f"{where}: '{arg.name}' has shape {list(tensor.shape)}, expected {list(shape)}"
             )
         dtype = getattr(torch, arg.dtype.value) if round_to_dtype else torch.float64
-        named[arg.name] = tensor.detach().to(dtype).contiguous()
+        on = next((it.device for it in arguments.values() if isinstance(it, torch.Tensor)), tensor.device)
+        named[arg.name] = tensor.detach().to(on, dtype).contiguous()
     return named
 
 

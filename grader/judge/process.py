@@ -58,9 +58,9 @@ class Lines:
 class JudgeProcess:
     """One judge child. A child that dies is replaced when the next submission comes."""
 
-    def __init__(self, box_kind: str, spare_boxes: int = 1) -> None:
-        self._box_kind = box_kind
-        self._spare_boxes = spare_boxes
+    def __init__(self, box_kind: str, spare_boxes: int = 1, device: str = "cpu", gpu: int = 0) -> None:
+        """``device`` is the board that it judges for: "cpu", or a GPU's model; ``gpu`` is that GPU's index."""
+        self._arguments = [box_kind, str(spare_boxes), device, str(gpu)]
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket | None = None
         self._ready: dict[str, str] = {}
@@ -145,7 +145,7 @@ class JudgeProcess:
 
     def _start_child(self) -> None:
         ours, theirs = socket.socketpair()
-        arguments = [str(theirs.fileno()), self._box_kind, str(self._spare_boxes)]
+        arguments = [str(theirs.fileno()), *self._arguments]
         self._child = subprocess.Popen(
             [sys.executable, "-m", "grader.judge.child", *arguments],
             pass_fds=[theirs.fileno()],

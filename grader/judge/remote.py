@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import re
+import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader import limits
 from grader.judge.arena import Arena
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel
-from grader.judge.gate import HostGate
+from grader.judge.device import Device
 from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned
 from grader.sandbox.box import Box, BoxEnd
 
@@ -23,9 +28,18 @@ _BIND_SECONDS = 10.0
 _END_SECONDS = 2.0
 
 
+# A runner that is not queued by then waits for something behind the closed gate: a first allocation, a synchronous
+# copy, a compilation. The gate is opened for it, and the call counts as ungated.
+_GATED_SECONDS = 2.0
+# How long output may lag behind the answer that followed it, and how often it is looked for.
+_MARK_SECONDS = 0.5
+_MARK_POLL_SECONDS = 0.0005
+
+
 @dataclass(frozen=True)
 class Timed:
-    """One round by the judge's clock, in seconds: ``gate`` from open to done, ``window`` from reveal to compared."""
+    """One round by the judge's clock, in seconds: ``gate`` from open to done, ``window`` from reveal to compared,
+    ``host`` from the request to queued (host time of the call, hidden behind the gate)."""
 
     gate: float
     window: float
@@ -35,77 +49,161 @@ class Timed:
 @dataclass(frozen=True)
 class Answer:
     """A call that came back, ``seconds`` after the gate opened. ``failure``: what it raised. ``empty_launches``:
-    kernels launched with no program."""
+    kernels launched with no program. ``control_s``: a control's own measure of its call."""
 
     seconds: float
     failure: Failure | None
     empty_launches: list[str]
+    control_s: float | None = None
+
+
+class Ungated(Exception):
+    """The call did not queue behind a closed gate. It was let through and its time is lost; time it ungated."""
 
 
 class Remote:
     """One box and the runner inside it."""
 
-    def __init__(self, box: Box, interrupt: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, box: Box, device: Device, interrupt: Callable[[], None] = lambda: None) -> None:
         self.box = box
         self.environment: dict[str, str] = {}
+        self._device = device
         self._channel = Channel(box.connection, interrupt)
-        self._gate = HostGate()
+        self._gate = device.make_gate()
         self._closed = False
+        self._token = secrets.token_hex(8)
+        self._marks_come = True
 
     def hello(self) -> None:
         self.environment = self._channel.expect(Hello, _within(limits.LOAD_SECONDS)).environment
 
-    def load(self, message: Mapping[str, Any]) -> Failure | None:
-        """Load a submission, reference or control. Returns what went wrong with it, or None."""
-        self._channel.send({"op": "load", **message})
+    def load(self, message: Mapping[str, Any], artefact: bytes | None = None) -> Failure | None:
+        """Load a submission (source, or a compiled artefact), reference or control. Returns what went wrong, or None.
+
+        The artefact travels as a sealed ``memfd``: no path that anybody could shape.
+        """
+        if artefact is None:
+            self._channel.send({"op": "load", **message})
+        else:
+            with sealed(artefact) as descriptor:
+                self._channel.send({"op": "load", **message}, [descriptor])
         return self._channel.expect(Loaded, _within(limits.LOAD_SECONDS)).error
 
     def bind(self, arena: Arena) -> None:
         """Give the runner the buffers that the next calls work on."""
-        self._channel.send(
-            {"op": "bind", "entries": arena.entries()}, [self._gate.descriptor, *arena.descriptors()]
-        )
+        message = {"op": "bind", "memory": self._device.memory, "entries": arena.entries()}
+        self._channel.send(message, [self._gate.descriptor, *arena.descriptors()])
         self._channel.expect(Bound, _within(_BIND_SECONDS))
+
+    def warm_up(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
+        """One call with the gate open from the start: it may compile and allocate, and nobody looks at its time."""
+        arena.reveal(inputs)
+        return self._open_then_call(seconds)
 
     def call(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
         """One call behind the gate, waited for on the connection. Raises a ChannelError where none comes back."""
-        self._queue()
+        self._ask()
+        try:
+            self._expect_queued(_GATED_SECONDS)
+            queued = True
+        except BoxSilent:
+            queued = False
         arena.reveal(inputs)
         opened = self._gate.open()
+        if not queued:
+            self._expect_queued(seconds)
         return self._returned(opened, seconds)
 
     def timed_call(
-        self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float, check: Callable[[], None]
+        self,
+        arena: Arena,
+        inputs: Mapping[str, torch.Tensor],
+        seconds: float,
+        check: Callable[[], None],
+        *,
+        gated: bool = True,
     ) -> tuple[Timed, Answer]:
-        """One round: reveal, open, spin until done, then ``check`` (snapshot and compare) within the window."""
-        host = self._queue()
+        """One round: reveal, open, spin until done, then ``check`` (snapshot and compare) within the window.
+
+        Not ``gated``: the gate is open before the call is asked for, so that its host time counts too.
+        Raises Ungated where a gated call does not queue, and a ChannelError where a box fails.
+        """
+        host = self._queue(arena, inputs, seconds) if gated else 0.0
+        self._device.before_reveal()
         start = time.perf_counter()
         arena.reveal(inputs)
+        self._device.after_reveal()
+        if not gated:
+            self._gate.next_round()
         opened = self._gate.open()
+        if not gated:
+            self._send_call()
         done = self._gate.spin_until_done(opened + seconds, self._channel.gone)
         if done is None:
             self._returned(opened, seconds)
             raise BoxLied("returned without setting the gate's done word")
         check()
         closed = time.perf_counter()
+        if not gated:
+            self._expect_queued(seconds)
         answer = self._returned(opened, seconds + closed - opened)
         return Timed(gate=done - opened, window=closed - start, host=host), answer
 
-    def _queue(self) -> float:
+    def _queue(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> float:
         """Ask for the next round's call; returns the seconds until the runner said that it waits at the gate."""
         start = time.perf_counter()
-        number = self._gate.next_round()
-        self._channel.send({"op": "call", "round": number})
-        if self._channel.expect(Queued, _within(_BIND_SECONDS)).round != number:
-            raise BoxLied("queued another round than was asked for")
+        self._ask()
+        try:
+            self._expect_queued(_GATED_SECONDS)
+        except BoxSilent as error:
+            arena.reveal(inputs)
+            opened = self._gate.open()
+            self._expect_queued(seconds)
+            self._returned(opened, seconds)
+            raise Ungated from error
         return time.perf_counter() - start
+
+    def _open_then_call(self, seconds: float) -> Answer:
+        self._gate.next_round()
+        opened = self._gate.open()
+        self._send_call()
+        self._expect_queued(seconds)
+        return self._returned(opened, seconds)
+
+    def _ask(self) -> None:
+        self._gate.next_round()
+        self._send_call()
+
+    def _send_call(self) -> None:
+        self._channel.send({"op": "call", "round": self._gate.round, "mark": self._mark()})
+
+    def _mark(self) -> str:
+        return f"<{self._token}:{self._gate.round}>"
+
+    def _expect_queued(self, seconds: float) -> None:
+        if self._channel.expect(Queued, _within(seconds)).round != self._gate.round:
+            raise BoxLied("queued another round than was asked for")
 
     def _returned(self, opened: float, seconds: float) -> Answer:
         message = self._channel.expect(Returned, opened + seconds)
         took = time.perf_counter() - opened
         if message.round != self._gate.round or not self._gate.is_done():
             raise BoxLied("returned from another round than was asked for")
-        return Answer(took, message.error, message.empty_launches)
+        control = message.control_us * 1e-6 if message.control_us is not None else None
+        return Answer(took, message.error, message.empty_launches, control)
+
+    def printed(self) -> bytes:
+        """What the box printed up to the end of the last call. The runner prints a mark after each call, because
+        output and answers come by different ways; a submission that closed its output only loses what it printed."""
+        data = bytearray(self.box.output())
+        mark = self._mark().encode()
+        deadline = _within(_MARK_SECONDS)
+        while self._marks_come and mark not in data and not self._channel.gone():
+            if time.perf_counter() > deadline:
+                self._marks_come = False
+            time.sleep(_MARK_POLL_SECONDS)
+            data += self.box.output()
+        return re.sub(rb"<%s:\d+>" % self._token.encode(), b"", bytes(data))
 
     def end(self) -> BoxEnd | None:
         """How the box ended, once its connection is gone; None while it seems to live."""
@@ -120,8 +218,22 @@ class Remote:
         return end
 
 
+@contextmanager
+def sealed(data: bytes) -> Iterator[int]:
+    """A descriptor of memory that holds ``data`` and can no longer be changed."""
+    descriptor = os.memfd_create("artefact", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            file.write(data)
+        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SEAL
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def _within(seconds: float) -> float:
     return time.perf_counter() + seconds
 
 
-__all__ = ["Answer", "BoxGone", "BoxLied", "BoxSilent", "Remote", "Timed"]
+__all__ = ["Answer", "BoxGone", "BoxLied", "BoxSilent", "Remote", "Timed", "Ungated"]

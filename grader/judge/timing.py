@@ -10,44 +10,37 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader import limits
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.arena import Arena
-from grader.judge.compare import compare
+from grader.judge.device import Device, Noise
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
-from grader.judge.remote import Answer, Remote, Timed
+from grader.judge.remote import Answer, Remote, Timed, Ungated
 from grader.schemas.report import Mismatch
 from grader.scoring import Estimate, median_error, median_interval
 
 # Known length of the control's call: long beside the cost of a round, short beside a workload.
 CONTROL_US = 1000.0
-# E within this share of the window, or within three standard errors, is noise.
-WINDOW_NOISE = 0.01
+# E within this many standard errors is noise.
 NOISE_ERRORS = 3.0
-# A shared CPU moves the end of a window by about a scheduler's tick.
-HOST_NOISE_S = 0.5e-3
 # A time after corrections can come out at or below zero only for a call that does nothing; it is shown as this.
 SHORTEST_S = 1e-7
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How many rounds. ``seconds`` bounds one workload: no further round starts after it."""
-
-    rounds: int = 15
-    control_rounds: int = 7
-    warm_up: int = 2
-    seconds: float = 6.0
+# However slow a call is, this many rounds are made: an interval needs them.
+_FEWEST_ROUNDS = 3
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One workload's time per call, seconds. ``charged`` was added for work outside the gate."""
+    """One workload's time per call, seconds. ``charged`` was added for work outside the gate; ``fixed`` is the cost of
+    a round that was taken off. Not ``gated``: its host time is in it."""
 
     time: Estimate
     rounds: int
     host: float
     charged: float
+    fixed: float
+    gated: bool = True
 
 
 class WrongInTiming(Exception):
@@ -63,13 +56,16 @@ class WrongInTiming(Exception):
 class Stopwatch:
     """Times one workload of one challenge: control, subject, control, all on the same buffers."""
 
-    def __init__(self, challenge: Challenge, workload: Workload, seed_key: bytes, plan: Plan) -> None:
+    def __init__(self, challenge: Challenge, workload: Workload, seed_key: bytes, device: Device) -> None:
         self.challenge = challenge
-        self.plan = plan
+        self.device = device
+        self.plan = device.plan
         self.case = workload_case(workload.name, workload.sizes)
         self._key = seed_key
         self._drawn = 0
-        self.arena = Arena(challenge.manifest, workload.sizes, scalar_values(challenge.manifest, self.case))
+        scalars = scalar_values(challenge.manifest, self.case)
+        self.arena = Arena(challenge.manifest, workload.sizes, scalars, device.memories)
+        self._watch = device.watch(self.arena)
 
     def measure(self, subject: Remote, control: Remote, *, checked: bool = True) -> Measured:
         """Time ``subject``. ``checked``: a wrong output ends it (a baseline is ours, and returns its result).
@@ -78,40 +74,57 @@ class Stopwatch:
         """
         try:
             before = self._rounds(control, self.plan.control_rounds, checked=False)
-            own = self._rounds(subject, self.plan.rounds, checked=checked)
+            gated = self._warm_up(subject)
+            own = self._rounds(subject, self.plan.rounds, checked=checked, gated=gated)
             after = self._rounds(control, self.plan.control_rounds, checked=False)
         finally:
             self.arena.close()
-        return settle(own, [*before, *after], CONTROL_US * 1e-6)
+        return settle([it for it, _ in own], [*before, *after], self.device.noise, gated=gated)
 
-    def _rounds(self, remote: Remote, count: int, *, checked: bool) -> list[Timed]:
+    def _warm_up(self, subject: Remote) -> bool:
+        """Let the subject compile and allocate at these sizes; returns whether its call queues behind the gate."""
+        subject.bind(self.arena)
+        seed = self._fresh_seed()
+        subject.warm_up(self.arena, self._ask(seed).inputs, limits.COMPILE_SECONDS)
+        try:
+            self._round(subject, checked=False, gated=True)
+        except Ungated:
+            return False
+        return True
+
+    def _rounds(
+        self, remote: Remote, count: int, *, checked: bool, gated: bool = True
+    ) -> list[tuple[Timed, float]]:
+        """``count`` rounds after warm-up, each with the call's known length (a control's; else meaningless)."""
         remote.bind(self.arena)
         end = time.perf_counter() + self.plan.seconds
-        kept: list[Timed] = []
+        kept: list[tuple[Timed, float]] = []
         for number in range(self.plan.warm_up + count):
-            timed = self._round(remote, checked)
+            timed = self._round(remote, checked=checked, gated=gated)
             if number >= self.plan.warm_up:
                 kept.append(timed)
-            if len(kept) >= 3 and time.perf_counter() > end:
+            if len(kept) >= _FEWEST_ROUNDS and time.perf_counter() > end:
                 break
         return kept
 
-    def _round(self, remote: Remote, checked: bool) -> Timed:
+    def _round(self, remote: Remote, *, checked: bool, gated: bool) -> tuple[Timed, float]:
         seed = self._fresh_seed()
-        question = ask(self.challenge, self.case, seed)
+        question = self._ask(seed)
         found: list[Mismatch | None] = []
         timed, answer = remote.timed_call(
             self.arena,
             question.inputs,
             self.challenge.manifest.limits.case_seconds,
-            lambda: found.append(self._check(question)),
+            lambda: found.append(self._watch(question)),
+            gated=gated,
         )
         if checked and (found[0] is not None or answer.failure is not None):
             raise WrongInTiming(seed, found[0], answer)
-        return timed
+        return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 
-    def _check(self, question: Question) -> Mismatch | None:
-        return compare(self.arena, self.arena.snapshot(), question)
+    def _ask(self, seed: int) -> Question:
+        on = self.device.torch_device
+        return ask(self.challenge, self.case, seed, on, draw_on=on)
 
     def _fresh_seed(self) -> int:
         """A seed that no round had before, and that nobody without the key can foretell."""
@@ -120,21 +133,23 @@ class Stopwatch:
         return int.from_bytes(hmac.digest(self._key, text, hashlib.sha256)[:6], "big")
 
 
-def settle(own: Sequence[Timed], control: Sequence[Timed], control_s: float) -> Measured:
-    """The rule. With G = gate time and S = window: c = median(G of control) - its known length,
+def settle(
+    own: Sequence[Timed], control: Sequence[tuple[Timed, float]], noise: Noise, *, gated: bool = True
+) -> Measured:
+    """The rule. With G = gate time and S = window: c = median of (G of control - its known length),
     E = median(S - G) - median(S - G of control). Time = median(G) - c, plus E where E is beyond its noise."""
-    fixed = statistics.median([it.gate for it in control]) - control_s
+    fixed = statistics.median([it.gate - known for it, known in control])
     outside = [it.window - it.gate for it in own]
-    usual = [it.window - it.gate for it in control]
+    usual = [it.window - it.gate for it, _ in control]
     excess = statistics.median(outside) - statistics.median(usual)
     error = (median_error(outside) ** 2 + median_error(usual) ** 2) ** 0.5
     window = statistics.median([it.window for it in own])
-    noise = max(NOISE_ERRORS * error, WINDOW_NOISE * window, HOST_NOISE_S)
-    charged = excess if excess > noise else 0.0
+    meaningless = max(NOISE_ERRORS * error, noise.window * window, noise.least)
+    charged = excess if excess > meaningless else 0.0
     gate = median_interval([it.gate for it in own])
     shift = charged - fixed
     low, middle, high = (
         max(SHORTEST_S, it + shift) for it in (gate.interval[0], gate.value, gate.interval[1])
     )
     host = statistics.median([it.host for it in own])
-    return Measured(Estimate(middle, (low, high)), len(own), host, charged)
+    return Measured(Estimate(middle, (low, high)), len(own), host, charged, fixed, gated)

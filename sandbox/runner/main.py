@@ -1,11 +1,12 @@
 """The runner: the program inside a box that loads one submission and calls it when the gate opens.
 
 It is untrusted from the moment it loads the submission: nothing that it says decides a verdict or a time.
-Usage: python -I main.py ADDRESS. Environment: GRADER_PRELOAD = triton, torch or nothing.
+Usage: python -I main.py ADDRESS. Environment: GRADER_PRELOAD, see ``preload.py``.
 """
 
 from __future__ import annotations
 
+import ctypes
 import contextlib
 import os
 import platform
@@ -17,34 +18,24 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import protocol
-from arguments import Binding
 from connect import connect
 from failure import describe
-from memory import Flags
+from preload import preload
+from side import Call, Side, make_side
 
-Call = Callable[[], Any]
+MakeCall = Callable[[Side], Call]
+_libc = ctypes.CDLL(None)
 
 
 class Runner:
     """One submission (or control, or baseline), one connection, one binding at a time."""
 
     def __init__(self, address: str) -> None:
-        self.empty_launches: Any = None
-        self._preload()
+        self.empty_launches = preload(os.environ.get("GRADER_PRELOAD", ""))
         self.connection = connect(address)
-        self.make_call: Callable[[Binding], Call] | None = None
-        self.binding: Binding | None = None
-        self.flags: Flags | None = None
+        self.make_call: MakeCall | None = None
+        self.side: Side | None = None
         self.call: Call | None = None
-
-    def _preload(self) -> None:
-        wanted = os.environ.get("GRADER_PRELOAD", "")
-        if wanted == "triton":
-            from triton_loader import prepare_interpreter
-
-            self.empty_launches = prepare_interpreter()
-        elif wanted == "torch":
-            import torch  # noqa: F401
 
     def serve(self) -> None:
         """Answer messages until the judge closes the connection."""
@@ -62,15 +53,18 @@ class Runner:
     def _answer(self, message: dict[str, Any], descriptors: list[int]) -> None:
         match message["op"]:
             case "load":
-                self._load(message)
+                self._load(message, descriptors)
             case "bind":
                 self._bind(message, descriptors)
+            case "unbind":
+                self._unbind()
+                self._send({"op": "bound"})
             case "call":
-                self._call(message["round"])
+                self._call(message["round"], message.get("mark", ""))
 
-    def _load(self, message: dict[str, Any]) -> None:
+    def _load(self, message: dict[str, Any], descriptors: list[int]) -> None:
         try:
-            self.make_call = _loaders[message["language"]](message)
+            self.make_call = _loaders[message["language"]](message, descriptors)
         except BaseException as error:  # a submission may raise anything, SystemExit too
             failure = describe(error)
             failure["hint"] = getattr(error, "hint", "")
@@ -79,40 +73,45 @@ class Runner:
             self._send({"op": "loaded"})
 
     def _bind(self, message: dict[str, Any], descriptors: list[int]) -> None:
-        old, self.call = self.binding, None
-        flags, *buffers = descriptors
-        self.flags = Flags(flags)
-        self.binding = Binding(message["entries"], buffers)
-        if old is not None:
-            old.close()
+        self._unbind()  # first: a GPU may have no room for both
         assert self.make_call is not None
-        self.call = self.make_call(self.binding)
+        self.side = make_side(message.get("memory", "host"), message["entries"], descriptors)
+        self.call = self.make_call(self.side)
         self._send({"op": "bound"})
 
-    def _call(self, round_number: int) -> None:
-        assert self.flags is not None
+    def _unbind(self) -> None:
+        old, self.side, self.call = self.side, None, None
+        if old is not None:
+            old.close()
+
+    def _call(self, number: int, mark: str) -> None:
+        assert self.side is not None
         assert self.call is not None
-        failure = None
-        self._send({"op": "queued", "round": round_number})
-        self.flags.wait_open(round_number)
-        try:
-            self.call()
-        except BaseException as error:  # as above
-            failure = describe(error)
-        self.flags.set_done(round_number)
-        _flush()
-        empty = self.empty_launches.take() if self.empty_launches else []
-        self._send({"op": "returned", "round": round_number, "error": failure, "empty_launches": empty})
+        failure = self.side.run(number, self.call, lambda: self._send({"op": "queued", "round": number}))
+        _flush(mark)
+        answer = {"op": "returned", "round": number, "error": failure, "empty_launches": []}
+        if self.empty_launches is not None:
+            answer["empty_launches"] = self.empty_launches.take()
+        took_us = getattr(self.call, "took_us", None)
+        if took_us is not None and failure is None:
+            answer["control_us"] = took_us()
+        self._send(answer)
 
     def _send(self, message: dict[str, Any]) -> None:
         protocol.send(self.connection, message)
 
 
-def _flush() -> None:
-    """Let what was printed during a call leave before the answer does."""
+def _flush(mark: str) -> None:
+    """Let what was printed during a call (by Python, by C, by kernels) leave before the answer does, then ``mark``.
+
+    Output and answers reach the judge by different ways; the mark tells it where the output of a call ends.
+    """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # the submission may have closed or replaced it
             stream.flush()
+    _libc.fflush(None)
+    with contextlib.suppress(OSError):  # as above
+        os.write(1, mark.encode())
 
 
 def _environment() -> dict[str, str]:
@@ -123,32 +122,58 @@ def _environment() -> dict[str, str]:
     return found
 
 
-def _load_triton(message: dict[str, Any]) -> Callable[[Binding], Call]:
+def _load_triton(message: dict[str, Any], _descriptors: list[int]) -> MakeCall:
     from triton_loader import load
 
     solve = load(message["source"], message["parameters"], message["declaration"])
 
-    def make(binding: Binding) -> Call:
-        values = list(binding.tensors().values())
+    def make(side: Side) -> Call:
+        values = list(side.tensors().values())
         return lambda: solve(*values)
 
     return make
 
 
-def _load_reference(message: dict[str, Any]) -> Callable[[Binding], Call]:
+def _load_cuda(_message: dict[str, Any], descriptors: list[int]) -> MakeCall:
+    from cuda_loader import Library
+
+    library = Library(descriptors[0])
+
+    def make(side: Side) -> Call:
+        from cuda_side import CudaSide
+
+        assert isinstance(side, CudaSide), "a CUDA library takes device memory"
+        return library.make_call(side)
+
+    return make
+
+
+def _load_reference(message: dict[str, Any], _descriptors: list[int]) -> MakeCall:
     from trusted import load_reference, reference_call
 
-    reference = load_reference(message["source"])
-    return lambda binding: reference_call(reference, binding, message["outputs"])
+    reference = load_reference(message["source"], message.get("mode", "eager"))
+    return lambda side: reference_call(reference, side, message["outputs"])
 
 
-def _load_control(message: dict[str, Any]) -> Callable[[Binding], Call]:
-    from trusted import control_call
+def _load_control(message: dict[str, Any], _descriptors: list[int]) -> MakeCall:
+    def make(side: Side) -> Call:
+        from host_side import HostSide
 
-    return lambda binding: control_call(binding, message["outputs"], message["duration_us"])
+        if isinstance(side, HostSide):
+            from trusted import control_call
+
+            return control_call(side, message["outputs"], message["duration_us"])
+        from cuda_control import CudaControl
+        from cuda_side import CudaSide
+
+        assert isinstance(side, CudaSide)
+        return CudaControl(side, message["outputs"])
+
+    return make
 
 
-_loaders: dict[str, Callable[[dict[str, Any]], Callable[[Binding], Call]]] = {
+_loaders: dict[str, Callable[[dict[str, Any], list[int]], MakeCall]] = {
+    "cuda": _load_cuda,
     "triton": _load_triton,
     "reference": _load_reference,
     "control": _load_control,

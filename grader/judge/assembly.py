@@ -1,0 +1,97 @@
+"""Puts a report together from what judging found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grader import scoring
+from grader.challenge.expression import parse
+from grader.challenge.model import DType, Manifest, Workload
+from grader.judge.device import Device
+from grader.judge.request import CPU
+from grader.judge.timing import Measured
+from grader.schemas.report import CaseReport, CaseVerdict, Flag, Score, Verdict, WorkloadReport
+from grader.scoring import Estimate
+
+# Below this the uncertainty of a round's fixed cost (1 to 3 us) is more than half a percent of the time.
+RANKED_ROOFLINE_S = 400e-6
+# Measured ceilings are good to a few percent; beyond this somebody should look.
+ABOVE_ROOFLINE = 1.05
+
+
+@dataclass(frozen=True)
+class TimedWorkload:
+    """One workload's measurement and the baselines (microseconds) that it is compared with."""
+
+    workload: Workload
+    measured: Measured
+    baselines: Mapping[str, float]
+
+
+def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
+    """The verdict of the first case that failed; accepted where none did."""
+    for case in cases:
+        if case.verdict not in (CaseVerdict.ACCEPTED, CaseVerdict.NOT_RUN):
+            return Verdict(case.verdict.value)
+    return Verdict.ACCEPTED
+
+
+def roofline_seconds(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> float | None:
+    """The least time that memory and arithmetic allow at measured ceilings; None where none are known."""
+    if not ceilings:
+        return None
+    dtype = manifest.results[0].dtype
+    rate = ceilings.get(f"rate:{dtype.value}", ceilings[f"rate:{DType.FLOAT32.value}"])
+    moved, done = (parse(text)(workload.sizes) for text in (manifest.cost.bytes, manifest.cost.flops))
+    return max(moved / ceilings["bandwidth"], done / rate)
+
+
+def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) -> WorkloadReport:
+    """On a GPU a workload is ranked where its roofline time is long enough; on the CPU all are, for want of one."""
+    workload, measured = timed.workload, timed.measured
+    time_us = measured.time.value * 1e6
+    low, high = (edge * 1e6 for edge in measured.time.interval)
+    eager = timed.baselines.get("eager")
+    roofline = roofline_seconds(manifest, workload, device.ceilings())
+    return WorkloadReport(
+        name=workload.name,
+        sizes=dict(workload.sizes),
+        ranked=device.name == CPU or (roofline is not None and roofline >= RANKED_ROOFLINE_S),
+        time_us=time_us,
+        ci_us=(low, high),
+        rounds=measured.rounds,
+        baselines_us=dict(timed.baselines),
+        speedup=eager / time_us if eager else None,
+        sol=roofline / measured.time.value if roofline is not None else None,
+        host_us=measured.host * 1e6,
+        gated=measured.gated,
+        charged_us=measured.charged * 1e6,
+    )
+
+
+def flags_of(workloads: Sequence[WorkloadReport]) -> list[Flag]:
+    found = []
+    if any(it.ranked and it.sol is not None and it.sol > ABOVE_ROOFLINE for it in workloads):
+        found.append(Flag.ABOVE_ROOFLINE)
+    if any(it.charged_us for it in workloads):
+        found.append(Flag.WORK_OUTSIDE_GATE)
+    return found
+
+
+def score_of(cases: Sequence[CaseReport], workloads: Sequence[WorkloadReport], total: int) -> Score:
+    """``total``: the cases there are, also where judging ended before it came to them."""
+    passed = sum(case.verdict is CaseVerdict.ACCEPTED for case in cases)
+    total = max(total, len(cases))
+    ranked = [it for it in workloads if it.ranked]
+    if not ranked:
+        return Score(passed=passed, total=total)
+    whole = scoring.combine([Estimate(it.time_us, it.ci_us) for it in ranked])
+    baselines = [it.baselines_us.get("eager") for it in ranked]
+    return Score(
+        time_us=whole.value,
+        ci=whole.interval,
+        speedup=scoring.speedup([it.time_us for it in ranked], baselines),
+        passed=passed,
+        total=total,
+    )

@@ -1,0 +1,187 @@
+"""One NVIDIA GPU as the judge uses it. See ``grader.judge.device.Device``."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable, Mapping
+
+import torch
+
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Kind
+from grader.errors import BoxUnavailable
+from grader.judge.arena import Arena
+from grader.judge.compare import compare, counted
+from grader.judge.cuda import kernels
+from grader.judge.cuda.driver import attribute
+from grader.judge.cuda.gate import CudaGate
+from grader.judge.cuda.memory import CudaMemories
+from grader.judge.device import Gate, Noise, Plan
+from grader.judge.oracle import Question
+from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.gpu import Gpu, find_gpus
+from grader.schemas.report import Language, Mismatch
+
+# Torch, Triton and a CUDA context hold some 4 GiB of host memory; torch.compile starts compilers beside it.
+_BOX_MEMORY_BYTES = 24 << 30
+_WANTED = (
+    "CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS",
+    "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED",
+    "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED",
+)
+_CEILING_BYTES = 1 << 30
+_CEILING_SIDE = 8192
+_CEILING_TRIES = 8
+# Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
+_PLANNED_SHARE = 0.8
+
+
+class CudaDevice:
+    """GPU number ``index``, judged for the board ``name``. Raises BoxUnavailable where it lacks what the gate needs."""
+
+    memory = "cuda"
+    torch_device = "cuda"
+    plan = Plan(rounds=60, control_rounds=25, warm_up=4, seconds=20.0)
+    noise = Noise(window=0.01, least=5e-6)
+    baselines = ("eager", "compile")
+
+    def __init__(self, name: str, index: int) -> None:
+        self.name = name
+        if not torch.cuda.is_available():
+            raise BoxUnavailable(
+                "torch finds no NVIDIA GPU", "Is the driver installed? `grader doctor` says more."
+            )
+        torch.cuda.set_device(index)
+        missing = [wanted for wanted in _WANTED if not attribute(wanted, index)]
+        if missing:
+            raise BoxUnavailable(
+                f"GPU {index} lacks {', '.join(missing)}", "Use a GPU of this decade, on Linux."
+            )
+        self._gpu: Gpu = find_gpus()[index]
+        self.model = torch.cuda.get_device_name(index)
+        self._memories = CudaMemories(index)
+        properties = torch.cuda.get_device_properties(index)
+        self._flush = torch.empty(4 * properties.L2_cache_size, dtype=torch.uint8, device="cuda")
+        self._burn = kernels.Burn(self._memories.device, programs=properties.multi_processor_count)
+
+    @property
+    def memories(self) -> CudaMemories:
+        return self._memories
+
+    @property
+    def architecture(self) -> str:
+        major, minor = torch.cuda.get_device_capability()
+        # Hopper's and Blackwell's own instructions are only in the architecture's "a" variant.
+        return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
+
+    def languages(self) -> tuple[Language, ...]:
+        return (Language.CUDA, Language.TRITON)
+
+    def warm_up_cases(self, language: Language) -> bool:
+        return True  # Triton compiles for new sizes, CUDA allocates lazily: both would block behind a closed gate
+
+    def make_gate(self) -> Gate:
+        return CudaGate()
+
+    def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec:
+        preload = {Purpose.CONTROL: "cuda", Purpose.BASELINE: "torch-gpu"}.get(purpose)
+        if preload is None:
+            preload = "cuda" if language is Language.CUDA else "triton-gpu"
+        env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": "EAGER"}
+        return BoxSpec(purpose, env=env, memory_bytes=_BOX_MEMORY_BYTES, gpu=self._gpu)
+
+    def before_reveal(self) -> None:
+        self._burn.run()
+        torch.cuda.synchronize()
+
+    def after_reveal(self) -> None:
+        self._flush.zero_()
+
+    def watch(self, arena: Arena) -> Callable[[Question], Mismatch | None]:
+        """All outputs in one pass of a kernel of ours, which also takes the snapshot; what it suspects is compared
+        once more, exactly, on that snapshot."""
+        suspects = torch.zeros(1, dtype=torch.int32, device="cuda")
+        results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
+        snapshots = {it.argument.name: it.snapshot() for it in results}
+        tolerance = (arena.manifest.tolerance.atol, arena.manifest.tolerance.rtol)
+
+        def look(question: Question) -> Mismatch | None:
+            suspects.zero_()
+            for buffer in results:
+                name = buffer.argument.name
+                got, want = buffer.values, question.outputs[name].reshape(-1)
+                scale = question.magnitudes.get(name)
+                number = counted(arena.manifest, buffer.argument, question, want.numel())
+                poison = buffer.poison_value if buffer.argument.kind is Kind.OUTPUT else None
+                kernels.look(
+                    got[:number],
+                    want[:number],
+                    scale.reshape(-1)[:number] if scale is not None else None,
+                    snapshots[name].view(-1)[:number],
+                    suspects,
+                    tolerance,
+                    poison if buffer.argument.dtype.floating else None,
+                )
+            return compare(arena, snapshots, question) if suspects.item() else None
+
+        return look
+
+    def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
+        """The arena, private inputs and answers, and the float64 oracle's copies must fit at once."""
+        manifest = challenge.manifest
+        needed = 0
+        for arg in manifest.buffers:
+            count = math.prod(manifest.shape(arg, sizes))
+            copies = 2 if arg.kind is Kind.INPUT else 3
+            needed += count * (copies * arg.dtype.itemsize + (24 if arg.dtype.floating else 16))
+        free, _ = torch.cuda.mem_get_info()
+        if needed <= free * _PLANNED_SHARE:
+            return ""
+        text = ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
+        return f"Not timed at {text}: judging it takes {needed / 2**30:.0f} GiB, and {free / 2**30:.0f} are free here."
+
+    def ceilings(self) -> Mapping[str, float]:
+        return _ceilings(torch.cuda.current_device())
+
+
+@functools.cache
+def _ceilings(index: int) -> Mapping[str, float]:
+    """Best of a few tries on GPU ``index``: bytes/s of a copy (read and written), flop/s of a square matmul."""
+    found = {"bandwidth": _bandwidth()}
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        found[f"rate:{str(dtype).removeprefix('torch.')}"] = _matmul_rate(dtype)
+    torch.cuda.empty_cache()
+    return found
+
+
+def _bandwidth() -> float:
+    source = torch.empty(_CEILING_BYTES, dtype=torch.uint8, device="cuda").view(torch.int32)
+    target = torch.empty_like(source)
+    return 2 * _CEILING_BYTES / _best_seconds(lambda: kernels.copy(source, target))
+
+
+def _matmul_rate(dtype: torch.dtype) -> float:
+    a = torch.randn(_CEILING_SIDE, _CEILING_SIDE, device="cuda").to(dtype)
+    out = torch.empty_like(a)
+    return 2 * _CEILING_SIDE**3 / _best_seconds(lambda: torch.mm(a, a, out=out))
+
+
+def _best_seconds(call: Callable[[], object]) -> float:
+    call()
+    times = []
+    for _ in range(_CEILING_TRIES):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end) * 1e-3)
+    return min(times)
+
+
+def board_name(model: str) -> str:
+    """What a board is called by the hardware's own name: "NVIDIA H200" is ``h200``, "Tesla T4" is ``t4``."""
+    words = re.sub(r"(?i)nvidia|tesla|geforce|quadro|\(.*?\)", " ", model).split()
+    return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-") or "gpu"

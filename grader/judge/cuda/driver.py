@@ -1,0 +1,46 @@
+"""The CUDA driver, with errors as exceptions. Only the judge uses it; the runner has its own, without packages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.errors import BoxUnavailable
+
+LEGACY_STREAM = 1
+
+
+class DriverError(Exception):
+    """A driver call failed; ``name`` is CUDA's name of the error."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def api() -> Any:
+    """``cuda.bindings.driver``. Raises BoxUnavailable where it is not installed."""
+    try:
+        from cuda.bindings import driver
+    except ImportError as error:
+        raise BoxUnavailable(
+            "the package cuda-bindings is missing",
+            "pip install 'kernel-grader[cu13]' (or [cu12]) on GPU workers.",
+        ) from error
+    return driver
+
+
+def check(answer: Any) -> Any:
+    """The results of a driver call without its error code. Raises DriverError."""
+    code, *results = answer if isinstance(answer, tuple) else (answer,)
+    if int(code) != 0:
+        raise DriverError(getattr(code, "name", str(code)))
+    if not results:
+        return None
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def attribute(name: str, index: int) -> int:
+    """A device attribute by its enum name, such as ``CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_64``."""
+    cu = api()
+    device = check(cu.cuDeviceGet(index))
+    return int(check(cu.cuDeviceGetAttribute(getattr(cu.CUdevice_attribute, name), device)))

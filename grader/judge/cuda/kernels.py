@@ -1,0 +1,125 @@
+"""The judge's own kernels: reveal, look at every output, burn. They run on the GPU's SMs, as submissions do, so that
+work which a submission does outside the gate competes with them and shows."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+_BLOCK = 4096
+# The look in the window is made in single precision and a little strict: what it suspects is compared again exactly.
+_STRICT = 1.0 - 1e-5
+
+_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+@triton.jit
+def _copy(source, target, count, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < count
+    tl.store(target + offsets, tl.load(source + offsets, mask=mask), mask=mask)
+
+
+@triton.jit
+def _look(
+    got,
+    bits,
+    want,
+    scale,
+    snapshot,
+    suspects,
+    count,
+    atol,
+    rtol,
+    poison,
+    FLOATING: tl.constexpr,
+    SCALED: tl.constexpr,
+    POISONED: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < count
+    found = tl.load(got + offsets, mask=mask, other=0)
+    right = tl.load(want + offsets, mask=mask, other=0)
+    tl.store(snapshot + offsets, found, mask=mask)
+    if FLOATING:
+        found = found.to(tl.float32)
+        right = right.to(tl.float32)
+        if SCALED:
+            size = tl.load(scale + offsets, mask=mask, other=0).to(tl.float32)
+        else:
+            size = tl.abs(right)
+        near = tl.abs(found - right) <= atol + rtol * size
+        wrong = (near | (found == right) | ((found != found) & (right != right))) == 0
+        if POISONED:
+            wrong = wrong | (tl.load(bits + offsets, mask=mask, other=0) == poison)
+    else:
+        wrong = found != right
+    number = tl.sum((wrong & mask).to(tl.int32), axis=0)
+    if number > 0:
+        tl.atomic_add(suspects, number)
+
+
+def copy(source: torch.Tensor, target: torch.Tensor) -> None:
+    """Copy flat, contiguous tensors of one dtype by an SM kernel (no copy engine)."""
+    count = source.numel()
+    if count:
+        width = _BITS[source.element_size()]
+        _copy[(triton.cdiv(count, _BLOCK),)](source.view(width), target.view(width), count, BLOCK=_BLOCK)
+
+
+def look(
+    got: torch.Tensor,
+    want: torch.Tensor,
+    scale: torch.Tensor | None,
+    snapshot: torch.Tensor,
+    suspects: torch.Tensor,
+    tolerance: tuple[float, float],
+    poison: int | None,
+) -> None:
+    """Copy ``got`` to ``snapshot`` and add to ``suspects`` (int32, one element) how many elements may be wrong.
+
+    All flat and on the GPU; ``scale`` (float32) is the magnitude of each element's error; ``poison`` are the bits of
+    "never written". One pass over the data, enqueued on the current stream.
+    """
+    count = got.numel()
+    if not count:
+        return
+    floating = got.is_floating_point()
+    atol, rtol = (value * _STRICT for value in tolerance)
+    _look[(triton.cdiv(count, _BLOCK),)](
+        got,
+        got.view(_BITS[got.element_size()]),
+        want,
+        scale if scale is not None else want,
+        snapshot,
+        suspects,
+        count,
+        atol,
+        rtol,
+        poison if poison is not None else 0,
+        FLOATING=floating,
+        SCALED=scale is not None,
+        POISONED=poison is not None,
+        BLOCK=_BLOCK,
+    )
+
+
+@triton.jit
+def _spin(target, rounds, BLOCK: tl.constexpr):
+    values = tl.load(target + tl.arange(0, BLOCK))
+    for _ in range(rounds):
+        values = values * 1.0000001 + 0.5
+    tl.store(target + tl.arange(0, BLOCK), values)
+
+
+class Burn:
+    """A fixed piece of arithmetic before every reveal, so that clocks are where work puts them, for everybody alike."""
+
+    def __init__(self, device: torch.device, rounds: int = 20_000, programs: int = 132) -> None:
+        self._values = torch.zeros(1024, device=device)
+        self._rounds, self._programs = rounds, programs
+
+    def run(self) -> None:
+        _spin[(self._programs,)](self._values, self._rounds, BLOCK=1024)

@@ -1,0 +1,172 @@
+"""What judging needs of a device: memory to share, a gate, and a quick look at a timed call's outputs.
+
+One back end for the host (Triton's interpreter), one for an NVIDIA GPU (``grader.judge.cuda``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from grader.challenge.loader import Challenge
+from grader.judge.arena import HOST, Arena, MemoryMaker
+from grader.judge.compare import compare
+from grader.judge.environment import cpu_model
+from grader.judge.gate import HostGate
+from grader.judge.oracle import Question
+from grader.sandbox.box import BoxSpec, Purpose
+from grader.schemas.report import Language, Mismatch
+
+if TYPE_CHECKING:
+    import torch
+
+# The interpreter runs on the CPU; torch's own threads would fight the judge for the cores that it measures on.
+_HOST_ENV = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
+_HOST_SPECS = {
+    Purpose.RUN: BoxSpec(Purpose.RUN, env={**_HOST_ENV, "GRADER_PRELOAD": "triton"}),
+    Purpose.CONTROL: BoxSpec(Purpose.CONTROL, env={"GRADER_PRELOAD": ""}),
+    Purpose.BASELINE: BoxSpec(Purpose.BASELINE, env={**_HOST_ENV, "GRADER_PRELOAD": "torch"}),
+}
+
+
+class Gate(Protocol):
+    """See ``grader.judge.gate``."""
+
+    descriptor: int
+    round: int
+
+    def next_round(self) -> int: ...
+    def open(self) -> float: ...
+    def is_done(self) -> bool: ...
+    def spin_until_done(self, deadline: float, gone: Callable[[], bool]) -> float | None: ...
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many rounds. ``seconds`` bounds one workload: no further round starts after it."""
+
+    rounds: int = 15
+    control_rounds: int = 7
+    warm_up: int = 2
+    seconds: float = 6.0
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What ``E`` may be without meaning anything: this share of the window, and at least these seconds."""
+
+    window: float
+    least: float
+
+
+class Device(Protocol):
+    """``name`` keys boards ("cpu", "h200"), ``model`` is the hardware's own name, ``memory`` the word of a binding.
+
+    ``warm_up_cases``: a case's first call compiles something, so an untimed one goes ahead of it.
+    ``baselines``: names that ``reference.py`` is timed under. ``architecture``: what nvcc compiles for.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def memory(self) -> str: ...
+    @property
+    def torch_device(self) -> str: ...
+    @property
+    def memories(self) -> MemoryMaker: ...
+    @property
+    def plan(self) -> Plan: ...
+    @property
+    def noise(self) -> Noise: ...
+    @property
+    def baselines(self) -> tuple[str, ...]: ...
+    @property
+    def architecture(self) -> str: ...
+
+    def languages(self) -> tuple[Language, ...]: ...
+
+    def warm_up_cases(self, language: Language) -> bool: ...
+
+    def make_gate(self) -> Gate: ...
+
+    def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec: ...
+
+    def before_reveal(self) -> None: ...
+
+    def after_reveal(self) -> None: ...
+
+    def watch(self, arena: Arena) -> Callable[[Question], Mismatch | None]:
+        """How a timed call's outputs are looked at within the window: all of them."""
+
+    def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
+        """Why a workload cannot be timed here (its memory), or nothing."""
+
+    def ceilings(self) -> Mapping[str, float]:
+        """Measured ceilings: ``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty where none are known."""
+
+
+class HostDevice:
+    """This machine's CPU. Times are real and say nothing of a GPU. See ``Device``."""
+
+    name = "cpu"
+    memory = "host"
+    torch_device = "cpu"
+    memories: MemoryMaker = HOST
+    plan = Plan()
+    # A shared CPU moves the end of a window by about a scheduler's tick.
+    noise = Noise(window=0.01, least=0.5e-3)
+    baselines = ("eager",)
+    # What a CUDA source is compiled for where nothing can run it: enough to tell whether it compiles.
+    architecture = "sm_90"
+
+    @property
+    def model(self) -> str:
+        return cpu_model()
+
+    def languages(self) -> tuple[Language, ...]:
+        return (Language.TRITON,)
+
+    def warm_up_cases(self, language: Language) -> bool:
+        return False  # the interpreter compiles nothing
+
+    def make_gate(self) -> Gate:
+        return HostGate()
+
+    def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec:
+        spec = _HOST_SPECS[purpose]
+        return replace(spec, memory_bytes=memory_bytes) if purpose is Purpose.RUN else spec
+
+    def before_reveal(self) -> None:
+        """Nothing to burn: the host's clock speed is not ours to settle."""
+
+    def after_reveal(self) -> None:
+        """No cache to flush that the reveal has not just filled for everybody alike."""
+
+    def watch(self, arena: Arena) -> Callable[[Question], Mismatch | None]:
+        return lambda question: compare(arena, arena.snapshot(), question)
+
+    def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
+        return ""
+
+    def ceilings(self) -> Mapping[str, float]:
+        return {}
+
+
+def on_device(tensors: Mapping[str, torch.Tensor], device: str) -> dict[str, torch.Tensor]:
+    return {name: values.to(device) for name, values in tensors.items()}
+
+
+def make_device(name: str, index: int | None = None) -> Device:
+    """The back end for a board's device: "cpu" is the host, anything else an NVIDIA GPU of this machine.
+
+    Raises BoxUnavailable where the GPU cannot be used.
+    """
+    if name == "cpu":
+        return HostDevice()
+    from grader.judge.cuda.device import CudaDevice
+
+    return CudaDevice(name, index or 0)

@@ -1,0 +1,118 @@
+"""Starts the boxes of one judging: the submission's, the control's, the baselines', each with its program loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader import limits
+from grader.challenge.model import Kind
+from grader.challenge.signature import declaration
+from grader.errors import BoxUnavailable, JudgeFailure
+from grader.judge import faults
+from grader.judge.channel import ChannelError
+from grader.judge.device import Device
+from grader.judge.messages import Failure
+from grader.judge.remote import Remote
+from grader.judge.request import Request
+from grader.judge.timing import CONTROL_US
+from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
+from grader.schemas.report import Verdict
+
+
+class LoadFailed(Exception):
+    """The submission could not be loaded, or ended its box while it was."""
+
+    def __init__(self, verdict: Verdict, detail: str, hint: str, log: str) -> None:
+        super().__init__(detail)
+        self.verdict, self.detail, self.hint, self.log = verdict, detail, hint, log
+
+
+@dataclass
+class Launcher:
+    """``environment`` collects what boxes say of themselves (versions), for the report. ``artefact``: the compiled
+    library of a CUDA submission."""
+
+    request: Request
+    device: Device
+    boxes: BoxMaker
+    interrupt: Callable[[], None]
+    artefact: bytes | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+    _open: list[Remote] = field(default_factory=list)
+
+    def submission(self) -> Remote:
+        """A fresh box with the submission loaded. Raises LoadFailed, BoxUnavailable."""
+        manifest = self.request.challenge.manifest
+        remote = self._start(Purpose.RUN)
+        self.environment.update({f"box_{name}": value for name, value in remote.environment.items()})
+        message = {
+            "language": self.request.language.value,
+            "source": self.request.source if self.artefact is None else "",
+            "parameters": [arg.name for arg in manifest.args],
+            "declaration": declaration(manifest, self.request.language),
+        }
+        try:
+            failure = remote.load(message, self.artefact)
+        except ChannelError as error:
+            raise _ended_while_loading(remote, error) from error
+        if failure is not None:
+            raise _not_loaded(failure)
+        return remote
+
+    def control(self) -> Remote:
+        """A runner that loads no submission and whose call has a known length."""
+        outputs = self.request.names(Kind.OUTPUT)
+        message = {"language": "control", "outputs": outputs, "duration_us": CONTROL_US}
+        return self._trusted(Purpose.CONTROL, message)
+
+    def reference(self, mode: str) -> Remote:
+        """The reference as a baseline: ``eager``, or ``compile`` for torch.compile."""
+        source, outputs = self.request.challenge.reference_source, self.request.names(Kind.OUTPUT)
+        message = {"language": "reference", "mode": mode, "source": source, "outputs": outputs}
+        return self._trusted(Purpose.BASELINE, message)
+
+    def close(self) -> None:
+        """End every box. Harmless when called again."""
+        for remote in self._open:
+            remote.close()
+
+    def _trusted(self, purpose: Purpose, message: Mapping[str, Any]) -> Remote:
+        remote = self._start(purpose)
+        try:
+            failure = remote.load(message)
+        except ChannelError as error:
+            raise JudgeFailure(f"the {purpose} box failed: {error}") from error
+        if failure is not None:
+            raise JudgeFailure(f"the {purpose} box failed: {failure.type}: {failure.message}")
+        return remote
+
+    def _start(self, purpose: Purpose) -> Remote:
+        remote = Remote(self.boxes.start(self._spec(purpose)), self.device, self.interrupt)
+        self._open.append(remote)
+        try:
+            remote.hello()
+        except ChannelError as error:
+            raise BoxUnavailable(f"a box started, but its runner did not answer: {error}") from error
+        return remote
+
+    def _spec(self, purpose: Purpose) -> BoxSpec:
+        memory = self.request.challenge.manifest.limits.memory_bytes
+        return self.device.box_spec(purpose, self.request.language, memory)
+
+
+def _ended_while_loading(remote: Remote, error: ChannelError) -> LoadFailed:
+    finding = faults.of_broken_channel(remote, error, "the source was loaded", limits.LOAD_SECONDS)
+    printed = remote.box.output()[: limits.OUTPUT_KEPT_BYTES].decode("utf-8", errors="replace")
+    return LoadFailed(Verdict(finding.verdict.value), finding.detail, finding.hint, printed)
+
+
+def _not_loaded(failure: Failure) -> LoadFailed:
+    where = f" in line {failure.line}" if failure.line else ""
+    text = f"{failure.type}{where}: {failure.message}"
+    verdict = Verdict.MEMORY_LIMIT if failure.kind == "memory" else Verdict.COMPILE_ERROR
+    hint = failure.hint
+    if failure.kind == "import":
+        hint = "A submission may import torch, triton and Python's standard library."
+    return LoadFailed(verdict, text, hint, f"{text}\n{failure.trace}".strip())

@@ -1,0 +1,46 @@
+"""What is asked of the judge: one submission, the cases it must pass, the key its data is drawn under."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from grader.challenge.cases import Case
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Kind, Workload
+from grader.schemas.report import Language
+
+CPU = "cpu"
+
+
+@dataclass(frozen=True)
+class Request:
+    """``seeds`` overrides the seed of single cases by name (a replay). ``baselines``: workload -> name -> microseconds,
+    what is frozen already."""
+
+    challenge: Challenge
+    language: Language
+    source: str
+    device: str
+    seed_key: bytes
+    cases: Sequence[Case]
+    baselines: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    timing: bool = True
+
+    def seed_of(self, case: Case) -> int:
+        """48 bits, so that every JSON reader keeps them: an HMAC of the case's name under the submission's key."""
+        if case.name in self.seeds:
+            return self.seeds[case.name]
+        return int.from_bytes(hmac.digest(self.seed_key, case.name.encode(), hashlib.sha256)[:6], "big")
+
+    @property
+    def workloads(self) -> list[Workload]:
+        """The workloads of this kind of device."""
+        on = "cpu" if self.device == CPU else "gpu"
+        return [workload for workload in self.challenge.manifest.workloads if workload.on == on]
+
+    def names(self, kind: Kind) -> list[str]:
+        return [arg.name for arg in self.challenge.manifest.args if arg.kind is kind]
