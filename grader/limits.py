@@ -21,6 +21,8 @@ ERROR_TEXT_CHARS = 8_000
 
 # torch and triton hold some 1.2 GiB once imported; the rest is the submission's own.
 BOX_MEMORY_BYTES = 4 * GIB
+# On a GPU: torch with CUDA's libraries loaded, pinned memory, and torch.compile's compilers beside it.
+GPU_BOX_MEMORY_BYTES = 16 * GIB
 BOX_TMP_BYTES = 512 * MIB
 # torch starts threads per core; 256 is far above that and far below a fork bomb.
 BOX_PIDS = 256

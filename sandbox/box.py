@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from grader import limits
+from grader.sandbox.gpu import Gpu
 
 
 class Purpose(StrEnum):
@@ -24,7 +25,10 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True)
 class BoxSpec:
-    """What a box is for and how much it may use. ``program`` is a file of ``sandbox/runner``."""
+    """What a box is for and how much it may use. ``program`` is a file of ``sandbox/runner``.
+
+    ``gpu``: the one that the box may use; CUDA needs ``limits.GPU_BOX_MEMORY_BYTES`` of host memory then.
+    """
 
     purpose: Purpose
     program: str = "main.py"
@@ -36,6 +40,7 @@ class BoxSpec:
     output_bytes: int = limits.OUTPUT_BYTES
     start_seconds: float = limits.BOX_START_SECONDS
     wall_seconds: float = limits.BOX_WALL_SECONDS
+    gpu: Gpu | None = None
 
 
 class EndReason(StrEnum):

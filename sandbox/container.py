@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.sandbox import image
 from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.gpu import box_environment, driver_folders
 from grader.sandbox.toolkit import cuda_home
 
 OPEN_FILES = 1024
@@ -29,9 +30,12 @@ def environment(spec: BoxSpec) -> dict[str, str]:
     }
     if cuda:
         values["CUDA_HOME"] = str(cuda)
-    if libraries := os.environ.get("LD_LIBRARY_PATH"):
-        values["LD_LIBRARY_PATH"] = libraries
-    return {**values, **spec.env}
+    libraries = [entry for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":") if entry]
+    if spec.gpu:
+        libraries += [folder for folder in driver_folders() if folder not in libraries]
+    if libraries:
+        values["LD_LIBRARY_PATH"] = ":".join(libraries)
+    return {**values, **box_environment(spec.gpu), **spec.env}
 
 
 def _tmp_options(spec: BoxSpec) -> str:
@@ -43,8 +47,8 @@ def _tmp_options(spec: BoxSpec) -> str:
 
 
 def _devices(spec: BoxSpec) -> list[str]:
-    """Device files that the box gets. A GPU will be handed over here; today a box has none."""
-    return []
+    """Device files that the box gets: its GPU's, to read and write, never to make nodes of its own."""
+    return [f"{node}:{node}:rw" for node in spec.gpu.nodes] if spec.gpu else []
 
 
 def host_config(client: Any, spec: BoxSpec, binds: list[str]) -> dict[str, Any]:

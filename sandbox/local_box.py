@@ -25,6 +25,7 @@ from pathlib import Path
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
+from grader.sandbox.gpu import box_environment
 from grader.sandbox.output import BoundedOutput
 from grader.sandbox.parent import make_folder, sweep_folders
 
@@ -86,7 +87,8 @@ def _the_launcher() -> _Launcher:
 
 def environment(spec: BoxSpec, home: str) -> dict[str, str]:
     passed = {name: os.environ[name] for name in PASSED_ENV if name in os.environ}
-    return {"LANG": "C.UTF-8", **passed, "HOME": home, "TMPDIR": home, **spec.env}
+    own = {"HOME": home, "TMPDIR": home, **box_environment(spec.gpu)}
+    return {"LANG": "C.UTF-8", **passed, **own, **spec.env}
 
 
 class LocalBox:

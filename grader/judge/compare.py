@@ -20,11 +20,11 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
     for arg in manifest.results:
         got, want = snapshot[arg.name].reshape(-1), question.outputs[arg.name].reshape(-1)
         poisoned = arena.buffers[arg.name].poisoned(got) if arg.kind is Kind.OUTPUT else None
-        counted = counted(manifest, arg, question, want.numel())
-        got, want = got[:counted], want[:counted]
-        poisoned = poisoned[:counted] if poisoned is not None else None
+        number = counted(manifest, arg, question, want.numel())
+        got, want = got[:number], want[:number]
+        poisoned = poisoned[:number] if poisoned is not None else None
         magnitude = question.magnitudes.get(arg.name)
-        scale = magnitude.reshape(-1)[:counted] if magnitude is not None else None
+        scale = magnitude.reshape(-1)[:number] if magnitude is not None else None
         wrong = wrong_elements(got, want, manifest.tolerance, scale)
         if poisoned is not None and want.is_floating_point():
             wrong |= poisoned

@@ -83,8 +83,8 @@ _CUDA_HINTS = {
     "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": "Too many registers or too much shared memory for one block.",
     "cudaErrorInvalidConfiguration": "A grid of zero blocks, or a block of more than 1024 threads: when a size is 0, "
     "return before the launch.",
-    "cudaErrorInvalidValue": "A launch with an impossible grid, block or shared-memory size. When a size is 0, the grid "
-    "has zero blocks: return before the launch.",
+    "cudaErrorInvalidValue": "A launch with an impossible grid, block or shared-memory size. When a size is 0, the "
+    "grid has zero blocks: return before the launch.",
 }
 
 

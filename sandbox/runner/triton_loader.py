@@ -1,4 +1,4 @@
-"""Loads a Triton submission, and makes Triton's interpreter behave where a machine has no GPU."""
+"""Loads a Triton submission, on a GPU or in Triton's interpreter, and makes the interpreter behave."""
 
 from __future__ import annotations
 
@@ -70,6 +70,28 @@ class EmptyLaunches:
         names, self.names = self.names[:8], []
         return names
 
+    def watch_compiler(self) -> None:
+        """The same for kernels that are compiled: Triton leaves an empty grid out without a word."""
+        from triton.runtime.jit import JITFunction
+
+        run = JITFunction.run
+
+        def watched(this: Any, *args: Any, grid: Any, **kwargs: Any) -> Any:
+            return run(this, *args, grid=self._noting(grid, getattr(this, "__name__", "kernel")), **kwargs)
+
+        JITFunction.run = watched
+
+    def _noting(self, grid: Any, name: str) -> Any:
+        """``grid`` as it is, noting ``name`` when it is empty."""
+
+        def noted(meta: Any) -> Any:
+            found = grid(meta) if callable(grid) else grid
+            if any(size == 0 for size in found):
+                self.names.append(name[:64])
+            return found
+
+        return noted
+
     def watch_interpreter(self) -> None:
         """Wrap the interpreter's grid so that an empty one is noticed; a Triton without this class is left alone."""
         from triton.runtime import interpreter
@@ -80,15 +102,7 @@ class EmptyLaunches:
         launch = executor.__call__
 
         def watched(this: Any, *args: Any, **kwargs: Any) -> Any:
-            grid, name = this.grid, getattr(this.fn, "__name__", "kernel")
-
-            def noted(meta: Any) -> Any:
-                found = grid(meta) if callable(grid) else grid
-                if any(size == 0 for size in found):
-                    self.names.append(name[:64])
-                return found
-
-            this.grid = noted
+            this.grid = self._noting(this.grid, getattr(this.fn, "__name__", "kernel"))
             return launch(this, *args, **kwargs)
 
         executor.__call__ = watched
@@ -107,6 +121,19 @@ def prepare_interpreter() -> EmptyLaunches:
     empty = EmptyLaunches()
     empty.watch_interpreter()
     _warm_interpreter()
+    return empty
+
+
+def prepare_compiler() -> EmptyLaunches:
+    """Import torch and Triton for a GPU. Done before the box is handed out; the context exists already."""
+    import torch
+    import triton
+    import triton.language  # loaded now, so that the submission's import is free
+
+    torch.zeros(1, device="cuda")
+    triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's own helper for the driver
+    empty = EmptyLaunches()
+    empty.watch_compiler()
     return empty
 
 

@@ -1,4 +1,4 @@
-"""Programs of ours that are called like a submission: the control, and the reference as a baseline."""
+"""Programs of ours that are called like a submission: the host's control, and the reference as a baseline."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from arguments import Binding
+from side import Side
+from host_side import HostSide
 
 
-def control_call(binding: Binding, results: list[str], duration_us: float) -> Callable[[], None]:
+def control_call(side: HostSide, results: list[str], duration_us: float) -> Callable[[], None]:
     """A call that lasts ``duration_us`` by this process's own clock, and touches every buffer as a kernel would.
 
     It calibrates the clock: whatever the judge measures beyond ``duration_us`` is the fixed cost of a round.
@@ -18,9 +19,9 @@ def control_call(binding: Binding, results: list[str], duration_us: float) -> Ca
 
     def call() -> None:
         end = time.perf_counter() + duration_us * 1e-6
-        for entry in binding.entries:
+        for entry in side.entries:
             if entry["kind"] == "buffer" and entry["nbytes"]:
-                memory = binding.memory(entry)
+                memory = side.memory(entry)
                 if entry["name"] in results:
                     ctypes.memset(ctypes.addressof(memory), 0, entry["nbytes"])
                 else:
@@ -31,15 +32,22 @@ def control_call(binding: Binding, results: list[str], duration_us: float) -> Ca
     return call
 
 
-def load_reference(source: str) -> Callable[..., Any]:
+def load_reference(source: str, mode: str) -> Callable[..., Any]:
+    """``reference`` of staff's own source. ``mode``: "eager" as it is written, "compile" through ``torch.compile``."""
     names: dict[str, Any] = {"__name__": "reference"}
     exec(compile(source, "reference.py", "exec"), names)  # noqa: S102 - staff's own reference, in its own box
-    return names["reference"]  # type: ignore[no-any-return]
+    reference: Callable[..., Any] = names["reference"]
+    if mode == "compile":
+        import torch
+
+        # Static shapes: a baseline is timed on one workload at a time, and shall be as fast as it can be there.
+        return torch.compile(reference, fullgraph=False, dynamic=False)
+    return reference
 
 
-def reference_call(reference: Callable[..., Any], binding: Binding, outputs: list[str]) -> Callable[[], None]:
+def reference_call(reference: Callable[..., Any], side: Side, outputs: list[str]) -> Callable[[], None]:
     """The reference on the arguments that are no outputs, by name. It returns its result: nothing is copied."""
-    values = {name: value for name, value in binding.tensors().items() if name not in outputs}
+    values = {name: value for name, value in side.tensors().items() if name not in outputs}
     kept: list[Any] = []
 
     def call() -> None:

@@ -46,7 +46,7 @@ def _look(
     if FLOATING:
         found = found.to(tl.float32)
         right = right.to(tl.float32)
-        if SCALED:
+        if SCALED:  # noqa: SIM108 - Triton wants the branch, so that only one side is compiled
             size = tl.load(scale + offsets, mask=mask, other=0).to(tl.float32)
         else:
             size = tl.abs(right)
