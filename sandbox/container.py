@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.sandbox import image
 from grader.sandbox.box import BoxSpec, Purpose
-from grader.sandbox.gpu import box_environment, driver_folders
+from grader.sandbox.gpu import box_environment
 from grader.sandbox.toolkit import cuda_home
 
 OPEN_FILES = 1024
@@ -30,11 +30,8 @@ def environment(spec: BoxSpec) -> dict[str, str]:
     }
     if cuda:
         values["CUDA_HOME"] = str(cuda)
-    libraries = [entry for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":") if entry]
-    if spec.gpu:
-        libraries += [folder for folder in driver_folders() if folder not in libraries]
-    if libraries:
-        values["LD_LIBRARY_PATH"] = ":".join(libraries)
+    if libraries := os.environ.get("LD_LIBRARY_PATH"):
+        values["LD_LIBRARY_PATH"] = libraries
     return {**values, **box_environment(spec.gpu), **spec.env}
 
 

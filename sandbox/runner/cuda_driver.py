@@ -1,0 +1,226 @@
+"""The CUDA driver through ctypes: the calls that a runner needs, with CUDA's own names in the errors.
+
+No package at all: a CUDA submission's runner starts in a fraction of a second, and nothing here imports torch.
+Sizes are bytes; addresses and handles are plain integers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+from typing import Any
+
+LEGACY_STREAM = 0x1
+PER_THREAD_STREAM = 0x2
+
+_POSIX_DESCRIPTOR = 1
+_PINNED, _DEVICE, _READ_WRITE = 1, 1, 3
+_DEVICEMAP = 0x2
+_WAIT_GEQ = 0x0
+_LIMIT_PRINTF_FIFO = 0x1
+_POOL_RELEASE_THRESHOLD = 4
+_OUT_OF_MEMORY = 2
+
+
+class CudaError(Exception):
+    """A driver call failed. ``name`` is such as CUDA_ERROR_ILLEGAL_ADDRESS, the message CUDA's own sentence."""
+
+    def __init__(self, code: int, name: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.name = code, name
+
+    @property
+    def out_of_memory(self) -> bool:
+        return self.code == _OUT_OF_MEMORY
+
+
+class _Location(ctypes.Structure):
+    _fields_ = [("type", c_int), ("id", c_int)]
+
+
+class _AllocationProperties(ctypes.Structure):
+    _fields_ = [
+        ("type", c_int),
+        ("handle_types", c_int),
+        ("location", _Location),
+        ("win32", c_void_p),
+        ("flags", ctypes.c_ubyte * 8),
+    ]
+
+
+class _Access(ctypes.Structure):
+    _fields_ = [("location", _Location), ("flags", c_int)]
+
+
+# Name in the library (the newest revision of each call) and the types of its arguments.
+_CALLS: dict[str, tuple[Any, ...]] = {
+    "cuInit": (c_uint,),
+    "cuDeviceGet": (POINTER(c_int), c_int),
+    "cuDevicePrimaryCtxRetain": (POINTER(c_void_p), c_int),
+    "cuCtxSetCurrent": (c_void_p,),
+    "cuCtxSetLimit": (c_int, c_size_t),
+    "cuCtxSynchronize": (),
+    "cuDeviceGetDefaultMemPool": (POINTER(c_void_p), c_int),
+    "cuMemPoolSetAttribute": (c_void_p, c_int, c_void_p),
+    "cuMemGetAllocationGranularity": (POINTER(c_size_t), POINTER(_AllocationProperties), c_int),
+    "cuMemImportFromShareableHandle": (POINTER(c_uint64), c_void_p, c_int),
+    "cuMemAddressReserve": (POINTER(c_uint64), c_size_t, c_size_t, c_uint64, c_uint64),
+    "cuMemMap": (c_uint64, c_size_t, c_size_t, c_uint64, c_uint64),
+    "cuMemSetAccess": (c_uint64, c_size_t, POINTER(_Access), c_size_t),
+    "cuMemUnmap": (c_uint64, c_size_t),
+    "cuMemAddressFree": (c_uint64, c_size_t),
+    "cuMemRelease": (c_uint64,),
+    "cuMemHostRegister_v2": (c_void_p, c_size_t, c_uint),
+    "cuMemHostUnregister": (c_void_p,),
+    "cuMemHostGetDevicePointer_v2": (POINTER(c_uint64), c_void_p, c_uint),
+    "cuStreamWaitValue32_v2": (c_void_p, c_uint64, c_uint32, c_uint),
+    "cuStreamWriteValue32_v2": (c_void_p, c_uint64, c_uint32, c_uint),
+    "cuModuleLoadData": (POINTER(c_void_p), c_char_p),
+    "cuModuleGetFunction": (POINTER(c_void_p), c_void_p, c_char_p),
+    "cuLaunchKernel": (c_void_p, *[c_uint] * 7, c_void_p, POINTER(c_void_p), POINTER(c_void_p)),
+    "cuEventCreate": (POINTER(c_void_p), c_uint),
+    "cuEventRecord": (c_void_p, c_void_p),
+    "cuEventElapsedTime": (POINTER(c_float), c_void_p, c_void_p),
+}
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL("libcuda.so.1")
+    for name, types in _CALLS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = c_int, types
+    return library
+
+
+def error_of(code: int) -> CudaError:
+    """The exception that stands for a driver's (or the runtime's: they share numbers) error code."""
+    return CudaError(code, _text("cuGetErrorName", code), _text("cuGetErrorString", code))
+
+
+def _text(function: str, code: int) -> str:
+    found = c_char_p()
+    getattr(_library(), function)(c_int(code), byref(found))
+    return (found.value or f"CUDA error {code}".encode()).decode(errors="replace")
+
+
+def _call(name: str, *arguments: Any) -> None:
+    code = getattr(_library(), name)(*arguments)
+    if code != 0:
+        raise error_of(code)
+
+
+def make_context(printf_bytes: int) -> None:
+    """Make device 0's primary context (the one that the runtime and torch share) and make it current.
+
+    ``printf_bytes`` bounds what kernels can print in one call. Memory that ``cudaFreeAsync`` gave back stays with the
+    default pool, so that a warm call allocates nothing.
+    """
+    device, context, pool = c_int(), c_void_p(), c_void_p()
+    _call("cuInit", 0)
+    _call("cuDeviceGet", byref(device), 0)
+    _call("cuDevicePrimaryCtxRetain", byref(context), device)
+    _call("cuCtxSetCurrent", context)
+    _call("cuCtxSetLimit", _LIMIT_PRINTF_FIFO, printf_bytes)
+    _call("cuDeviceGetDefaultMemPool", byref(pool), device)
+    keep_all = c_uint64(2**64 - 1)
+    _call("cuMemPoolSetAttribute", pool, _POOL_RELEASE_THRESHOLD, byref(keep_all))
+
+
+def synchronise() -> None:
+    """Wait for everything; lets what kernels printed reach stdout. Raises CudaError for any fault since the last."""
+    _call("cuCtxSynchronize")
+
+
+@functools.cache
+def granularity() -> int:
+    size = c_size_t()
+    wanted = _AllocationProperties(_PINNED, _POSIX_DESCRIPTOR, _Location(_DEVICE, 0))
+    _call("cuMemGetAllocationGranularity", byref(size), byref(wanted), 0)
+    return size.value
+
+
+def import_memory(descriptor: int) -> int:
+    """The handle of device memory that another process exported."""
+    handle = c_uint64()
+    _call("cuMemImportFromShareableHandle", byref(handle), c_void_p(descriptor), _POSIX_DESCRIPTOR)
+    return handle.value
+
+
+def release_memory(handle: int) -> None:
+    _call("cuMemRelease", handle)
+
+
+def reserve(size: int) -> int:
+    """Address space with nothing in it."""
+    address = c_uint64()
+    _call("cuMemAddressReserve", byref(address), size, 0, 0, 0)
+    return address.value
+
+
+def unreserve(address: int, size: int) -> None:
+    _call("cuMemAddressFree", address, size)
+
+
+def map_memory(address: int, size: int, handle: int) -> None:
+    """Map ``handle`` at ``address``, readable and writable by device 0."""
+    _call("cuMemMap", address, size, 0, handle, 0)
+    access = _Access(_Location(_DEVICE, 0), _READ_WRITE)
+    _call("cuMemSetAccess", address, size, byref(access), 1)
+
+
+def unmap_memory(address: int, size: int) -> None:
+    _call("cuMemUnmap", address, size)
+
+
+def register_host(address: int, size: int) -> int:
+    """Let the device see host memory; returns the device's address of it."""
+    found = c_uint64()
+    _call("cuMemHostRegister_v2", address, size, _DEVICEMAP)
+    _call("cuMemHostGetDevicePointer_v2", byref(found), address, 0)
+    return found.value
+
+
+def unregister_host(address: int) -> None:
+    _call("cuMemHostUnregister", address)
+
+
+def wait_value(stream: int, address: int, value: int) -> None:
+    """What is enqueued next waits until the word at ``address`` has reached ``value`` (cyclic comparison)."""
+    _call("cuStreamWaitValue32_v2", stream, address, value, _WAIT_GEQ)
+
+
+def write_value(stream: int, address: int, value: int) -> None:
+    _call("cuStreamWriteValue32_v2", stream, address, value, 0)
+
+
+def load_function(image: bytes, name: str) -> int:
+    """A kernel of a module given as PTX text or cubin."""
+    module, function = c_void_p(), c_void_p()
+    _call("cuModuleLoadData", byref(module), image)
+    _call("cuModuleGetFunction", byref(function), module, name.encode())
+    return function.value or 0
+
+
+def launch(function: int, blocks: int, threads: int, stream: int, *values: Any) -> None:
+    """Launch a one-dimensional grid; ``values`` are ctypes objects, one per parameter."""
+    pointers = (c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+    _call("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, stream, pointers, None)
+
+
+def make_event() -> int:
+    event = c_void_p()
+    _call("cuEventCreate", byref(event), 0)
+    return event.value or 0
+
+
+def record(event: int, stream: int) -> None:
+    _call("cuEventRecord", event, stream)
+
+
+def elapsed_us(start: int, end: int) -> float:
+    """Microseconds between two events that have happened."""
+    milliseconds = c_float()
+    _call("cuEventElapsedTime", byref(milliseconds), start, end)
+    return milliseconds.value * 1e3

@@ -1,0 +1,79 @@
+"""Loads a CUDA submission: a shared library that the judge had compiled, given as a descriptor."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+from collections.abc import Callable
+from typing import Any
+
+import gated
+from cuda_driver import error_of
+from cuda_side import CudaSide
+
+LIBRARY_NAME = "solution.so"
+
+
+class CallFailed(Exception):
+    """``solve`` came back with an error of the CUDA runtime; ``name`` is such as cudaErrorInvalidConfiguration."""
+
+    def __init__(self, code: int, name: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.name = code, name
+
+    @property
+    def out_of_memory(self) -> bool:
+        return self.name == "cudaErrorMemoryAllocation"
+
+
+class Library:
+    """The loaded library, with its entry point."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Raises OSError where the library cannot be loaded, CallFailed where its kernels do not suit this device."""
+        library = ctypes.CDLL(_written(descriptor))
+        self._entry = library.grader_entry
+        self._entry.restype, self._entry.argtypes = ctypes.c_int, [ctypes.POINTER(ctypes.c_void_p)]
+        self._texts = {name: getattr(library, name, None) for name in ("grader_error", "grader_error_name")}
+        for function in self._texts.values():
+            if function is not None:
+                function.restype, function.argtypes = ctypes.c_char_p, [ctypes.c_int]
+        with contextlib.suppress(ValueError):  # a library without the switch has no wrappers either
+            switch = ctypes.c_int.in_dll(library, "grader_gate_closed")
+            gated.register(lambda closed: setattr(switch, "value", int(closed)))
+        if prepare := getattr(library, "grader_prepare", None):
+            self._check(prepare())
+
+    def make_call(self, side: CudaSide) -> Callable[[], None]:
+        values = side.c_values()
+        pointers = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(value) for value in values))
+
+        def call(_kept: Any = values) -> None:
+            self._check(self._entry(pointers))
+
+        return call
+
+    def _check(self, code: int) -> None:
+        if code != 0:
+            driver_error = error_of(code)
+            name = self._text("grader_error_name", code) or driver_error.name
+            raise CallFailed(code, name, self._text("grader_error", code) or str(driver_error))
+
+    def _text(self, function: str, code: int) -> str:
+        found = self._texts[function]
+        return (found(code) or b"").decode(errors="replace") if found is not None else ""
+
+
+def _written(descriptor: int) -> str:
+    """The library as a file of the box: the dynamic linker takes paths only."""
+    path = os.path.join(os.environ.get("TMPDIR", "/tmp"), LIBRARY_NAME)  # noqa: S108 - the box's own tmpfs
+    with open(path, "wb") as file:
+        left, offset = os.fstat(descriptor).st_size, 0
+        while left > 0:
+            data = os.pread(descriptor, min(left, 1 << 20), offset)
+            if not data:
+                raise OSError("the library is shorter than its descriptor says")
+            file.write(data)
+            left, offset = left - len(data), offset + len(data)
+    return path

@@ -1,0 +1,62 @@
+"""What a runner imports and sets up before it says hello, so that a box can wait ready for its submission."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triton_loader import EmptyLaunches
+
+# What kernels can print in one call: as much as a box may print at all. It is a ring: what is more is lost.
+_PRINTF_BYTES = 1 << 20
+
+
+def preload(wanted: str) -> EmptyLaunches | None:
+    """``wanted``:
+
+    - ``triton``: torch and Triton's interpreter, for a machine without a GPU;
+    - ``triton-gpu``: torch, Triton and the GPU's context;
+    - ``torch-gpu``: torch and the context, for baselines;
+    - ``torch``: torch alone;
+    - ``cuda``: the context alone, for CUDA submissions and the control;
+    - nothing: nothing.
+    """
+    if wanted == "triton":
+        from triton_loader import prepare_interpreter
+
+        return prepare_interpreter()
+    if wanted in ("cuda", "triton-gpu", "torch-gpu"):
+        _make_context()
+    if wanted == "triton-gpu":
+        _caches_in_box()
+        import gated
+        from triton_loader import prepare_compiler
+
+        empty = prepare_compiler()
+        gated.watch_torch()
+        return empty
+    if wanted in ("torch", "torch-gpu"):
+        _caches_in_box()
+        import torch
+
+        if wanted == "torch-gpu":
+            torch.zeros(1, device="cuda")
+    return None
+
+
+def _make_context() -> None:
+    # Before torch: what kernels may print must be set before any module is loaded.
+    from cuda_driver import make_context
+
+    make_context(_PRINTF_BYTES)
+
+
+def _caches_in_box() -> None:
+    """Compiled kernels lie in the box and go with it: the next submission shall find none of this one's."""
+    folder = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the box's own
+    os.environ.pop("TRITON_INTERPRET", None)
+    os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(folder, "triton"))
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(folder, "inductor"))
+    # A pool of compiling processes would outlive the compilation and count against the box's processes.
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
