@@ -23,16 +23,22 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="GRADER_", frozen=True, extra="ignore")
 
-    data_dir: Path = Field(default_factory=default_data_dir, description="database, embedded Redis, secrets, logs")
+    data_dir: Path = Field(
+        default_factory=default_data_dir, description="database, embedded Redis, secrets, logs"
+    )
     database_url: str = Field(default="", description="SQLAlchemy URL; empty = SQLite in the data folder")
     redis_url: str = Field(default="", description="empty = the embedded Redis of the data folder")
-    challenges: Path | None = Field(default=None, description="a course folder with challenges/ and reference/")
+    challenges: Path | None = Field(
+        default=None, description="a course folder with challenges/ and reference/"
+    )
     box: Literal["auto", "docker", "local"] = Field(default="auto", description="what submissions run in")
     host: str = Field(default="127.0.0.1", description="address the web listens on")
     port: int = Field(default=8000, ge=0, le=65535)
     device: str = Field(default="cpu", description="board that this machine's worker serves")
     devices: str = Field(default="cpu", description="comma-separated devices that submissions may ask for")
-    open_sign_up: bool = Field(default=False, description="anyone who reaches the page may make a student account")
+    open_sign_up: bool = Field(
+        default=False, description="anyone who reaches the page may make a student account"
+    )
     lease_s: float = Field(default=limits.LEASE_SECONDS, gt=0)
     heartbeat_s: float = Field(default=limits.HEARTBEAT_SECONDS, gt=0)
     sweep_s: float = Field(default=limits.SWEEP_SECONDS, gt=0)

@@ -18,7 +18,9 @@ class CaseView(Strict):
     name: str
     category: str
     sizes: Sizes
-    inputs: dict[str, str] = Field(default_factory=dict, description="argument -> what it is filled with, in words")
+    inputs: dict[str, str] = Field(
+        default_factory=dict, description="argument -> what it is filled with, in words"
+    )
     note: str = ""
 
 
@@ -53,4 +55,6 @@ class ChallengeDetail(ChallengeSummary):
     reference: str
     tolerance: dict[str, float]
     limits: dict[str, float]
-    served: list[Language] = Field(default_factory=list, description="languages that this server's devices can run")
+    served: list[Language] = Field(
+        default_factory=list, description="languages that this server's devices can run"
+    )

@@ -127,7 +127,9 @@ class WorkloadReport(Strict):
     rounds: int = Field(ge=1)
     baselines_us: dict[str, float] = Field(default_factory=dict)
     speedup: float | None = None
-    sol: float | None = Field(default=None, description="roofline time / measured time; none where no ceiling is known")
+    sol: float | None = Field(
+        default=None, description="roofline time / measured time; none where no ceiling is known"
+    )
     host_us: float | None = Field(default=None, description="go -> queued on the judge's clock")
     gated: bool = True
     charged_us: float = Field(default=0.0, ge=0, description="time added for work outside the gate")
@@ -156,7 +158,9 @@ class Report(Strict):
     version: int
     language: Language
     device: str
-    representative: bool = Field(default=True, description="false on cpu: times are real but say nothing of a GPU")
+    representative: bool = Field(
+        default=True, description="false on cpu: times are real but say nothing of a GPU"
+    )
     cases: list[CaseReport] = Field(default_factory=list)
     workloads: list[WorkloadReport] = Field(default_factory=list)
     score: Score = Field(default_factory=Score)

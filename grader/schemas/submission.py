@@ -65,10 +65,14 @@ class SubmitBody(Strict):
     """The body of POST /api/v1/submissions."""
 
     challenge: str
-    language: str | None = Field(default=None, description="cuda or triton; taken from the filename when absent")
+    language: str | None = Field(
+        default=None, description="cuda or triton; taken from the filename when absent"
+    )
     source: str
     filename: str = "solution"
-    device: str | None = Field(default=None, description="a board's device; the platform's default when absent")
+    device: str | None = Field(
+        default=None, description="a board's device; the platform's default when absent"
+    )
 
 
 class SourceView(Strict):
@@ -98,7 +102,9 @@ class Leaderboard(Strict):
     language: Language | None = None
     representative: bool
     entries: list[LeaderboardEntry]
-    devices: list[str] = Field(default_factory=list, description="devices that have a board for this challenge")
+    devices: list[str] = Field(
+        default_factory=list, description="devices that have a board for this challenge"
+    )
 
 
 class TokenBody(Strict):

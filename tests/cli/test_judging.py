@@ -1,0 +1,54 @@
+"""`grader test`: the judge on this machine, without server, queue or database."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.schemas.report import Report
+from tests.cli.conftest import Cli
+
+STAFF = Path(__file__).resolve().parents[2] / "reference" / "vector_add" / "staff"
+RIGHT, WRONG = STAFF / "solution.py", STAFF / "mutants" / "tail_dropped.py"
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="judging needs Linux")
+
+
+def test_a_right_kernel(cli: Cli) -> None:
+    ran = cli("test", str(RIGHT), "-c", "vector_add", "--no-timing", "--json")
+    assert ran.code == 0, ran.err
+    report = Report.model_validate_json(ran.out)
+    assert report.verdict == "accepted"
+    assert report.workloads == []
+
+
+def test_a_wrong_kernel_and_the_replay_that_its_report_names(cli: Cli) -> None:
+    ran = cli("test", str(WRONG), "-c", "vector_add")
+    assert ran.code == 1
+    assert "WRONG ANSWER" in ran.out
+    line = next(line for line in ran.out.splitlines() if "replay: " in line)
+    command = shlex.split(line.partition("replay: ")[2])
+    assert command[0] == "grader"
+    replayed = cli(*command[1:], "--json")
+    assert replayed.code == 1
+    (case,) = json.loads(replayed.out)["cases"]
+    assert case["detail"] in ran.out
+    assert str(case["seed"]) in line
+
+
+def test_a_case_that_does_not_exist(cli: Cli) -> None:
+    ran = cli("test", str(RIGHT), "-c", "vector_add", "--case", "nope")
+    assert ran.code == 2
+    assert "has no case 'nope'" in ran.err
+
+
+@pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="this machine has a GPU")
+def test_cuda_without_a_gpu(cli: Cli) -> None:
+    ran = cli("test", str(STAFF / "solution.cu"), "-c", "vector_add", "--json")
+    assert ran.code == 3
+    assert json.loads(ran.out)["error"]["code"] == "language_not_served"
