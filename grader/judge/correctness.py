@@ -100,7 +100,7 @@ class Suite:
         """A call on other data of the same sizes; what it writes does not count, what it raises does."""
         other = draw_inputs(self.challenge.manifest, case, seed ^ 1)
         inputs = on_device(other, self.device.torch_device)
-        return remote.warm_up(arena, inputs, limits.COMPILE_SECONDS)
+        return remote.warm_up(arena, inputs, self.challenge.manifest.limits.case_seconds)
 
     def _examine(
         self, arena: Arena, question: Question, case: Case, answer: Answer

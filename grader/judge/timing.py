@@ -10,7 +10,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader import limits
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.arena import Arena
@@ -85,7 +84,8 @@ class Stopwatch:
         """Let the subject compile and allocate at these sizes; returns whether its call queues behind the gate."""
         subject.bind(self.arena)
         seed = self._fresh_seed()
-        subject.warm_up(self.arena, self._ask(seed).inputs, limits.COMPILE_SECONDS)
+        seconds = self.challenge.manifest.limits.case_seconds
+        subject.warm_up(self.arena, self._ask(seed).inputs, seconds)
         try:
             self._round(subject, checked=False, gated=True)
         except Ungated:

@@ -1,0 +1,126 @@
+"""Right and wrong submissions in both languages, through the gate, on the GPU."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.challenge.loader import Course, find_course
+from grader.schemas.report import CaseVerdict, Language, Verdict
+from tests.gpu.conftest import Judge
+from tests.judge.kernels import HEAD
+from tests.judge.kernels import RIGHT as RIGHT_TRITON
+from tests.judge.test_cuda import RIGHT as RIGHT_CUDA
+
+RIGHT = {Language.CUDA: RIGHT_CUDA, Language.TRITON: RIGHT_TRITON}
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_a_right_kernel_is_accepted_and_timed(judge: Judge, language: Language) -> None:
+    report = judge(RIGHT[language], language, timing=True)
+    assert report.verdict is Verdict.ACCEPTED, report
+    (workload,) = report.workloads
+    assert workload.time_us > 0
+    assert set(workload.baselines_us) == {"eager", "compile"}
+
+
+@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("slug", find_course().slugs())
+def test_the_catalogues_solutions_are_accepted(
+    judge: Judge, catalogue: Course, slug: str, language: Language
+) -> None:
+    source = (catalogue.root / "reference" / slug / "staff" / f"solution{language.suffix}").read_text()
+    report = judge(source, language, slug=slug, of=catalogue)
+    assert report.verdict is Verdict.ACCEPTED, [it for it in report.cases if it.detail] or report
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_a_missing_tail_is_named(judge: Judge, language: Language) -> None:
+    wrong = {
+        Language.CUDA: RIGHT_CUDA.replace("(n + 255) / 256", "n / 64").replace(", 256>>>", ", 64>>>"),
+        Language.TRITON: HEAD + "\ndef solve(x, out, n):\n    if n >= 64:\n"
+        "        twice[(n // 64,)](x, out, n, BLOCK=64)\n",
+    }[language]
+    report = judge(wrong, language)
+    prime = next(it for it in report.cases if it.name == "prime")
+    assert prime.mismatch is not None, report
+    assert (prime.mismatch.kind, prime.mismatch.index) == ("unwritten", [64])
+
+
+def cuda(body: str) -> str:
+    return RIGHT_CUDA.replace("if (i < n) out[i] = 2 * x[i];", body)
+
+
+FAULTS = {
+    "illegal-address": (cuda("out[i + (1ll << 40)] = x[i];"), "CUDA_ERROR_ILLEGAL_ADDRESS"),
+    "misaligned": (
+        cuda("*(float2*)((char*)out + 4) = make_float2(x[i], 0);"),
+        "CUDA_ERROR_MISALIGNED_ADDRESS",
+    ),
+    "trap": (cuda("__trap();"), "CUDA_ERROR_LAUNCH_FAILED"),
+}
+
+
+@pytest.mark.parametrize(("source", "name"), FAULTS.values(), ids=FAULTS.keys())
+def test_a_fault_has_its_cuda_name_and_the_next_submission_is_unharmed(
+    judge: Judge, source: str, name: str
+) -> None:
+    report = judge(source, Language.CUDA)
+    assert report.verdict is Verdict.RUNTIME_ERROR
+    assert name in report.cases[0].detail
+    assert judge(RIGHT_CUDA, Language.CUDA).verdict is Verdict.ACCEPTED
+
+
+def test_an_endless_kernel_ends_with_time_limit(judge: Judge) -> None:
+    source = cuda("while (*(volatile const float*)x == *(volatile const float*)x) {}")
+    report = judge(source, Language.CUDA)
+    assert report.cases[0].verdict is CaseVerdict.TIME_LIMIT
+    assert judge(RIGHT_CUDA, Language.CUDA).verdict is Verdict.ACCEPTED
+
+
+def test_zero_blocks_are_explained(judge: Judge) -> None:
+    report = judge(RIGHT_CUDA.replace("if (n > 0) ", ""), Language.CUDA)
+    empty = next(it for it in report.cases if it.name == "empty")
+    assert empty.verdict is CaseVerdict.RUNTIME_ERROR
+    assert "zero blocks" in empty.hint
+
+
+def test_device_printf_is_shown(judge: Judge) -> None:
+    report = judge(
+        cuda('if (i < n) { out[i] = 2 * x[i]; if (i == 0) printf("hello from the GPU\\n"); }').replace(
+            "#include <cstdint>", "#include <cstdint>\n#include <cstdio>"
+        ),
+        Language.CUDA,
+    )
+    assert report.verdict is Verdict.ACCEPTED, report
+    assert "hello from the GPU" in report.cases[0].output
+
+
+def test_own_memory_streams_and_synchronise(judge: Judge) -> None:
+    source = RIGHT_CUDA.replace(
+        "if (n > 0) twice<<<(n + 255) / 256, 256>>>(x, out, n);",
+        """if (n == 0) return;
+    float* temporary;
+    cudaMallocAsync(&temporary, n * sizeof(float), 0);
+    cudaStream_t side;
+    cudaStreamCreate(&side);
+    twice<<<(n + 255) / 256, 256, 0, side>>>(x, temporary, n);
+    cudaEvent_t joined;
+    cudaEventCreateWithFlags(&joined, cudaEventDisableTiming);
+    cudaEventRecord(joined, side);
+    cudaStreamWaitEvent(0, joined, 0);
+    cudaMemcpyAsync(out, temporary, n * sizeof(float), cudaMemcpyDeviceToDevice, 0);
+    cudaFreeAsync(temporary, 0);
+    cudaDeviceSynchronize();""",
+    )
+    report = judge(source, Language.CUDA)
+    assert report.verdict is Verdict.ACCEPTED, report
+
+
+def test_triton_autotune(judge: Judge) -> None:
+    configs = '[triton.Config({"BLOCK": b}) for b in (64, 128, 256)]'
+    source = HEAD.replace("@triton.jit", f'@triton.autotune(configs={configs}, key=["n"])\n@triton.jit') + (
+        "\ndef solve(x, out, n):\n    if n:\n"
+        "        twice[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, out, n)\n    torch.cuda.synchronize()\n"
+    )
+    report = judge(source, Language.TRITON)
+    assert report.verdict is Verdict.ACCEPTED, report
