@@ -170,9 +170,10 @@ def _matmul_rate(dtype: torch.dtype) -> float:
 
 def _best_seconds(call: Callable[[], object]) -> float:
     call()
-    times = []
+    times: list[float] = []
     for _ in range(_CEILING_TRIES):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        end = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
         start.record()
         call()
         end.record()
