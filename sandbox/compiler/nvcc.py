@@ -13,16 +13,17 @@ import socket
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
 from grader.sandbox.compiler.log import clean_log
+from grader.sandbox.compiler.usage import KernelUsage, kernels_of
 from grader.sandbox.toolkit import cuda_home, nvcc_version
 
-# The log as JSON: every character may become six.
-ANSWER_BYTES = 8 * limits.COMPILE_LOG_BYTES
+# Log and resource lines as JSON: every character may become six.
+ANSWER_BYTES = 16 * limits.COMPILE_LOG_BYTES
 CACHE_BYTES = 256 * limits.MIB
 READ_BYTES = 1 * limits.MIB
 # What a student may call a file; anything else is compiled as solution.cu.
@@ -42,18 +43,20 @@ class CompileRequest:
 
     def key(self) -> str:
         """What the artefact depends on, as a hash."""
-        parts = (self.source, self.footer, self.filename, self.arch, str(nvcc_version()), "1")
+        parts = (self.source, self.footer, self.filename, self.arch, str(nvcc_version()), "2")
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class CompileResult:
-    """``artefact`` is the shared library when ``ok``; ``log`` is for the student; ``seconds`` went by in this call."""
+    """``artefact`` is the shared library when ``ok``; ``log`` is for the student; ``seconds`` went by in this call;
+    ``kernels``: what each takes of a multiprocessor."""
 
     ok: bool
     artefact: bytes | None
     log: str
     seconds: float
+    kernels: tuple[KernelUsage, ...] = ()
 
 
 class _Cache:
@@ -104,14 +107,16 @@ def compile_cuda(boxes: BoxMaker, request: CompileRequest) -> CompileResult:
     started = time.monotonic()
     key = request.key()
     if known := cache.get(key):
-        return CompileResult(True, known.artefact, known.log, time.monotonic() - started)
+        return replace(known, seconds=time.monotonic() - started)
     box = boxes.start(compile_spec())
     try:
-        ok, artefact, log = _Compilation(box, request, str(home / "bin" / "nvcc")).run()
+        made = _Compilation(box, request, str(home / "bin" / "nvcc")).run()
     finally:
         box.kill()
-    result = CompileResult(ok, artefact, clean_log(log), time.monotonic() - started)
-    if ok:
+    result = CompileResult(
+        made.ok, made.artefact, clean_log(made.log), time.monotonic() - started, kernels_of(made.usage)
+    )
+    if result.ok:
         cache.put(key, result)
     return result
 
@@ -125,6 +130,16 @@ def compile_spec() -> BoxSpec:
         # Past this even a silent parent's box ends; the parent's own clock is COMPILE_SECONDS.
         wall_seconds=limits.COMPILE_SECONDS + limits.BOX_START_SECONDS,
     )
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What came out of the box: bounded, and of the right types; nothing more is known of it."""
+
+    ok: bool
+    artefact: bytes | None
+    log: str
+    usage: str = ""
 
 
 class _Compilation:
@@ -146,7 +161,7 @@ class _Compilation:
         self._deadline = time.monotonic() + limits.COMPILE_SECONDS
         self._library, self._answer = bytearray(), bytearray()
 
-    def run(self) -> tuple[bool, bytes | None, str]:
+    def run(self) -> _Made:
         reading, writing = os.pipe()
         try:
             try:
@@ -158,7 +173,7 @@ class _Compilation:
             fault = self._why_it_ended()
         finally:
             os.close(reading)
-        return (False, None, fault) if fault else self._judge_answer()
+        return _Made(False, None, fault) if fault else self._judge_answer()
 
     def _send(self, pipe: int) -> None:
         body = json.dumps(self._request).encode()
@@ -212,15 +227,15 @@ class _Compilation:
         said = self._box.output().decode("utf-8", "replace")[-500:]
         raise BoxUnavailable(f"the box that compiles failed: {how}" + (f": {said}" if said else ""))
 
-    def _judge_answer(self) -> tuple[bool, bytes | None, str]:
+    def _judge_answer(self) -> _Made:
         try:
             answer = json.loads(self._answer[4:])
-            ok, log = answer["ok"], answer["log"]
+            ok, log, usage = answer["ok"], answer["log"], answer["usage"]
         except (ValueError, KeyError, TypeError) as error:
             raise BoxUnavailable("the box that compiles gave an answer that makes no sense") from error
-        if not isinstance(ok, bool) or not isinstance(log, str):
+        if not (isinstance(ok, bool) and isinstance(log, str) and isinstance(usage, str)):
             raise BoxUnavailable("the box that compiles gave an answer that makes no sense")
         library = bytes(self._library)
         if ok and not library.startswith(ELF):
             raise BoxUnavailable("the box that compiles gave no library")
-        return ok, library if ok else None, log
+        return _Made(ok, library if ok else None, log, usage)

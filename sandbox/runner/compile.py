@@ -1,7 +1,14 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
 One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes"}`` and the pipe's write
-end. One answer: ``{"ok", "log"}``. The log is what the compiler printed, cut to ``log_bytes``.
+end. One answer: ``{"ok", "log", "usage"}``. The log is what the compiler printed, cut to ``log_bytes``; ``usage`` are
+the assembler's lines about registers and memory, which a student shall not have to read past.
+
+Beside the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers that make a wait for the
+device return at once while the gate is closed. Behind a closed gate such a wait would never end, and leaving it out
+changes nothing, because everything is ordered on the default stream anyway (see ``gated.py``). They are put in by the
+linker (``--wrap``), so that the source may call the runtime in whatever way it likes. Only the default streams and the
+whole device are exempt; a wait for a stream or an event of the student's own is a real one.
 """
 
 import os
@@ -18,21 +25,64 @@ from protocol import receive, send
 
 OUTPUT = "out.so"
 ENTRY = "grader_entry"
+# The streams 0, cudaStreamLegacy (1) and cudaStreamPerThread (2) are all ordered with "done".
+WRAPPED = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaStreamSynchronize_ptsz")
+TRAILER = """
+#line 1 "grader-trailer"
+#include <cuda_runtime.h>
+extern "C" {
+__attribute__((visibility("default"))) int grader_gate_closed = 0;
+__attribute__((visibility("default"))) int grader_prepare() { return static_cast<int>(cudaFree(nullptr)); }
+__attribute__((visibility("default"))) const char* grader_error_name(int code) {
+    return cudaGetErrorName(static_cast<cudaError_t>(code));
+}
+cudaError_t __real_cudaDeviceSynchronize();
+cudaError_t __wrap_cudaDeviceSynchronize() {
+    return grader_gate_closed ? cudaSuccess : __real_cudaDeviceSynchronize();
+}
+cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) {
+    bool ordered = reinterpret_cast<unsigned long long>(stream) <= 2;
+    return grader_gate_closed && ordered ? cudaSuccess : __real_cudaStreamSynchronize(stream);
+}
+cudaError_t __real_cudaStreamSynchronize_ptsz(cudaStream_t stream);
+cudaError_t __wrap_cudaStreamSynchronize_ptsz(cudaStream_t stream) {
+    bool ordered = reinterpret_cast<unsigned long long>(stream) <= 2;
+    return grader_gate_closed && ordered ? cudaSuccess : __real_cudaStreamSynchronize_ptsz(stream);
+}
+}
+"""
+# Kernels that launch kernels need separate compilation, which takes longer and keeps functions from being inlined
+# across files: only who asks for it gets it.
+RDC = re.compile(r"^[ \t]*//[ \t]*grader:[ \t]*rdc\b", re.MULTILINE)
+RDC_WANTED = re.compile(r"requires separate compilation mode|nvlink|cudadevrt|cudaGetParameterBuffer")
+RDC_HINT = (
+    "\n[to launch kernels from kernels, put this line into the source: // grader: rdc  (it is compiled with "
+    "-rdc=true then)]\n"
+)
+USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d+ bytes spill")
+# A kernel in an unnamed namespace: its own mangled name follows the file's.
+STATIC_PREFIX = re.compile(r"__nv_static_\d+_\w*?_(?=_Z)")
 # A compiler that prints so many times more than is kept is in an endless error; it is stopped.
 FLOOD_FACTOR = 16
 CHUNK = 1 << 20
 
 
-def flags(arch: str, filename: str) -> list[str]:
+def flags(arch: str, filename: str, rdc: bool) -> list[str]:
     number = arch.removeprefix("sm_")
+    wrapped = [word for name in WRAPPED for word in ("-Xlinker", f"--wrap={name}")]
     return [
-        "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", "-cudart", "shared",
+        "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", "-cudart", "static", "-Xptxas", "-v",
+        *(["-rdc=true", "-lcudadevrt"] if rdc else []), *wrapped,
         f"-gencode=arch=compute_{number},code=sm_{number}", "-o", OUTPUT, filename,
     ]  # fmt: skip
 
 
-def run_bounded(command: list[str], most: int) -> tuple[int, str]:
-    """Exit code and output of ``command``, the output cut to ``most`` bytes; a flood ends the command."""
+def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
+    """Exit code, output and usage lines of ``command``; output and usage are cut to ``most`` bytes each.
+
+    A flood ends the command.
+    """
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -42,47 +92,73 @@ def run_bounded(command: list[str], most: int) -> tuple[int, str]:
     )
     kept, seen = bytearray(), 0
     while data := os.read(process.stdout.fileno(), CHUNK):  # type: ignore[union-attr]
-        kept += data[: max(0, most - len(kept))]
+        kept += data[: max(0, FLOOD_FACTOR * most - len(kept))]
         seen += len(data)
         if seen > FLOOD_FACTOR * most:
             os.killpg(process.pid, signal.SIGKILL)
             break
     code = process.wait()
-    text = kept.decode("utf-8", "replace")
-    if seen > most:
-        text += f"\n[the compiler printed more than {most} bytes; the rest is left out]\n"
-    return code, text
+    log, usage = separated(kept.decode("utf-8", "replace"))
+    if len(log) > most:
+        log = f"{log[:most]}\n[the compiler printed more than {most} bytes; the rest is left out]\n"
+    return code, log, usage[:most]
+
+
+def separated(text: str) -> tuple[str, str]:
+    """What concerns the student, and what concerns the kernels' use of resources."""
+    log: list[str] = []
+    usage: list[str] = []
+    for line in text.splitlines(keepends=True):
+        (usage if USAGE.match(line) else log).append(line)
+    return "".join(log), "".join(usage)
+
+
+def demangled(text: str) -> str:
+    """``text`` with C++ names as they are written; as it is where this machine has no tool for it."""
+    text = STATIC_PREFIX.sub("", text)
+    for tool in ("c++filt", "cu++filt"):
+        try:
+            done = subprocess.run([tool], input=text, capture_output=True, text=True, check=False)
+        except OSError:
+            continue
+        if done.returncode == 0:
+            return done.stdout
+    return text
 
 
 def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
-    filename = request["filename"]
+    filename, most = request["filename"], request["log_bytes"]
     # Two line ends: a backslash at the end of the source would join the footer's first line to its last.
     with open(filename, "w", encoding="utf-8", newline="") as file:
-        file.write(request["source"] + "\n\n" + request["footer"])
-    code, log = run_bounded([request["nvcc"], *flags(request["arch"], filename)], request["log_bytes"])
-    if code != 0:
-        if re.search(
-            r"signal 9\b|Killed signal|out of memory|virtual memory exhausted|^Killed", log, re.MULTILINE
-        ):
-            log += "\n[the compiler used more memory than it may]\n"
-        return {"ok": False, "log": log}
-    if ENTRY not in exported():
-        log += (
-            f"\n[the library has no entry point: the end of {filename} hides what the grader appends to it. "
-            "Is a comment, a #if or a macro left open?]\n"
-        )
-        return {"ok": False, "log": log}
-    size = os.stat(OUTPUT).st_size
-    if size > request["artefact_bytes"]:
-        return {
-            "ok": False,
-            "log": f"{log}\n[the compiled library is larger than {request['artefact_bytes']} bytes]\n",
-        }
+        file.write(request["source"] + "\n\n" + request["footer"] + TRAILER)
+    rdc = RDC.search(request["source"]) is not None
+    code, log, usage = run_bounded([request["nvcc"], *flags(request["arch"], filename, rdc)], most)
+    fault = _fault(request, code, log, rdc)
+    if fault is not None:
+        return {"ok": False, "log": log + fault, "usage": ""}
     with open(OUTPUT, "rb") as file:
         while data := file.read(CHUNK):
             while data:
                 data = data[os.write(pipe, data) :]
-    return {"ok": True, "log": log}
+    return {"ok": True, "log": log, "usage": demangled(usage)[:most]}
+
+
+def _fault(request: dict[str, Any], code: int, log: str, rdc: bool) -> str | None:
+    """What to add to the log of a compilation that gave nothing to use; None when it did."""
+    if code != 0:
+        if re.search(
+            r"signal 9\b|Killed signal|out of memory|virtual memory exhausted|^Killed", log, re.MULTILINE
+        ):
+            return "\n[the compiler used more memory than it may]\n"
+        return RDC_HINT if not rdc and RDC_WANTED.search(log) else ""
+    if ENTRY not in exported():
+        return (
+            f"\n[the library has no entry point: the end of {request['filename']} hides what the grader appends to "
+            "it. Is a comment, a #if or a macro left open?]\n"
+        )
+    if os.stat(OUTPUT).st_size > request["artefact_bytes"]:
+        return f"\n[the compiled library is larger than {request['artefact_bytes']} bytes]\n"
+    return None
 
 
 def exported() -> set[str]:

@@ -15,6 +15,7 @@ from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler import nvcc
 from grader.sandbox.compiler.log import clean_log
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
+from grader.sandbox.compiler.usage import kernels_of
 from grader.sandbox.toolkit import nvcc_version
 
 FOOTER = """#line 1 "the grader's footer"
@@ -50,6 +51,59 @@ def test_a_good_source_becomes_a_library(boxes: BoxMaker) -> None:
     assert result.artefact[:4] == b"\x7fELF"
     assert b"\0grader_entry\0" in result.artefact
     assert result.log == ""
+
+
+def test_registers_and_memory_are_told_per_kernel(boxes: BoxMaker) -> None:
+    tiled = """
+namespace { template <int N> __global__ void tiled(float* out) {
+    __shared__ float tile[N];
+    tile[threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = tile[N - 1 - threadIdx.x];
+} }
+void unused(float* out) { tiled<64><<<1, 64>>>(out); }
+"""
+    result = compile_source(boxes, SOURCE + tiled)
+    assert result.ok, result.log
+    assert result.log == ""
+    usage = {kernel.name: kernel for kernel in result.kernels}
+    assert set(usage) == {"copy", "tiled<64>"}
+    assert usage["tiled<64>"].shared_bytes == 256
+    assert usage["copy"].shared_bytes == 0
+    assert 0 < usage["copy"].registers <= 255
+    assert (usage["copy"].spill_stores, usage["copy"].stack_bytes) == (0, 0)
+
+
+def test_resource_lines_that_make_no_sense_are_left_out() -> None:
+    assert kernels_of("ptxas info : Used 9999999999999999999 registers\nnonsense") == ()
+    lie = "ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 99999999999999999 registers"
+    assert kernels_of(lie)[0].registers <= 2**31
+
+
+LAUNCHES = SOURCE.replace(
+    "extern", "__global__ void parent(const float* a, float* out) { copy<<<1, 4>>>(a, out, 4); }\nextern"
+)
+
+
+def test_kernels_that_launch_kernels_are_compiled_on_request(local_boxes: BoxMaker) -> None:
+    refused = compile_source(local_boxes, LAUNCHES)
+    assert not refused.ok
+    assert "// grader: rdc" in refused.log
+    result = compile_source(local_boxes, "// grader: rdc\n" + LAUNCHES)
+    assert result.ok, result.log
+    assert {kernel.name for kernel in result.kernels} == {"copy", "parent"}
+
+
+@pytest.mark.parametrize("define", ["", "#define CUDA_API_PER_THREAD_DEFAULT_STREAM\n"])
+def test_waits_for_the_device_go_through_our_wrappers(local_boxes: BoxMaker, define: str) -> None:
+    waiting = SOURCE.replace(
+        "(a, out, n);\n", "(a, out, n);\n    cudaDeviceSynchronize(); cudaStreamSynchronize(0);\n"
+    )
+    result = compile_source(local_boxes, define + waiting)
+    assert result.ok, result.log
+    assert result.artefact is not None
+    for name in (b"grader_gate_closed", b"grader_prepare", b"grader_error_name"):
+        assert b"\0" + name + b"\0" in result.artefact
 
 
 def test_the_same_source_is_compiled_once(local_boxes: BoxMaker) -> None:
