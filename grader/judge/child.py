@@ -11,7 +11,9 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from grader import limits
 from grader.challenge.loader import Challenge, Course
@@ -59,32 +61,51 @@ class Child:
         try:
             while True:
                 message = self.lines.receive(seconds=3600.0)
-                if message is not None and "job" in message:
-                    self._answer(Job.model_validate(message["job"]))
+                if message is not None:
+                    self._handle(message)
         except EOFError:
             pass
         finally:
             self.boxes.close()
             self.controls.close()
 
-    def _answer(self, job: Job) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
+        if "job" in message:
+            job = Job.model_validate(message["job"])
+            self._answer(lambda: {"outcome": self._judge(job).model_dump(mode="json")})
+            self._refill()
+        elif "probe" in message:
+            self._answer(self._probe)
+        elif "calibrate" in message:
+            self._answer(self._calibrate)
+
+    def _answer(self, work: Callable[[], dict[str, Any]]) -> None:
         try:
-            outcome = self._judge(job)
+            answer = work()
         except Stopped:
-            self.lines.send({"cancelled": True})
+            answer = {"cancelled": True}
         except GraderError as error:
-            self.lines.send({"failure": error.as_dict()})
+            answer = {"failure": error.as_dict()}
         except EOFError:
             raise
         except Exception as error:
             traceback.print_exc()
-            self.lines.send({"failure": {"message": f"{type(error).__name__}: {error}", "hint": ""}})
-        else:
-            self.lines.send({"outcome": outcome.model_dump(mode="json")})
-        self._refill()
+            answer = {"failure": {"message": f"{type(error).__name__}: {error}", "hint": ""}}
+        self.lines.send(answer)
+
+    def _probe(self) -> dict[str, Any]:
+        """Use the device as every round does: a broken one fails or hangs here."""
+        self.device.after_reveal()
+        self.device.before_reveal()  # the one that waits for the device
+        return {"healthy": True}
+
+    def _calibrate(self) -> dict[str, Any]:
+        self.device.use_ceilings({})
+        return {"ceilings": dict(self.device.ceilings())}
 
     def _judge(self, job: Job) -> Outcome:
         self.submission = job.submission
+        self.device.use_ceilings(job.ceilings)
         challenge: Challenge = Course(Path(job.course)).load(job.challenge)
         request = Request(
             challenge=challenge,
@@ -122,6 +143,8 @@ def main() -> None:
     _die_with_parent()
     # Ctrl-C goes to the whole terminal; the worker decides what it means and closes the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # CUDA's own numbering puts the fastest GPU first; ours is the driver's.
+    os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     connection = socket.socket(fileno=int(sys.argv[1]))
     try:
         child = Child(connection, sys.argv[2], int(sys.argv[3]), sys.argv[4], int(sys.argv[5]))

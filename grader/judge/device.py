@@ -105,6 +105,9 @@ class Device(Protocol):
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         """Why a workload cannot be timed here (its memory), or nothing."""
 
+    def use_ceilings(self, stored: Mapping[str, float]) -> None:
+        """Take these instead of measuring; with none, measure when asked."""
+
     def ceilings(self) -> Mapping[str, float]:
         """Measured ceilings: ``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty where none are known."""
 
@@ -151,6 +154,9 @@ class HostDevice:
 
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         return ""
+
+    def use_ceilings(self, stored: Mapping[str, float]) -> None:
+        """A host has none."""
 
     def ceilings(self) -> Mapping[str, float]:
         return {}

@@ -10,7 +10,8 @@ from grader.schemas.submission import ProgressView, State
 
 class Job(Strict):
     """One submission to judge. ``seed_key`` (hex) is secret to platform and submission: case seeds derive from it.
-    ``baselines``: workload -> baseline name -> microseconds, as far as already frozen for this challenge version."""
+    ``baselines``: workload -> baseline name -> microseconds, as far as already frozen for this challenge version.
+    ``ceilings`` of this very GPU as calibrated, see ``Device.ceilings``; without, the judge measures them."""
 
     submission: str
     course: str
@@ -20,6 +21,7 @@ class Job(Strict):
     device: str
     seed_key: str
     baselines: dict[str, dict[str, float]] = Field(default_factory=dict)
+    ceilings: dict[str, float] = Field(default_factory=dict)
 
 
 class Progress(Strict):

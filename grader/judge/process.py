@@ -21,6 +21,12 @@ _READY_SECONDS = 120.0
 # The child looks at least this often whether it was cancelled; a child that has not stopped by then is killed.
 _CANCEL_SECONDS = 15.0
 _POLL_SECONDS = 0.25
+# A probe makes the device do some milliseconds of work; a device that takes as long as this hangs.
+_PROBE_SECONDS = 60.0
+# Calibrating takes some seconds, most of them for kernels that are compiled once.
+_CALIBRATE_SECONDS = 300.0
+# A killed child that is still there waits in the kernel for a device that hangs: nobody can end it.
+_KILL_SECONDS = 30.0
 # A judge that has been silent for this long is stuck: no single step of judging may take as long.
 _SILENT_SECONDS = limits.BOX_WALL_SECONDS + 60.0
 
@@ -90,6 +96,35 @@ class JudgeProcess:
     def warm_up(self) -> None:
         """Start the child now rather than with the first submission. Raises JudgeFailure."""
         self._lines()
+
+    def probe(self) -> None:
+        """Have a fresh child use the device, so that neither an old context nor a stuck child decides. Raises
+        JudgeFailure where the device does not work."""
+        self._end_child()
+        self._ask("probe", _PROBE_SECONDS)
+
+    def calibrate(self) -> dict[str, float]:
+        """Measure the device's ceilings, see ``Device.ceilings``. Raises JudgeFailure."""
+        return {
+            name: float(value)
+            for name, value in self._ask("calibrate", _CALIBRATE_SECONDS)["ceilings"].items()
+        }
+
+    def _ask(self, what: str, seconds: float) -> dict[str, Any]:
+        lines = self._lines()
+        try:
+            lines.send({what: True})
+            answer = lines.receive(seconds)
+        except (EOFError, OSError) as error:
+            raise JudgeFailure(
+                f"the judge process ended in a {what} (exit code {self._end_child()})"
+            ) from error
+        if answer is None:
+            self._end_child()
+            raise JudgeFailure(f"the judge process did not end its {what} within {seconds:g} s")
+        if "failure" in answer:
+            raise JudgeFailure(answer["failure"]["message"], answer["failure"]["hint"])
+        return answer
 
     def run(
         self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
@@ -176,7 +211,10 @@ class JudgeProcess:
             return child.wait(timeout=5.0)
         except subprocess.TimeoutExpired:
             child.kill()
-            return child.wait()
+        try:
+            return child.wait(timeout=_KILL_SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
 
     def close(self) -> None:
         """End the child and its boxes. Harmless when called again."""

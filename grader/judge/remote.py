@@ -8,13 +8,13 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader import limits
 from grader.judge.arena import Arena
-from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel
+from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError
 from grader.judge.device import Device
 from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned
 from grader.sandbox.box import Box, BoxEnd
@@ -94,6 +94,13 @@ class Remote:
         message = {"op": "bind", "memory": self._device.memory, "entries": arena.entries()}
         self._channel.send(message, [self._gate.descriptor, *arena.descriptors()])
         self._channel.expect(Bound, _within(_BIND_SECONDS))
+
+    def unbind(self) -> None:
+        """Have the runner let go of the arena: a GPU's memory is free only when nobody maps it. Does nothing where
+        the box is gone, as its mappings are then."""
+        with suppress(ChannelError):
+            self._channel.send({"op": "unbind"})
+            self._channel.expect(Bound, _within(_BIND_SECONDS))
 
     def warm_up(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
         """One call with the gate open from the start: it may compile and allocate, and nobody looks at its time.

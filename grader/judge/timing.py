@@ -78,6 +78,8 @@ class Stopwatch:
             after = self._rounds(control, self.plan.control_rounds, checked=False)
         finally:
             self.arena.close()
+            subject.unbind()
+            control.unbind()
         return settle([it for it, _ in own], [*before, *after], self.device.noise, gated=gated)
 
     def _warm_up(self, subject: Remote) -> bool:

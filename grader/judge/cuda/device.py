@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import re
 from collections.abc import Callable, Mapping
 
 import torch
@@ -49,6 +48,7 @@ class CudaDevice:
 
     def __init__(self, name: str, index: int) -> None:
         self.name = name
+        self._stored: Mapping[str, float] = {}
         if not torch.cuda.is_available():
             raise BoxUnavailable(
                 "torch finds no NVIDIA GPU", "Is the driver installed? `grader doctor` says more."
@@ -142,8 +142,11 @@ class CudaDevice:
         text = ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
         return f"Not timed at {text}: judging it takes {needed / 2**30:.0f} GiB, and {free / 2**30:.0f} are free here."
 
+    def use_ceilings(self, stored: Mapping[str, float]) -> None:
+        self._stored = stored
+
     def ceilings(self) -> Mapping[str, float]:
-        return _ceilings(torch.cuda.current_device())
+        return self._stored or _ceilings(torch.cuda.current_device())
 
 
 @functools.cache
@@ -180,9 +183,3 @@ def _best_seconds(call: Callable[[], object]) -> float:
         torch.cuda.synchronize()
         times.append(start.elapsed_time(end) * 1e-3)
     return min(times)
-
-
-def board_name(model: str) -> str:
-    """What a board is called by the hardware's own name: "NVIDIA H200" is ``h200``, "Tesla T4" is ``t4``."""
-    words = re.sub(r"(?i)nvidia|tesla|geforce|quadro|\(.*?\)", " ", model).split()
-    return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-") or "gpu"
