@@ -5,10 +5,10 @@ STAMP := $(VENV)/.setup-done
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test lint format bench clean
+.PHONY: help setup demo up test test-gpu bundle lint format bench clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## Make .venv with grader and everything it needs
 
@@ -24,6 +24,12 @@ up: $(STAMP) ## Start web, queue and worker on this machine; Ctrl-C ends them
 
 test: $(STAMP) ## Run every test; GRADER_REQUIRE=docker,browser,postgres makes missing parts failures
 	$(BIN)/pytest
+
+bundle: $(STAMP) ## Collect what a GPU host without a network lacks into .bundle/ (under 64 MiB)
+	$(BIN)/python scripts/bundle.py
+
+test-gpu: ## On a GPU host: run the GPU's tests, from .bundle/ where it is there; needs no network and no setup
+	$(PYTHON) scripts/test_gpu.py
 
 lint: $(STAMP) ## Ruff, mypy (strict) and the import contracts
 	$(BIN)/ruff check .

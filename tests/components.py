@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 
 import pytest
 
 
 def _docker() -> str | None:
-    if shutil.which("docker") is None:
-        return "no docker client on the PATH"
-    try:
-        answer = subprocess.run(["docker", "info"], capture_output=True, timeout=20, check=False)
-    except subprocess.TimeoutExpired:
-        return "the Docker engine does not answer"
-    return None if answer.returncode == 0 else "no Docker engine answers"
+    # As the boxes ask: a machine with an engine need not have the client's program.
+    from grader.sandbox.choose import docker_status
+
+    usable, sentence = docker_status()
+    return None if usable else sentence
 
 
 def _browser() -> str | None:

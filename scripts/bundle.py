@@ -1,0 +1,126 @@
+"""Collects what a GPU host without a network lacks into `.bundle/` (`make bundle`), under 64 MiB in total.
+
+    .bundle/wheels/*.whl      what the platform and its tests import, for the host's Python, and our own wheel
+    .bundle/docker.tar.xz     Docker Engine from Debian's packages: dockerd, containerd, its shim, runc
+
+Torch, Triton, numpy and CUDA's packages are not in it: a GPU host has them, built for its driver. Needs pip with a
+package index, and apt-get and dpkg-deb (Debian, Ubuntu). `scripts/test_gpu.py` is what uses it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata as metadata
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+BUNDLE = ROOT / ".bundle"
+MOST_BYTES = 64 << 20
+
+WANTED = ("kernel-grader[server,judge]", "pytest", "pytest-timeout", "httpx", "hypothesis")
+# A GPU host has these, each for its own driver and GPU; so nothing that only they need is collected either.
+ON_THE_HOST = {"torch", "triton", "numpy", "cuda-bindings", "nvidia-ml-py", "pip", "setuptools"}
+# glibc 2.28 is what the youngest of the wheels need; pip wants every version by name.
+PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in (28, 27, 24, 17, 12, 5)] + ["manylinux2014_x86_64"]
+
+DEBIAN = ("docker.io", "containerd", "runc", "libdevmapper1.02.1")
+PROGRAMS = ("dockerd", "containerd", "containerd-shim-runc-v2", "runc")
+LIBRARIES = ("libdevmapper.so.1.02.1",)
+
+
+def pins(python: str) -> list[str]:
+    """``name==version`` of everything that ``WANTED`` needs, as installed here, for Python ``python`` on Linux."""
+    environment = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": "linux"}
+    found: dict[str, str] = {}
+    waiting = [Requirement(text) for text in WANTED]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while waiting:
+        wanted = waiting.pop()
+        name = canonicalize_name(wanted.name)
+        if name in ON_THE_HOST or (name, frozenset(wanted.extras)) in seen:
+            continue
+        seen.add((name, frozenset(wanted.extras)))
+        installed = metadata.distribution(name)
+        if name != "kernel-grader":
+            found[name] = installed.version
+        for text in installed.requires or []:
+            needed = Requirement(text)
+            extras = wanted.extras or {""}
+            if needed.marker is None or any(
+                needed.marker.evaluate({**environment, "extra": extra}) for extra in extras
+            ):
+                waiting.append(needed)
+    return [f"{name}=={version}" for name, version in sorted(found.items())]
+
+
+def collect_wheels(folder: Path, python: str) -> None:
+    folder.mkdir(parents=True)
+    platforms = [word for name in PLATFORMS for word in ("--platform", name)]
+    subprocess.run(
+        [
+            sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+            "--only-binary=:all:", "--implementation", "cp", "--python-version", python, *platforms,
+            "--dest", str(folder), *pins(python),
+        ],
+        check=True,
+    )  # fmt: skip
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+def collect_docker(target: Path) -> None:
+    """The engine's programs in one archive, flat, as small as xz makes them."""
+    with tempfile.TemporaryDirectory(prefix="grader-bundle-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # apt downloads as a user of its own
+        subprocess.run(["apt-get", "download", "--quiet", *DEBIAN], cwd=folder, check=True)
+        for package in folder.glob("*.deb"):
+            subprocess.run(["dpkg-deb", "--extract", package, folder / "root"], check=True)
+        files = {
+            path.name: path
+            for path in (folder / "root").rglob("*")
+            if path.is_file() and not path.is_symlink()
+        }
+        plain = folder / "docker.tar"
+        with tarfile.open(plain, "w") as tar:
+            for wanted in (*PROGRAMS, *LIBRARIES):
+                tar.add(files[wanted], arcname=wanted)
+        # The program and not Python's module: it compresses on all cores.
+        subprocess.run(["xz", "-9", "--threads=0", "--keep", plain], check=True)
+        shutil.move(f"{plain}.xz", target)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
+    parser.add_argument("--python", default="3.12", help="the GPU host's Python (default %(default)s)")
+    parser.add_argument("--no-docker", action="store_true", help="the host has an engine: leave it out")
+    arguments = parser.parse_args()
+    docker = BUNDLE / "docker.tar.xz"
+    shutil.rmtree(BUNDLE / "wheels", ignore_errors=True)
+    BUNDLE.mkdir(exist_ok=True)
+    collect_wheels(BUNDLE / "wheels", arguments.python)
+    if arguments.no_docker:
+        docker.unlink(missing_ok=True)
+    elif not docker.exists():  # half a minute of compressing; it changes only when Debian's packages do
+        collect_docker(docker)
+    total = sum(path.stat().st_size for path in BUNDLE.rglob("*") if path.is_file())
+    print(f"{BUNDLE}: {len(list(BUNDLE.rglob('*.whl')))} wheels, {total / 2**20:.1f} MiB in all")
+    if total > MOST_BYTES:
+        sys.exit(f"The bundle is larger than {MOST_BYTES >> 20} MiB.")
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    main()

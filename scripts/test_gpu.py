@@ -1,0 +1,147 @@
+"""Runs the GPU's tests on a GPU host, with or without a network (`make test-gpu`). Needs Python and CUDA only.
+
+Where `.bundle/` is there (`make bundle` made it elsewhere), its wheels go into a folder of their own, which the host's
+Python is pointed to, and its Docker Engine is started when none answers; it is ended with the tests. Without a bundle
+everything must be installed already. Arguments are handed on to pytest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUNDLE = ROOT / ".bundle"
+WORK = Path("/tmp/grader-gpu")  # noqa: S108 - a host without a home worth keeping
+SOCKET = Path("/tmp/docker.sock")  # noqa: S108
+START_SECONDS = 60.0
+STOP_SECONDS = 20.0
+ENGINE_FLAGS = ("--iptables=false", "--ip6tables=false", "--ip-masq=false", "--bridge=none")
+
+
+def install_wheels() -> Path | None:
+    """The bundle's wheels in a folder to put on PYTHONPATH; None without a bundle. Ours is left out: it is here."""
+    wheels = [
+        path for path in (BUNDLE / "wheels").glob("*.whl") if not path.name.startswith("kernel_grader-")
+    ]
+    if not wheels:
+        return None
+    site = WORK / "site"
+    shutil.rmtree(site, ignore_errors=True)
+    subprocess.run(
+        [
+            sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-compile",
+            "--no-cache-dir", "--disable-pip-version-check", "--root-user-action=ignore", "--target", str(site),
+            *map(str, wheels),
+        ],
+        check=True,
+    )  # fmt: skip
+    return site
+
+
+def answers(path: Path) -> bool:
+    """Whether an engine answers on this socket."""
+    connection = http.client.HTTPConnection("docker", timeout=10)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    try:
+        connection.sock.connect(str(path))
+        connection.request("GET", "/_ping")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def engine() -> Iterator[dict[str, str]]:
+    """Environment that leads to a Docker Engine: the host's, or the bundle's, started and ended here."""
+    packed = BUNDLE / "docker.tar.xz"
+    host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    if answers(Path(host.removeprefix("unix://"))) or not packed.exists():
+        yield {}
+        return
+    programs = WORK / "docker"
+    programs.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(packed) as tar:
+        tar.extractall(programs, filter="data")
+    environment = {
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "LD_LIBRARY_PATH": ":".join(filter(None, [os.environ.get("LD_LIBRARY_PATH"), str(programs)])),
+    }
+    process = start_engine(programs / "dockerd", environment)
+    try:
+        # The engine's own libraries are no business of the tests.
+        yield {"DOCKER_HOST": f"unix://{SOCKET}", "PATH": environment["PATH"]}
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def start_engine(program: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """A running engine without a network. Its storage driver copies where the file system takes no layers."""
+    log = WORK / "dockerd.log"
+    for storage in ([], ["--storage-driver=vfs"]):
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                [
+                    program, *ENGINE_FLAGS, *storage, "-H", f"unix://{SOCKET}", "--data-root", str(WORK / "images"),
+                    "--exec-root", str(WORK / "run"), "--pidfile", str(WORK / "dockerd.pid"),
+                ],
+                env={**os.environ, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )  # fmt: skip
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end and process.poll() is None:
+            if answers(SOCKET):
+                return process
+            time.sleep(0.2)
+        process.kill()
+        process.wait()
+    sys.exit(f"The Docker Engine did not start:\n{log.read_text(errors='replace')[-4000:]}")
+
+
+def main() -> int:
+    WORK.mkdir(parents=True, exist_ok=True)
+    site = install_wheels()
+    paths = [str(site)] if site else []
+    if os.environ.get("PYTHONPATH"):
+        paths.append(os.environ["PYTHONPATH"])
+    with engine() as found:
+        environment = {
+            "GRADER_REQUIRE": "docker,gpu",
+            # Whatever plugins the host's Python has: the tests use one, and a foreign one's warning is an error here.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            **os.environ,
+            **found,
+        }
+        if paths:
+            environment["PYTHONPATH"] = ":".join(paths)
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "pytest_timeout",
+            "-q",
+            *(sys.argv[1:] or ["tests/gpu"]),
+        ]
+        return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
