@@ -50,6 +50,9 @@ HEARTBEAT_SECONDS = 5.0
 SWEEP_SECONDS = 15.0
 # Our own failures are retried this often before the submission is given up as failed (never the student's fault).
 ATTEMPTS = 3
+# One failure of a judge may be chance; after this many in a row its GPU is probed. Below ATTEMPTS, so that one bad GPU
+# cannot use up the tries of a submission.
+BAD_GPU_FAILURES = 2
 
 # argon2 costs some 50 ms of CPU a guess; more than this a minute from one address is not a person.
 SIGN_IN_PER_MINUTE = 10

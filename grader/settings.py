@@ -34,10 +34,18 @@ class Settings(BaseSettings):
     box: Literal["auto", "docker", "local"] = Field(default="auto", description="what submissions run in")
     host: str = Field(default="127.0.0.1", description="address the web listens on")
     port: int = Field(default=8000, ge=0, le=65535)
-    device: str = Field(default="cpu", description="board that this machine's worker serves")
-    devices: str = Field(default="cpu", description="comma-separated devices that submissions may ask for")
+    device: str = Field(default="cpu", description="board that a worker without a GPU serves")
+    gpu: str = Field(
+        default="", description="GPUs that workers serve: numbers, UUIDs, all, none; empty: see README"
+    )
+    devices: str = Field(
+        default="cpu", description="comma-separated devices that are offered without a live worker, too"
+    )
     open_sign_up: bool = Field(
         default=False, description="anyone who reaches the page may make a student account"
+    )
+    lock_dir: Path | None = Field(
+        default=None, description="where GPUs are locked; one folder for a whole machine"
     )
     lease_s: float = Field(default=limits.LEASE_SECONDS, gt=0)
     heartbeat_s: float = Field(default=limits.HEARTBEAT_SECONDS, gt=0)

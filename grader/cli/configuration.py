@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,3 +22,13 @@ def load_settings(**chosen: Any) -> Settings:
             f"{name} cannot be used: {first['msg']}.", "See the settings in the README."
         ) from error
     return settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The environment of a child that shall have these settings: ours, and every setting spelled out."""
+    spelled = {
+        f"GRADER_{name.upper()}": str(value)
+        for name, value in settings.model_dump().items()
+        if value is not None
+    }
+    return {**os.environ, **spelled}

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from grader import __version__
 from grader.errors import GraderError
@@ -48,9 +49,8 @@ def examine() -> list[Finding]:
         _redis,
         _data_folder,
         _course,
-        _server,
     ]
-    return [check() for check in checks]
+    return [*(check() for check in checks), *_server()]
 
 
 def _python() -> Finding:
@@ -191,25 +191,35 @@ def _course() -> Finding:
     return Finding("course", Mark.OK, f"{len(found.slugs())} challenges in {found.root}")
 
 
-def _server() -> Finding:
+def _server() -> list[Finding]:
+    """The server, and what its staff must mend of its GPUs."""
     from grader.cli import login
     from grader.cli.client import Client
 
     try:
         address, token = login.server(), login.token()
         health = Client(address, seconds=5.0).get("/health")
-        if not token:
-            return Finding("server", Mark.NOTE, f"{address} answers; not signed in", "grader login", "submit")
-        me = Client(address, token, seconds=5.0).get("/me")
-        parts = health.get("parts", {})
-        ailing = [f"{name}: {part.get('detail')}" for name, part in parts.items() if not part.get("ok")]
+        me = Client(address, token, seconds=5.0).get("/me") if token else {}
     except GraderError as error:
-        return Finding("server", Mark.MISSING, error.message, error.hint, "submit")
-    told = f"{address} (grader {health.get('version')}), signed in as {me.get('name')}"
+        return [Finding("server", Mark.MISSING, error.message, error.hint, "submit")]
+    alerts = [
+        Finding("alert", Mark.MISSING, str(it.get("text")), str(it.get("mend")), f"staff of {address}")
+        for it in health.get("alerts") or []
+    ]
+    return [_server_itself(address, health, me), *alerts]
+
+
+def _server_itself(address: str, health: dict[str, Any], me: dict[str, Any]) -> Finding:
+    parts = health.get("parts", {})
+    ailing = [f"{name}: {part.get('detail')}" for name, part in parts.items() if not part.get("ok")]
+    signed_in = f"signed in as {me.get('name')}" if me else "not signed in"
+    told = f"{address} (grader {health.get('version')}), {signed_in}"
     if ailing:
         return Finding(
             "server", Mark.MISSING, f"{told}; not well: {'; '.join(ailing)}", "Tell its staff.", "submit"
         )
+    if not me:
+        return Finding("server", Mark.NOTE, told, "grader login", "submit")
     return Finding("server", Mark.OK, told)
 
 

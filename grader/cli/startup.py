@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import threading
@@ -16,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.cli.client import Client
-from grader.cli.supervisor import Child, end_all, ended, start_python
+from grader.cli.configuration import environment
+from grader.cli.supervisor import Child, asked_to_end, end_all, ended, start_python
 from grader.cli.terminal import say, tell
 from grader.errors import Conflict, GraderError, Unreachable
 from grader.service.exposure import check_exposure
@@ -46,31 +46,30 @@ class Plan:
         host = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104 - where a person opens it
         return f"http://{host}:{self.settings.port}"
 
-    def environment(self) -> dict[str, str]:
-        """The environment of web and workers: ours, and every setting spelled out."""
-        spelled = {
-            f"GRADER_{name.upper()}": str(value)
-            for name, value in self.settings.model_dump().items()
-            if value is not None
-        }
-        return {**os.environ, **spelled}
-
 
 def run(plan: Plan) -> int:
     """Start everything and tend it until a signal comes. Raises GraderError where it cannot start."""
+    from grader.cli.workers import check_device, gpu_child, gpus_of_up
+    from grader.judge.boards import board_name
+
     settings = plan.settings
+    check_device(settings.device)
     check_exposure(settings.host, settings.box)
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _only_one(settings.data_dir / "up.lock"), _asked_to_end() as asked:
+    with _only_one(settings.data_dir / "up.lock"), asked_to_end() as asked:
         _open_and_prepare(settings)
         _warn_of_local_boxes(settings)
+        gpus, remarks = gpus_of_up(settings)
+        for remark in remarks:
+            say(remark, "yellow")
         children: list[Child] = []
         redis = None if settings.redis_url else _Redis(settings)
         try:
-            env = plan.environment()
+            env = environment(settings)
             children.append(Child("web", lambda: start_python(["-m", "grader.web.server"], env)))
             children += [_worker(number, env) for number in range(1, plan.workers + 1)]
-            _tend(plan, children, redis, asked)
+            children += [gpu_child(gpu, env) for gpu in gpus]
+            _tend(plan, children, redis, asked, {board_name(gpu.name) for gpu in gpus})
         finally:
             say("Ending ...", "dim")
             end_all(children)
@@ -127,10 +126,13 @@ class _Redis:
 
 
 def _worker(number: int, env: Mapping[str, str]) -> Child:
-    return Child(f"worker {number}", lambda: start_python(["-m", "grader.cli.main", "worker"], env))
+    command = ["-m", "grader.cli.main", "worker", "--device", env["GRADER_DEVICE"]]
+    return Child(f"worker {number}", lambda: start_python(command, env))
 
 
-def _tend(plan: Plan, children: list[Child], redis: _Redis | None, asked: threading.Event) -> None:
+def _tend(
+    plan: Plan, children: list[Child], redis: _Redis | None, asked: threading.Event, boards: set[str]
+) -> None:
     began = time.monotonic()
     ready = False
     client = Client(plan.url, seconds=5.0)
@@ -141,7 +143,7 @@ def _tend(plan: Plan, children: list[Child], redis: _Redis | None, asked: thread
             raise Unreachable(f"The web server {ended(code)} before it answered.", "Its own words are above.")
         for child in children:
             child.tend()
-        if not ready and _healthy(client):
+        if not ready and _healthy(client, boards):
             ready = True
             _announce(plan)
         if not ready and time.monotonic() - began > READY_SECONDS:
@@ -150,12 +152,15 @@ def _tend(plan: Plan, children: list[Child], redis: _Redis | None, asked: thread
             )
 
 
-def _healthy(client: Client) -> bool:
+def _healthy(client: Client, boards: set[str]) -> bool:
+    """Every part answers, and every GPU's board is served, or it is known why not: one bad GPU stops no platform."""
     try:
         answer: Any = client.get("/health")
     except GraderError:
         return False
-    return isinstance(answer, dict) and answer.get("ok") is True
+    if not isinstance(answer, dict) or answer.get("ok") is not True:
+        return False
+    return bool(answer.get("alerts")) or boards <= set(answer.get("devices", []))
 
 
 def _announce(plan: Plan) -> None:
@@ -220,16 +225,3 @@ def _only_one(lock: Path) -> Iterator[None]:
                 "End it, or set GRADER_DATA_DIR to another folder.",
             ) from error
         yield
-
-
-@contextmanager
-def _asked_to_end() -> Iterator[threading.Event]:
-    """An event that SIGINT and SIGTERM set; the old handlers come back afterwards."""
-    asked = threading.Event()
-    kinds = (signal.SIGINT, signal.SIGTERM)
-    old = [signal.signal(kind, lambda *_: asked.set()) for kind in kinds]
-    try:
-        yield asked
-    finally:
-        for kind, handler in zip(kinds, old, strict=True):
-            signal.signal(kind, handler)

@@ -7,10 +7,13 @@ and workers first, Redis last. Each is also on a leash (Linux): it ends by itsel
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from grader.cli.terminal import say
@@ -93,3 +96,16 @@ def end_all(children: Sequence[Child]) -> None:
 def ended(code: int) -> str:
     """How a process ended, in words."""
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+@contextmanager
+def asked_to_end() -> Iterator[threading.Event]:
+    """An event that SIGINT and SIGTERM set; the old handlers come back afterwards."""
+    asked = threading.Event()
+    kinds = (signal.SIGINT, signal.SIGTERM)
+    old = [signal.signal(kind, lambda *_: asked.set()) for kind in kinds]
+    try:
+        yield asked
+    finally:
+        for kind, handler in zip(kinds, old, strict=True):
+            signal.signal(kind, handler)

@@ -9,16 +9,19 @@ import hmac
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
 import structlog
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from grader.errors import GraderError
+from grader.errors import BoxUnavailable, GraderError, JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
 from grader.judge.process import Cancelled
 from grader.queue.heart import Grip, Heart
+from grader.queue.judge import Judge
+from grader.queue.station import Station
 from grader.records import baselines, leases
 from grader.records.baselines import Bench
 from grader.records.engine import writing
@@ -38,45 +41,29 @@ _PROGRESS_SECONDS = 0.2
 _WRITE_PAUSES_S = (0.2, 1.0, 3.0)
 
 
-class Judge(Protocol):
-    """What the desk needs of ``grader.judge.process.JudgeProcess``."""
-
-    @property
-    def device_model(self) -> str:
-        """The model of the device: baselines are kept per model."""
-
-    @property
-    def torch_version(self) -> str:
-        """Likewise: baselines are kept per version of torch."""
-
-    def warm_up(self) -> None:
-        """Get ready before the first submission comes. Raises JudgeFailure."""
-
-    def run(
-        self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
-    ) -> Outcome:
-        """Judge one submission. Raises Cancelled, JudgeFailure."""
-
-    def close(self) -> None:
-        """End the process."""
-
-
 class Desk:
     """One worker's desk: one judge, one submission at a time. ``stopping`` set: let go of it and take no
-    other.
+    other. ``station`` is the worker's GPU, where it has one.
     """
 
     # After a failure of ours, so that a broken engine does not fail a whole queue within a second.
     pause_after_failure_s = 1.0
 
     def __init__(
-        self, platform: Platform, judge: Judge, heart: Heart, name: str, stopping: threading.Event
+        self,
+        platform: Platform,
+        judge: Judge,
+        heart: Heart,
+        name: str,
+        stopping: threading.Event,
+        station: Station | None = None,
     ) -> None:
         self._platform = platform
         self._judge = judge
         self._heart = heart
         self._name = name
         self._stopping = stopping
+        self._station = station
 
     def serve_one(self) -> bool:
         """Claim the next submission of this worker's device and bring it to an end; False where nothing
@@ -107,11 +94,16 @@ class Desk:
         try:
             report = self._have_judged(held, grip).report
             if report.verdict is Verdict.INTERNAL_ERROR:
-                self._failed(held, report.detail or "The judge failed.", report)
+                self._judge_failed(held, report.detail or "The judge failed.", report)
             else:
+                if self._station is not None:
+                    self._station.went_well()
                 self._finish(held, report)
         except Cancelled:
             self._let_go(held)
+        except (JudgeFailure, BoxUnavailable) as error:
+            log.exception("judge_failed")
+            self._judge_failed(held, _words(error), None)
         except Exception as error:
             # Any error at all: a submission that stays unfinished for ever is the worst a judge can do.
             log.exception("judge_failed")
@@ -123,6 +115,7 @@ class Desk:
         bench = Bench(held.challenge, version, self._judge.device_model, self._judge.torch_version)
         with platform.sessions() as session:
             frozen = baselines.read(session, bench)
+            ceilings = self._station.ceilings(session) if self._station is not None else {}
         job = Job(
             submission=held.public_id,
             course=str(platform.course.root),
@@ -132,10 +125,13 @@ class Desk:
             device=held.device,
             seed_key=seed_key(platform.settings.secret("seeds"), held.public_id),
             baselines=frozen,
+            ceilings=ceilings,
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(grip))
         if outcome.baselines:
-            self._write(lambda session: baselines.freeze(session, bench, outcome.baselines))
+            # The challenge may have got a new version since it was loaded here: the times are of what was judged.
+            judged = replace(bench, version=outcome.report.version)
+            self._write(lambda session: baselines.freeze(session, judged, outcome.baselines))
         return outcome
 
     def _must_end(self, grip: Grip) -> bool:
@@ -151,6 +147,13 @@ class Desk:
         log.info("let_go", state=state.value if state else "lost")
         if state is State.QUEUED:
             self._platform.tickets.enqueue(held.device)
+
+    def _judge_failed(self, held: Claim, error: str, report: Report | None) -> None:
+        """A failure that may be the GPU's. Where it is, another worker judges this, and it costs no try."""
+        if self._station is not None and not self._stopping.is_set() and self._station.went_wrong():
+            self._let_go(held)
+        else:
+            self._failed(held, error, report)
 
     def _failed(self, held: Claim, error: str, report: Report | None) -> None:
         cap = self._platform.settings.attempts

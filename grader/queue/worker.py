@@ -23,8 +23,12 @@ from rq.timeouts import BaseDeathPenalty
 
 from grader import logs
 from grader.errors import JudgeFailure
-from grader.queue.desk import Desk, Judge
+from grader.judge.boards import board_name
+from grader.queue.desk import Desk
+from grader.queue.gpu_lock import hold, lock_folder
 from grader.queue.heart import Heart
+from grader.queue.judge import Judge
+from grader.queue.station import Station
 from grader.queue.sweeper import Reaper, Sweeper, sweep
 from grader.queue.tickets import queue_name
 from grader.records import workers
@@ -36,6 +40,8 @@ from grader.settings import Settings
 
 if TYPE_CHECKING:
     from types import FrameType
+
+    from grader.sandbox.gpu import Gpu
 
 log = structlog.get_logger(__name__)
 
@@ -109,6 +115,10 @@ class _Stopper:
                 stack.callback(signal.signal, number, signal.signal(number, self._on_signal))
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the worker, like a signal."""
         self.event.set()
         if self.rq_worker is not None:
             self.rq_worker.stop_soon()
@@ -120,36 +130,57 @@ def run_worker(
     burst: bool = False,
     judge: Judge | None = None,
     boxes: Reaper | None = None,
+    gpu: Gpu | None = None,
 ) -> None:
-    """Serve ``settings.device`` until SIGTERM or SIGINT, or with ``burst`` until no ticket is left.
+    """Serve ``settings.device``, or with ``gpu`` its board, until SIGTERM or SIGINT, or with ``burst`` until no
+    ticket is left.
 
     A signal ends it at once: the submission at hand goes back to the queue, uncounted. ``judge`` and
     ``boxes`` are made from the settings where they are not given.
+
+    Raises Conflict where another worker holds the GPU, BoxUnavailable where the GPU is or turns bad.
     """
     global _desk
     logs.configure()
     stopper = _Stopper()
-    name = name or f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
+    name = name or _name(gpu)
+    station = None
     with ExitStack() as stack:
         stopper.install(stack)
+        if gpu is not None:
+            settings = settings.model_copy(update={"device": board_name(gpu.name)})
+            stack.enter_context(hold(gpu.uuid, lock_folder(settings)))
         platform = open_platform(settings)
         stack.callback(platform.close)
-        judge = judge or _judge(settings)
+        judge = judge or _judge(settings, gpu)
         stack.callback(judge.close)
         boxes = boxes or _boxes(settings)
         with writing(platform.sessions) as session:
-            workers.register(session, name, settings.device, languages_of(settings.device), utcnow())
+            uuid = gpu.uuid if gpu is not None else None
+            workers.register(session, name, settings.device, languages_of(settings.device), utcnow(), uuid)
         stack.callback(_leave, platform, name)
         heart = Heart(platform, name)
         heart.start()
         stack.callback(heart.close)
         _start_sweeping(platform, boxes, stack, once=burst)
-        _desk = Desk(platform, judge, heart, name, stopper.event)
-        _warm_up(judge)
+        if gpu is not None:
+            station = Station(platform, judge, gpu, name, stopper.stop)
+            station.take_up()
+        else:
+            _warm_up(judge)
+        _desk = Desk(platform, judge, heart, name, stopper.event, station)
         log.info("worker_started", worker=name, device=settings.device)
         with suppress(StopRequested):
             _take_tickets(settings, name, burst, stopper)
     log.info("worker_ended", worker=name)
+    if station is not None and station.trouble:
+        raise station.error()
+
+
+def _name(gpu: Gpu | None) -> str:
+    """A worker of a GPU always has the same name, so that a new one takes over what its last one said."""
+    own = gpu.uuid if gpu is not None else f"{os.getpid()}-{secrets.token_hex(2)}"
+    return f"{socket.gethostname()}-{own}"
 
 
 def _warm_up(judge: Judge) -> None:
@@ -199,10 +230,12 @@ def _leave(platform: Platform, name: str) -> None:
         workers.leave(session, name, utcnow())
 
 
-def _judge(settings: Settings) -> Judge:
+def _judge(settings: Settings, gpu: Gpu | None) -> Judge:
     from grader.judge.process import JudgeProcess
 
-    return JudgeProcess(settings.box, settings.spare_boxes)
+    if gpu is None:
+        return JudgeProcess(settings.box, settings.spare_boxes)
+    return JudgeProcess(settings.box, settings.spare_boxes, settings.device, gpu.index)
 
 
 def _boxes(settings: Settings) -> Reaper:

@@ -193,9 +193,25 @@ class BaselineRow(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
 
 
+class CeilingRow(Base):
+    """What one GPU reached in calibration: ``bandwidth`` in bytes/s, ``rate:DTYPE`` in flop/s."""
+
+    __tablename__ = "ceilings"
+    __table_args__ = (UniqueConstraint("gpu", "driver", "torch", "name", name="uq_ceilings_gauge"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    gpu: Mapped[str] = mapped_column(String(64))
+    driver: Mapped[str] = mapped_column(String(64))
+    torch: Mapped[str] = mapped_column(String(64))
+    name: Mapped[str] = mapped_column(String(32))
+    value: Mapped[float]
+    measured_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
 class WorkerRow(Base):
     """A worker process. ``ended_at`` is set by itself when it stops, or by a sweeper when it was silent too
-    long.
+    long. ``gpu`` is the UUID of its GPU; ``out_of_service`` says why that GPU judges nothing, until a worker
+    of it finds it well again.
     """
 
     __tablename__ = "workers"
@@ -209,3 +225,5 @@ class WorkerRow(Base):
     started_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     heartbeat: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    gpu: Mapped[str | None] = mapped_column(String(64))
+    out_of_service: Mapped[str] = mapped_column(Text, default="", server_default="")

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import CTE, ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from grader.records.models import SubmissionRow, WorkerRow
+from grader.records import workers
+from grader.records.models import SubmissionRow
 from grader.records.states import ACTIVE
 from grader.schemas.report import Language
 from grader.schemas.submission import State
@@ -61,12 +62,7 @@ def seconds_a_place(session: Session, device: str, now: datetime, silent_s: floa
     """How long the queue of ``device`` takes to move by one place; None where nothing tells (no worker, no
     history).
     """
-    alive = now - timedelta(seconds=silent_s)
-    workers = session.scalar(
-        select(func.count())
-        .select_from(WorkerRow)
-        .where(WorkerRow.device == device, WorkerRow.ended_at.is_(None), WorkerRow.heartbeat > alive)
-    )
+    serving = sum(worker.device == device for worker in workers.alive(session, now, silent_s))
     row = SubmissionRow
     spans = session.execute(
         select(row.started_at, row.finished_at)
@@ -75,9 +71,9 @@ def seconds_a_place(session: Session, device: str, now: datetime, silent_s: floa
         .limit(_SAMPLE)
     ).all()
     seconds = [(end - start).total_seconds() for start, end in spans if start and end]
-    if not workers or not seconds:
+    if not serving or not seconds:
         return None
-    return sum(seconds) / len(seconds) / workers
+    return sum(seconds) / len(seconds) / serving
 
 
 def running(session: Session, device: str) -> int:

@@ -1,4 +1,4 @@
-"""Which workers there are, and which of them are alive."""
+"""Which workers there are, which of them are alive, and whose GPU is out of service."""
 
 from __future__ import annotations
 
@@ -15,13 +15,24 @@ from grader.records.models import WorkerRow
 from grader.schemas.report import Language
 
 
-def register(session: Session, name: str, device: str, languages: Sequence[Language], now: datetime) -> None:
-    """Enter this process as a worker. A row of the same name (an earlier life) is taken over."""
+def register(
+    session: Session,
+    name: str,
+    device: str,
+    languages: Sequence[Language],
+    now: datetime,
+    gpu: str | None = None,
+) -> None:
+    """Enter this process as a worker, of the GPU with that UUID if any.
+
+    A row of the same name (an earlier life) is taken over. Out of service it stays until ``back_in_service``.
+    """
     row = session.scalar(select(WorkerRow).where(WorkerRow.name == name)) or WorkerRow(name=name)
     row.device = device
     row.languages = ",".join(languages)
     row.host = socket.gethostname()
     row.pid = os.getpid()
+    row.gpu = gpu
     row.started_at = row.heartbeat = now
     row.ended_at = None
     session.add(row)
@@ -36,7 +47,24 @@ def leave(session: Session, name: str, now: datetime) -> None:
     _set(session, name, ended_at=now)
 
 
-def _set(session: Session, name: str, **values: datetime | None) -> None:
+def take_out_of_service(session: Session, name: str, gpu: str, reason: str) -> None:
+    """Say why this GPU judges nothing any more; what an earlier worker said of it is replaced."""
+    back_in_service(session, gpu)
+    _set(session, name, out_of_service=reason)
+
+
+def back_in_service(session: Session, gpu: str) -> None:
+    statement = update(WorkerRow).where(WorkerRow.gpu == gpu).values(out_of_service="")
+    session.execute(statement.execution_options(synchronize_session=False))
+
+
+def out_of_service(session: Session) -> list[WorkerRow]:
+    """Workers whose GPU was found bad, whether or not their processes still run."""
+    row = WorkerRow
+    return list(session.scalars(select(row).where(row.out_of_service != "").order_by(row.host, row.name)))
+
+
+def _set(session: Session, name: str, **values: datetime | str | None) -> None:
     statement = update(WorkerRow).where(WorkerRow.name == name).values(**values)
     session.execute(statement.execution_options(synchronize_session=False))
 
@@ -54,6 +82,8 @@ def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
 
 
 def alive(session: Session, now: datetime, silent_s: float) -> list[WorkerRow]:
+    """Workers that take submissions: their hearts beat, and their GPUs are in service."""
     row = WorkerRow
     fresh = row.heartbeat > now - timedelta(seconds=silent_s)
-    return list(session.scalars(select(row).where(row.ended_at.is_(None), fresh).order_by(row.name)))
+    serving = (row.ended_at.is_(None), row.out_of_service == "", fresh)
+    return list(session.scalars(select(row).where(*serving).order_by(row.name)))

@@ -131,11 +131,21 @@ class PartHealth(Strict):
     detail: str = ""
 
 
+class Alert(Strict):
+    """Something that staff must mend, though the platform may go on without it."""
+
+    text: str
+    mend: str
+
+
 class Health(Strict):
+    """``ok``: every part answers, and every device that the settings name has a worker."""
+
     ok: bool
     version: str
     parts: dict[str, PartHealth]
     devices: list[str]
+    alerts: list[Alert] = Field(default_factory=list)
 
 
 class ErrorBody(Strict):

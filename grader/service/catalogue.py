@@ -7,7 +7,7 @@ import structlog
 from grader.challenge import views
 from grader.errors import ChallengeInvalid
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
-from grader.service.devices import serves
+from grader.service.devices import served_devices, serves
 from grader.service.platform import Platform
 
 log = structlog.get_logger(__name__)
@@ -30,6 +30,6 @@ def list_challenges(platform: Platform) -> ChallengeList:
 def get_challenge(platform: Platform, slug: str) -> ChallengeDetail:
     """Raises UnknownChallenge, ChallengeInvalid."""
     challenge = platform.course.load(slug)
-    devices = platform.settings.device_list
+    devices = served_devices(platform)
     served = [it for it in challenge.manifest.languages if any(serves(device, it) for device in devices)]
     return views.detail(challenge, served)

@@ -1,8 +1,13 @@
-"""What the devices of this platform can run."""
+"""Which devices this platform has, and what they can run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
+from grader.records import workers
+from grader.records.models import WorkerRow, utcnow
 from grader.schemas.report import Language
+from grader.service.platform import Platform
 
 # The device without a GPU: Triton runs in its interpreter there, CUDA cannot run.
 CPU = "cpu"
@@ -19,3 +24,19 @@ def languages_of(device: str) -> list[Language]:
 def representative(device: str) -> bool:
     """False where times are real but say nothing of a GPU."""
     return device != CPU
+
+
+def served_devices(platform: Platform) -> list[str]:
+    """What submissions may ask for, the default first: see ``in_order``."""
+    with platform.sessions() as session:
+        alive = workers.alive(session, utcnow(), platform.settings.lease_s)
+    return in_order(platform.settings.device_list, alive)
+
+
+def in_order(named: Sequence[str], alive: Iterable[WorkerRow]) -> list[str]:
+    """The devices that the settings name, in their order, and those that a worker serves right now: ahead of
+    ``cpu``, since the interpreter's times say nothing of a GPU.
+    """
+    others = [it for it in dict.fromkeys(worker.device for worker in alive) if it not in named]
+    place = named.index(CPU) if CPU in named else len(named)
+    return [*named[:place], *others, *named[place:]]

@@ -2,25 +2,54 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader import __version__
 from grader.records import workers
-from grader.records.models import utcnow
-from grader.schemas.submission import Health, PartHealth
+from grader.records.models import WorkerRow, utcnow
+from grader.schemas.submission import Alert, Health, PartHealth
+from grader.service.devices import in_order
 from grader.service.platform import Platform
 
 
 def health(platform: Platform) -> Health:
-    """Database, queue and workers. Never raises: a part that does not answer is a part that is not ok."""
-    parts = {"database": _database(platform), "queue": _queue(platform), "workers": _workers(platform)}
+    """Database, queue and workers, and GPUs that are out of service. Never raises: a part that does not answer
+    is a part that is not ok.
+    """
+    named = platform.settings.device_list
+    devices, alerts = named, []
+    try:
+        with platform.sessions() as session:
+            alive = workers.alive(session, utcnow(), platform.settings.lease_s)
+            alerts = [_alert(row) for row in workers.out_of_service(session)]
+        devices = in_order(named, alive)
+        serving = _workers(named, devices, alive)
+    except SQLAlchemyError:
+        serving = PartHealth(ok=False, detail="unknown: the database does not answer")
+    parts = {"database": _database(platform), "queue": _queue(platform), "workers": serving}
     return Health(
         ok=all(part.ok for part in parts.values()),
         version=__version__,
         parts=parts,
-        devices=platform.settings.device_list,
+        devices=devices,
+        alerts=alerts,
     )
+
+
+def mend_of(gpu: str, host: str) -> str:
+    """How to get a GPU back that is out of service."""
+    return (
+        f"On {host}: see what nvidia-smi says of it, reset it or restart the machine, then put it back with "
+        f"`grader worker --gpu {gpu}` (`grader up` tries by itself)."
+    )
+
+
+def _alert(row: WorkerRow) -> Alert:
+    what = f"The {row.device} GPU {row.gpu} on {row.host} is out of service: {row.out_of_service}"
+    return Alert(text=what, mend=mend_of(row.gpu or "N", row.host))
 
 
 def _database(platform: Platform) -> PartHealth:
@@ -40,15 +69,8 @@ def _queue(platform: Platform) -> PartHealth:
     )
 
 
-def _workers(platform: Platform) -> PartHealth:
-    """Every device needs a worker whose heart beats."""
-    try:
-        with platform.sessions() as session:
-            alive = workers.alive(session, utcnow(), platform.settings.lease_s)
-    except SQLAlchemyError:
-        return PartHealth(ok=False, detail="unknown: the database does not answer")
-    counts = dict.fromkeys(platform.settings.device_list, 0)
-    for worker in alive:
-        counts[worker.device] = counts.get(worker.device, 0) + 1
-    detail = ", ".join(f"{device}: {count} alive" for device, count in counts.items())
-    return PartHealth(ok=all(counts[device] for device in platform.settings.device_list), detail=detail)
+def _workers(named: list[str], devices: list[str], alive: list[WorkerRow]) -> PartHealth:
+    """Every device that the settings name needs a worker whose heart beats."""
+    counts = Counter(worker.device for worker in alive)
+    detail = ", ".join(f"{device}: {counts[device]} alive" for device in devices)
+    return PartHealth(ok=all(counts[device] for device in named), detail=detail)

@@ -6,7 +6,7 @@ from grader.errors import UnknownDevice, UnknownLanguage
 from grader.records import ranks
 from grader.schemas.report import Language
 from grader.schemas.submission import Leaderboard
-from grader.service.devices import representative
+from grader.service.devices import representative, served_devices
 from grader.service.platform import Platform
 
 
@@ -25,7 +25,7 @@ def leaderboard(
     version = challenge.manifest.version if version is None else version
     chosen = _language(language)
     with platform.sessions() as session:
-        devices = _devices(platform.settings.device_list, ranks.boards(session, slug, version))
+        devices = _devices(served_devices(platform), ranks.boards(session, slug, version))
         if device is not None and device not in devices:
             raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
         shown = device or devices[0]

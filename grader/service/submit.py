@@ -18,7 +18,7 @@ from grader.records.states import UNFINISHED
 from grader.schemas.report import Language
 from grader.schemas.submission import SubmissionView, SubmitBody
 from grader.service.accounts import User
-from grader.service.devices import serves
+from grader.service.devices import served_devices, serves
 from grader.service.platform import Platform
 from grader.service.submissions import get_submission
 
@@ -46,7 +46,7 @@ def submit(
         challenge=challenge.slug,
         version=challenge.manifest.version,
         language=language,
-        device=_device(platform.settings.device_list, body.device, language),
+        device=_device(served_devices(platform), body.device, language),
         source=source,
         filename=_filename(body.filename, language),
         idempotency_key=idempotency_key,

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from grader.errors import JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
 from grader.judge.process import Cancelled
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
@@ -43,9 +44,16 @@ class FakeJudge:
         self._acts = list(acts) or [judged()]
         self.jobs: list[Job] = []
         self.closed = False
+        self.probes = 0
+        self.trouble = ""  # what a probe finds
 
     def warm_up(self) -> None:
         pass
+
+    def probe(self) -> None:
+        self.probes += 1
+        if self.trouble:
+            raise JudgeFailure(self.trouble)
 
     def run(
         self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]

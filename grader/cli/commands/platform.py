@@ -10,12 +10,18 @@ import typer
 
 from grader.cli import options
 from grader.cli.command import make_app
-from grader.errors import NotAllowed
+from grader.errors import BadRequest, NotAllowed
 
 app = make_app()
 Box = Annotated[
     Literal["auto", "docker", "local"] | None,
     typer.Option(help="What submissions run in. (GRADER_BOX, else auto: docker where it is usable)"),
+]
+GpuOption = Annotated[
+    str | None,
+    typer.Option(
+        "--gpu", metavar="N|UUID|all|none", help="The GPUs to serve, by number or UUID. (GRADER_GPU)"
+    ),
 ]
 
 
@@ -27,7 +33,8 @@ def up(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="0 = any free one. (GRADER_PORT)")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Workers of this machine's device.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Workers of the board cpu.")] = 1,
+    gpu: GpuOption = None,
     box: Box = None,
     data_dir: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where the database lies (GRADER_DATA_DIR).")
@@ -37,31 +44,47 @@ def up(
         typer.Option(metavar="FILE", help="Write {url, pid} as JSON there once everything answers."),
     ] = None,
 ) -> int:
-    """Start everything on this machine: Redis, web and workers. Ctrl-C ends all."""
+    """Start everything on this machine: Redis, web and workers. Ctrl-C ends all.
+
+    A worker is started for every GPU that --gpu names (by default all there are), beside those of the board cpu.
+    """
     _need_linux()
     from grader.cli import startup
     from grader.cli.configuration import load_settings
 
-    settings = load_settings(host=host, port=port, box=box, data_dir=data_dir)
+    settings = load_settings(host=host, port=port, box=box, gpu=gpu, data_dir=data_dir)
     return startup.run(startup.Plan(startup.with_free_port(settings), workers, ready_file))
 
 
 @app.command()
 def worker(
     device: options.Device = None,
+    gpu: GpuOption = None,
     box: Box = None,
     name: Annotated[
         str | None, typer.Option(help="How it is called in logs and health; made up otherwise.")
     ] = None,
     burst: Annotated[bool, typer.Option("--burst", help="End when the queue is empty.")] = False,
+    calibrate: Annotated[
+        bool,
+        typer.Option("--calibrate", help="Measure what the GPUs reach at most, keep and print it, and end."),
+    ] = False,
 ) -> int:
-    """Serve the queue of a device until ended."""
-    _need_linux()
-    from grader.cli.configuration import load_settings
-    from grader.queue.worker import run_worker
+    """Serve the queue of a device until ended.
 
-    run_worker(load_settings(device=device, box=box), name=name, burst=burst)
-    return 0
+    With --gpu one worker for each GPU named, which nobody else can serve meanwhile; the board is the GPU's model.
+    Without, the board cpu.
+    """
+    _need_linux()
+    if device is not None and gpu is not None:
+        raise BadRequest("A GPU's model names its board.", "Leave --device out.")
+    from grader.cli import workers
+    from grader.cli.configuration import load_settings
+
+    settings = load_settings(device=device, gpu=gpu, box=box)
+    if calibrate:
+        return workers.calibrate(settings, settings.gpu)
+    return workers.serve(settings, "" if device is not None else settings.gpu, name, burst)
 
 
 def _need_linux() -> None:

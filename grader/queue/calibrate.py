@@ -1,0 +1,55 @@
+"""Measuring what a GPU can reach at most: `grader worker --calibrate`."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from grader.judge.boards import board_name
+from grader.queue.gpu_lock import hold, lock_folder
+from grader.queue.gpus import driver_version
+from grader.records import ceilings
+from grader.records.ceilings import Gauge
+from grader.records.engine import writing
+from grader.sandbox.gpu import Gpu
+from grader.service.platform import open_platform
+from grader.settings import Settings
+
+
+class Calibrator(Protocol):
+    """What calibrating needs of ``grader.judge.process.JudgeProcess``."""
+
+    @property
+    def torch_version(self) -> str: ...
+
+    def calibrate(self) -> dict[str, float]:
+        """Raises JudgeFailure."""
+
+    def close(self) -> None: ...
+
+
+def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> dict[str, float]:
+    """Measure the ceilings of ``gpu`` and keep them for its workers: ``bandwidth`` in bytes/s and ``rate:DTYPE``
+    in flop/s.
+
+    Raises Conflict where a worker holds the GPU (its work would be in the figures), JudgeFailure.
+    """
+    with hold(gpu.uuid, lock_folder(settings)):
+        judge = judge or _judge(settings, gpu)
+        try:
+            found = judge.calibrate()
+            gauge = Gauge(gpu.uuid, driver_version(), judge.torch_version)
+        finally:
+            judge.close()
+    platform = open_platform(settings)
+    try:
+        with writing(platform.sessions) as session:
+            ceilings.store(session, gauge, found)
+    finally:
+        platform.close()
+    return found
+
+
+def _judge(settings: Settings, gpu: Gpu) -> Calibrator:
+    from grader.judge.process import JudgeProcess
+
+    return JudgeProcess(settings.box, 0, board_name(gpu.name), gpu.index)

@@ -1,0 +1,92 @@
+"""One worker a GPU: an exclusive lock on a file named by the GPU's UUID, let go by the kernel when its holder dies.
+
+The folder is one for the whole machine, since two platforms, or two users, must not time on one GPU either:
+/run/lock, which every user may write to and which is empty after a boot, or /tmp where a system does not offer
+that. The data folder would not do (each platform has its own), nor $XDG_RUNTIME_DIR (each user has one).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from grader.errors import Conflict
+from grader.settings import Settings
+
+_OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+# Whoever may use the GPU may lock it, so files and folder are everybody's.
+_FILE_MODE, _FOLDER_MODE = 0o666, 0o1777
+
+
+def lock_folder(settings: Settings) -> Path:
+    """Where locks lie on this machine."""
+    if settings.lock_dir is not None:
+        return settings.lock_dir
+    base = Path("/run/lock")
+    return base / "grader" if os.access(base, os.W_OK) else Path("/tmp/grader-locks")  # noqa: S108 - see above
+
+
+@contextmanager
+def hold(gpu: str, folder: Path) -> Iterator[None]:
+    """Hold the GPU with that UUID while the block runs. Raises Conflict, naming the holder, where another has it."""
+    descriptor = _open(gpu, folder)
+    try:
+        if not _try_lock(descriptor):
+            raise held(gpu, _pid(descriptor))
+        os.truncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        yield
+        os.truncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def holder(gpu: str, folder: Path) -> int | None:
+    """The process that holds the GPU: its id, 0 where that is not known, None where it is free."""
+    descriptor = _open(gpu, folder)
+    try:
+        return None if _try_lock(descriptor) else _pid(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def held(gpu: str, pid: int) -> Conflict:
+    """The error of a GPU that process ``pid`` holds (0: not known)."""
+    by = f"process {pid}" if pid else "another process"
+    return Conflict(f"GPU {gpu} is served already: {by} holds it.", "End that worker, or choose another GPU.")
+
+
+def _open(gpu: str, folder: Path) -> int:
+    path = folder / f"{gpu}.lock"
+    try:
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            with suppress(PermissionError):  # another user made it this very moment
+                folder.chmod(_FOLDER_MODE)
+        # Not "create or open" in one: Linux refuses that for another user's file in a folder of everybody's.
+        with suppress(FileExistsError):
+            descriptor = os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, _FILE_MODE)
+            os.fchmod(descriptor, _FILE_MODE)
+            return descriptor
+        return os.open(path, _OPEN)
+    except OSError as error:
+        raise Conflict(
+            f"GPU {gpu} cannot be locked: {path} cannot be opened ({error.strerror}).",
+            "Mend that file's permissions, or set GRADER_LOCK_DIR to a folder that all workers of this machine share.",
+        ) from error
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _pid(descriptor: int) -> int:
+    text = os.pread(descriptor, 32, 0).decode("ascii", "replace")
+    return int(text) if text.isdigit() else 0

@@ -1,0 +1,50 @@
+"""Which GPUs a worker was asked to serve."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.errors import BadRequest, BoxUnavailable
+from grader.sandbox.gpu import Gpu, find_gpus
+
+# What --gpu takes beside numbers and UUIDs.
+ALL, NONE = "all", "none"
+
+
+def chosen_gpus(wanted: str, find: Callable[[], list[Gpu]] | None = None) -> list[Gpu]:
+    """The GPUs named by ``wanted``: "all", or numbers and UUIDs separated by commas.
+
+    Raises BoxUnavailable where this machine has none, BadRequest where it lacks the one named.
+    """
+    found = (find or find_gpus)()
+    if not found:
+        raise BoxUnavailable(
+            "No NVIDIA GPU answers on this machine.",
+            "`nvidia-smi` must list it; without a GPU: grader worker --device cpu",
+        )
+    if wanted == ALL:
+        return found
+    names = [name.strip() for name in wanted.split(",") if name.strip()]
+    return list(dict.fromkeys(_named(name, found) for name in names))
+
+
+def _named(name: str, found: list[Gpu]) -> Gpu:
+    for gpu in found:
+        if name in (str(gpu.index), gpu.uuid):
+            return gpu
+    there = ", ".join(f"{gpu.index} ({gpu.name}, {gpu.uuid})" for gpu in found)
+    raise BadRequest(f"There is no GPU '{name}' here.", f"GPUs: {there}; or all.")
+
+
+def driver_version() -> str:
+    """The NVIDIA driver's version, such as "570.86.15"; "unknown" where the kernel does not tell."""
+    for path in ("/sys/module/nvidia/version", "/proc/driver/nvidia/version"):
+        try:
+            said = Path(path).read_text()
+        except OSError:
+            continue
+        if version := re.search(r"\d+\.\d+(\.\d+)?", said):
+            return version[0]
+    return "unknown"

@@ -1,0 +1,34 @@
+"""What a worker needs of its judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from grader.judge.job import Job, Outcome, Progress
+
+
+class Judge(Protocol):
+    """``grader.judge.process.JudgeProcess`` is one."""
+
+    @property
+    def device_model(self) -> str:
+        """The model of the device: baselines are kept per model."""
+
+    @property
+    def torch_version(self) -> str:
+        """Likewise: baselines are kept per version of torch."""
+
+    def warm_up(self) -> None:
+        """Get ready before the first submission comes. Raises JudgeFailure."""
+
+    def probe(self) -> None:
+        """Begin anew and use the device. Raises JudgeFailure where it does not work."""
+
+    def run(
+        self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> Outcome:
+        """Judge one submission. Raises Cancelled, JudgeFailure."""
+
+    def close(self) -> None:
+        """End the process."""

@@ -1,0 +1,39 @@
+"""What a GPU reached in calibration. Kept per GPU, since two of one model differ, and per driver and torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy.orm import Session
+
+from grader.records.models import CeilingRow
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """What ceilings belong to: one GPU (its UUID) under one driver and one torch."""
+
+    gpu: str
+    driver: str
+    torch: str
+
+    def conditions(self) -> tuple[ColumnElement[bool], ...]:
+        row = CeilingRow
+        return (row.gpu == self.gpu, row.driver == self.driver, row.torch == self.torch)
+
+
+def read(session: Session, gauge: Gauge) -> dict[str, float]:
+    """``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty where it was never calibrated."""
+    rows = session.execute(select(CeilingRow.name, CeilingRow.value).where(*gauge.conditions()))
+    return {row.name: row.value for row in rows}
+
+
+def store(session: Session, gauge: Gauge, found: Mapping[str, float]) -> None:
+    """Keep what was measured last, and nothing of what was measured before."""
+    session.execute(delete(CeilingRow).where(*gauge.conditions()))
+    session.add_all(
+        CeilingRow(gpu=gauge.gpu, driver=gauge.driver, torch=gauge.torch, name=name, value=value)
+        for name, value in found.items()
+    )
