@@ -72,11 +72,12 @@ def _minors() -> dict[str, int]:
 
 @functools.cache
 def driver_folders() -> tuple[str, ...]:
-    """Folders that hold the driver's libraries, as named and with links resolved; empty without a driver."""
+    """Folders that hold the driver's libraries, links resolved; empty without a driver."""
     folders = [Path(entry) for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":") if entry]
     folders = [folder for folder in folders if (folder / _DRIVER_LIBRARY).exists()]
     folders += [path.parent for path in _linker_paths()]
-    return tuple(dict.fromkeys(str(it) for folder in folders for it in (folder, folder.resolve())))
+    # Resolved: /lib is a link to /usr/lib on most systems, and a link cannot be bound over.
+    return tuple(dict.fromkeys(str(folder.resolve()) for folder in folders))
 
 
 def _linker_paths() -> list[Path]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import time
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -34,9 +36,10 @@ def control_call(side: HostSide, results: list[str], duration_us: float) -> Call
 
 def load_reference(source: str, mode: str) -> Callable[..., Any]:
     """``reference`` of staff's own source. ``mode``: "eager" as it is written, "compile" through ``torch.compile``."""
-    names: dict[str, Any] = {"__name__": "reference"}
-    exec(compile(source, "reference.py", "exec"), names)  # noqa: S102 - staff's own reference, in its own box
-    reference: Callable[..., Any] = names["reference"]
+    # A module that can be imported again by its name: torch.compile does.
+    module = sys.modules["reference"] = types.ModuleType("reference")
+    exec(compile(source, "reference.py", "exec"), module.__dict__)  # noqa: S102 - staff's own, in its own box
+    reference: Callable[..., Any] = module.__dict__["reference"]
     if mode == "compile":
         import torch
 

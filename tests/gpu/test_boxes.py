@@ -218,8 +218,8 @@ FAULTS = {
     ),
     "trap": ("bad<<<1, 1>>>(out, n);", "__trap();", "CUDA_ERROR_LAUNCH_FAILED"),
     "assert": ("bad<<<1, 1>>>(out, n);", "assert(n < 0);", "CUDA_ERROR_ASSERT"),
-    "no threads": ("bad<<<1, 0>>>(out, n);", "", "cudaErrorInvalidConfiguration"),
-    "too many": ("bad<<<1, 4096>>>(out, n);", "", "cudaErrorInvalidConfiguration"),
+    "no threads": ("bad<<<1, 0>>>(out, n);", "", "cudaErrorInvalidValue"),
+    "too many": ("bad<<<1, 4096>>>(out, n);", "", "cudaErrorInvalidValue"),
     "much memory": ("void* p; cudaMalloc(&p, 1L << 50);", "", "cudaErrorMemoryAllocation"),
 }
 
