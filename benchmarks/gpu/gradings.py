@@ -1,0 +1,117 @@
+"""Gradings by the real judge with everything left out that is no time: one case, chosen workloads, no baselines."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from subjects import Subject, narrowed
+
+from grader import limits
+from grader.challenge.cases import Category
+from grader.challenge.model import Workload
+from grader.judge.device import Device
+from grader.judge.request import Request
+from grader.judge.session import Session
+from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.schemas.report import Report, Verdict
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class Ahead:
+    """A maker of boxes that starts some side by side ahead of need: none of them is busy while another is timed."""
+
+    def __init__(self, maker: BoxMaker) -> None:
+        self.name = maker.name
+        self._maker = maker
+        self._ready: list[tuple[BoxSpec, Box]] = []
+
+    def prepare(self, specs: Sequence[BoxSpec]) -> None:
+        """Start a box of each and wait until its runner has said hello."""
+        with ThreadPoolExecutor(max_workers=max(1, len(specs))) as threads:
+            boxes = list(threads.map(self._maker.start, specs))
+        self._ready += zip(specs, boxes, strict=True)
+        end = time.monotonic() + limits.BOX_START_SECONDS
+        for box in boxes:
+            select.select([box.connection], [], [], max(0.0, end - time.monotonic()))
+
+    def start(self, spec: BoxSpec) -> Box:
+        for place, (known, box) in enumerate(self._ready):
+            if known == spec:
+                del self._ready[place]
+                return box
+        return self._maker.start(spec)
+
+    def reap(self) -> int:
+        return self._maker.reap()
+
+    def close(self) -> None:
+        while self._ready:
+            self._ready.pop()[1].kill()
+
+
+class Steps:
+    """Runs the parts of a benchmark so that one that fails does not lose the rest."""
+
+    def __init__(self) -> None:
+        self.failures: list[str] = []
+        self._began = time.perf_counter()
+
+    def attempt(
+        self, name: str, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
+    ) -> Result | None:
+        """What ``work`` returns, or None where it fails."""
+        began = time.perf_counter()
+        try:
+            found = work(*args, **kwargs)
+        except Exception as error:
+            traceback.print_exc()
+            self.failures.append(f"{name}: {type(error).__name__}: {str(error)[:400]}")
+            return None
+        print(f"[{self.seconds:6.1f} s] {name}: {time.perf_counter() - began:.1f} s", flush=True)
+        return found
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._began
+
+
+def box_specs(device: Device, every: Iterable[Subject]) -> list[BoxSpec]:
+    """What the submissions' boxes of one grading each will be asked for with."""
+    return [
+        device.box_spec(Purpose.RUN, it.language, it.challenge.manifest.limits.memory_bytes) for it in every
+    ]
+
+
+def grade(
+    subject: Subject, chosen: Sequence[Workload], device: Device, boxes: BoxMaker, source: str | None = None
+) -> Report:
+    """One grading with a key of its own. Raises RuntimeError where it is not accepted."""
+    challenge = narrowed(subject.challenge, chosen)
+    case = next(it for it in challenge.cases if it.category is Category.BASIC)
+    request = Request(
+        challenge=challenge,
+        language=subject.language,
+        source=source if source is not None else subject.source,
+        device=device.name,
+        seed_key=os.urandom(32),
+        cases=[case],
+        # Frozen already, whatever they are: no baseline is measured.
+        baselines={it.name: dict.fromkeys(device.baselines, 1.0) for it in chosen},
+    )
+    report = Session(request, device, boxes, lambda _: None, lambda: None).run().report
+    if report.verdict is not Verdict.ACCEPTED:
+        raise RuntimeError(f"{subject.name}: {report.verdict.value}: {report.detail} {report.cases[-1:]}")
+    return report
+
+
+def spread(values: Sequence[float]) -> float:
+    """max / min - 1."""
+    return max(values) / min(values) - 1.0
