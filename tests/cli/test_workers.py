@@ -1,0 +1,266 @@
+"""`grader worker --gpu` and what becomes of a bad GPU, end to end: an nvidia-smi tells of GPUs that no CUDA can use."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.cli import workers
+from grader.queue import worker as queue_worker
+from grader.queue.gpu_lock import hold, holder
+from grader.sandbox.gpu import Gpu
+from grader.settings import Settings
+from tests.cli.conftest import Cli
+from tests.cli.stub import Stub
+from tests.queue.gpus import H200, SECOND, T4, fake_smi
+
+PATIENCE_SECONDS = 120.0
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a platform runs on Linux")
+
+
+@pytest.fixture
+def gpus(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """This machine seems to have three GPUs. The folder of their locks."""
+    monkeypatch.setenv("PATH", f"{fake_smi(home / 'bin', H200, SECOND, T4)}:{os.environ['PATH']}")
+    monkeypatch.setenv("GRADER_LOCK_DIR", str(home / "locks"))
+    return home / "locks"
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Gpu | None]]:
+    """What `grader worker` serves, instead of serving it."""
+    calls: list[tuple[str, Gpu | None]] = []
+
+    def run_worker(settings: Settings, gpu: Gpu | None = None, **_: Any) -> None:
+        calls.append((settings.device, gpu))
+
+    monkeypatch.setattr(queue_worker, "run_worker", run_worker)
+    return calls
+
+
+def _uuids(calls: list[tuple[str, Gpu | None]]) -> list[str | None]:
+    return [gpu.uuid if gpu else None for _, gpu in calls]
+
+
+@pytest.mark.parametrize(
+    ("args", "setting", "uuid"),
+    [
+        ((), "", None),
+        ((), "none", None),
+        (("--device", "cpu"), "all", None),
+        (("--gpu", "1"), "", SECOND.uuid),
+        (("--gpu", T4.uuid), "none", T4.uuid),
+        ((), "0", H200.uuid),
+    ],
+)
+def test_what_a_worker_serves(
+    cli: Cli,
+    gpus: Path,
+    served: list[tuple[str, Gpu | None]],
+    monkeypatch: pytest.MonkeyPatch,
+    args: tuple[str, ...],
+    setting: str,
+    uuid: str | None,
+) -> None:
+    monkeypatch.setenv("GRADER_GPU", setting)
+    assert cli("worker", *args).code == 0
+    assert _uuids(served) == [uuid]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--gpu", "0", "--device", "h200"), "names its board"),
+        (("--device", "h200"), "--gpu N"),
+        (("--gpu", "7"), "There is no GPU '7'"),
+    ],
+)
+def test_refused(
+    cli: Cli, gpus: Path, served: list[tuple[str, Gpu | None]], args: tuple[str, ...], said: str
+) -> None:
+    ran = cli("worker", *args)
+    assert ran.code == 2
+    assert said in ran.err
+    assert served == []
+
+
+def test_a_machine_without_gpus_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.queue.gpus.find_gpus", list)
+    for args in (("--gpu", "all"), ("--calibrate",)):
+        ran = cli("worker", *args)
+        assert ran.code == 4
+        assert "No NVIDIA GPU answers" in ran.err
+
+
+def test_all_names_the_one_that_holds_a_gpu(cli: Cli, gpus: Path) -> None:
+    with hold(SECOND.uuid, gpus):
+        ran = cli("worker", "--gpu", "all")
+    assert ran.code == 2
+    assert f"GPU {SECOND.uuid} is served already: process {os.getpid()} holds it." in ran.err
+
+
+def test_up_takes_every_gpu_that_is_free(gpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def of_up(gpu: str) -> list[Gpu]:
+        return workers.gpus_of_up(Settings(gpu=gpu, lock_dir=gpus))[0]
+
+    assert [gpu.uuid for gpu in of_up("")] == [H200.uuid, SECOND.uuid, T4.uuid]
+    assert [gpu.uuid for gpu in of_up("2")] == [T4.uuid]
+    assert of_up("none") == []
+    with hold(T4.uuid, gpus):
+        found, remarks = workers.gpus_of_up(Settings(lock_dir=gpus))
+    assert [gpu.uuid for gpu in found] == [H200.uuid, SECOND.uuid]
+    assert re.search(rf"{T4.uuid} is served already: process {os.getpid()}", remarks[0])
+    monkeypatch.setattr("grader.sandbox.gpu.find_gpus", list)
+    assert of_up("") == []
+
+
+def test_calibration_is_printed(cli: Cli, gpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[str] = []
+
+    def calibrate(_settings: Settings, gpu: Gpu) -> dict[str, float]:
+        measured.append(gpu.uuid)
+        return {"bandwidth": 4.1e12, "rate:float16": 7.57e14}
+
+    monkeypatch.setattr("grader.queue.calibrate.calibrate", calibrate)
+    ran = cli("worker", "--calibrate", "--gpu", "0,2")
+    assert (ran.code, measured) == (0, [H200.uuid, T4.uuid])
+    for line in (
+        "0 NVIDIA H200",
+        "copy bandwidth",
+        "4.1 TB/s",
+        "matmul, float16",
+        "757 Tflop/s",
+        "2 Tesla T4",
+    ):
+        assert line in ran.out
+
+
+def test_doctor_shows_alerts_with_their_mend_also_where_the_server_is_not_well(
+    cli: Cli, server: Stub
+) -> None:
+    alert = {"text": "The h200 GPU is out of service: Xid 79", "mend": "See what nvidia-smi says."}
+    parts = {"workers": {"ok": False, "detail": "h200: 0 alive"}}
+    server.answers["GET /api/v1/health"] = (
+        503,
+        json.dumps({"ok": False, "version": "1", "parts": parts, "devices": [], "alerts": [alert]}).encode(),
+        {},
+    )
+    findings = json.loads(cli("doctor", "--json").out)["findings"]
+    (found,) = [it for it in findings if it["name"] == "alert"]
+    assert (found["mark"], found["text"], found["mend"]) == ("missing", alert["text"], alert["mend"])
+    (itself,) = [it for it in findings if it["name"] == "server"]
+    assert "h200: 0 alive" in itself["text"]
+    assert "Xid 79" in cli("doctor").out
+
+
+def _settings_of(folder: Path) -> dict[str, str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("GRADER_")}
+    return clean | {
+        "PATH": f"{fake_smi(folder / 'bin', H200, T4)}:{os.environ['PATH']}",
+        "GRADER_DATA_DIR": str(folder / "data"),
+        "GRADER_LOCK_DIR": str(folder / "locks"),
+        "GRADER_BOX": "local",
+        "CUDA_VISIBLE_DEVICES": "",  # also where there really is one
+        "XDG_CONFIG_HOME": str(folder / "config"),
+        "NO_COLOR": "1",
+    }
+
+
+def _until(true: Any, process: subprocess.Popen[bytes], log: Path) -> Any:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (value := true()):
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.05)
+    return value
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    # Not pytest's own, whose path is long: sockets have to fit in 100 bytes.
+    with tempfile.TemporaryDirectory(prefix="grader-gpu-") as path:
+        yield Path(path)
+
+
+def test_bad_gpus_stop_no_platform_and_are_told_of(short: Path) -> None:
+    env, log, ready = _settings_of(short), short / "log", short / "ready"
+    command = [sys.executable, "-m", "grader.cli.main"]
+    with log.open("wb") as file:
+        up = subprocess.Popen(
+            [*command, "up", "--port", "0", "--ready-file", str(ready)],
+            env=env,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+        )
+    try:
+        _until(ready.exists, up, log)
+        env["GRADER_SERVER"] = json.loads(ready.read_text())["url"]
+
+        def alerts() -> list[str]:
+            ran = subprocess.run([*command, "doctor", "--json"], env=env, capture_output=True, check=False)
+            return [it["text"] for it in json.loads(ran.stdout)["findings"] if it["name"] == "alert"]
+
+        told = _until(lambda: len(found := alerts()) == 2 and found, up, log)
+        assert any(f"h200 GPU {H200.uuid}" in text for text in told)
+        assert any(f"t4 GPU {T4.uuid}" in text for text in told)
+        _until(lambda: "worker of GPU 0 ended with exit code 4" in log.read_text(), up, log)
+        up.send_signal(signal.SIGTERM)
+        assert up.wait(30) == 0
+    finally:
+        up.kill()
+        up.wait()
+
+
+def test_a_bad_gpu_ends_its_worker_with_our_failure(short: Path) -> None:
+    env = _settings_of(short) | {"GRADER_REDIS_URL": f"unix://{short}/none.sock"}
+    ran = subprocess.run(
+        [sys.executable, "-m", "grader.cli.main", "worker", "--gpu", "2"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert ran.returncode == 4, ran.stderr
+    assert "GPU 2 is out of service" in ran.stderr
+    assert f"grader worker --gpu {T4.uuid}" in ran.stderr
+
+
+def test_all_starts_one_for_each_gpu_and_ends_them_together(short: Path) -> None:
+    env, log = _settings_of(short) | {"GRADER_REDIS_URL": f"unix://{short}/none.sock"}, short / "log"
+    with log.open("wb") as file:
+        parent = subprocess.Popen(
+            [sys.executable, "-m", "grader.cli.main", "worker", "--gpu", "all"],
+            env=env,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+        )
+    try:
+        for index in (0, 2):
+            _until(lambda told=f"worker of GPU {index} ended": told in log.read_text(), parent, log)
+        parent.send_signal(signal.SIGTERM)
+        assert parent.wait(30) == 0
+    finally:
+        parent.kill()
+        parent.wait()
+    for gpu in (H200, T4):
+        assert holder(gpu.uuid, short / "locks") is None
+
+
+def test_help_tells_of_gpus(cli: Cli) -> None:
+    assert "--gpu" in cli("worker", "--help").out
+    assert "--calibrate" in cli("worker", "--help").out
+    assert "--gpu" in cli("up", "--help").out

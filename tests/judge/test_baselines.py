@@ -1,0 +1,72 @@
+"""Which baselines are measured: each that is not frozen, once, in a box of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.challenge.loader import find_course
+from grader.challenge.model import Workload
+from grader.judge.device import HostDevice
+from grader.judge.request import Request
+from grader.judge.session import Session
+from grader.schemas.report import Language
+
+
+class TwoBaselines(HostDevice):
+    baselines = ("eager", "compile")
+
+
+@dataclass
+class References:
+    """Stands for the launcher: notes which references were started and ended."""
+
+    started: list[str] = field(default_factory=list)
+    alive: int = 0
+
+    def reference(self, mode: str) -> Any:
+        assert self.alive == 0, "two references at once"
+        self.started.append(mode)
+        self.alive += 1
+        return SimpleNamespace(mode=mode, close=self._close)
+
+    def _close(self) -> None:
+        self.alive -= 1
+
+
+def _measure(
+    frozen: dict[str, dict[str, float]], monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[str], dict[str, dict[str, float]]]:
+    def stopwatch(workload: Workload) -> Any:
+        def measure(remote: Any, _control: Any, checked: bool) -> Any:
+            assert not checked
+            seconds = {"eager": 3e-6, "compile": 2e-6}[remote.mode]
+            return SimpleNamespace(time=SimpleNamespace(value=seconds))
+
+        return SimpleNamespace(measure=measure)
+
+    challenge = find_course().load("vector_add")
+    request = Request(challenge, Language.TRITON, "", "cpu", b"", [], baselines=frozen)
+    session = Session(request, TwoBaselines(), SimpleNamespace(), lambda _: None, lambda: None)  # type: ignore[arg-type]
+    launcher = References()
+    monkeypatch.setattr(session, "_launcher", launcher)
+    monkeypatch.setattr(session, "_stopwatch", stopwatch)
+    workloads = [SimpleNamespace(name=name) for name in ("small", "large")]
+    found = session._measure_baselines(workloads, SimpleNamespace())  # type: ignore[arg-type]
+    assert launcher.alive == 0
+    return launcher.started, found
+
+
+def test_eager_and_compile_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    started, found = _measure({}, monkeypatch)
+    assert started == ["eager", "compile"]
+    assert found == {"small": {"eager": 3.0, "compile": 2.0}, "large": {"eager": 3.0, "compile": 2.0}}
+    assert _measure(found, monkeypatch) == ([], {})
+
+
+def test_only_what_is_missing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    frozen = {"small": {"eager": 1.0, "compile": 1.0}, "large": {"eager": 1.0}}
+    assert _measure(frozen, monkeypatch) == (["compile"], {"large": {"compile": 2.0}})
