@@ -21,7 +21,7 @@ from grader.judge.job import Outcome, Progress
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.remote import Remote
 from grader.judge.request import CPU, Request
-from grader.judge.timing import Stopwatch, WrongInTiming
+from grader.judge.timing import ControlRound, Measured, Own, Stopwatch, WrongInTiming, settle
 from grader.judge.tuning import tune
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
@@ -29,6 +29,14 @@ from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Ver
 from grader.schemas.submission import ProgressView, State
 
 Baselines = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Control:
+    """The control's box, and the rounds that it made before the submission was alive, by workload."""
+
+    remote: Remote
+    halves: dict[str, tuple[Workload, list[ControlRound]]]
 
 
 @dataclass
@@ -42,6 +50,7 @@ class Session:
     interrupt: Callable[[], None]
     spent: dict[str, float] = field(default_factory=dict)
     own_seconds: list[float] = field(default_factory=list)
+    measured: dict[str, Measured] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._launcher = Launcher(self.request, self.device, self.boxes, self.interrupt)
@@ -75,11 +84,12 @@ class Session:
                 "It compiles, but this machine cannot run it: grader found no NVIDIA GPU that it can use.",
                 "Submit to a server whose workers have a GPU, or judge the Triton version here.",
             )
+        before = self._control_ahead() if self.request.timing else None
         last, cases = self._test()
         failed = any(it.verdict is not CaseVerdict.ACCEPTED for it in cases)
-        if last is None or failed or not self.request.timing:
+        if last is None or failed or before is None:
             return Outcome(report=self._report(verdict_of(cases), cases=cases, log=log))
-        return self._time(last, cases, log)
+        return self._time(last, cases, log, before)
 
     def _compile(self) -> CompileResult:
         """Compile a CUDA source, with the footer that checks its signature, in a box of its own."""
@@ -108,25 +118,39 @@ class Session:
         self.own_seconds = suite.own_seconds
         return last, suite.reports
 
-    def _time(self, subject: Remote, cases: list[CaseReport], log: str) -> Outcome:
-        """Time every workload, then, with the submission gone, the baselines that are not frozen yet."""
-        left_out = {
-            it.name: self.device.fits(self.request.challenge, it.sizes) for it in self.request.workloads
-        }
-        workloads = [it for it in self.request.workloads if not left_out[it.name]]
-        timed = []
-        control = self._launcher.control()
-        for number, workload in enumerate(workloads):
-            self._tell(State.TIMING, number, len(workloads), workload.name)
+    def _control_ahead(self) -> Control:
+        """Half of the control's rounds, before the submission is alive."""
+        fits = [it for it in self.request.workloads if not self.device.fits(self.request.challenge, it.sizes)]
+        with self._clock("control"):
+            remote = self._launcher.control()
+            return Control(remote, {it.name: (it, self._control(remote, it, "before")) for it in fits})
+
+    def _control(self, remote: Remote, workload: Workload, part: str) -> list[ControlRound]:
+        try:
+            return self._stopwatch(workload, f"control {part}").control(remote)
+        except ChannelError as error:
+            raise JudgeFailure(f"the control's box failed: {error}") from error
+
+    def _time(self, subject: Remote, cases: list[CaseReport], log: str, control: Control) -> Outcome:
+        """Time every workload; then, with the submission gone, the control's other half and missing baselines."""
+        own: list[tuple[Workload, Own, list[ControlRound]]] = []
+        for number, (workload, before) in enumerate(control.halves.values()):
+            self._tell(State.TIMING, number, len(control.halves), workload.name)
             try:
                 with self._clock("timing"):
-                    timed.append((workload, self._stopwatch(workload).measure(subject, control)))
+                    own.append((workload, self._stopwatch(workload, "own").own(subject), before))
             except (WrongInTiming, ChannelError) as error:
                 cases = [*cases, self._failed_workload(workload, subject, error)]
                 return Outcome(report=self._report(verdict_of(cases), cases=cases, log=log))
         subject.close()
-        fresh = self._measure_baselines(workloads, control)
+        timed = []
+        for workload, rounds, before in own:
+            with self._clock("control"):
+                after = self._control(control.remote, workload, "after")
+            timed.append((workload, settle(rounds, [*before, *after], self.device.noise)))
+        fresh = self._measure_baselines([workload for workload, _ in timed], control.remote)
         frozen = self.request.baselines
+        self.measured = {workload.name: measured for workload, measured in timed}
         reports = [
             workload_report(
                 self.request.challenge.manifest,
@@ -135,12 +159,13 @@ class Session:
             )
             for it, measured in timed
         ]
-        detail = " ".join(reason for reason in left_out.values() if reason)
+        left_out = [self.device.fits(self.request.challenge, it.sizes) for it in self.request.workloads]
+        detail = " ".join(reason for reason in left_out if reason)
         report = self._report(Verdict.ACCEPTED, cases=cases, workloads=reports, detail=detail, log=log)
         return Outcome(report=report, baselines=fresh)
 
-    def _stopwatch(self, workload: Workload) -> Stopwatch:
-        return Stopwatch(self.request.challenge, workload, self.request.seed_key, self.device)
+    def _stopwatch(self, workload: Workload, part: str) -> Stopwatch:
+        return Stopwatch(self.request.challenge, workload, self.request.seed_key, self.device, part)
 
     def _measure_baselines(self, workloads: Sequence[Workload], control: Remote) -> Baselines:
         """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone."""
@@ -155,13 +180,19 @@ class Session:
                     self._tell(
                         State.TIMING, len(workloads), len(workloads), f"PyTorch {mode}, {workload.name}"
                     )
-                    try:
-                        measured = self._stopwatch(workload).measure(reference, control, checked=False)
-                    except ChannelError as error:
-                        raise JudgeFailure(f"the baseline's box failed: {error}") from error
+                    measured = self._baseline(workload, reference, control, mode)
                     found.setdefault(workload.name, {})[mode] = round(measured.time.value * 1e6, 3)
                 reference.close()
         return found
+
+    def _baseline(self, workload: Workload, reference: Remote, control: Remote, mode: str) -> Measured:
+        before = self._control(control, workload, f"before {mode}")
+        try:
+            own = self._stopwatch(workload, mode).own(reference, checked=False)
+        except ChannelError as error:
+            raise JudgeFailure(f"the baseline's box failed: {error}") from error
+        after = self._control(control, workload, f"after {mode}")
+        return settle(own, [*before, *after], self.device.noise)
 
     def _failed_workload(
         self, workload: Workload, remote: Remote, error: WrongInTiming | ChannelError

@@ -7,7 +7,8 @@ import hashlib
 import hmac
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from grader.challenge.loader import Challenge
@@ -31,15 +32,18 @@ _FEWEST_ROUNDS = 3
 
 @dataclass(frozen=True)
 class Measured:
-    """One workload's time per call, seconds. ``charged`` was added for work outside the gate; ``fixed`` is the cost of
-    a round that was taken off. Not ``gated``: its host time is in it."""
+    """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off; ``excess`` is E and
+    ``noise`` what it may be without meaning anything; ``charged`` was added for work outside the gate. Not ``gated``:
+    its host time is in it."""
 
     time: Estimate
     rounds: int
     host: float
     charged: float
     fixed: float
-    gated: bool = True
+    excess: float
+    noise: float
+    gated: bool
 
 
 class WrongInTiming(Exception):
@@ -52,39 +56,62 @@ class WrongInTiming(Exception):
         self.answer = answer
 
 
-class Stopwatch:
-    """Times one workload of one challenge: control, subject, control, all on the same buffers."""
+ControlRound = tuple[Timed, float]
 
-    def __init__(self, challenge: Challenge, workload: Workload, seed_key: bytes, device: Device) -> None:
+
+@dataclass(frozen=True)
+class Own:
+    """The rounds of what is timed, and whether its calls queued behind the closed gate."""
+
+    rounds: Sequence[Timed]
+    gated: bool
+
+
+class Stopwatch:
+    """Makes the rounds of one workload of one challenge. ``part`` names them, so that none draws what another drew.
+
+    A submission and its control are never alive together while either is timed: a process that idles through its own
+    rounds could otherwise slow the control, and be credited for it. So each half has a stopwatch of its own.
+    """
+
+    def __init__(
+        self, challenge: Challenge, workload: Workload, seed_key: bytes, device: Device, part: str
+    ) -> None:
         self.challenge = challenge
         self.device = device
         self.plan = device.plan
         self.case = workload_case(workload.name, workload.sizes)
         self._key = seed_key
+        self._part = part
         self._drawn = 0
         scalars = scalar_values(challenge.manifest, self.case)
         self.arena = Arena(challenge.manifest, workload.sizes, scalars, device.memories)
         self._watch = device.watch(self.arena)
 
-    def measure(self, subject: Remote, control: Remote, *, checked: bool = True) -> Measured:
-        """Time ``subject``. ``checked``: a wrong output ends it (a baseline is ours, and returns its result).
+    def control(self, remote: Remote) -> list[ControlRound]:
+        """Half of the control's rounds, each with its call's known length in seconds. Raises a ChannelError."""
+        with self._bound(remote):
+            return self._rounds(remote, self.plan.control_rounds, checked=False, gated=True)
 
-        Raises WrongInTiming, or a ChannelError where a box fails.
-        """
+    def own(self, remote: Remote, *, checked: bool = True) -> Own:
+        """The rounds of a submission or baseline. ``checked``: a wrong output ends it (a baseline is ours, and
+        returns its result). Raises WrongInTiming, or a ChannelError where the box fails."""
+        with self._bound(remote):
+            gated = self._warm_up(remote)
+            rounds = self._rounds(remote, self.plan.rounds, checked=checked, gated=gated)
+        return Own([it for it, _ in rounds], gated)
+
+    @contextmanager
+    def _bound(self, remote: Remote) -> Iterator[None]:
         try:
-            before = self._rounds(control, self.plan.control_rounds, checked=False)
-            gated = self._warm_up(subject)
-            own = self._rounds(subject, self.plan.rounds, checked=checked, gated=gated)
-            after = self._rounds(control, self.plan.control_rounds, checked=False)
+            remote.bind(self.arena)
+            yield
         finally:
             self.arena.close()
-            subject.unbind()
-            control.unbind()
-        return settle([it for it, _ in own], [*before, *after], self.device.noise, gated=gated)
+            remote.unbind()
 
     def _warm_up(self, subject: Remote) -> bool:
         """Let the subject compile and allocate at these sizes; returns whether its call queues behind the gate."""
-        subject.bind(self.arena)
         seed = self._fresh_seed()
         seconds = self.challenge.manifest.limits.case_seconds
         subject.warm_up(self.arena, self._ask(seed).inputs, seconds)
@@ -94,13 +121,10 @@ class Stopwatch:
             return False
         return True
 
-    def _rounds(
-        self, remote: Remote, count: int, *, checked: bool, gated: bool = True
-    ) -> list[tuple[Timed, float]]:
+    def _rounds(self, remote: Remote, count: int, *, checked: bool, gated: bool) -> list[ControlRound]:
         """``count`` rounds after warm-up, each with the call's known length (a control's; else meaningless)."""
-        remote.bind(self.arena)
         end = time.perf_counter() + self.plan.seconds
-        kept: list[tuple[Timed, float]] = []
+        kept: list[ControlRound] = []
         for number in range(self.plan.warm_up + count):
             timed = self._round(remote, checked=checked, gated=gated)
             if number >= self.plan.warm_up:
@@ -109,7 +133,7 @@ class Stopwatch:
                 break
         return kept
 
-    def _round(self, remote: Remote, *, checked: bool, gated: bool) -> tuple[Timed, float]:
+    def _round(self, remote: Remote, *, checked: bool, gated: bool) -> ControlRound:
         seed = self._fresh_seed()
         question = self._ask(seed)
         found: list[Mismatch | None] = []
@@ -131,27 +155,33 @@ class Stopwatch:
     def _fresh_seed(self) -> int:
         """A seed that no round had before, and that nobody without the key can foretell."""
         self._drawn += 1
-        text = f"{self.case.name}:round {self._drawn}".encode()
+        text = f"{self.case.name}:{self._part}:round {self._drawn}".encode()
         return int.from_bytes(hmac.digest(self._key, text, hashlib.sha256)[:6], "big")
 
 
-def settle(
-    own: Sequence[Timed], control: Sequence[tuple[Timed, float]], noise: Noise, *, gated: bool = True
-) -> Measured:
+def settle(own: Own, control: Sequence[ControlRound], noise: Noise) -> Measured:
     """The rule. With G = gate time and S = window: c = median of (G of control - its known length),
     E = median(S - G) - median(S - G of control). Time = median(G) - c, plus E where E is beyond its noise."""
     fixed = statistics.median([it.gate - known for it, known in control])
-    outside = [it.window - it.gate for it in own]
+    outside = [it.window - it.gate for it in own.rounds]
     usual = [it.window - it.gate for it, _ in control]
     excess = statistics.median(outside) - statistics.median(usual)
     error = (median_error(outside) ** 2 + median_error(usual) ** 2) ** 0.5
-    window = statistics.median([it.window for it in own])
+    window = statistics.median([it.window for it in own.rounds])
     meaningless = max(NOISE_ERRORS * error, noise.window * window, noise.least)
     charged = excess if excess > meaningless else 0.0
-    gate = median_interval([it.gate for it in own])
+    gate = median_interval([it.gate for it in own.rounds])
     shift = charged - fixed
     low, middle, high = (
         max(SHORTEST_S, it + shift) for it in (gate.interval[0], gate.value, gate.interval[1])
     )
-    host = statistics.median([it.host for it in own])
-    return Measured(Estimate(middle, (low, high)), len(own), host, charged, fixed, gated)
+    return Measured(
+        time=Estimate(middle, (low, high)),
+        rounds=len(own.rounds),
+        host=statistics.median([it.host for it in own.rounds]),
+        charged=charged,
+        fixed=fixed,
+        excess=excess,
+        noise=meaningless,
+        gated=own.gated,
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from grader.judge.device import Noise
 from grader.judge.remote import Timed
-from grader.judge.timing import settle
+from grader.judge.timing import Own, settle
 
 CONTROL_S = 1e-3
 FIXED = 150e-6
@@ -18,12 +18,16 @@ def rounds(gate: float, outside: float, count: int = 15) -> list[Timed]:
     return [Timed(gate=gate + it, window=gate + outside + 2 * it, host=1e-5) for it in jitter]
 
 
+def own(gate: float, outside: float) -> Own:
+    return Own(rounds(gate, outside), gated=True)
+
+
 CONTROL = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED, outside=4e-3)]
 NOISE = Noise(window=0.01, least=0.5e-3)
 
 
 def test_an_honest_call_loses_only_the_fixed_cost() -> None:
-    measured = settle(rounds(20e-3 + FIXED, outside=4e-3), CONTROL, NOISE)
+    measured = settle(own(20e-3 + FIXED, outside=4e-3), CONTROL, NOISE)
     assert measured.time.value == pytest.approx(20e-3, rel=1e-6)
     assert measured.charged == 0.0
 
@@ -31,22 +35,22 @@ def test_an_honest_call_loses_only_the_fixed_cost() -> None:
 @pytest.mark.parametrize("hidden", [5e-3, 15e-3, 20e-3])
 def test_work_outside_the_gate_is_charged_in_full(hidden: float) -> None:
     """Moving ``hidden`` seconds before or after the gate shortens G and lengthens S - G by as much."""
-    measured = settle(rounds(20e-3 + FIXED - hidden, outside=4e-3 + hidden), CONTROL, NOISE)
+    measured = settle(own(20e-3 + FIXED - hidden, outside=4e-3 + hidden), CONTROL, NOISE)
     assert measured.charged == pytest.approx(hidden, rel=1e-6)
     assert measured.time.value == pytest.approx(20e-3, rel=1e-3)
 
 
 def test_noise_in_the_window_is_not_charged() -> None:
-    measured = settle(rounds(20e-3 + FIXED, outside=4e-3 + 0.2e-3), CONTROL, NOISE)
+    measured = settle(own(20e-3 + FIXED, outside=4e-3 + 0.2e-3), CONTROL, NOISE)
     assert measured.charged == 0.0
 
 
 def test_a_window_shorter_than_the_controls_earns_nothing() -> None:
-    measured = settle(rounds(20e-3 + FIXED, outside=1e-3), CONTROL, NOISE)
+    measured = settle(own(20e-3 + FIXED, outside=1e-3), CONTROL, NOISE)
     assert measured.time.value == pytest.approx(20e-3, rel=1e-6)
 
 
 def test_a_call_that_does_nothing_has_a_positive_time() -> None:
-    measured = settle(rounds(FIXED / 2, outside=4e-3), CONTROL, NOISE)
+    measured = settle(own(FIXED / 2, outside=4e-3), CONTROL, NOISE)
     assert measured.time.value > 0
     assert measured.time.interval[0] > 0

@@ -6,11 +6,12 @@ would be room to hide work, and the switch between contexts for free.
 
 from __future__ import annotations
 
+import mmap
 import time
-from collections.abc import Callable
 
 import torch
 
+from grader.errors import JudgeFailure
 from grader.judge.cuda.driver import api, check
 from grader.judge.gate import OPEN_WORD, HostGate
 
@@ -19,37 +20,50 @@ _OPEN_SECONDS = 30.0
 
 
 class CudaGate(HostGate):
-    """``open`` enqueues the write and spins until the host sees it: that moment is t0."""
+    """``open`` enqueues the write and spins until the host sees it: that moment is t0.
+
+    What the host looks at is a page of its own, which the runner never has: a runner can write the shared words, and
+    hiding that the gate is open would make t0 late.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        cu = api()
-        mapped = torch.frombuffer(self._map, dtype=torch.uint8)
-        self._host = mapped.data_ptr()
-        del mapped
-        size = len(self._map)
-        check(cu.cuMemHostRegister(self._host, size, cu.CU_MEMHOSTREGISTER_DEVICEMAP))
-        self._device = int(check(cu.cuMemHostGetDevicePointer(self._host, 0)))
+        self._shared = _Registered(self._map)
+        self._private_map = mmap.mmap(-1, mmap.PAGESIZE)
+        self._private_words = memoryview(self._private_map).cast("I")
+        self._private = _Registered(self._private_map)
 
     def open(self) -> float:
         cu = api()
         stream = torch.cuda.current_stream().cuda_stream
-        check(cu.cuStreamWriteValue32(stream, self._device + OPEN_WORD * _WORD_BYTES, self.round, 0))
-        words, number = self._words, self.round
+        check(cu.cuStreamWriteValue32(stream, self._private.device, self.round, 0))
+        check(cu.cuStreamWriteValue32(stream, self._shared.device + OPEN_WORD * _WORD_BYTES, self.round, 0))
+        words, number = self._private_words, self.round
         limit = time.perf_counter() + _OPEN_SECONDS
-        while words[OPEN_WORD] != number:
+        while words[0] != number:
             if time.perf_counter() > limit:
-                raise TimeoutError("the judge's own stream did not open the gate")
+                raise JudgeFailure("the judge's own stream did not open the gate")
         return time.perf_counter()
-
-    def open_from_host(self) -> None:
-        """Open without the stream: for a call that is not to wait."""
-        self._words[OPEN_WORD] = self.round
-
-    def spin_until_done(self, deadline: float, gone: Callable[[], bool]) -> float | None:
-        return super().spin_until_done(deadline, gone)
 
     def close(self) -> None:
         torch.cuda.synchronize()
-        check(api().cuMemHostUnregister(self._host))
+        self._shared.close()
+        self._private.close()
+        self._private_words.release()
+        self._private_map.close()
         super().close()
+
+
+class _Registered:
+    """A page of host memory that the GPU may write; ``device`` is its address there."""
+
+    def __init__(self, page: mmap.mmap) -> None:
+        cu = api()
+        view = torch.frombuffer(page, dtype=torch.uint8)
+        self._host = view.data_ptr()
+        del view
+        check(cu.cuMemHostRegister(self._host, len(page), cu.CU_MEMHOSTREGISTER_DEVICEMAP))
+        self.device = int(check(cu.cuMemHostGetDevicePointer(self._host, 0)))
+
+    def close(self) -> None:
+        check(api().cuMemHostUnregister(self._host))
