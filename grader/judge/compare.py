@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
@@ -14,23 +15,45 @@ if TYPE_CHECKING:
     import torch
 
 
+@dataclass(frozen=True)
+class _Compared:
+    """One result, flat and cut to what counts, with which elements are wrong and which were never written."""
+
+    got: torch.Tensor
+    want: torch.Tensor
+    wrong: torch.Tensor
+    poisoned: torch.Tensor | None
+
+
 def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
     """The first result that differs, or None. ``snapshot`` is a private copy of in-outs and outputs."""
-    manifest = arena.manifest
-    for arg in manifest.results:
-        got, want = snapshot[arg.name].reshape(-1), question.outputs[arg.name].reshape(-1)
-        poisoned = arena.buffers[arg.name].poisoned(got) if arg.kind is Kind.OUTPUT else None
-        number = counted(manifest, arg, question, want.numel())
-        got, want = got[:number], want[:number]
-        poisoned = poisoned[:number] if poisoned is not None else None
-        magnitude = question.magnitudes.get(arg.name)
-        scale = magnitude.reshape(-1)[:number] if magnitude is not None else None
-        wrong = wrong_elements(got, want, manifest.tolerance, scale)
-        if poisoned is not None and want.is_floating_point():
-            wrong |= poisoned
-        if wrong.any():
-            return _explain(arena.buffers[arg.name], got, want, wrong, poisoned)
+    for arg in arena.manifest.results:
+        compared = _compare(arena, arg, snapshot, question)
+        if compared.wrong.any():
+            return _explain(arena.buffers[arg.name], compared)
     return None
+
+
+def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> bool:
+    """Whether any element of any result is wrong: as long as ``compare`` takes for a right one, right or wrong."""
+    found = [_compare(arena, arg, snapshot, question).wrong.any() for arg in arena.manifest.results]
+    return any(bool(it) for it in found)
+
+
+def _compare(
+    arena: Arena, arg: Argument, snapshot: Mapping[str, torch.Tensor], question: Question
+) -> _Compared:
+    manifest = arena.manifest
+    got, want = snapshot[arg.name].reshape(-1), question.outputs[arg.name].reshape(-1)
+    number = counted(manifest, arg, question, want.numel())
+    got, want = got[:number], want[:number]
+    poisoned = arena.buffers[arg.name].poisoned(got) if arg.kind is Kind.OUTPUT else None
+    magnitude = question.magnitudes.get(arg.name)
+    scale = magnitude.reshape(-1)[:number] if magnitude is not None else None
+    wrong = wrong_elements(got, want, manifest.tolerance, scale)
+    if poisoned is not None and want.is_floating_point():
+        wrong |= poisoned
+    return _Compared(got, want, wrong, poisoned)
 
 
 def wrong_elements(
@@ -90,15 +113,10 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
     return min(total, int(question.outputs[rule.first].reshape(-1)[0]))
 
 
-def _explain(
-    buffer: Buffer,
-    got: torch.Tensor,
-    want: torch.Tensor,
-    wrong: torch.Tensor,
-    poisoned: torch.Tensor | None,
-) -> Mismatch:
+def _explain(buffer: Buffer, compared: _Compared) -> Mismatch:
     import torch
 
+    got, want, wrong, poisoned = compared.got, compared.want, compared.wrong, compared.poisoned
     first = int(wrong.nonzero()[0])
     got64, want64 = got.double(), want.double()
     pairs = wrong & torch.isfinite(got64) & torch.isfinite(want64)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader.challenge.loader import Challenge
 from grader.judge.arena import HOST, Arena, MemoryMaker
-from grader.judge.compare import compare
+from grader.judge.compare import compare, differs
 from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate
 from grader.judge.oracle import Question
@@ -61,6 +61,32 @@ class Noise:
     least: float
 
 
+class Watch(Protocol):
+    """How a timed call's outputs are compared, all of them, in two steps."""
+
+    def look(self, question: Question) -> bool:
+        """Within the window: snapshot and compare. True where something may be wrong. It takes as long for a wrong
+        answer as for a right one, so that a control, which computes nothing, calibrates it."""
+
+    def explain(self, question: Question) -> Mismatch | None:
+        """After the window: what is wrong with the snapshot, or None where nothing is."""
+
+
+class HostWatch:
+    """See ``Watch``."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._arena = arena
+        self._snapshot: dict[str, torch.Tensor] = {}
+
+    def look(self, question: Question) -> bool:
+        self._snapshot = self._arena.snapshot()
+        return differs(self._arena, self._snapshot, question)
+
+    def explain(self, question: Question) -> Mismatch | None:
+        return compare(self._arena, self._snapshot, question)
+
+
 class Device(Protocol):
     """``name`` keys boards ("cpu", "h200"), ``model`` is the hardware's own name, ``memory`` the word of a binding.
 
@@ -99,8 +125,7 @@ class Device(Protocol):
 
     def after_reveal(self) -> None: ...
 
-    def watch(self, arena: Arena) -> Callable[[Question], Mismatch | None]:
-        """How a timed call's outputs are looked at within the window: all of them."""
+    def watch(self, arena: Arena) -> Watch: ...
 
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         """Why a workload cannot be timed here (its memory), or nothing."""
@@ -149,8 +174,8 @@ class HostDevice:
     def after_reveal(self) -> None:
         """No cache to flush that the reveal has not just filled for everybody alike."""
 
-    def watch(self, arena: Arena) -> Callable[[Question], Mismatch | None]:
-        return lambda question: compare(arena, arena.snapshot(), question)
+    def watch(self, arena: Arena) -> Watch:
+        return HostWatch(arena)
 
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         return ""

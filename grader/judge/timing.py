@@ -136,16 +136,18 @@ class Stopwatch:
     def _round(self, remote: Remote, *, checked: bool, gated: bool) -> ControlRound:
         seed = self._fresh_seed()
         question = self._ask(seed)
-        found: list[Mismatch | None] = []
+        suspect: list[bool] = []
         timed, answer = remote.timed_call(
             self.arena,
             question.inputs,
             self.challenge.manifest.limits.case_seconds,
-            lambda: found.append(self._watch(question)),
+            lambda: suspect.append(self._watch.look(question)),
             gated=gated,
         )
-        if checked and (found[0] is not None or answer.failure is not None):
-            raise WrongInTiming(seed, found[0], answer)
+        if checked:
+            mismatch = self._watch.explain(question) if suspect[0] else None
+            if mismatch is not None or answer.failure is not None:
+                raise WrongInTiming(seed, mismatch, answer)
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 
     def _ask(self, seed: int) -> Question:

@@ -12,13 +12,13 @@ import torch
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.errors import BoxUnavailable
-from grader.judge.arena import Arena
+from grader.judge.arena import Arena, Buffer
 from grader.judge.compare import compare, counted
 from grader.judge.cuda import kernels
 from grader.judge.cuda.driver import DriverError, api, attribute, check
 from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import CudaMemories
-from grader.judge.device import Gate, Noise, Plan
+from grader.judge.device import Gate, Noise, Plan, Watch
 from grader.judge.oracle import Question
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.gpu import Gpu, find_gpus
@@ -104,34 +104,8 @@ class CudaDevice:
     def after_reveal(self) -> None:
         self._flush.zero_()
 
-    def watch(self, arena: Arena) -> Callable[[Question], Mismatch | None]:
-        """All outputs in one pass of a kernel of ours, which also takes the snapshot; what it suspects is compared
-        once more, exactly, on that snapshot."""
-        suspects = torch.zeros(1, dtype=torch.int32, device="cuda")
-        results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
-        snapshots = {it.argument.name: it.snapshot() for it in results}
-        tolerance = (arena.manifest.tolerance.atol, arena.manifest.tolerance.rtol)
-
-        def look(question: Question) -> Mismatch | None:
-            suspects.zero_()
-            for buffer in results:
-                name = buffer.argument.name
-                got, want = buffer.values, question.outputs[name].reshape(-1)
-                scale = question.magnitudes.get(name)
-                number = counted(arena.manifest, buffer.argument, question, want.numel())
-                poison = buffer.poison_value if buffer.argument.kind is Kind.OUTPUT else None
-                kernels.look(
-                    got[:number],
-                    want[:number],
-                    scale.reshape(-1)[:number] if scale is not None else None,
-                    snapshots[name].view(-1)[:number],
-                    suspects,
-                    tolerance,
-                    poison if buffer.argument.dtype.floating else None,
-                )
-            return compare(arena, snapshots, question) if suspects.item() else None
-
-        return look
+    def watch(self, arena: Arena) -> Watch:
+        return CudaWatch(arena)
 
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         """The arena, private inputs and answers, and the float64 oracle's copies must fit at once."""
@@ -152,6 +126,42 @@ class CudaDevice:
 
     def ceilings(self) -> Mapping[str, float]:
         return self._stored or _ceilings(torch.cuda.current_device())
+
+
+class CudaWatch:
+    """See ``Watch``. ``look`` is one pass of a kernel of ours, which takes the snapshot too; what it suspects is
+    compared once more, exactly, on that snapshot, when the window has closed."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._arena = arena
+        self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
+        self._snapshots = {it.argument.name: it.snapshot() for it in self._results}
+        self._suspects = torch.zeros(1, dtype=torch.int32, device="cuda")
+
+    def look(self, question: Question) -> bool:
+        self._suspects.zero_()
+        for buffer in self._results:
+            self._look_at(buffer, question)
+        return bool(self._suspects.item())
+
+    def _look_at(self, buffer: Buffer, question: Question) -> None:
+        manifest, argument = self._arena.manifest, buffer.argument
+        want = question.outputs[argument.name].reshape(-1)
+        scale = question.magnitudes.get(argument.name)
+        number = counted(manifest, argument, question, want.numel())
+        poisoned = argument.kind is Kind.OUTPUT and argument.dtype.floating
+        kernels.look(
+            buffer.values[:number],
+            want[:number],
+            scale.reshape(-1)[:number] if scale is not None else None,
+            self._snapshots[argument.name].view(-1)[:number],
+            self._suspects,
+            (manifest.tolerance.atol, manifest.tolerance.rtol),
+            buffer.poison_value if poisoned else None,
+        )
+
+    def explain(self, question: Question) -> Mismatch | None:
+        return compare(self._arena, self._snapshots, question)
 
 
 @functools.cache

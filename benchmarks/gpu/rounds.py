@@ -1,0 +1,77 @@
+"""Shows what a time is made of: the rounds of control and subject, their gate times, windows and spread.
+
+Usage: python3 benchmarks/gpu/rounds.py [SLUG [LANGUAGE [GRADINGS]]]    (default: vector_add cuda 3)
+
+For each grading and workload it prints quantiles, in microseconds, of G - known length (control, before and after),
+of G (subject), and of S - G (both). A fixed cost that wanders shows here first.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Sequence
+
+from grader.challenge.loader import find_course
+from grader.challenge.signature import cuda_footer
+from grader.judge.device import make_device
+from grader.judge.launch import Launcher
+from grader.judge.request import Request
+from grader.judge.timing import Stopwatch, settle
+from grader.judge.tuning import tune
+from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
+from grader.sandbox.local_box import LocalBoxes
+from grader.schemas.report import Language
+
+
+def quantiles(seconds: Sequence[float]) -> str:
+    ordered = sorted(value * 1e6 for value in seconds)
+    picks = [ordered[int(share * (len(ordered) - 1))] for share in (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1)]
+    return "  ".join(f"{pick:9.1f}" for pick in picks)
+
+
+def main() -> None:
+    slug, language, count = (*sys.argv[1:], *("vector_add", "cuda", "3")[len(sys.argv) - 1 :])
+    tune()
+    device, boxes = make_device("h200", 0), LocalBoxes()
+    course = find_course()
+    challenge, chosen = course.load(slug), Language(language)
+    source = (course.root / "reference" / slug / "staff" / f"solution{chosen.suffix}").read_text()
+    request = Request(challenge, chosen, source, device.name, b"rounds" * 6, [])
+    artefact = None
+    if chosen is Language.CUDA:
+        compiled = compile_cuda(
+            boxes, CompileRequest(source, cuda_footer(challenge.manifest), arch=device.architecture)
+        )
+        artefact = compiled.artefact
+    print(f"{'':34}{'min':>9}  {'5 %':>9}  {'25 %':>9}  {'median':>9}  {'75 %':>9}  {'95 %':>9}  {'max':>9}")
+    for grading in range(int(count)):
+        launcher = Launcher(request, device, boxes, lambda: None, artefact)
+        control = launcher.control()
+        for workload in request.workloads:
+            watch = lambda part, it=workload: Stopwatch(challenge, it, request.seed_key, device, part)  # noqa: E731
+            before = watch("before").control(control)
+            subject = launcher.submission()
+            own = watch("own").own(subject)
+            subject.close()
+            after = watch("after").control(control)
+            print(f"grading {grading}, {workload.name}")
+            for name, half in (("before", before), ("after", after)):
+                print(f"  {name + ': G - known':32}{quantiles([it.gate - known for it, known in half])}")
+                print(f"  {name + ': known':32}{quantiles([known for _, known in half])}")
+                print(f"  {name + ': S - G':32}{quantiles([it.window - it.gate for it, _ in half])}")
+            print(f"  {'own: G':32}{quantiles([it.gate for it in own.rounds])}")
+            print(f"  {'own: S - G':32}{quantiles([it.window - it.gate for it in own.rounds])}")
+            found = settle(own, [*before, *after], device.noise)
+            print(
+                f"  time {found.time.value * 1e6:.2f}  c {found.fixed * 1e6:.2f}  E {found.excess * 1e6:.2f}"
+                f"  noise {found.noise * 1e6:.2f}  gated {found.gated}"
+                f"  first rounds {[round(it.gate * 1e6, 1) for it in own.rounds[:8]]}",
+                flush=True,
+            )
+        launcher.close()
+    print("medians are over", statistics.median([device.plan.rounds]), "rounds")
+
+
+if __name__ == "__main__":
+    main()
