@@ -40,9 +40,8 @@ def main() -> None:
     request = Request(challenge, chosen, source, device.name, b"rounds" * 6, [])
     artefact = None
     if chosen is Language.CUDA:
-        compiled = compile_cuda(
-            boxes, CompileRequest(source, cuda_footer(challenge.manifest), arch=device.architecture)
-        )
+        footer = cuda_footer(challenge.manifest)
+        compiled = compile_cuda(boxes, CompileRequest(source, footer, arch=device.architecture))
         artefact = compiled.artefact
     print(f"{'':34}{'min':>9}  {'5 %':>9}  {'25 %':>9}  {'median':>9}  {'75 %':>9}  {'95 %':>9}  {'max':>9}")
     for grading in range(int(count)):

@@ -84,7 +84,8 @@ class HostMemory:
         self.descriptor = os.memfd_create(f"arena-{name}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self.descriptor, size)
         fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, _SEALS)
-        self._map = mmap.mmap(self.descriptor, size)
+        # Populated at once: one fault a page, later, costs several times as much on a virtual machine.
+        self._map = mmap.mmap(self.descriptor, size, mmap.MAP_SHARED | mmap.MAP_POPULATE)
         self.bytes = torch.frombuffer(self._map, dtype=torch.uint8)
 
     def close(self) -> None:

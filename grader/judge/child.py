@@ -95,8 +95,7 @@ class Child:
 
     def _probe(self) -> dict[str, Any]:
         """Use the device as every round does: a broken one fails or hangs here."""
-        self.device.after_reveal()
-        self.device.before_reveal()  # the one that waits for the device
+        self.device.before_round()
         return {"healthy": True}
 
     def _calibrate(self) -> dict[str, Any]:

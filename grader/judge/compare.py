@@ -28,6 +28,8 @@ class _Compared:
 def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
     """The first result that differs, or None. ``snapshot`` is a private copy of in-outs and outputs."""
     for arg in arena.manifest.results:
+        if _same_bits(snapshot[arg.name], question.outputs[arg.name]):
+            continue
         compared = _compare(arena, arg, snapshot, question)
         if compared.wrong.any():
             return _explain(arena.buffers[arg.name], compared)
@@ -38,6 +40,13 @@ def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
     """Whether any element of any result is wrong: as long as ``compare`` takes for a right one, right or wrong."""
     found = [_compare(arena, arg, snapshot, question).wrong.any() for arg in arena.manifest.results]
     return any(bool(it) for it in found)
+
+
+def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
+    """Whether two tensors agree bit for bit: most right answers do, and it is told in one pass."""
+    import torch
+
+    return torch.equal(got.reshape(-1).view(torch.uint8), want.reshape(-1).view(torch.uint8))
 
 
 def _compare(
@@ -80,7 +89,7 @@ def changed_input(arena: Arena, question: Question) -> Mismatch | None:
 
     for buffer in arena.of_kind(Kind.INPUT):
         now, before = buffer.snapshot().reshape(-1), question.inputs[buffer.argument.name].reshape(-1)
-        if not buffer.count:
+        if not buffer.count or _same_bits(now, before):
             continue
         differs = (now.view(torch.uint8) != before.view(torch.uint8)).view(buffer.count, -1).any(dim=1)
         if differs.any():

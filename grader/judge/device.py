@@ -121,9 +121,11 @@ class Device(Protocol):
 
     def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec: ...
 
-    def before_reveal(self) -> None: ...
+    def before_round(self) -> None:
+        """Finish what is under way and bring the device to a like state for everybody; then the call is queued."""
 
-    def after_reveal(self) -> None: ...
+    def after_reveal(self, arena: Arena) -> None:
+        """Leave nothing of the inputs in a cache."""
 
     def watch(self, arena: Arena) -> Watch: ...
 
@@ -168,10 +170,10 @@ class HostDevice:
         spec = _HOST_SPECS[purpose]
         return replace(spec, memory_bytes=memory_bytes) if purpose is Purpose.RUN else spec
 
-    def before_reveal(self) -> None:
+    def before_round(self) -> None:
         """Nothing to burn: the host's clock speed is not ours to settle."""
 
-    def after_reveal(self) -> None:
+    def after_reveal(self, arena: Arena) -> None:
         """No cache to flush that the reveal has not just filled for everybody alike."""
 
     def watch(self, arena: Arena) -> Watch:

@@ -142,11 +142,12 @@ class Remote:
         Not ``gated``: the gate is open before the call is asked for, so that its host time counts too.
         Raises Ungated where a gated call does not queue, and a ChannelError where a box fails.
         """
+        # Settled first: the longer a runner's stream has been blocked at the gate, the later it looks at it again.
+        self._device.before_round()
         host = self._queue(arena, inputs, seconds) if gated else 0.0
-        self._device.before_reveal()
         start = time.perf_counter()
         arena.reveal(inputs)
-        self._device.after_reveal()
+        self._device.after_reveal(arena)
         if not gated:
             self._gate.next_round()
         opened = self._gate.open()
