@@ -152,7 +152,7 @@ class Remote:
             self._gate.next_round()
         opened = self._gate.open()
         if not gated:
-            self._send_call()
+            self._send_call(marked=False)
         done = self._gate.spin_until_done(opened + seconds, self._channel.gone)
         if done is None:
             self._returned(opened, seconds)
@@ -167,7 +167,7 @@ class Remote:
     def _queue(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> float:
         """Ask for the next round's call; returns the seconds until the runner said that it waits at the gate."""
         start = time.perf_counter()
-        self._ask()
+        self._ask(marked=False)
         try:
             self._expect_queued(_GATED_SECONDS)
         except BoxSilent as error:
@@ -178,12 +178,14 @@ class Remote:
             raise Ungated from error
         return time.perf_counter() - start
 
-    def _ask(self) -> None:
+    def _ask(self, *, marked: bool = True) -> None:
         self._gate.next_round()
-        self._send_call()
+        self._send_call(marked=marked)
 
-    def _send_call(self) -> None:
-        self._channel.send({"op": "call", "round": self._gate.round, "mark": self._mark()})
+    def _send_call(self, *, marked: bool = True) -> None:
+        """Not ``marked``: nobody reads what a timed call prints, and a mark would wake the box's reader beside the look."""
+        mark = self._mark() if marked else ""
+        self._channel.send({"op": "call", "round": self._gate.round, "mark": mark})
 
     def _mark(self) -> str:
         return f"<{self._token}:{self._gate.round}>"

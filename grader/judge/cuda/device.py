@@ -46,8 +46,8 @@ class CudaDevice:
     memory = "cuda"
     torch_device = "cuda"
     plan = Plan(rounds=60, control_rounds=25, warm_up=4, seconds=20.0)
-    # Measured on an H200: E of honest kernels stays within 0.2 % of the window.
-    noise = Noise(window=0.002, least=4e-6)
+    # Measured on an H200: E of honest kernels wanders by about 1 % of the window, with the host's own launches in it.
+    noise = Noise(window=0.015, least=4e-6)
     baselines = ("eager", "compile")
 
     def __init__(self, name: str, index: int) -> None:

@@ -13,7 +13,7 @@ import torch
 
 from grader.errors import JudgeFailure
 from grader.judge.cuda.driver import api, check
-from grader.judge.gate import OPEN_WORD, HostGate
+from grader.judge.gate import LOOKS_BETWEEN_CHECKS, OPEN_WORD, HostGate
 
 _WORD_BYTES = 4
 _OPEN_SECONDS = 30.0
@@ -40,10 +40,11 @@ class CudaGate(HostGate):
         check(cu.cuStreamWriteValue32(stream, self._shared.device + OPEN_WORD * _WORD_BYTES, self.round, 0))
         words, number = self._private_words, self.round
         limit = time.perf_counter() + _OPEN_SECONDS
-        while words[0] != number:
-            if time.perf_counter() > limit:
-                raise JudgeFailure("the judge's own stream did not open the gate")
-        return time.perf_counter()
+        while time.perf_counter() < limit:
+            for _ in range(LOOKS_BETWEEN_CHECKS):
+                if words[0] == number:
+                    return time.perf_counter()
+        raise JudgeFailure("the judge's own stream did not open the gate")
 
     def close(self) -> None:
         torch.cuda.synchronize()
