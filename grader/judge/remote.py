@@ -183,7 +183,7 @@ class Remote:
         self._send_call(marked=marked)
 
     def _send_call(self, *, marked: bool = True) -> None:
-        """Not ``marked``: nobody reads what a timed call prints, and a mark would wake the box's reader beside the look."""
+        """Not ``marked``: nobody reads what a timed call prints, and a mark would wake its reader beside the look."""
         mark = self._mark() if marked else ""
         self._channel.send({"op": "call", "round": self._gate.round, "mark": mark})
 

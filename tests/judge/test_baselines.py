@@ -40,20 +40,17 @@ class References:
 def _measure(
     frozen: dict[str, dict[str, float]], monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[str], dict[str, dict[str, float]]]:
-    def stopwatch(workload: Workload) -> Any:
-        def measure(remote: Any, _control: Any, checked: bool) -> Any:
-            assert not checked
-            seconds = {"eager": 3e-6, "compile": 2e-6}[remote.mode]
-            return SimpleNamespace(time=SimpleNamespace(value=seconds))
-
-        return SimpleNamespace(measure=measure)
+    def baseline(_workload: Workload, reference: Any, _control: Any, mode: str) -> Any:
+        assert reference.mode == mode
+        seconds = {"eager": 3e-6, "compile": 2e-6}[mode]
+        return SimpleNamespace(time=SimpleNamespace(value=seconds))
 
     challenge = find_course().load("vector_add")
     request = Request(challenge, Language.TRITON, "", "cpu", b"", [], baselines=frozen)
     session = Session(request, TwoBaselines(), SimpleNamespace(), lambda _: None, lambda: None)  # type: ignore[arg-type]
     launcher = References()
     monkeypatch.setattr(session, "_launcher", launcher)
-    monkeypatch.setattr(session, "_stopwatch", stopwatch)
+    monkeypatch.setattr(session, "_baseline", baseline)
     workloads = [SimpleNamespace(name=name) for name in ("small", "large")]
     found = session._measure_baselines(workloads, SimpleNamespace())  # type: ignore[arg-type]
     assert launcher.alive == 0
