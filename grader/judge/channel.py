@@ -76,10 +76,13 @@ class Channel:
 
     def gone(self) -> bool:
         """Whether the other end has closed (cheap; swallows nothing)."""
-        try:
-            return self._connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
-        except BlockingIOError:
+        # A socket with a timeout waits that long even for a call that asks not to wait, so it is asked only when it has
+        # something to say.
+        readable, _, _ = select.select([self._connection], [], [], 0)
+        if not readable:
             return False
+        try:
+            return self._connection.recv(1, socket.MSG_PEEK) == b""
         except OSError:
             return True
 
