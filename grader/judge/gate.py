@@ -11,9 +11,8 @@ from collections.abc import Callable
 # Words of 32 bits. They lie in different cache lines, so that one side's spinning does not slow the other's writing.
 OPEN_WORD = 0
 DONE_WORD = 16
-# A spinning judge looks up about every 5 ms (at ~50 ns a look at the word). Looking up more often costs precision: on
-# an H200 host, asking the clock and the socket every 50 us made the fixed cost of a round wander by 100 us, where it
-# is 148 within 1 without.
+# A spinning judge looks up about every 5 ms (at ~50 ns a look at the word): nothing else that it asks is in a hurry,
+# and whatever it asks within a call adds to what it measures.
 LOOKS_BETWEEN_CHECKS = 100_000
 
 

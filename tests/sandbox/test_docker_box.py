@@ -88,7 +88,7 @@ def test_sees_nothing_of_the_platform(docker_boxes: BoxMaker, start: Start) -> N
         Path("/var/run/docker.sock"),
         Path("/etc/shadow"),
     ]
-    hidden += [Path("/work/shared"), Path("/home")]
+    hidden += [Path("/home")]
     found = ask(start(docker_boxes), "can_read", paths=[str(path) for path in hidden])["can_read"]
     assert set(found.values()) == {"No such file or directory"}
 
