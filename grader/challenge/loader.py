@@ -6,7 +6,7 @@ import functools
 import inspect
 import runpy
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from grader.challenge import signature
 from grader.challenge.cases import Case
+from grader.challenge.curriculum import Curriculum, prerequisite_problems, read_curriculum
 from grader.challenge.model import Kind, Manifest, check_sizes
 from grader.errors import ChallengeInvalid, UnknownChallenge
 from grader.schemas.report import Language
@@ -185,14 +186,38 @@ class Course:
             known = ", ".join(self.slugs()) or "none"
             raise UnknownChallenge(f"There is no challenge '{slug}'.", f"There are: {known}.")
         folder = self.root / "challenges" / slug
-        return Challenge(
-            slug, read_manifest(folder / "challenge.toml"), folder, self.root / "reference" / slug
-        )
+        manifest = read_manifest(folder / "challenge.toml")
+        self.curriculum.check_track(folder / "challenge.toml", manifest.track)
+        return Challenge(slug, manifest, folder, self.root / "reference" / slug)
+
+    @property
+    def curriculum(self) -> Curriculum:
+        """The tracks in their order. Raises ChallengeInvalid naming file and key."""
+        return read_curriculum(self.root / "challenges" / "tracks.toml")
 
     def all(self) -> list[Challenge]:
-        """Every challenge, by track, place in the track, and slug."""
+        """Every challenge, in the order of ``in_order``. Raises ChallengeInvalid, also for prerequisites that do not
+        exist or go in a circle; one challenge alone loads without those that it builds on.
+        """
         challenges = [self.load(slug) for slug in self.slugs()]
-        return sorted(challenges, key=lambda it: (it.manifest.track, it.manifest.order, it.slug))
+        for problem in self.prerequisite_problems(challenges):
+            raise problem
+        return self.in_order(challenges)
+
+    def in_order(self, challenges: Iterable[Challenge]) -> list[Challenge]:
+        """By place of the track in the curriculum, place in the track, and slug."""
+        curriculum = self.curriculum
+        return sorted(
+            challenges,
+            key=lambda it: (curriculum.place(it.manifest.track), it.manifest.order, it.slug),
+        )
+
+    def prerequisite_problems(self, challenges: Sequence[Challenge]) -> list[ChallengeInvalid]:
+        """What is wrong with the prerequisites among ``challenges``, which are the whole course."""
+        return prerequisite_problems(
+            {it.slug: it.manifest.prerequisites for it in challenges},
+            {it.slug: it.folder / "challenge.toml" for it in challenges},
+        )
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -73,6 +73,8 @@ def _usable_name(name: str) -> str:
 
 ExpressionText = Annotated[str, AfterValidator(_expression)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$"), AfterValidator(_usable_name)]
+# As long as the column that keeps it.
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
 # The order that a signature has; see Kind.
 _ORDER = [Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE]
 
@@ -170,6 +172,9 @@ class Manifest(Strict):
     title: str = Field(min_length=1, max_length=80)
     track: str = Field(min_length=1, max_length=40)
     order: int = Field(default=100, ge=0, description="place within the track")
+    prerequisites: list[Slug] = Field(
+        default_factory=list, description="challenges that this one builds on; shown, never enforced"
+    )
     difficulty: Literal["easy", "medium", "hard"]
     tags: list[str] = Field(default_factory=list)
     version: int = Field(ge=1)
@@ -208,6 +213,7 @@ class Manifest(Strict):
     def _parts_agree(self) -> Manifest:
         names = [arg.name for arg in self.args]
         _refuse_twins(names, "args")
+        _refuse_twins(self.prerequisites, "prerequisites")
         if names_kinds := [arg.kind for arg in self.args]:
             ranks = [_ORDER.index(kind) for kind in names_kinds]
             if ranks != sorted(ranks):

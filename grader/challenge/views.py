@@ -10,9 +10,17 @@ from collections.abc import Sequence
 from grader.challenge import signature
 from grader.challenge.cases import Case, Integers, Normal, Recipe, Uniform
 from grader.challenge.expression import parse
-from grader.challenge.loader import Challenge
+from grader.challenge.loader import Challenge, Course
 from grader.challenge.model import Argument, Kind
-from grader.schemas.challenge import ArgumentView, CaseView, ChallengeDetail, ChallengeSummary, WorkloadView
+from grader.schemas.challenge import (
+    ArgumentView,
+    CaseView,
+    ChallengeDetail,
+    ChallengeList,
+    ChallengeSummary,
+    TrackView,
+    WorkloadView,
+)
 from grader.schemas.report import Language
 
 
@@ -23,10 +31,21 @@ def summary(challenge: Challenge) -> ChallengeSummary:
         slug=challenge.slug,
         title=manifest.title,
         track=manifest.track,
+        prerequisites=manifest.prerequisites,
         difficulty=manifest.difficulty,
         tags=manifest.tags,
         version=manifest.version,
         languages=manifest.languages,
+    )
+
+
+def listing(course: Course, challenges: Sequence[Challenge]) -> ChallengeList:
+    """``challenges`` as they stand, with the tracks that hold one of them. Raises ChallengeInvalid."""
+    used = {challenge.manifest.track for challenge in challenges}
+    tracks = course.curriculum.tracks if challenges else ()
+    return ChallengeList(
+        challenges=[summary(challenge) for challenge in challenges],
+        tracks=[TrackView(title=it.title, description=it.description) for it in tracks if it.title in used],
     )
 
 

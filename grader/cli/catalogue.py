@@ -39,7 +39,8 @@ def all_challenges(local: bool) -> ChallengeList:
             _fall_back(error)
     from grader.challenge import views
 
-    return ChallengeList(challenges=[views.summary(challenge) for challenge in course().all()])
+    here = course()
+    return views.listing(here, here.all())
 
 
 def one(slug: str, local: bool) -> ChallengeDetail:

@@ -34,14 +34,25 @@ class ChallengeSummary(Strict):
     slug: str
     title: str
     track: str
+    prerequisites: list[str] = Field(
+        default_factory=list, description="slugs of what it builds on: advice, nothing is locked"
+    )
     difficulty: str
     tags: list[str]
     version: int
     languages: list[Language]
 
 
+class TrackView(Strict):
+    title: str
+    description: str
+
+
 class ChallengeList(Strict):
     challenges: list[ChallengeSummary]
+    tracks: list[TrackView] = Field(
+        default_factory=list, description="those that hold a challenge, in the order of the curriculum"
+    )
 
 
 class ChallengeDetail(ChallengeSummary):

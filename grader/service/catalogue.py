@@ -5,6 +5,7 @@ from __future__ import annotations
 import structlog
 
 from grader.challenge import views
+from grader.challenge.loader import Challenge, Course
 from grader.errors import ChallengeInvalid
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 from grader.service.devices import served_devices, serves
@@ -14,17 +15,24 @@ log = structlog.get_logger(__name__)
 
 
 def list_challenges(platform: Platform) -> ChallengeList:
-    """Every valid challenge by track and place in it. An invalid one is left out and logged: it must not hide
-    others.
-    """
+    """Every valid challenge, by its track's place in the curriculum and its own in the track."""
+    course = platform.course
+    found = valid_challenges(course)
+    for problem in course.prerequisite_problems(found):
+        log.warning("challenge_invalid", error=problem.message)
+    return views.listing(course, found)
+
+
+def valid_challenges(course: Course) -> list[Challenge]:
+    """In the curriculum's order. An invalid one is left out and logged: it must not hide others."""
     found = []
-    for slug in platform.course.slugs():
+    for slug in course.slugs():
         try:
-            found.append(platform.course.load(slug))
+            found.append(course.load(slug))
         except ChallengeInvalid as error:
             log.warning("challenge_invalid", challenge=slug, error=error.message)
-    found.sort(key=lambda it: (it.manifest.track, it.manifest.order, it.slug))
-    return ChallengeList(challenges=[views.summary(challenge) for challenge in found])
+    # Where tracks.toml itself is broken nothing loads, and there is nothing to sort.
+    return course.in_order(found) if found else []
 
 
 def get_challenge(platform: Platform, slug: str) -> ChallengeDetail:

@@ -18,6 +18,8 @@ BAD_VALUES = [
     ("title", 'title = "Scaled rows"', f'title = "{"long" * 30}"'),
     ("track", 'track = "tests"', "track = 3"),
     ("order", "order = 3", "order = -1"),
+    ("prerequisites.0", "order = 3", 'prerequisites = ["../rows"]'),
+    ("prerequisites", "order = 3", 'prerequisites = ["one", "one"]'),
     ("difficulty", 'difficulty = "easy"', 'difficulty = "trivial"'),
     ("tags", 'tags = ["one"]', 'tags = "one"'),
     ("version", "version = 1", "version = 0"),

@@ -1,0 +1,133 @@
+"""Tracks and prerequisites: what each mistake is told as, and what order the course has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.challenge.curriculum import read_curriculum
+from grader.challenge.loader import Course, find_course
+from grader.errors import ChallengeInvalid
+from tests.challenge.conftest import MANIFEST, Write
+
+TRACKS = """
+[[tracks]]
+title = "tests"
+description = "What tests need."
+
+[[tracks]]
+title = "a later one"
+description = "What comes after."
+"""
+
+
+@pytest.fixture
+def course(write: Write, tmp_path: Path) -> Course:
+    write()
+    return Course(tmp_path)
+
+
+def add(course: Course, slug: str, **keys: str) -> None:
+    """One more challenge with ``keys`` of its manifest replaced; no other files."""
+    folder = course.root / "challenges" / slug
+    folder.mkdir(exist_ok=True)
+    lines = MANIFEST.splitlines()
+    for key, value in keys.items():
+        lines = [line for line in lines if not line.startswith(f"{key} =")]
+        lines.insert(0, f"{key} = {value}")
+    (folder / "challenge.toml").write_text("\n".join(lines))
+
+
+def write_tracks(course: Course, text: str) -> None:
+    (course.root / "challenges" / "tracks.toml").write_text(text)
+
+
+def test_the_tracks_of_our_course_are_the_curriculum() -> None:
+    titles = [track.title for track in find_course().curriculum.tracks]
+    assert titles == [
+        "fundamentals",
+        "memory",
+        "parallel patterns",
+        "Triton basics",
+        "deep-learning kernels",
+        "attention",
+        "mixed precision",
+        "sparse",
+        "training",
+        "capstone",
+    ]
+
+
+def test_challenges_come_in_the_order_of_the_tracks(course: Course) -> None:
+    add(course, "ahead", track='"a later one"', order="1")
+    assert [it.slug for it in course_with(course, TRACKS).all()] == ["rows", "ahead"]
+    assert [it.slug for it in course_with(course, None).all()] == ["ahead", "rows"]
+
+
+def course_with(course: Course, tracks: str | None) -> Course:
+    path = course.root / "challenges" / "tracks.toml"
+    path.unlink(missing_ok=True)
+    if tracks is not None:
+        path.write_text(tracks)
+    return course
+
+
+def test_a_track_must_stand_in_the_file(course: Course) -> None:
+    write_tracks(course, TRACKS)
+    add(course, "lost", track='"elsewhere"')
+    with pytest.raises(ChallengeInvalid, match=r"lost/challenge\.toml: track: .*'elsewhere'") as caught:
+        course.load("lost")
+    assert "tests, a later one" in caught.value.hint
+    assert course.load("rows").manifest.track == "tests"
+
+
+def test_without_the_file_any_track_is_right(course: Course) -> None:
+    add(course, "lost", track='"elsewhere"')
+    assert course.load("lost").manifest.track == "elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("tracks = [", "not TOML"),
+        ("tracks = []", "tracks:"),
+        ('[[tracks]]\ntitle = "tests"\n', "tracks.0.description:"),
+        ('[[tracks]]\ntitle = "tests"\ndescription = "x"\nicon = "y"\n', "tracks.0.icon:"),
+        (TRACKS + TRACKS, "tracks: .* twice"),
+    ],
+)
+def test_a_bad_file_of_tracks_is_named_with_its_key(course: Course, text: str, key: str) -> None:
+    write_tracks(course, text)
+    with pytest.raises(ChallengeInvalid, match=rf"tracks\.toml: {key}"):
+        read_curriculum(course.root / "challenges" / "tracks.toml")
+    with pytest.raises(ChallengeInvalid, match=r"tracks\.toml"):
+        course.load("rows")
+
+
+def test_a_prerequisite_must_exist_when_the_course_loads(course: Course) -> None:
+    add(course, "second", prerequisites='["rows", "missing"]')
+    with pytest.raises(ChallengeInvalid, match=r"second/challenge\.toml: prerequisites: .*\['missing'\]"):
+        course.all()
+    assert course.load("second").manifest.prerequisites == ["rows", "missing"]
+
+
+def test_prerequisites_must_not_go_in_a_circle(course: Course) -> None:
+    add(course, "a", prerequisites='["b"]')
+    add(course, "b", prerequisites='["rows", "c"]')
+    add(course, "c", prerequisites='["a"]')
+    with pytest.raises(ChallengeInvalid, match=r"a/challenge\.toml: prerequisites: .*a -> b -> c -> a"):
+        course.all()
+
+
+def test_two_ways_to_one_challenge_are_no_circle(course: Course) -> None:
+    add(course, "a", prerequisites='["rows"]')
+    add(course, "b", prerequisites='["rows"]')
+    add(course, "c", prerequisites='["a", "b"]')
+    assert len(course.all()) == 4
+
+
+def test_a_challenge_that_needs_itself_is_a_circle(course: Course) -> None:
+    add(course, "a", prerequisites='["a"]')
+    with pytest.raises(ChallengeInvalid, match="a -> a"):
+        course.all()
