@@ -1,8 +1,10 @@
 """What a ``cases.py`` is written with: cases, their categories, and recipes for inputs.
 
-A case is a name, a category, sizes, and for each input a recipe where the default of
-``challenge.toml`` is not wanted. Recipes are data, so that a page can say in words what an input holds; their
-``draw`` makes the tensor. Importing this module does not import torch.
+A case is a name, a category, sizes, and for each input a recipe where the challenge's default is not wanted. That
+default is what ``cases.py`` itself says in ``inputs() -> dict[str, Filling]``, for cases and timed workloads alike,
+and else ``values`` of ``challenge.toml``. Recipes are data, so that a page can say in words what an input holds;
+their ``draw`` makes the tensor. Inputs that depend on others: ``grader.challenge.derived``. Importing this module
+does not import torch.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import torch
@@ -43,6 +45,7 @@ class Category(StrEnum):
     STREAM_ORDER = "stream_order"
 
 
+@runtime_checkable
 class Recipe(Protocol):
     """How to fill one input."""
 
@@ -51,6 +54,28 @@ class Recipe(Protocol):
 
     def words(self) -> str:
         """What it holds, for a person."""
+
+
+@runtime_checkable
+class Derived(Protocol):
+    """How to fill one input from sizes and from inputs that were drawn before it."""
+
+    def derive(
+        self,
+        drawn: Mapping[str, torch.Tensor],
+        sizes: Mapping[str, int],
+        shape: tuple[int, ...],
+        dtype: torch.dtype,
+        generator: torch.Generator,
+    ) -> torch.Tensor:
+        """As ``Recipe.draw``. ``drawn`` holds all inputs with plain recipes and the derived ones before this in the
+        signature; they must not be changed."""
+
+    def words(self) -> str:
+        """What it holds, for a person."""
+
+
+Filling = Recipe | Derived
 
 
 @dataclass(frozen=True)
@@ -181,12 +206,15 @@ class Choice:
 
 @dataclass(frozen=True)
 class Case:
-    """One correctness test. ``inputs`` and ``scalars`` override what ``challenge.toml`` says."""
+    """One correctness test. ``inputs`` and ``scalars`` override what ``challenge.toml`` says.
+
+    A case of a loaded challenge holds the challenge's own recipes too, where it names none itself.
+    """
 
     name: str
     category: Category
     sizes: Mapping[str, int]
-    inputs: Mapping[str, Recipe] = field(default_factory=dict)
+    inputs: Mapping[str, Filling] = field(default_factory=dict)
     scalars: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
     hidden: bool = False
@@ -196,7 +224,7 @@ def case(
     name: str,
     category: Category | str,
     *,
-    inputs: Mapping[str, Recipe] | None = None,
+    inputs: Mapping[str, Filling] | None = None,
     scalars: Mapping[str, float] | None = None,
     note: str = "",
     **sizes: int,

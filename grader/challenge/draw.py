@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from grader.challenge.cases import Case, Integers, Normal, Recipe, Uniform
+from grader.challenge.cases import Case, Derived, Filling, Integers, Normal, Recipe, Uniform
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.errors import ChallengeInvalid
@@ -42,24 +42,35 @@ def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) 
 def draw_inputs(manifest: Manifest, case: Case, seed: int, device: str = "cpu") -> dict[str, torch.Tensor]:
     """Contiguous tensors on ``device`` for every input and in-out, in signature order.
 
-    Each argument has its own generator: two inputs are independent, and adding one does not change another.
+    Each argument has its own generator: two inputs are independent, and adding one does not change another. Plain
+    recipes are drawn first, then derived ones in signature order.
     Raises ChallengeInvalid naming case and argument where a recipe fails or gives another shape or dtype.
     """
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
-    return {arg.name: _draw(manifest, case, arg, seed, device) for arg in readable}
+    fillings = {arg.name: case.inputs.get(arg.name) for arg in readable}
+    drawn: dict[str, torch.Tensor] = {}
+    for arg in sorted(readable, key=lambda it: isinstance(fillings[it.name], Derived)):
+        drawn[arg.name] = _draw(manifest, case, arg, drawn, seed, device)
+    return {arg.name: drawn[arg.name] for arg in readable}
 
 
-def _draw(manifest: Manifest, case: Case, arg: Argument, seed: int, device: str) -> torch.Tensor:
+def _draw(
+    manifest: Manifest, case: Case, arg: Argument, drawn: Mapping[str, torch.Tensor], seed: int, device: str
+) -> torch.Tensor:
     import torch
 
     where = f"{manifest.title}: case '{case.name}', input '{arg.name}'"
     shape = manifest.shape(arg, case.sizes)
     dtype: torch.dtype = getattr(torch, arg.dtype.value)
-    recipe = case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes)
+    filling: Filling = case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes)
+    generator = _generator(seed, arg.name, device)
     try:
-        values = recipe.draw(shape, dtype, _generator(seed, arg.name, device))
+        if isinstance(filling, Derived):
+            values = filling.derive(drawn, case.sizes, shape, dtype, generator)
+        else:
+            values = filling.draw(shape, dtype, generator)
     except Exception as error:  # staff's own recipe: whatever it raises, the case is at fault
-        raise ChallengeInvalid(f"{where}: {recipe.words()}: {type(error).__name__}: {error}") from error
+        raise ChallengeInvalid(f"{where}: {filling.words()}: {type(error).__name__}: {error}") from error
     if not isinstance(values, torch.Tensor):
         raise ChallengeInvalid(f"{where}: its recipe gives {type(values).__name__}, not a tensor")
     if tuple(values.shape) != shape or values.dtype is not dtype or values.device.type != device:

@@ -6,15 +6,15 @@ import functools
 import inspect
 import runpy
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from grader.challenge import signature
-from grader.challenge.cases import Case
+from grader.challenge.cases import Case, Derived, Filling, Recipe
 from grader.challenge.curriculum import Curriculum, prerequisite_problems, read_curriculum
 from grader.challenge.model import Kind, Manifest, check_sizes
 from grader.errors import ChallengeInvalid, UnknownChallenge
@@ -100,6 +100,21 @@ class Challenge:
                 f"{path}: {name}: {error}", f"It is called as {wanted}, by name."
             ) from error
 
+    @functools.cached_property
+    def inputs(self) -> dict[str, Filling]:
+        """What ``inputs()`` of ``cases.py`` fills inputs with, in cases that say nothing else and in workloads; empty
+        where it has no such function. Raises ChallengeInvalid naming file and argument."""
+        path = self.folder / "cases.py"
+        make = _run(path).get("inputs")
+        if make is None:
+            return {}
+        try:
+            inputs = dict(make())
+        except Exception as error:  # staff's own code: whatever it raises, this file is at fault
+            raise ChallengeInvalid(f"{path}: inputs(): {error}", "Define inputs() -> dict.") from error
+        self._check_inputs(inputs, f"{path}: inputs()")
+        return inputs
+
     def _suite(self, path: Path, *, hidden: bool) -> list[Case]:
         names = _run(path)
         make = names.get("cases")
@@ -120,7 +135,8 @@ class Challenge:
                     f"{path}: cases() returned {case!r} among its cases: make them with case(...)"
                 )
             self._check_case(case, path, seen)
-        return [_hide(case) for case in suite] if hidden else suite
+        filled = [replace(case, inputs={**self.inputs, **case.inputs}) for case in suite]
+        return [replace(case, hidden=True) for case in filled] if hidden else filled
 
     def _check_case(self, case: Case, path: Path, seen: set[str]) -> None:
         where = f"{path}: case '{case.name}'"
@@ -134,22 +150,21 @@ class Challenge:
             check_sizes(manifest, dict(case.sizes), where)
         except ValueError as error:
             raise ChallengeInvalid(str(error)) from error
-        readable = {arg.name for arg in manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT)}
-        if unknown := set(case.inputs) - readable:
-            raise ChallengeInvalid(
-                f"{where}: inputs {sorted(unknown)} do not exist; there are {sorted(readable)}"
-            )
-        if odd := [name for name, recipe in case.inputs.items() if not hasattr(recipe, "draw")]:
-            raise ChallengeInvalid(f"{where}: inputs {odd} are not recipes of grader.challenge.cases")
+        self._check_inputs(case.inputs, where)
         scalars = {arg.name for arg in manifest.scalars}
         if unknown := set(case.scalars) - scalars:
             raise ChallengeInvalid(
                 f"{where}: scalars {sorted(unknown)} do not exist; there are {sorted(scalars)}"
             )
 
-
-def _hide(case: Case) -> Case:
-    return Case(case.name, case.category, case.sizes, case.inputs, case.scalars, case.note, hidden=True)
+    def _check_inputs(self, inputs: Mapping[str, object], where: str) -> None:
+        readable = {arg.name for arg in self.manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT)}
+        if unknown := set(inputs) - readable:
+            raise ChallengeInvalid(
+                f"{where}: inputs {sorted(unknown)} do not exist; there are {sorted(readable)}"
+            )
+        if odd := [name for name, it in inputs.items() if not isinstance(it, Recipe | Derived)]:
+            raise ChallengeInvalid(f"{where}: inputs {odd} are not recipes of grader.challenge.cases")
 
 
 def _run(path: Path) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.challenge.cases import Case
+from grader.challenge.cases import Case, Category
 from grader.challenge.draw import draw_inputs
 from grader.challenge.loader import Challenge
-from grader.challenge.model import DType, Kind, Manifest
+from grader.challenge.model import DType, Kind, Manifest, Workload
 from grader.errors import ChallengeInvalid
 
 if TYPE_CHECKING:
@@ -107,18 +107,16 @@ def _results(
     return named
 
 
-def workload_case(name: str, sizes: Mapping[str, int]) -> Case:
-    """A workload's size as a case: default inputs and scalars."""
-    from grader.challenge.cases import Category
-
-    return Case(f"workload {name}", Category.LARGE, dict(sizes))
+def workload_case(challenge: Challenge, workload: Workload) -> Case:
+    """A workload's size as a case: the challenge's own inputs and scalars. Raises ChallengeInvalid."""
+    return Case(f"workload {workload.name}", Category.LARGE, dict(workload.sizes), challenge.inputs)
 
 
 def find_case(challenge: Challenge, name: str) -> Case:
     """A case by its name, or a workload by ``workload NAME``. Raises ChallengeInvalid naming what there is."""
     for workload in challenge.manifest.workloads:
         if name == f"workload {workload.name}":
-            return workload_case(workload.name, workload.sizes)
+            return workload_case(challenge, workload)
     return challenge.case(name)
 
 

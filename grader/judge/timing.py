@@ -80,7 +80,7 @@ class Stopwatch:
         self.challenge = challenge
         self.device = device
         self.plan = device.plan
-        self.case = workload_case(workload.name, workload.sizes)
+        self.case = workload_case(challenge, workload)
         self._key = seed_key
         self._part = part
         self._drawn = 0

@@ -10,6 +10,7 @@ from grader.challenge.cases import (
     Category,
     Choice,
     Constant,
+    Filling,
     Integers,
     Normal,
     Recipe,
@@ -18,10 +19,13 @@ from grader.challenge.cases import (
     Uniform,
     case,
 )
+from grader.challenge.derived import RowMean, RowPointers, RowRstd
 from grader.challenge.draw import default_recipe, draw_inputs
+from grader.challenge.loader import Challenge
 from grader.challenge.model import Manifest
 from grader.errors import ChallengeInvalid
-from tests.challenge.conftest import MANIFEST, Write
+from grader.judge.oracle import find_case, workload_case
+from tests.challenge.conftest import CASES, MANIFEST, Write
 
 RECIPES = [
     Normal(3, 2),
@@ -157,3 +161,129 @@ def test_a_bad_recipe_names_case_and_argument(manifest: Manifest, result: object
     bad = Case("bad one", Category.BASIC, {"rows": 5, "cols": 7}, {"x": Odd(result)})  # type: ignore[dict-item]
     with pytest.raises(ChallengeInvalid, match=rf"case 'bad one', input 'x'.*{said}"):
         draw_inputs(manifest, bad, 1)
+
+
+CSR = {
+    "title": "t",
+    "track": "t",
+    "difficulty": "easy",
+    "version": 1,
+    "languages": ["cuda"],
+    "args": [
+        {"name": "mean", "kind": "input", "dtype": "float32", "shape": ["rows"]},
+        {"name": "rstd", "kind": "input", "dtype": "float32", "shape": ["rows"]},
+        {"name": "x", "kind": "input", "dtype": "float32", "shape": ["rows", "nnz"]},
+        {"name": "row_ptr", "kind": "input", "dtype": "int64", "shape": ["rows + 1"]},
+        {"name": "out", "kind": "output", "dtype": "float32", "shape": ["rows"]},
+        {"name": "rows", "kind": "size"},
+        {"name": "nnz", "kind": "size"},
+    ],
+    "cost": {"bytes": "rows", "flops": "rows"},
+    "workloads": [{"name": "w", "sizes": {"rows": 1, "nnz": 1}}],
+}
+
+
+def derive(recipe: Filling, rows: int, nnz: int, name: str = "row_ptr", seed: int = 1) -> torch.Tensor:
+    one = Case("one", Category.BASIC, {"rows": rows, "nnz": nnz}, {name: recipe, "x": Normal(1000, 2)})
+    return draw_inputs(Manifest.model_validate(CSR), one, seed)[name]
+
+
+@pytest.mark.parametrize(
+    "recipe", [RowPointers(), RowPointers(empty=0.5), RowPointers(empty=1), RowPointers(huge=1)]
+)
+@pytest.mark.parametrize(("rows", "nnz"), [(0, 0), (1, 0), (1, 9), (5, 0), (5, 3), (40, 1000), (3, 2**20)])
+def test_row_pointers_begin_at_0_never_fall_and_end_at_the_total(
+    recipe: RowPointers, rows: int, nnz: int
+) -> None:
+    drawn = derive(recipe, rows, nnz)
+    assert (drawn[0], drawn[-1], drawn.dtype) == (0, nnz, torch.int64)
+    assert (drawn.diff() >= 0).all()
+    assert torch.equal(drawn, derive(recipe, rows, nnz))
+    assert recipe.words()
+
+
+def test_row_pointers_hold_the_shares_they_say() -> None:
+    usual, empty, huge = (
+        derive(recipe, 1000, 100_000).diff()
+        for recipe in (RowPointers(), RowPointers(empty=0.3), RowPointers(huge=0.6))
+    )
+    assert (usual == 0).sum() < 20
+    assert 250 <= (empty == 0).sum() <= 350
+    assert huge.max().item() == pytest.approx(60_000, rel=0.01)
+    assert derive(RowPointers(empty=1), 9, 50).diff().max() == 50
+    assert derive(RowPointers(huge=1), 9, 50).diff().max() == 50
+    assert not torch.equal(derive(RowPointers(), 50, 500, seed=1), derive(RowPointers(), 50, 500, seed=2))
+
+
+def test_statistics_are_those_of_the_rows_that_were_drawn() -> None:
+    """``mean`` and ``rstd`` stand before ``x`` in the signature: x is drawn first all the same."""
+    sizes = {"rows": 6, "nnz": 50}
+    inputs = {"mean": RowMean("x"), "rstd": RowRstd("x", eps=0.5), "x": Normal(1000, 2)}
+    drawn = draw_inputs(Manifest.model_validate(CSR), Case("one", Category.BASIC, sizes, inputs), 3)
+    assert list(drawn) == ["mean", "rstd", "x", "row_ptr"]
+    x = drawn["x"].double()
+    assert torch.equal(drawn["mean"], x.mean(1).float())
+    assert torch.allclose(drawn["rstd"].double(), (x.var(1, unbiased=False) + 0.5) ** -0.5, rtol=1e-6)
+    for recipe in (inputs["mean"], inputs["rstd"]):
+        assert "of x" in recipe.words()
+        assert derive(recipe, 3, 0, "mean").isnan().all()
+        assert derive(recipe, 0, 3, "mean").shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("name", "recipe", "said"),
+    [
+        ("mean", RowMean("z"), r"no input 'z' drawn before it; there are \['row_ptr', 'rstd', 'x'\]"),
+        ("mean", RowMean("out"), "no input 'out'"),
+        ("row_ptr", RowPointers("entries"), "KeyError: 'entries'"),
+        ("row_ptr", RowPointers("rows"), None),
+    ],
+)
+def test_a_bad_derived_recipe_names_case_and_argument(name: str, recipe: Filling, said: str | None) -> None:
+    if said is None:
+        assert derive(recipe, 3, 4)[-1] == 3
+        return
+    with pytest.raises(ChallengeInvalid, match=rf"case 'one', input '{name}'.*{said}"):
+        derive(recipe, 3, 4, name)
+
+
+def test_entries_without_a_row_are_refused() -> None:
+    with pytest.raises(ChallengeInvalid, match="nnz = 4, but no row can hold an entry"):
+        derive(RowPointers(), 0, 4)
+
+
+def with_inputs(write: Write, inputs: str) -> Challenge:
+    return write(cases=f"{CASES}\ndef inputs():\n    return {inputs}\n", hidden=HIDDEN)
+
+
+HIDDEN = "from grader.challenge.cases import case\ndef cases(): return [case('h', 'basic', rows=1, cols=1)]\n"
+
+
+def test_inputs_of_a_challenge_fill_cases_and_workloads(write: Write) -> None:
+    challenge = with_inputs(write, '{"x": Constant(5)}')
+    values = {
+        case.name: draw_inputs(challenge.manifest, case, 1)["x"].unique().tolist()
+        for case in (*challenge.cases, *challenge.hidden_cases, find_case(challenge, "workload small"))
+    }
+    assert values == {"basic": [5], "ones": [1], "h": [5], "workload small": [5]}
+    assert workload_case(challenge, challenge.manifest.workloads[0]).inputs == {"x": Constant(5)}
+
+
+def test_a_challenge_without_inputs_draws_what_its_manifest_says(write: Write) -> None:
+    challenge = write()
+    assert challenge.inputs == {}
+    assert challenge.case("basic").inputs == {}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ('{"y": Constant(5)}', r"cases.py: inputs\(\): inputs \['y'\] do not exist"),
+        ('{"out": Constant(5)}', r"inputs \['out'\] do not exist"),
+        ('{"x": 5}', r"inputs \['x'\] are not recipes"),
+        ("1 / 0", r"cases.py: inputs\(\): division by zero"),
+    ],
+)
+def test_bad_inputs_of_a_challenge_name_file_and_argument(write: Write, inputs: str, said: str) -> None:
+    with pytest.raises(ChallengeInvalid, match=said):
+        _ = with_inputs(write, inputs).cases

@@ -1,0 +1,122 @@
+"""Recipes for inputs that depend on others: on sizes that are no dimension of theirs, or on inputs drawn before them.
+
+A derived recipe has ``derive`` in place of ``draw``. All plain recipes of a case are drawn first, then the derived
+ones in the order of the signature. Importing this module does not import torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+# Row lengths are shares of whole weights: their sums are exact, so a GPU gives the same ones every time.
+_WEIGHTS = 1 << 10
+
+
+@dataclass(frozen=True)
+class RowPointers:
+    """Where each row of a CSR matrix begins: 0 first, the size named ``total`` last, non-decreasing between.
+
+    Rows differ in length, from almost nothing to twice the mean. ``empty``: about that share of rows holds nothing
+    (1: all but one). ``huge``: one row, at a random place, holds about that share of all entries.
+    """
+
+    total: str = "nnz"
+    empty: float = 0.0
+    huge: float = 0.0
+
+    def derive(
+        self,
+        drawn: Mapping[str, torch.Tensor],
+        sizes: Mapping[str, int],
+        shape: tuple[int, ...],
+        dtype: torch.dtype,
+        generator: torch.Generator,
+    ) -> torch.Tensor:
+        """Shape [rows + 1]. Raises ValueError where there are entries and no row to hold them."""
+        import torch
+
+        rows, entries = shape[0] - 1, sizes[self.total]
+        device = generator.device
+        if rows == 0:
+            if entries:
+                raise ValueError(f"{self.total} = {entries}, but no row can hold an entry")
+            return torch.zeros(1, dtype=dtype, device=device)
+        weights = torch.randint(1, _WEIGHTS, (rows,), generator=generator, device=device)
+        chosen = torch.randint(rows, (1,), generator=generator, device=device)
+        if self.empty:
+            kept = torch.rand(rows, generator=generator, device=device, dtype=torch.float64) >= self.empty
+            kept[chosen] = True  # someone has to hold the entries
+            weights *= kept
+        if self.huge:
+            others = weights.sum() - weights[chosen]
+            weights = weights if self.huge < 1 else torch.zeros_like(weights)
+            weights[chosen] = (others * (self.huge / max(1 - self.huge, 1e-9))).long() + 1
+        ends = weights.cumsum(0)
+        # total / total is exactly 1: the last row ends at the last entry.
+        places = (ends.double() / ends[-1] * entries).floor()
+        return torch.cat((places.new_zeros(1), places)).to(dtype)
+
+    def words(self) -> str:
+        parts = [f"row pointers from 0 to {self.total}"]
+        if self.empty:
+            parts.append(f"{self.empty:.0%} of rows empty")
+        if self.huge:
+            parts.append(f"one row holds {self.huge:.0%}")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class RowMean:
+    """The mean of each row of the input ``of``, computed in float64 and rounded to the dtype."""
+
+    of: str
+
+    def derive(
+        self,
+        drawn: Mapping[str, torch.Tensor],
+        sizes: Mapping[str, int],
+        shape: tuple[int, ...],
+        dtype: torch.dtype,
+        generator: torch.Generator,
+    ) -> torch.Tensor:
+        """Shape [rows], the first dimension of ``of``; NaN where a row has no element."""
+        return _input(drawn, self.of).double().mean(dim=-1).to(dtype)
+
+    def words(self) -> str:
+        return f"the mean of each row of {self.of}"
+
+
+@dataclass(frozen=True)
+class RowRstd:
+    """``1 / sqrt(variance + eps)`` of each row of the input ``of``, variance biased, computed in float64."""
+
+    of: str
+    eps: float = 1e-5
+
+    def derive(
+        self,
+        drawn: Mapping[str, torch.Tensor],
+        sizes: Mapping[str, int],
+        shape: tuple[int, ...],
+        dtype: torch.dtype,
+        generator: torch.Generator,
+    ) -> torch.Tensor:
+        """Shape [rows], the first dimension of ``of``; NaN where a row has no element."""
+        values = _input(drawn, self.of).double()
+        # Written out: torch.var warns of rows without elements.
+        variance = (values - values.mean(dim=-1, keepdim=True)).square().mean(dim=-1)
+        return (variance + self.eps).rsqrt().to(dtype)
+
+    def words(self) -> str:
+        return f"1 / sqrt(variance + {self.eps:g}) of each row of {self.of}"
+
+
+def _input(drawn: Mapping[str, torch.Tensor], name: str) -> torch.Tensor:
+    if name not in drawn:
+        raise ValueError(f"there is no input '{name}' drawn before it; there are {sorted(drawn)}")
+    return drawn[name]
