@@ -28,6 +28,7 @@ class BoxSpec:
     """What a box is for and how much it may use. ``program`` is a file of ``sandbox/runner``.
 
     ``gpu``: the one that the box may use; CUDA needs ``limits.GPU_BOX_MEMORY_BYTES`` of host memory then.
+    ``background``: it yields to whatever else the host does; ``cores``: the only ones it may use (empty: any).
     """
 
     purpose: Purpose
@@ -41,6 +42,8 @@ class BoxSpec:
     start_seconds: float = limits.BOX_START_SECONDS
     wall_seconds: float = limits.BOX_WALL_SECONDS
     gpu: Gpu | None = None
+    background: bool = False
+    cores: tuple[int, ...] = ()
 
 
 class EndReason(StrEnum):

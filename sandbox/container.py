@@ -15,6 +15,8 @@ from grader.sandbox.toolkit import cuda_home
 OPEN_FILES = 1024
 # Triton's and nvcc's caches make hundreds of files; each costs the host a kilobyte of memory that no limit counts.
 TMP_INODES = 16_384
+# Of the CPU, against the 1024 that every other process group of the host has by default.
+BACKGROUND_SHARES = 64
 
 
 def environment(spec: BoxSpec) -> dict[str, str]:
@@ -65,6 +67,8 @@ def host_config(client: Any, spec: BoxSpec, binds: list[str]) -> dict[str, Any]:
             mem_limit=spec.memory_bytes,
             memswap_limit=spec.memory_bytes,
             nano_cpus=int(min(spec.cpus, os.cpu_count() or 1) * 1e9),
+            cpuset_cpus=",".join(map(str, spec.cores)) or None,
+            cpu_shares=BACKGROUND_SHARES if spec.background else None,
             ulimits=[
                 Ulimit(name="core", soft=0, hard=0),
                 Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import array
+import functools
 import hashlib
 import json
 import os
@@ -13,19 +14,25 @@ import socket
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
 from grader.sandbox.compiler.log import clean_log
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
+from grader.sandbox.cores import background_cores
 from grader.sandbox.toolkit import cuda_home, nvcc_version
 
 # Log and resource lines as JSON: every character may become six.
 ANSWER_BYTES = 16 * limits.COMPILE_LOG_BYTES
 CACHE_BYTES = 256 * limits.MIB
 READ_BYTES = 1 * limits.MIB
+# So often is it asked whether anyone still wants the library.
+ASK_SECONDS = 0.25
+PROGRAM = "compile.py"
 # What a student may call a file; anything else is compiled as solution.cu.
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,120}\.cu")
 ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
@@ -41,10 +48,24 @@ class CompileRequest:
     filename: str = "solution.cu"
     arch: str = "sm_90"
 
-    def key(self) -> str:
-        """What the artefact depends on, as a hash."""
-        parts = (self.source, self.footer, self.filename, self.arch, str(nvcc_version()), "2")
+    def key(self, toolkit: str | None = None) -> str:
+        """What the artefact depends on, as a hash; ``toolkit``: another version than this machine's."""
+        parts = (
+            self.source,
+            self.footer,
+            self.filename,
+            self.arch,
+            toolkit or str(nvcc_version()),
+            recipe(),
+        )
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@functools.cache
+def recipe() -> str:
+    """The flags, and what is added to a source, as a hash: that of the program which has both."""
+    program = Path(__file__).resolve().parents[1] / "runner" / PROGRAM
+    return hashlib.sha256(program.read_bytes()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -92,10 +113,13 @@ class _Cache:
 cache = _Cache()
 
 
-def compile_cuda(boxes: BoxMaker, request: CompileRequest) -> CompileResult:
+def compile_cuda(
+    boxes: BoxMaker, request: CompileRequest, interrupt: Callable[[], None] = lambda: None
+) -> CompileResult:
     """Compile in a box of ``boxes``. A source that is at fault gives ``ok=False`` and a log that says why.
 
-    Raises BoxUnavailable when there is no compiler, or no box, or the box failed for no fault of the source.
+    ``interrupt`` is called every ``ASK_SECONDS`` and raises when nobody wants the library any more. Raises
+    BoxUnavailable when there is no compiler, or no box, or the box failed for no fault of the source.
     """
     home = cuda_home()
     if home is None or nvcc_version() is None:
@@ -110,7 +134,7 @@ def compile_cuda(boxes: BoxMaker, request: CompileRequest) -> CompileResult:
         return replace(known, seconds=time.monotonic() - started)
     box = boxes.start(compile_spec())
     try:
-        made = _Compilation(box, request, str(home / "bin" / "nvcc")).run()
+        made = _Compilation(box, request, str(home / "bin" / "nvcc"), interrupt).run()
     finally:
         box.kill()
     result = CompileResult(
@@ -122,13 +146,15 @@ def compile_cuda(boxes: BoxMaker, request: CompileRequest) -> CompileResult:
 
 
 def compile_spec() -> BoxSpec:
-    """The box that a compiler gets."""
+    """The box that a compiler gets: it yields to all else, and leaves cores to what is timed meanwhile."""
     return BoxSpec(
         Purpose.COMPILE,
-        program="compile.py",
+        program=PROGRAM,
         memory_bytes=limits.COMPILE_MEMORY_BYTES,
         # Past this even a silent parent's box ends; the parent's own clock is COMPILE_SECONDS.
         wall_seconds=limits.COMPILE_SECONDS + limits.BOX_START_SECONDS,
+        background=True,
+        cores=background_cores(),
     )
 
 
@@ -145,8 +171,9 @@ class _Made:
 class _Compilation:
     """One conversation with ``compile.py``: a request with a pipe's end, then library and answer, both bounded."""
 
-    def __init__(self, box: Box, request: CompileRequest, nvcc: str) -> None:
+    def __init__(self, box: Box, request: CompileRequest, nvcc: str, interrupt: Callable[[], None]) -> None:
         self._box = box
+        self._interrupt = interrupt
         self._connection = box.connection
         self._filename = request.filename if PLAIN_NAME.fullmatch(request.filename) else "solution.cu"
         self._request = {
@@ -191,8 +218,10 @@ class _Compilation:
         poll.register(self._connection, select.POLLIN)
         pipe_open = True
         while pipe_open or not self._answer_is_whole():
-            ready = poll.poll(max(0.0, self._deadline - time.monotonic()) * 1000)
-            if not ready:
+            self._interrupt()
+            left = self._deadline - time.monotonic()
+            ready = poll.poll(max(0.0, min(left, ASK_SECONDS)) * 1000)
+            if not ready and left <= 0:
                 return f"[the compiler took longer than {limits.COMPILE_SECONDS:g} seconds and was stopped]"
             for descriptor, _ in ready:
                 if descriptor != pipe:

@@ -1,6 +1,8 @@
 """Becomes the program of a local box: sets what only a process can set for itself, then executes the program.
 
-    python -I -S launch.py PARENT_PID DATA_BYTES FILE_BYTES PROGRAM ADDRESS
+    python -I -S launch.py PARENT_PID DATA_BYTES FILE_BYTES NICE CORES PROGRAM ADDRESS
+
+CORES such as "2,3"; empty: any.
 
 A program of its own instead of code run between fork and exec: the parent has threads, and between the two anything
 can deadlock.
@@ -27,6 +29,7 @@ def lower(which: int, value: int) -> None:
 
 def main() -> None:
     parent, data_bytes, file_bytes = (int(word) for word in sys.argv[1:4])
+    nice, cores = int(sys.argv[4]), [int(word) for word in sys.argv[5].split(",") if word]
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -36,9 +39,14 @@ def main() -> None:
     lower(resource.RLIMIT_DATA, data_bytes)
     lower(resource.RLIMIT_FSIZE, file_bytes)
     lower(resource.RLIMIT_NOFILE, OPEN_FILES)
+    if nice:
+        os.nice(nice)
+    if cores:
+        with contextlib.suppress(OSError):  # a core that was taken away meanwhile: any will do
+            os.sched_setaffinity(0, cores)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")  # where the kernel must kill someone, it shall be the box
-    os.execv(sys.executable, [sys.executable, "-I", *sys.argv[4:]])  # noqa: S606 - no shell is wanted
+    os.execv(sys.executable, [sys.executable, "-I", *sys.argv[6:]])  # noqa: S606 - no shell is wanted
 
 
 main()

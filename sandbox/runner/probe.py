@@ -49,6 +49,8 @@ def see(_request: Request, _descriptors: list[int]) -> Answer:
         "hostname": socket.gethostname(),
         "descriptors": sorted(int(name) for name in os.listdir("/proc/self/fd")),
         "oom_score": oom_score,
+        "nice": os.nice(0),
+        "cores": sorted(os.sched_getaffinity(0)),
         "python": sys.version,
     }
 

@@ -6,6 +6,7 @@ import ctypes
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -223,3 +224,35 @@ def test_nothing_here_loads_a_library(monkeypatch: pytest.MonkeyPatch, local_box
 
     monkeypatch.setattr(ctypes, "CDLL", refuse)
     assert compile_source(local_boxes, SOURCE).ok
+
+
+def test_nobody_waits_for_what_nobody_wants(boxes: BoxMaker) -> None:
+    class Unwanted(Exception):
+        pass
+
+    began = time.monotonic()
+
+    def interrupt() -> None:
+        if time.monotonic() - began > 1.0:
+            raise Unwanted
+
+    endless = (
+        "template <int N, int M> struct T { static const int v = T<N-1, 2*M>::v + T<N-1, 2*M+1>::v; };\n"
+    )
+    end = "template <int M> struct T<0, M> { static const int v = M; };\nint boom = T<40, 1>::v;\n"
+    with pytest.raises(Unwanted):
+        compile_cuda(boxes, CompileRequest(endless + end + SOURCE, FOOTER), interrupt)
+    assert time.monotonic() - began < 10
+
+
+def test_an_artefact_belongs_to_source_footer_architecture_and_toolkit() -> None:
+    request = CompileRequest(SOURCE, FOOTER)
+    others = [
+        replace(request, source=SOURCE + " "),
+        replace(request, footer=FOOTER + " "),
+        replace(request, arch="sm_90a"),
+        replace(request, filename="a.cu"),
+    ]
+    keys = {request.key(), *(other.key() for other in others), request.key("12.4.0")}
+    assert len(keys) == 6
+    assert request.key(nvcc_version()) == request.key()

@@ -1,0 +1,44 @@
+"""Which cores work in the background may use, so that what is timed on the same host keeps some to itself."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+# Of so many cores one is kept free of background work, and one at least: a judge spins on a core while it times, and
+# its runner on another. A host with several GPUs has so many more cores.
+ONE_IN = 4
+
+
+@functools.cache
+def background_cores() -> tuple[int, ...]:
+    """Cores for compilers and the like; empty, which means any, where there is only one."""
+    return shared_out(sorted(os.sched_getaffinity(0)), _threads_beside)
+
+
+def shared_out(cores: Sequence[int], beside: Callable[[int], frozenset[int]]) -> tuple[int, ...]:
+    """What is left of ``cores`` when every ``ONE_IN``-th is kept free, together with the hardware threads ``beside``
+    it, since those are the same core."""
+    wanted = max(1, len(cores) // ONE_IN)
+    kept: set[int] = set()
+    for core in cores:
+        if len(kept) >= wanted:
+            break
+        kept |= beside(core) | {core}
+    # Where all threads are one core's, half a core is better than none.
+    return tuple(core for core in cores if core not in kept) or tuple(cores[wanted:])
+
+
+def _threads_beside(core: int) -> frozenset[int]:
+    """The hardware threads of the core that ``core`` is one of, such as "0,32" or "0-1"; itself where not told."""
+    path = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
+    found: set[int] = set()
+    try:
+        for part in path.read_text().strip().split(","):
+            first, _, last = part.partition("-")
+            found |= set(range(int(first), int(last or first) + 1))
+    except (OSError, ValueError):
+        return frozenset({core})
+    return frozenset(found)

@@ -1,0 +1,50 @@
+"""Cores that are kept free of background work, and boxes that keep to theirs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+from grader.sandbox.box import Box, BoxMaker
+from grader.sandbox.compiler.nvcc import compile_spec
+from grader.sandbox.cores import background_cores, shared_out
+from tests.sandbox.talk import ask
+
+Start = Callable[..., Box]
+
+
+def _alone(core: int) -> frozenset[int]:
+    return frozenset({core})
+
+
+@pytest.mark.parametrize(
+    ("cores", "expected"),
+    [([0], ()), ([0, 1], (1,)), ([3, 7, 9], (7, 9)), (list(range(16)), tuple(range(4, 16)))],
+)
+def test_one_in_four_is_kept_free(cores: list[int], expected: tuple[int, ...]) -> None:
+    assert shared_out(cores, _alone) == expected
+
+
+def test_the_threads_of_a_core_are_kept_together() -> None:
+    kept = set(range(16)) - set(shared_out(list(range(16)), lambda core: frozenset({core % 8, core % 8 + 8})))
+    assert kept == {0, 8, 1, 9}
+
+
+def test_half_a_core_is_kept_where_there_is_but_one() -> None:
+    assert shared_out([0, 1], lambda _: frozenset({0, 1})) == (1,)
+
+
+def test_compilers_leave_a_core(boxes: BoxMaker, start: Start) -> None:
+    spec = compile_spec()
+    box = start(boxes, background=spec.background, cores=spec.cores)
+    seen = ask(box, "see")
+    mine = sorted(os.sched_getaffinity(0))
+    assert seen["cores"] == list(background_cores() or mine)
+    assert len(mine) == 1 or len(seen["cores"]) < len(mine)
+
+
+def test_a_background_box_yields(local_boxes: BoxMaker, start: Start) -> None:
+    nice = [ask(start(local_boxes, background=background), "see")["nice"] for background in (True, False)]
+    assert nice == [min(os.nice(0) + 10, 19), os.nice(0)]  # 19 is the most that there is
