@@ -44,6 +44,9 @@ CASE_SECONDS = 10.0
 # After a fault the process is gone or poisoned; three fresh boxes show a student what fails without a stampede.
 FRESH_BOXES = 3
 
+# Below this roofline time the uncertainty of a round's fixed cost (1 to 3 us) is more than half a percent of the time.
+RANKED_ROOFLINE_US = 400.0
+
 # The lease must outlive a few missed heartbeats, and a dead worker's submission should wait seconds, not minutes.
 LEASE_SECONDS = 30.0
 HEARTBEAT_SECONDS = 5.0

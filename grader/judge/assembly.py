@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader import scoring
+from grader import limits, scoring
 from grader.challenge.expression import parse
 from grader.challenge.model import DType, Manifest, Workload
 from grader.judge.device import Device
@@ -14,8 +14,6 @@ from grader.judge.timing import Measured
 from grader.schemas.report import CaseReport, CaseVerdict, Flag, Score, Verdict, WorkloadReport
 from grader.scoring import Estimate
 
-# Below this the uncertainty of a round's fixed cost (1 to 3 us) is more than half a percent of the time.
-RANKED_ROOFLINE_S = 400e-6
 # Measured ceilings are good to a few percent; beyond this somebody should look.
 ABOVE_ROOFLINE = 1.05
 
@@ -57,21 +55,24 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
     return WorkloadReport(
         name=workload.name,
         sizes=dict(workload.sizes),
-        ranked=device.name == CPU or (roofline is not None and roofline >= RANKED_ROOFLINE_S),
+        ranked=device.name == CPU or (roofline is not None and roofline * 1e6 >= limits.RANKED_ROOFLINE_US),
         time_us=time_us,
         ci_us=(low, high),
         rounds=measured.rounds,
         baselines_us=dict(timed.baselines),
         speedup=eager / time_us if eager else None,
         sol=roofline / measured.time.value if roofline is not None else None,
+        roofline_us=roofline * 1e6 if roofline is not None else None,
         host_us=measured.host * 1e6,
         gated=measured.gated,
+        fixed_us=measured.fixed * 1e6,
         charged_us=measured.charged * 1e6,
     )
 
 
-def flags_of(workloads: Sequence[WorkloadReport]) -> list[Flag]:
-    found = []
+def flags_of(workloads: Sequence[WorkloadReport], library_ops: Sequence[str] = ()) -> list[Flag]:
+    """``library_ops``: torch's own operations that the runner said it saw."""
+    found = [Flag.LIBRARY_KERNEL] if library_ops else []
     if any(it.ranked and it.sol is not None and it.sol > ABOVE_ROOFLINE for it in workloads):
         found.append(Flag.ABOVE_ROOFLINE)
     if any(it.charged_us for it in workloads):

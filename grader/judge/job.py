@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from grader.schemas.report import Language, Report, Strict
+from grader.schemas.report import Language, Report
+from grader.schemas.strict import Strict
 from grader.schemas.submission import ProgressView, State
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from grader.schemas.report import Language, Sizes, Strict
+from grader.schemas.report import Language, Sizes
+from grader.schemas.strict import Strict
 
 
 class ArgumentView(Strict):

@@ -8,7 +8,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from grader import limits
+from grader.schemas.hardware import GpuState, KernelUsage
+from grader.schemas.strict import Strict
 
 Sizes = dict[str, int]
 Interval = tuple[float, float]
@@ -75,12 +79,6 @@ class Language(StrEnum):
         return ".cu" if self is Language.CUDA else ".py"
 
 
-class Strict(BaseModel):
-    """Base of our models: unknown keys are errors, instances do not change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 class Mismatch(Strict):
     """The first element that differs, and how many do. ``index`` is row-major, one number per dimension."""
 
@@ -130,15 +128,51 @@ class WorkloadReport(Strict):
     sol: float | None = Field(
         default=None, description="roofline time / measured time; none where no ceiling is known"
     )
+    roofline_us: float | None = Field(
+        default=None, description="what memory and arithmetic alone need here; none where it is not known"
+    )
     host_us: float | None = Field(default=None, description="go -> queued on the judge's clock")
     gated: bool = True
+    fixed_us: float | None = Field(default=None, description="cost of a round that was taken off")
     charged_us: float = Field(default=0.0, ge=0, description="time added for work outside the gate")
+    gpu: GpuState | None = Field(default=None, description="none on a host, and where NVML is not there")
 
     @model_validator(mode="after")
     def _interval_holds_time(self) -> WorkloadReport:
         if not self.ci_us[0] <= self.time_us <= self.ci_us[1]:
             raise ValueError(f"workload {self.name}: {self.time_us} lies outside its interval {self.ci_us}")
         return self
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is out of the ordinary with this time, a sentence each, for a student."""
+        return [text for text in (self._why_ungated(), self._why_not_ranked(), self._why_charged()) if text]
+
+    def _why_ungated(self) -> str:
+        if self.gated:
+            return ""
+        return (
+            "Not gated: a call did not queue behind the closed gate, because it waits for the device, copies to the "
+            "host or allocates; so the gate was open from the start, and it pays for its own launching and waiting."
+        )
+
+    def _why_not_ranked(self) -> str:
+        if self.ranked:
+            return ""
+        if self.roofline_us is None:
+            return "Shown, not ranked: what this device reaches at most is not known."
+        return (
+            f"Shown, not ranked: at best this size takes {_microseconds(self.roofline_us)} here, and below "
+            f"{limits.RANKED_ROOFLINE_US:,.0f} µs the cost of a round is not known well enough to rank by."
+        )
+
+    def _why_charged(self) -> str:
+        if not self.charged_us:
+            return ""
+        return (
+            f"{_microseconds(self.charged_us)} were added: outside the gate its rounds took that much longer than the "
+            "control's, as they do where work is done before it opens or after it said done."
+        )
 
 
 class Score(Strict):
@@ -164,6 +198,10 @@ class Report(Strict):
     cases: list[CaseReport] = Field(default_factory=list)
     workloads: list[WorkloadReport] = Field(default_factory=list)
     score: Score = Field(default_factory=Score)
+    kernels: list[KernelUsage] = Field(default_factory=list, description="what each takes of the device")
+    library_ops: list[str] = Field(
+        default_factory=list, description="torch's own operations that ran in solve, as the runner said"
+    )
     compiler_log: str = ""
     detail: str = Field(default="", description="one sentence on a verdict that no case explains")
     hint: str = ""
@@ -179,6 +217,8 @@ class Report(Strict):
             raise ValueError("compile_error, but cases or workloads ran")
         if self.workloads and self.verdict is not Verdict.ACCEPTED:
             raise ValueError("only an accepted submission is timed")
+        if self.library_ops and Flag.LIBRARY_KERNEL not in self.flags:
+            raise ValueError("operations of a library, but no flag that says so")
         return self
 
     def redacted(self) -> Report:
@@ -191,6 +231,10 @@ class Report(Strict):
                 case = _without_data(case, number)
             cases.append(case)
         return self.model_copy(update={"cases": cases})
+
+
+def _microseconds(value: float) -> str:
+    return f"{value:,.0f} µs" if value >= 99.5 else f"{value:.1f} µs"
 
 
 def _without_data(case: CaseReport, number: int) -> CaseReport:

@@ -7,7 +7,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from grader.schemas.report import Language, Score, Strict, Verdict
+from grader.schemas.report import Language, Score, Verdict
+from grader.schemas.strict import Strict
 
 
 class State(StrEnum):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from grader.schemas.hardware import KernelUsage
+
+__all__ = ["MOST_KERNELS", "NAME_CHARS", "KernelUsage", "kernels_of"]
 
 # A source with more kernels than this was generated; nobody reads a longer table.
 MOST_KERNELS = 64
@@ -18,42 +21,42 @@ _STACK = re.compile(
 )
 _USED = re.compile(r"ptxas info\s*: Used (?P<registers>\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
-
-
-@dataclass(frozen=True)
-class KernelUsage:
-    """One kernel: registers, bytes spilled and bytes of stack per thread; bytes of static shared memory per block."""
-
-    name: str
-    registers: int
-    shared_bytes: int
-    spill_stores: int
-    spill_loads: int
-    stack_bytes: int
+# One for each bank. The assembler of CUDA 13 says nothing of it for the newest architectures.
+_CONSTANT = re.compile(r"(\d+) bytes cmem\[\d+\]")
+_NO_STACK = {"stack": 0, "stores": 0, "loads": 0}
 
 
 def kernels_of(text: str) -> tuple[KernelUsage, ...]:
     """The kernels that ``text`` (demangled lines of ``ptxas -v``) tells of, in its order. Never raises: the text
     comes out of a box, and what makes no sense is left out."""
     found: list[KernelUsage] = []
-    name, in_kernel, stack = "", False, (0, 0, 0)
+    name, in_kernel, stack = "", False, _NO_STACK
     for line in text.splitlines():
         if entry := _ENTRY.match(line):
-            name, stack = entry["name"], (0, 0, 0)
+            name, stack = entry["name"], _NO_STACK
         elif properties := _PROPERTIES.match(line):
             # Functions that were not inlined have properties too; they come after the kernel that calls them.
             in_kernel = properties["name"] == name
         elif in_kernel and (sizes := _STACK.match(line)):
-            stack = (_number(sizes["stores"]), _number(sizes["loads"]), _number(sizes["stack"]))
+            stack = {key: _number(digits) for key, digits in sizes.groupdict().items()}
         elif name and (used := _USED.match(line)):
-            shared = _SHARED.search(line)
-            found.append(
-                KernelUsage(
-                    _plain(name), _number(used["registers"]), _number(shared[1]) if shared else 0, *stack
-                )
-            )
+            found.append(_usage(name, used["registers"], line, stack))
             name, in_kernel = "", False
     return tuple(found[:MOST_KERNELS])
+
+
+def _usage(name: str, registers: str, line: str, stack: dict[str, int]) -> KernelUsage:
+    shared = _SHARED.search(line)
+    constant = [_number(digits) for digits in _CONSTANT.findall(line)]
+    return KernelUsage(
+        name=_plain(name),
+        registers=_number(registers),
+        shared_bytes=_number(shared[1]) if shared else 0,
+        constant_bytes=min(sum(constant), _MOST) if constant else None,
+        stack_bytes=stack["stack"],
+        spill_stores=stack["stores"],
+        spill_loads=stack["loads"],
+    )
 
 
 def _number(digits: str) -> int:

@@ -1,0 +1,101 @@
+"""What a report says of the hardware: what each kernel takes of it, and how the GPU was while it was timed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from grader.schemas.strict import Strict
+
+Bytes = Annotated[int, Field(ge=0)]
+
+
+class Witness(StrEnum):
+    """Who says what a kernel takes."""
+
+    ASSEMBLER = "assembler"
+    RUNNER = "runner"
+
+
+class KernelUsage(Strict):
+    """One kernel: registers, bytes spilled and bytes of stack per thread; bytes of static shared memory per block.
+
+    What the assembler said while the source was compiled is the compiler's word; what the runner says of a Triton
+    kernel comes from the process that runs the submission, and is believed by nobody.
+    """
+
+    name: str
+    registers: int = Field(ge=0)
+    shared_bytes: Bytes = 0
+    constant_bytes: Bytes | None = Field(default=None, description="none where the assembler does not tell")
+    stack_bytes: Bytes = 0
+    spill_stores: Bytes = 0
+    spill_loads: Bytes = 0
+    said_by: Witness = Witness.ASSEMBLER
+
+    @property
+    def spills(self) -> bool:
+        return self.spill_stores + self.spill_loads > 0
+
+
+class ClockEvent(StrEnum):
+    """Why a GPU's clocks were below its highest, in the driver's terms."""
+
+    IDLE = "idle"
+    APPLICATION_CLOCKS = "application_clocks"
+    POWER_CAP = "power_cap"
+    HARDWARE_SLOWDOWN = "hardware_slowdown"
+    SYNC_BOOST = "sync_boost"
+    THERMAL_SLOWDOWN = "thermal_slowdown"
+    HARDWARE_THERMAL_SLOWDOWN = "hardware_thermal_slowdown"
+    POWER_BRAKE = "power_brake"
+    DISPLAY_CLOCKS = "display_clocks"
+
+    @property
+    def slows(self) -> bool:
+        """Whether a round made in it is made again: heat or hardware held the GPU back. A power cap does not count,
+        because it is the normal state of a large matrix product."""
+        return self in _SLOWING
+
+
+_SLOWING = frozenset(
+    {
+        ClockEvent.HARDWARE_SLOWDOWN,
+        ClockEvent.THERMAL_SLOWDOWN,
+        ClockEvent.HARDWARE_THERMAL_SLOWDOWN,
+        ClockEvent.POWER_BRAKE,
+    }
+)
+
+
+class Spread(Strict):
+    """Least, middle and largest of a few samples."""
+
+    low: float
+    median: float
+    high: float
+
+    @model_validator(mode="after")
+    def _is_in_order(self) -> Spread:
+        if not self.low <= self.median <= self.high:
+            raise ValueError(f"{self.low}, {self.median}, {self.high} are not in order")
+        return self
+
+
+class GpuState(Strict):
+    """How the GPU was around the rounds of one workload, by NVML on the judge's side. What a GPU or its driver does not
+    tell is none. ``repeated``: rounds that were made again because heat or hardware slowed the GPU."""
+
+    samples: int = Field(ge=1)
+    sm_mhz: Spread | None = None
+    memory_mhz: Spread | None = None
+    power_w: Spread | None = None
+    temperature_c: int | None = Field(default=None, description="the highest, degrees Celsius")
+    events: list[ClockEvent] = Field(default_factory=list, description="why clocks were below the highest")
+    repeated: int = Field(default=0, ge=0)
+
+    @property
+    def slowed(self) -> bool:
+        return any(event.slows for event in self.events)
