@@ -1,0 +1,179 @@
+"""What judging depends on, as plain data: two folders judge alike exactly where this is the same.
+
+Titles, prose, places in the course, starters, points, comments and notes are not part of it: who changes those needs
+no new version. Nothing here runs ``reference.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import tokenize
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from grader.challenge.cases import Case
+from grader.challenge.loader import Challenge
+
+# JSON values by part: "tolerance", "cases", "reference", ... Parts are left out where a copy of the folder does not
+# have them (students have no hidden cases).
+Content = dict[str, Any]
+
+# What challenge.toml says that no verdict and no time depends on. Every other key is judged by, also keys to come.
+_NOT_JUDGED = frozenset(
+    "title track order prerequisites difficulty tags version languages grading waives".split()
+)
+# Parts that hold one value for each name: a difference names what was added, removed and changed in them.
+_BY_NAME = ("workloads", "compare", "inputs", "cases", "hidden_cases")
+# Parts that only some copies of a folder can know.
+_STAFF_ONLY = ("hidden_cases", "hidden_recipes")
+
+
+def content(challenge: Challenge) -> Content:
+    """Everything that the verdict and the time of a submission depend on. Raises ChallengeInvalid."""
+    said = challenge.manifest.model_dump(mode="json", exclude_defaults=True)
+    parts: Content = {key: _plain(value) for key, value in said.items() if key not in _NOT_JUDGED}
+    parts["workloads"] = {it["name"]: _without(it, "name") for it in parts["workloads"]}
+    parts["reference"] = _code(challenge.reference_source)
+    parts["inputs"] = {name: _plain(recipe) for name, recipe in challenge.inputs.items()}
+    public = challenge.cases
+    parts["cases"] = {case.name: _case(case) for case in public}
+    parts |= _recipes("recipes", challenge.folder / "cases.py", public, challenge.inputs.values())
+    staff = challenge.reference_folder / "staff"
+    if staff.is_dir():
+        hidden = challenge.hidden_cases
+        parts["hidden_cases"] = {case.name: _case(case) for case in hidden}
+        parts |= _recipes("hidden_recipes", staff / "hidden_cases.py", hidden, ())
+    return parts
+
+
+def digest(parts: Mapping[str, Any]) -> str:
+    """SHA-256 of ``parts``, hex."""
+    return hashlib.sha256(_text(parts).encode()).hexdigest()
+
+
+def agree(one: Content, other: Content) -> bool:
+    """Whether both judge alike, as far as both know: hidden cases are compared only where both copies have them."""
+    return not changes(one, other)
+
+
+def merged(known: Content, more: Content) -> Content:
+    """``known`` with the parts that only ``more`` has."""
+    return {**more, **known}
+
+
+@dataclass(frozen=True)
+class Change:
+    """``kind``: added, removed or changed. ``name`` is "" where the part is one whole; values are JSON, or text."""
+
+    part: str
+    name: str
+    kind: str
+    before: Any = None
+    after: Any = None
+
+
+def changes(before: Content, after: Content) -> list[Change]:
+    """What differs from ``before`` to ``after``, in the order of parts and names. Empty parts count as absent."""
+    found = []
+    for part in sorted({*before, *after}):
+        if part in _STAFF_ONLY and not (_knows_staff(before) and _knows_staff(after)):
+            continue
+        if not before or not after:
+            continue  # a version that was served before contents were kept: nothing is known of it
+        old, new = before.get(part), after.get(part)
+        if part in _BY_NAME:
+            found += _by_name(part, old or {}, new or {})
+        elif _text(old or None) != _text(new or None):
+            found.append(_change(part, "", old, new))
+    return found
+
+
+def _knows_staff(parts: Content) -> bool:
+    return "hidden_cases" in parts
+
+
+def _by_name(part: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
+    names = [*old, *(name for name in new if name not in old)]
+    return [
+        _change(part, name, old.get(name), new.get(name))
+        for name in names
+        if _text(old.get(name)) != _text(new.get(name))
+    ]
+
+
+def _change(part: str, name: str, old: Any, new: Any) -> Change:
+    kind = "added" if old is None else "removed" if new is None else "changed"
+    return Change(part, name, kind, old, new)
+
+
+def _case(case: Case) -> dict[str, Any]:
+    # Without the category and the note: they tell a person why the case exists.
+    return {"sizes": _plain(case.sizes), "inputs": _plain(case.inputs), "scalars": _plain(case.scalars)}
+
+
+def _recipes(part: str, path: Path, cases: Iterable[Case], others: Iterable[object]) -> Content:
+    """The text of a file that defines recipes of its own: what they draw is not to be seen from their fields."""
+    used = [*others, *(recipe for case in cases for recipe in case.inputs.values())]
+    if all(_ours(recipe) for recipe in used):
+        return {}
+    return {part: _code(path.read_text(encoding="utf-8"))}
+
+
+def _ours(value: object) -> bool:
+    """Whether a recipe, and every recipe within it, is one of ``grader``'s."""
+    if not is_dataclass(value):
+        return isinstance(value, str | int | float | bool | tuple | list | None)
+    if not type(value).__module__.startswith("grader."):
+        return False
+    return all(_ours(getattr(value, field.name)) for field in fields(value))
+
+
+def _plain(value: Any) -> Any:
+    """``value`` as JSON can hold it, the same for the same meaning: 1 and 1.0, a list and a tuple."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return str(value)
+        whole = value.is_integer() and math.copysign(1, value) > 0
+        return int(value) if whole else value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if is_dataclass(value):
+        said = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {"recipe": type(value).__name__, **said}
+    if value is None or isinstance(value, str | int):
+        return value
+    return type(value).__name__  # its file's text says the rest, see _recipes
+
+
+def _without(values: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name != key}
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _code(source: str) -> str:
+    """Python without comments, empty lines and blanks at line ends: rewording a comment changes no verdict.
+
+    Comments are cut out by their place, so that every version of Python gives the same text.
+    """
+    lines = source.splitlines()
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.COMMENT:
+                row, column = token.start
+                lines[row - 1] = lines[row - 1][:column]
+    except (tokenize.TokenError, SyntaxError):
+        return source
+    return "\n".join(stripped for line in lines if (stripped := line.rstrip()))
