@@ -41,9 +41,9 @@ class KernelUsage(Strict):
 
 
 class ClockEvent(StrEnum):
-    """Why a GPU's clocks were below its highest, in the driver's terms."""
+    """Why a GPU's clocks were below its highest, in the driver's terms. That it was idle is none of them: it is looked
+    at between rounds."""
 
-    IDLE = "idle"
     APPLICATION_CLOCKS = "application_clocks"
     POWER_CAP = "power_cap"
     HARDWARE_SLOWDOWN = "hardware_slowdown"

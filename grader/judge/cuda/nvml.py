@@ -1,0 +1,151 @@
+"""How a GPU is while it is timed (clocks, heat, power, and why it was held back), by NVML and on the judge's side.
+
+Without NVML, or without its Python package, nothing is known and nothing fails: no time depends on it, except that a
+round made while heat or hardware slowed the GPU is made again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.schemas.hardware import ClockEvent, GpuState, Spread
+
+# A GPU that stays hot is timed as it is, and its report says so: waiting for it to cool would hold up everybody.
+MOST_REPEATED = 20
+
+# NVML's numbers, which its package names differently from one release to the next.
+_SM_CLOCK, _MEMORY_CLOCK, _CORE_TEMPERATURE = 1, 2, 0
+_EVENTS = {
+    0x002: ClockEvent.APPLICATION_CLOCKS,
+    0x004: ClockEvent.POWER_CAP,
+    0x008: ClockEvent.HARDWARE_SLOWDOWN,
+    0x010: ClockEvent.SYNC_BOOST,
+    0x020: ClockEvent.THERMAL_SLOWDOWN,
+    0x040: ClockEvent.HARDWARE_THERMAL_SLOWDOWN,
+    0x080: ClockEvent.POWER_BRAKE,
+    0x100: ClockEvent.DISPLAY_CLOCKS,
+}
+# The second is what drivers before 535 call the first.
+_REASONS = ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One look: megahertz, degrees Celsius, watts; none where this GPU or its driver does not tell."""
+
+    sm_mhz: int | None = None
+    memory_mhz: int | None = None
+    temperature_c: int | None = None
+    power_w: float | None = None
+    events: frozenset[ClockEvent] = frozenset()
+
+
+def slowed(sample: Sample | None) -> bool:
+    """Whether heat or hardware held the GPU back. A power cap does not count: see ``ClockEvent.slows``."""
+    return sample is not None and any(event.slows for event in sample.events)
+
+
+def summary(samples: Sequence[Sample], repeated: int = 0) -> GpuState | None:
+    """What a report keeps of ``samples``; None where there are none."""
+    if not samples:
+        return None
+    heat = [it.temperature_c for it in samples if it.temperature_c is not None]
+    seen = {event for it in samples for event in it.events}
+    return GpuState(
+        samples=len(samples),
+        sm_mhz=_spread(it.sm_mhz for it in samples),
+        memory_mhz=_spread(it.memory_mhz for it in samples),
+        power_w=_spread(it.power_w for it in samples),
+        temperature_c=max(heat, default=None),
+        events=[event for event in ClockEvent if event in seen],
+        repeated=repeated,
+    )
+
+
+def _spread(values: Iterable[float | None]) -> Spread | None:
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    return Spread(low=min(known), median=statistics.median(known), high=max(known))
+
+
+class Monitor:
+    """Looks at the GPU with this UUID. ``library`` is ``pynvml``, or what stands for it in a test."""
+
+    def __init__(self, uuid: str, library: Any = None) -> None:
+        self._nvml = library if library is not None else _library()
+        self._handle: Any = None
+        self._reasons: Callable[[Any], int] | None = None
+        if self._nvml is None:
+            return
+        with suppress(self._nvml.NVMLError):
+            self._nvml.nvmlInit()
+            self._handle = self._nvml.nvmlDeviceGetHandleByUUID(uuid)
+            self._reasons = self._find_reasons()
+
+    def sample(self) -> Sample | None:
+        """One look; None where NVML is not there."""
+        if self._handle is None:
+            return None
+        nvml = self._nvml
+        milliwatts = self._read(nvml.nvmlDeviceGetPowerUsage)
+        return Sample(
+            sm_mhz=self._read(nvml.nvmlDeviceGetClockInfo, _SM_CLOCK),
+            memory_mhz=self._read(nvml.nvmlDeviceGetClockInfo, _MEMORY_CLOCK),
+            temperature_c=self._read(nvml.nvmlDeviceGetTemperature, _CORE_TEMPERATURE),
+            power_w=None if milliwatts is None else milliwatts / 1000,
+            events=self._events(),
+        )
+
+    def _events(self) -> frozenset[ClockEvent]:
+        bits = self._read(self._reasons) if self._reasons is not None else None
+        return frozenset(event for bit, event in _EVENTS.items() if (bits or 0) & bit)
+
+    def _find_reasons(self) -> Callable[[Any], int] | None:
+        """The name of this call that both the package and the driver know."""
+        for name in _REASONS:
+            function: Callable[[Any], int] | None = getattr(self._nvml, name, None)
+            if function is not None and self._read(function) is not None:
+                return function
+        return None
+
+    def _read(self, function: Callable[..., int], *arguments: int) -> int | None:
+        try:
+            return function(self._handle, *arguments)
+        except self._nvml.NVMLError:
+            return None
+
+
+def _library() -> Any:
+    try:
+        return importlib.import_module("pynvml")
+    except ImportError:
+        return None
+
+
+@dataclass
+class Record:
+    """The looks around the rounds of one workload, and how many of these were made again."""
+
+    monitor: Monitor
+    samples: list[Sample] = field(default_factory=list)
+    repeated: int = 0
+
+    def round_counts(self) -> bool:
+        """Look once, after a round and outside of what is timed. False where that round is to be made again."""
+        sample = self.monitor.sample()
+        if sample is None:
+            return True
+        self.samples.append(sample)
+        if not slowed(sample) or self.repeated >= MOST_REPEATED:
+            return True
+        self.repeated += 1
+        return False
+
+    def state(self) -> GpuState | None:
+        return summary(self.samples, self.repeated)
