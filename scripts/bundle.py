@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUNDLE = ROOT / ".bundle"
 MOST_BYTES = 64 << 20
 
-WANTED = ("kernel-grader[server,judge]", "pytest", "pytest-timeout", "httpx", "hypothesis")
+WANTED = ("kernel-grader[server,judge]", "pytest", "pytest-timeout")
 # A GPU host has these, each for its own driver and GPU; so nothing that only they need is collected either.
 ON_THE_HOST = {"torch", "triton", "numpy", "cuda-bindings", "nvidia-ml-py", "pip", "setuptools"}
 # glibc 2.28 is what the youngest of the wheels need; pip wants every version by name.

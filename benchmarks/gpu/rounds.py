@@ -1,26 +1,31 @@
 """Shows what a time is made of: the rounds of control and subject, their gate times, windows and spread.
 
-Usage: python3 benchmarks/gpu/rounds.py [SLUG [LANGUAGE [GRADINGS]]]    (default: vector_add cuda 3)
+Usage: python3 benchmarks/gpu/rounds.py [SLUG [LANGUAGE [GRADINGS [BOXES]]]]    (default: vector_add cuda 3 local)
+GRADER_CHALLENGES may name another course. Only workloads that are ranked are shown.
 
 For each grading and workload it prints quantiles, in microseconds, of G - known length (control, before and after),
-of G (subject), and of S - G (both). A fixed cost that wanders shows here first.
+of G (subject), and of what lies before and after the gate (both). A fixed cost that wanders shows here first.
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from grader import limits
 from grader.challenge.loader import find_course
 from grader.challenge.signature import cuda_footer
+from grader.judge.assembly import roofline_seconds
 from grader.judge.device import make_device
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
 from grader.judge.timing import Stopwatch, settle
 from grader.judge.tuning import tune
+from grader.sandbox.choose import make_boxes
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
-from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Language
 
 
@@ -31,10 +36,11 @@ def quantiles(seconds: Sequence[float]) -> str:
 
 
 def main() -> None:
-    slug, language, count = (*sys.argv[1:], *("vector_add", "cuda", "3")[len(sys.argv) - 1 :])
+    slug, language, count, kind = (*sys.argv[1:], *("vector_add", "cuda", "3", "local")[len(sys.argv) - 1 :])
     tune()
-    device, boxes = make_device("h200", 0), LocalBoxes()
-    course = find_course()
+    device, boxes = make_device("h200", 0), make_boxes(kind)
+    chosen_course = os.environ.get("GRADER_CHALLENGES")
+    course = find_course(Path(chosen_course) if chosen_course else None)
     challenge, chosen = course.load(slug), Language(language)
     source = (course.root / "reference" / slug / "staff" / f"solution{chosen.suffix}").read_text()
     request = Request(challenge, chosen, source, device.name, b"rounds" * 6, [])
@@ -48,6 +54,9 @@ def main() -> None:
         launcher = Launcher(request, device, boxes, lambda: None, artefact)
         control = launcher.control()
         for workload in request.workloads:
+            least = roofline_seconds(challenge.manifest, workload, device.ceilings())
+            if least is None or least * 1e6 < limits.RANKED_ROOFLINE_US:
+                continue
             watch = lambda part, it=workload: Stopwatch(challenge, it, request.seed_key, device, part)  # noqa: E731
             before = watch("before").control(control)
             subject = launcher.submission()
@@ -58,9 +67,11 @@ def main() -> None:
             for name, half in (("before", before), ("after", after)):
                 print(f"  {name + ': G - known':32}{quantiles([it.gate - known for it, known in half])}")
                 print(f"  {name + ': known':32}{quantiles([known for _, known in half])}")
-                print(f"  {name + ': S - G':32}{quantiles([it.window - it.gate for it, _ in half])}")
+                print(f"  {name + ': before the gate':32}{quantiles([it.before for it, _ in half])}")
+                print(f"  {name + ': after the gate':32}{quantiles([it.after for it, _ in half])}")
             print(f"  {'own: G':32}{quantiles([it.gate for it in own.rounds])}")
-            print(f"  {'own: S - G':32}{quantiles([it.window - it.gate for it in own.rounds])}")
+            print(f"  {'own: before the gate':32}{quantiles([it.before for it in own.rounds])}")
+            print(f"  {'own: after the gate':32}{quantiles([it.after for it in own.rounds])}")
             found = settle(own, [*before, *after], device.noise)
             print(
                 f"  time {found.time.value * 1e6:.2f}  c {found.fixed * 1e6:.2f}  E {found.excess * 1e6:.2f}"

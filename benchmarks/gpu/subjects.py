@@ -13,10 +13,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from grader import limits
 from grader.challenge.loader import Challenge, Course, find_course
 from grader.challenge.model import Kind, Workload
 from grader.challenge.signature import cuda_footer
-from grader.judge.assembly import RANKED_ROOFLINE_S, roofline_seconds
+from grader.judge.assembly import roofline_seconds
 from grader.judge.device import Device
 from grader.judge.request import CPU
 from grader.sandbox.box import BoxMaker
@@ -76,7 +77,7 @@ def workloads(challenge: Challenge, device: Device, *, ranked_only: bool) -> lis
 def is_ranked(challenge: Challenge, workload: Workload, device: Device) -> bool:
     """Always on the CPU, where no roofline is known."""
     least = roofline_seconds(challenge.manifest, workload, device.ceilings())
-    return least is None or least >= RANKED_ROOFLINE_S
+    return least is None or least * 1e6 >= limits.RANKED_ROOFLINE_US
 
 
 def narrowed(challenge: Challenge, chosen: Sequence[Workload]) -> Challenge:

@@ -13,7 +13,7 @@ from grader.challenge.loader import Challenge
 from grader.judge.arena import HOST, Arena, MemoryMaker
 from grader.judge.compare import compare, differs
 from grader.judge.environment import cpu_model
-from grader.judge.gate import HostGate
+from grader.judge.gate import HostGate, Opening
 from grader.judge.oracle import Question
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.schemas.report import Language, Mismatch
@@ -38,6 +38,9 @@ class Gate(Protocol):
 
     def next_round(self) -> int: ...
     def open(self) -> float: ...
+    def open_behind(self, reveal: Callable[[], None], look: Callable[[], None]) -> Opening: ...
+    def look_now(self) -> float: ...
+    def give_up(self) -> None: ...
     def is_done(self) -> bool: ...
     def spin_until_done(self, deadline: float, gone: Callable[[], bool]) -> float | None: ...
     def close(self) -> None: ...
@@ -55,21 +58,29 @@ class Plan:
 
 @dataclass(frozen=True)
 class Noise:
-    """What ``E`` may be without meaning anything: this share of the window, and at least these seconds."""
+    """What ``E`` may be without meaning anything: this share of what lies outside the gate, and at least these
+    seconds."""
 
-    window: float
+    outside: float
     least: float
 
 
 class Watch(Protocol):
-    """How a timed call's outputs are compared, all of them, in two steps."""
+    """How a timed call's outputs are compared, all of them: ``aim`` before the round, ``look`` within its window, the
+    rest after it."""
 
-    def look(self, question: Question) -> bool:
-        """Within the window: snapshot and compare. True where something may be wrong. It takes as long for a wrong
-        answer as for a right one, so that a control, which computes nothing, calibrates it."""
+    def aim(self, question: Question) -> None:
+        """Make ready to hold outputs against this question's answers."""
+
+    def look(self) -> None:
+        """Snapshot and compare. It takes as long for a wrong answer as for a right one, so that a control, which
+        computes nothing, calibrates it. On a GPU it only enqueues."""
+
+    def suspicious(self) -> bool:
+        """Whether something may be wrong."""
 
     def explain(self, question: Question) -> Mismatch | None:
-        """After the window: what is wrong with the snapshot, or None where nothing is."""
+        """What is wrong with the snapshot, or None where nothing is."""
 
 
 class HostWatch:
@@ -78,10 +89,19 @@ class HostWatch:
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
         self._snapshot: dict[str, torch.Tensor] = {}
+        self._question: Question | None = None
+        self._differs = False
 
-    def look(self, question: Question) -> bool:
+    def aim(self, question: Question) -> None:
+        self._question = question
+
+    def look(self) -> None:
+        assert self._question is not None
         self._snapshot = self._arena.snapshot()
-        return differs(self._arena, self._snapshot, question)
+        self._differs = differs(self._arena, self._snapshot, self._question)
+
+    def suspicious(self) -> bool:
+        return self._differs
 
     def explain(self, question: Question) -> Mismatch | None:
         return compare(self._arena, self._snapshot, question)
@@ -124,8 +144,8 @@ class Device(Protocol):
     def before_round(self) -> None:
         """Finish what is under way and bring the device to a like state for everybody; then the call is queued."""
 
-    def after_reveal(self, arena: Arena) -> None:
-        """Leave nothing of the inputs in a cache."""
+    def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
+        """Put a timed round's inputs where the runner sees them, and leave nothing of them in a cache."""
 
     def watch(self, arena: Arena) -> Watch: ...
 
@@ -148,7 +168,7 @@ class HostDevice:
     memories: MemoryMaker = HOST
     plan = Plan()
     # A shared CPU moves the end of a window by about a scheduler's tick.
-    noise = Noise(window=0.01, least=0.5e-3)
+    noise = Noise(outside=0.05, least=0.5e-3)
     baselines = ("eager",)
     # What a CUDA source is compiled for where nothing can run it: enough to tell whether it compiles.
     architecture = "sm_90"
@@ -173,8 +193,9 @@ class HostDevice:
     def before_round(self) -> None:
         """Nothing to burn: the host's clock speed is not ours to settle."""
 
-    def after_reveal(self, arena: Arena) -> None:
-        """No cache to flush that the reveal has not just filled for everybody alike."""
+    def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
+        """There is no cache to flush that the reveal does not fill for everybody alike."""
+        arena.reveal(inputs)
 
     def watch(self, arena: Arena) -> Watch:
         return HostWatch(arena)

@@ -7,6 +7,7 @@ import mmap
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 # Words of 32 bits. They lie in different cache lines, so that one side's spinning does not slow the other's writing.
 OPEN_WORD = 0
@@ -14,6 +15,15 @@ DONE_WORD = 16
 # A spinning judge looks up about every 5 ms (at ~50 ns a look at the word): nothing else that it asks is in a hurry,
 # and whatever it asks within a call adds to what it measures.
 LOOKS_BETWEEN_CHECKS = 100_000
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A gate that opened behind a reveal: ``at`` on the judge's clock. ``before``: the seconds from the reveal's start
+    to the opening; ask once the round is over."""
+
+    at: float
+    before: Callable[[], float]
 
 
 class HostGate:
@@ -28,6 +38,7 @@ class HostGate:
         self._map = mmap.mmap(self.descriptor, mmap.PAGESIZE)
         self._words = memoryview(self._map).cast("I")
         self.round = 0
+        self._look: Callable[[], None] = lambda: None
 
     def next_round(self) -> int:
         self.round += 1
@@ -37,6 +48,22 @@ class HostGate:
         """Open the gate for the current round; returns the time of it, in seconds of the judge's clock."""
         self._words[OPEN_WORD] = self.round
         return time.perf_counter()
+
+    def open_behind(self, reveal: Callable[[], None], look: Callable[[], None]) -> Opening:
+        """Reveal, then open: with nothing between the two that anybody could use. ``look`` is for ``look_now``."""
+        self._look = look
+        start = time.perf_counter()
+        reveal()
+        at = self.open()
+        return Opening(at, lambda: at - start)
+
+    def look_now(self) -> float:
+        """Look at what the call left; returns the time when all of it has been looked at."""
+        self._look()
+        return time.perf_counter()
+
+    def give_up(self) -> None:
+        """There will be no look in this round."""
 
     def is_done(self) -> bool:
         return self._words[DONE_WORD] == self.round

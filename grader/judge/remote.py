@@ -38,11 +38,13 @@ _MARK_POLL_SECONDS = 0.0005
 
 @dataclass(frozen=True)
 class Timed:
-    """One round by the judge's clock, in seconds: ``gate`` from open to done, ``window`` from reveal to compared,
-    ``host`` from the request to queued (host time of the call, hidden behind the gate)."""
+    """One round by the judge's clock, in seconds: ``before`` from the reveal's start to open, ``gate`` from open to
+    done, ``after`` from done to compared; ``host`` from the request to queued (host time of the call, hidden behind
+    the gate)."""
 
+    before: float
     gate: float
-    window: float
+    after: float
     host: float
 
 
@@ -133,11 +135,11 @@ class Remote:
         arena: Arena,
         inputs: Mapping[str, torch.Tensor],
         seconds: float,
-        check: Callable[[], None],
+        look: Callable[[], None],
         *,
         gated: bool = True,
     ) -> tuple[Timed, Answer]:
-        """One round: reveal, open, spin until done, then ``check`` (snapshot and compare) within the window.
+        """One round: reveal, open, spin until done, then ``look`` (snapshot and compare) within the window.
 
         Not ``gated``: the gate is open before the call is asked for, so that its host time counts too.
         Raises Ungated where a gated call does not queue, and a ChannelError where a box fails.
@@ -145,24 +147,26 @@ class Remote:
         # Settled first: the longer a runner's stream has been blocked at the gate, the later it looks at it again.
         self._device.before_round()
         host = self._queue(arena, inputs, seconds) if gated else 0.0
-        start = time.perf_counter()
-        arena.reveal(inputs)
-        self._device.after_reveal(arena)
         if not gated:
             self._gate.next_round()
-        opened = self._gate.open()
-        if not gated:
-            self._send_call(marked=False)
-        done = self._gate.spin_until_done(opened + seconds, self._channel.gone)
-        if done is None:
-            self._returned(opened, seconds)
-            raise BoxLied("returned without setting the gate's done word")
-        check()
-        closed = time.perf_counter()
+        opening = self._gate.open_behind(lambda: self._device.reveal(arena, inputs), look)
+        opened = opening.at
+        try:
+            if not gated:
+                self._send_call(marked=False)
+            done = self._gate.spin_until_done(opened + seconds, self._channel.gone)
+            if done is None:
+                self._returned(opened, seconds)
+                raise BoxLied("returned without setting the gate's done word")
+        except BaseException:
+            self._gate.give_up()
+            raise
+        closed = self._gate.look_now()
         if not gated:
             self._expect_queued(seconds)
         answer = self._returned(opened, seconds + closed - opened)
-        return Timed(gate=done - opened, window=closed - start, host=host), answer
+        timed = Timed(before=opening.before(), gate=done - opened, after=closed - done, host=host)
+        return timed, answer
 
     def _queue(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> float:
         """Ask for the next round's call; returns the seconds until the runner said that it waits at the gate."""

@@ -15,7 +15,7 @@ FIXED = 150e-6
 def rounds(gate: float, outside: float, count: int = 15) -> list[Timed]:
     """``count`` rounds with a little deterministic jitter around ``gate`` and ``outside`` (seconds)."""
     jitter = [(number % 5 - 2) * 1e-6 for number in range(count)]
-    return [Timed(gate=gate + it, window=gate + outside + 2 * it, host=1e-5) for it in jitter]
+    return [Timed(before=outside / 2 + it, gate=gate + it, after=outside / 2, host=1e-5) for it in jitter]
 
 
 def own(gate: float, outside: float) -> Own:
@@ -23,7 +23,7 @@ def own(gate: float, outside: float) -> Own:
 
 
 CONTROL = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED, outside=4e-3)]
-NOISE = Noise(window=0.01, least=0.5e-3)
+NOISE = Noise(outside=0.05, least=0.5e-3)
 
 
 def test_an_honest_call_loses_only_the_fixed_cost() -> None:
@@ -43,6 +43,28 @@ def test_work_outside_the_gate_is_charged_in_full(hidden: float) -> None:
 def test_noise_in_the_window_is_not_charged() -> None:
     measured = settle(own(20e-3 + FIXED, outside=4e-3 + 0.2e-3), CONTROL, NOISE)
     assert measured.charged == 0.0
+
+
+def test_being_quick_after_the_gate_makes_up_for_nothing_before_it() -> None:
+    early = [
+        Timed(before=it.before + 5e-3, gate=it.gate - 5e-3, after=0.0, host=0.0)
+        for it in rounds(20e-3 + FIXED, 8e-3)
+    ]
+    control = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED, outside=8e-3)]
+    measured = settle(Own(early, gated=True), control, NOISE)
+    assert measured.charged == pytest.approx(5e-3, rel=1e-6)
+
+
+def test_the_interval_holds_what_the_fixed_cost_differs_by() -> None:
+    def width(spread: float) -> float:
+        control = [
+            (Timed(before=2e-3, gate=CONTROL_S + FIXED + it, after=2e-3, host=0.0), CONTROL_S)
+            for it in (-spread, -spread, 0.0, spread, spread)
+        ]
+        low, high = settle(own(20e-3 + FIXED, outside=4e-3), control, NOISE).time.interval
+        return high - low
+
+    assert width(2e-3) > 2 * width(0.0)
 
 
 def test_a_window_shorter_than_the_controls_earns_nothing() -> None:

@@ -34,6 +34,8 @@ _WANTED = (
 _CEILING_BYTES = 1 << 30
 _CEILING_SIDE = 8192
 _CEILING_TRIES = 8
+# Elements and warps of a program that streams through memory: which is best differs from GPU to GPU.
+_STREAM_SHAPES = ((1024, 4), (2048, 4), (4096, 8), (8192, 8))
 # A reveal that writes this many times the L2 cache has flushed it.
 _FLUSHING_FACTOR = 8
 # Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
@@ -46,8 +48,7 @@ class CudaDevice:
     memory = "cuda"
     torch_device = "cuda"
     plan = Plan(rounds=60, control_rounds=25, warm_up=4, seconds=20.0)
-    # Measured on an H200: E of honest kernels wanders by about 1 % of the window, with the host's own launches in it.
-    noise = Noise(window=0.015, least=4e-6)
+    noise = Noise(outside=0.005, least=3e-6)
     baselines = ("eager", "compile")
 
     def __init__(self, name: str, index: int) -> None:
@@ -104,9 +105,10 @@ class CudaDevice:
         self._burn.run()
         torch.cuda.synchronize()
 
-    def after_reveal(self, arena: Arena) -> None:
-        """Flush the L2 cache, unless the reveal has itself written over it: each microsecond that the runner waits
-        makes the fixed cost of a round larger and less even."""
+    def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
+        """Reveal, then flush the L2 cache, unless the reveal has itself written over it: each microsecond that the
+        runner waits makes the fixed cost of a round larger and less even."""
+        arena.reveal(inputs)
         written = sum(buffer.layout.nbytes for buffer in arena.buffers.values())
         if written < _FLUSHING_FACTOR * self._l2_bytes:
             self._flush.zero_()
@@ -143,26 +145,41 @@ class CudaWatch:
         self._arena = arena
         self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
         self._snapshots = {it.argument.name: it.snapshot() for it in self._results}
-        self._suspects = torch.zeros(1, dtype=torch.int32, device="cuda")
+        blocks = [kernels.look_blocks(it.count) for it in self._results]
+        # Written anew by every look, by every block: one more atomic addition a wrong block would be time.
+        self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
+        self._shares = torch.split(self._suspects, blocks)
 
-    def look(self, question: Question) -> bool:
-        self._suspects.zero_()
-        for buffer in self._results:
-            self._look_at(buffer, question)
-        return bool(self._suspects.item())
+        self._aimed: list[Callable[[], None]] = []
 
-    def _look_at(self, buffer: Buffer, question: Question) -> None:
+    def aim(self, question: Question) -> None:
+        self._aimed = [
+            self._look_at(buffer, question, suspects)
+            for buffer, suspects in zip(self._results, self._shares, strict=True)
+        ]
+
+    def look(self) -> None:
+        aimed, self._aimed = self._aimed, []  # kept no longer: answers are large
+        for look in aimed:
+            look()
+
+    def suspicious(self) -> bool:
+        return bool(self._suspects.any().item()) if self._suspects.numel() else False
+
+    def _look_at(self, buffer: Buffer, question: Question, suspects: torch.Tensor) -> Callable[[], None]:
         manifest, argument = self._arena.manifest, buffer.argument
         want = question.outputs[argument.name].reshape(-1)
         scale = question.magnitudes.get(argument.name)
         number = counted(manifest, argument, question, want.numel())
         poisoned = argument.kind is Kind.OUTPUT and argument.dtype.floating
-        kernels.look(
-            buffer.values[:number],
-            want[:number],
-            scale.reshape(-1)[:number] if scale is not None else None,
-            self._snapshots[argument.name].view(-1)[:number],
-            self._suspects,
+        return functools.partial(
+            kernels.look,
+            buffer.values,
+            number,
+            want,
+            scale.reshape(-1) if scale is not None else None,
+            self._snapshots[argument.name].view(-1),
+            suspects,
             (manifest.tolerance.atol, manifest.tolerance.rtol),
             buffer.poison_value if poisoned else None,
         )
@@ -182,9 +199,20 @@ def _ceilings(index: int) -> Mapping[str, float]:
 
 
 def _bandwidth() -> float:
-    source = torch.empty(_CEILING_BYTES, dtype=torch.uint8, device="cuda").view(torch.int32)
-    target = torch.empty_like(source)
-    return 2 * _CEILING_BYTES / _best_seconds(lambda: kernels.copy(source, target))
+    """The best of a copy, a sum of two arrays into a third, and reading alone: memory serves reads quicker than a
+    mixture, and no honest kernel of any mixture shall look quicker than light."""
+    first = torch.zeros(_CEILING_BYTES // 4, dtype=torch.float32, device="cuda")
+    second, third = torch.zeros_like(first), torch.empty_like(first)
+    found = []
+    for block, warps in _STREAM_SHAPES:
+        for stream, arrays in (
+            (lambda shape: kernels.stream_copy(first, third, shape), 2),
+            (lambda shape: kernels.stream_add(first, second, third, shape), 3),
+            (lambda shape: kernels.stream_read(first, third, shape), 1),
+        ):
+            seconds = _best_seconds(lambda run=stream, shape=(block, warps): run(shape))  # type: ignore[misc]
+            found.append(arrays * _CEILING_BYTES / seconds)
+    return max(found)
 
 
 def _matmul_rate(dtype: torch.dtype) -> float:

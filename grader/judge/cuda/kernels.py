@@ -30,6 +30,7 @@ def _look(
     snapshot,
     suspects,
     count,
+    counted,
     atol,
     rtol,
     poison,
@@ -56,9 +57,8 @@ def _look(
             wrong = wrong | (tl.load(bits + offsets, mask=mask, other=0) == poison)
     else:
         wrong = found != right
-    number = tl.sum((wrong & mask).to(tl.int32), axis=0)
-    if number > 0:
-        tl.atomic_add(suspects, number)
+    number = tl.sum((wrong & (offsets < counted)).to(tl.int32), axis=0)
+    tl.store(suspects + tl.program_id(0), number)
 
 
 def copy(source: torch.Tensor, target: torch.Tensor) -> None:
@@ -69,8 +69,14 @@ def copy(source: torch.Tensor, target: torch.Tensor) -> None:
         _copy[(triton.cdiv(count, _BLOCK),)](source.view(width), target.view(width), count, BLOCK=_BLOCK)
 
 
+def look_blocks(count: int) -> int:
+    """How many numbers a look at ``count`` elements gives."""
+    return -(-count // _BLOCK)
+
+
 def look(
     got: torch.Tensor,
+    counted: int,
     want: torch.Tensor,
     scale: torch.Tensor | None,
     snapshot: torch.Tensor,
@@ -78,17 +84,18 @@ def look(
     tolerance: tuple[float, float],
     poison: int | None,
 ) -> None:
-    """Copy ``got`` to ``snapshot`` and add to ``suspects`` (int32, one element) how many elements may be wrong.
+    """Copy ``got`` to ``snapshot`` and write to ``suspects`` (int32, one for each block) how many of the first
+    ``counted`` elements may be wrong.
 
     All flat and on the GPU; ``scale`` (float32) is the magnitude of each element's error; ``poison`` are the bits of
-    "never written". One pass over the data, enqueued on the current stream.
+    "never written". One pass over all the data, whatever is found, enqueued on the current stream.
     """
     count = got.numel()
     if not count:
         return
     floating = got.is_floating_point()
     atol, rtol = (value * _STRICT for value in tolerance)
-    _look[(triton.cdiv(count, _BLOCK),)](
+    _look[(look_blocks(count),)](
         got,
         got.view(_BITS[got.element_size()]),
         want,
@@ -96,6 +103,7 @@ def look(
         snapshot,
         suspects,
         count,
+        counted,
         atol,
         rtol,
         poison if poison is not None else 0,
@@ -104,6 +112,41 @@ def look(
         POISONED=poison is not None,
         BLOCK=_BLOCK,
     )
+
+
+@triton.jit
+def _stream_copy(source, target, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(target + offsets, tl.load(source + offsets))
+
+
+@triton.jit
+def _stream_add(first, second, target, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(target + offsets, tl.load(first + offsets) + tl.load(second + offsets))
+
+
+@triton.jit
+def _stream_read(source, target, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(target + tl.program_id(0), tl.sum(tl.load(source + offsets), axis=0))
+
+
+Shape = tuple[int, int]
+
+
+def stream_copy(source: torch.Tensor, target: torch.Tensor, shape: Shape) -> None:
+    """What memory can do at best, by kernels without masks. Sizes are multiples of the block, the first of ``shape``;
+    the second is its warps."""
+    _stream_copy[(source.numel() // shape[0],)](source, target, BLOCK=shape[0], num_warps=shape[1])
+
+
+def stream_add(first: torch.Tensor, second: torch.Tensor, target: torch.Tensor, shape: Shape) -> None:
+    _stream_add[(first.numel() // shape[0],)](first, second, target, BLOCK=shape[0], num_warps=shape[1])
+
+
+def stream_read(source: torch.Tensor, target: torch.Tensor, shape: Shape) -> None:
+    _stream_read[(source.numel() // shape[0],)](source, target, BLOCK=shape[0], num_warps=shape[1])
 
 
 @triton.jit
