@@ -1,6 +1,6 @@
 """The edge cases of gelu."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
+from grader.challenge.cases import INF, NAN, Case, Choice, Normal, Sprinkle, Uniform, case
 
 
 def cases() -> list[Case]:
