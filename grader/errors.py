@@ -108,6 +108,14 @@ class ChallengeInvalid(GraderError):
     exit_code = EXIT_USAGE
 
 
+class ChallengeChanged(GraderError):
+    """What a folder is judged by differs from what was served under the same version: nothing is judged by it."""
+
+    code = "challenge_changed"
+    status = 409
+    exit_code = EXIT_USAGE
+
+
 class Unreachable(GraderError):
     """A part of the platform did not answer."""
 

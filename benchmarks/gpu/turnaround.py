@@ -32,6 +32,7 @@ from gradings import Steps
 from results import keep
 from subjects import HERE
 
+from grader.challenge.fingerprint import content, digest
 from grader.challenge.loader import Course, find_course
 from grader.judge.job import Job, Outcome
 from grader.judge.process import JudgeProcess
@@ -62,6 +63,7 @@ class Submitter:
             submission=f"{self._language.value}-{number}",
             course=str(self._course.root),
             challenge=SLUG,
+            fingerprint=digest(content(self._course.load(SLUG))),
             language=self._language,
             source=source,
             device=self._device,

@@ -15,11 +15,13 @@ from sqlalchemy import (
     Enum,
     ForeignKey,
     Index,
+    LargeBinary,
     MetaData,
     String,
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
@@ -108,7 +110,12 @@ class TokenRow(Base):
 
 
 class SubmissionRow(Base):
-    """``attempt`` grows with every claim and fences late results; ``failures`` counts our own failures."""
+    """``attempt`` grows with every claim and fences late results; ``failures`` counts our own failures;
+    ``artefact`` is the key of what it was compiled to.
+
+    ``rejudge_of`` is set on what staff have judged again under a later version: a row of its own, so that the first
+    judgement stays as it was, for boards of both versions come out of one query. It is nobody's attempt.
+    """
 
     __tablename__ = "submissions"
     __table_args__ = (
@@ -119,6 +126,7 @@ class SubmissionRow(Base):
         Index(None, "challenge", "version", "device", "verdict"),
         Index(None, "user_id", "created_at"),
         Index(None, "claimed_at"),
+        Index(None, "rejudge_of"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -132,6 +140,7 @@ class SubmissionRow(Base):
     filename: Mapped[str] = mapped_column(String(limits.FILENAME_CHARS))
     idempotency_key: Mapped[str | None] = mapped_column(String(128))
     priority: Mapped[int] = mapped_column(default=0)
+    rejudge_of: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
 
     state: Mapped[State] = mapped_column(_words(State, 16), default=State.QUEUED)
     attempt: Mapped[int] = mapped_column(default=0)
@@ -140,6 +149,7 @@ class SubmissionRow(Base):
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     progress: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     cancel_requested: Mapped[bool] = mapped_column(default=False)
+    artefact: Mapped[str | None] = mapped_column(String(64))
 
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     claimed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -169,6 +179,23 @@ class ReportRow(Base):
     attempt: Mapped[int] = mapped_column(primary_key=True)
     body: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class VersionRow(Base):
+    """A challenge version that was served. ``content`` is what judging depended on then, as JSON text (see
+    ``grader.challenge.fingerprint``); its board is shown from ``published_at`` on, until a later one is published.
+    """
+
+    __tablename__ = "challenge_versions"
+    __table_args__ = (UniqueConstraint("challenge", "version"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    challenge: Mapped[str] = mapped_column(String(64))
+    version: Mapped[int]
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    content: Mapped[str] = mapped_column(Text)
+    served_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class BaselineRow(Base):
@@ -208,10 +235,41 @@ class CeilingRow(Base):
     measured_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
 
 
+class GpuRow(Base):
+    """A GPU that a worker has had: what is compiled for its board must fit it, also while it is away."""
+
+    __tablename__ = "gpus"
+
+    uuid: Mapped[str] = mapped_column(String(64), primary_key=True)
+    device: Mapped[str] = mapped_column(String(32))
+    model: Mapped[str] = mapped_column(String(128))
+    architecture: Mapped[str] = mapped_column(String(16))
+    seen_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class ArtefactRow(Base):
+    """What one source was compiled to, see ``grader.schemas.artefact.Artefact``; ``size`` in bytes."""
+
+    __tablename__ = "artefacts"
+    __table_args__ = (Index(None, "used_at"),)
+
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    arch: Mapped[str] = mapped_column(String(16))
+    toolkit: Mapped[str] = mapped_column(String(32))
+    library: Mapped[bytes] = mapped_column(LargeBinary)
+    sha256: Mapped[str] = mapped_column(String(64))
+    size: Mapped[int]
+    log: Mapped[str] = mapped_column(Text)
+    kernels: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    used_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
 class WorkerRow(Base):
     """A worker process. ``ended_at`` is set by itself when it stops, or by a sweeper when it was silent too
     long. ``gpu`` is the UUID of its GPU; ``out_of_service`` says why that GPU judges nothing, until a worker
-    of it finds it well again.
+    of it finds it well again. ``compiles``: it serves the queue of what is to be compiled; with no ``device``, that
+    alone.
     """
 
     __tablename__ = "workers"
@@ -227,3 +285,4 @@ class WorkerRow(Base):
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     gpu: Mapped[str | None] = mapped_column(String(64))
     out_of_service: Mapped[str] = mapped_column(Text, default="", server_default="")
+    compiles: Mapped[bool] = mapped_column(default=False, server_default=false())

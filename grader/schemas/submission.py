@@ -36,6 +36,15 @@ class ProgressView(Strict):
     label: str = ""
 
 
+class JudgedAgain(Strict):
+    """What became of a submission under a later version of its challenge. ``id`` holds the report."""
+
+    id: str
+    version: int
+    verdict: Verdict
+    time_us: float | None = None
+
+
 class SubmissionView(Strict):
     id: str
     user: str
@@ -55,6 +64,12 @@ class SubmissionView(Strict):
     started_at: datetime | None = None
     finished_at: datetime | None = None
     error: str = Field(default="", description="why we failed, where we did")
+    rejudge_of: str | None = Field(
+        default=None, description="the submission that this judges again under a later version"
+    )
+    judged_again: list[JudgedAgain] = Field(
+        default_factory=list, description="under later versions, as far as these are published"
+    )
 
 
 class SubmissionList(Strict):
@@ -105,6 +120,9 @@ class Leaderboard(Strict):
     entries: list[LeaderboardEntry]
     devices: list[str] = Field(
         default_factory=list, description="devices that have a board for this challenge"
+    )
+    versions: list[int] = Field(
+        default_factory=list, description="versions of the challenge whose boards the caller may see"
     )
 
 

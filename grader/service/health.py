@@ -8,8 +8,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader import __version__
-from grader.records import workers
-from grader.records.models import WorkerRow, utcnow
+from grader.records import versions, workers
+from grader.records.models import VersionRow, WorkerRow, utcnow
 from grader.schemas.submission import Alert, Health, PartHealth
 from grader.service.devices import in_order
 from grader.service.platform import Platform
@@ -25,6 +25,7 @@ def health(platform: Platform) -> Health:
         with platform.sessions() as session:
             alive = workers.alive(session, utcnow(), platform.settings.lease_s)
             alerts = [_alert(row) for row in workers.out_of_service(session)]
+            alerts += [_draft(row) for row in versions.drafts(session)]
         devices = in_order(named, alive)
         serving = _workers(named, devices, alive)
     except SQLAlchemyError:
@@ -50,6 +51,15 @@ def mend_of(gpu: str, host: str) -> str:
 def _alert(row: WorkerRow) -> Alert:
     what = f"The {row.device} GPU {row.gpu} on {row.host} is out of service: {row.out_of_service}"
     return Alert(text=what, mend=mend_of(row.gpu or "N", row.host))
+
+
+def _draft(row: VersionRow) -> Alert:
+    return Alert(
+        text=f"Version {row.version} of {row.challenge} is judged by and not published: "
+        "students see the board of the one before.",
+        mend=f"`grader admin rejudge {row.challenge}`, `grader admin compare {row.challenge}`, then "
+        f"`grader admin publish {row.challenge}`.",
+    )
 
 
 def _database(platform: Platform) -> PartHealth:

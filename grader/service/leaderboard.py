@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.errors import UnknownDevice, UnknownLanguage
-from grader.records import ranks
+from grader.errors import NotFound, UnknownDevice, UnknownLanguage
+from grader.records import ranks, versions
 from grader.schemas.report import Language
 from grader.schemas.submission import Leaderboard
 from grader.service.devices import representative, served_devices
@@ -16,15 +16,25 @@ def leaderboard(
     device: str | None = None,
     language: str | None = None,
     version: int | None = None,
+    drafts: bool = False,
 ) -> Leaderboard:
-    """By default the present version on the platform's first device, all languages.
+    """By default the version that is shown on the platform's first device, all languages.
 
-    Raises UnknownChallenge, UnknownDevice, UnknownLanguage.
+    ``drafts``: the caller may see versions that are not published yet, as staff may.
+    Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound.
     """
     challenge = platform.course.load(slug)
-    version = challenge.manifest.version if version is None else version
     chosen = _language(language)
     with platform.sessions() as session:
+        known = versions.history(session, slug)
+        published = [row.version for row in known if row.published_at is not None]
+        if version is None:
+            version = versions.shown(session, slug) or challenge.manifest.version
+        elif not drafts and version in {row.version for row in known} - set(published):
+            raise NotFound(
+                f"Version {version} of {slug} is not published yet.",
+                f"Published: {', '.join(map(str, published)) or 'none'}.",
+            )
         devices = _devices(served_devices(platform), ranks.boards(session, slug, version))
         if device is not None and device not in devices:
             raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
@@ -38,6 +48,7 @@ def leaderboard(
         representative=representative(shown),
         entries=entries,
         devices=devices,
+        versions=published if not drafts else [row.version for row in known],
     )
 
 

@@ -9,10 +9,17 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from grader.errors import Conflict, NotFound
-from grader.records import order
+from grader.records import order, rejudges
 from grader.records.models import ReportRow, SubmissionRow, utcnow
 from grader.schemas.report import Report, Score
-from grader.schemas.submission import ProgressView, SourceView, State, SubmissionList, SubmissionView
+from grader.schemas.submission import (
+    JudgedAgain,
+    ProgressView,
+    SourceView,
+    State,
+    SubmissionList,
+    SubmissionView,
+)
 from grader.service.accounts import User
 from grader.service.platform import Platform
 
@@ -23,7 +30,7 @@ def get_submission(platform: Platform, user: User, submission: str) -> Submissio
     """Raises NotFound, also for what belongs to someone else."""
     with platform.sessions() as session:
         row = find(session, user, submission)
-        return _views(platform, session, [row])[0]
+        return _views(platform, session, user, [row])[0]
 
 
 def list_submissions(
@@ -34,8 +41,11 @@ def list_submissions(
     limit: int = 50,
     offset: int = 0,
 ) -> SubmissionList:
-    """The newest first, at most ``limit`` (up to 200). ``everyone`` counts for staff only."""
-    conditions: list[ColumnElement[bool]] = []
+    """The newest first, at most ``limit`` (up to 200). ``everyone`` counts for staff only.
+
+    What was handed in: judgements of the same under later versions stand with the first one.
+    """
+    conditions: list[ColumnElement[bool]] = [SubmissionRow.rejudge_of.is_(None)]
     if not (everyone and user.staff):
         conditions.append(SubmissionRow.user_id == user.id)
     if challenge is not None:
@@ -50,7 +60,7 @@ def list_submissions(
             .limit(max(0, min(limit, _LIST_MOST)))
             .offset(max(0, offset))
         ).all()
-        return SubmissionList(submissions=_views(platform, session, rows), total=total)
+        return SubmissionList(submissions=_views(platform, session, user, rows), total=total)
 
 
 def get_source(platform: Platform, user: User, submission: str) -> SourceView:
@@ -101,10 +111,27 @@ def _queue(platform: Platform, session: Session, device: str) -> _Queue:
     return _Queue(order.positions(session, device, now), order.running(session, device), pace)
 
 
-def _views(platform: Platform, session: Session, rows: Sequence[SubmissionRow]) -> list[SubmissionView]:
+def _views(
+    platform: Platform, session: Session, user: User, rows: Sequence[SubmissionRow]
+) -> list[SubmissionView]:
     devices = {row.device for row in rows if row.state is State.QUEUED}
     queues = {device: _queue(platform, session, device) for device in devices}
-    return [_view(row, queues.get(row.device)) for row in rows]
+    again = rejudges.judged_again(session, [row.id for row in rows], drafts=user.staff)
+    firsts = rejudges.public_ids(session, [row.rejudge_of for row in rows if row.rejudge_of is not None])
+    return [
+        _view(row, queues.get(row.device)).model_copy(
+            update={
+                "rejudge_of": firsts[row.rejudge_of] if row.rejudge_of is not None else None,
+                "judged_again": [_judged_again(it) for it in again.get(row.id, [])],
+            }
+        )
+        for row in rows
+    ]
+
+
+def _judged_again(row: SubmissionRow) -> JudgedAgain:
+    assert row.verdict is not None
+    return JudgedAgain(id=row.public_id, version=row.version, verdict=row.verdict, time_us=row.time_us)
 
 
 def _view(row: SubmissionRow, queue: _Queue | None) -> SubmissionView:

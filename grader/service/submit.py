@@ -17,6 +17,7 @@ from grader.records.models import SubmissionRow, UserRow
 from grader.records.states import UNFINISHED
 from grader.schemas.report import Language
 from grader.schemas.submission import SubmissionView, SubmitBody
+from grader.service import versions
 from grader.service.accounts import User
 from grader.service.devices import served_devices, serves
 from grader.service.platform import Platform
@@ -32,7 +33,7 @@ def submit(
     back.
 
     Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed, BadSource, BadRequest,
-    TooMany.
+    TooMany, and ChallengeChanged where its folder is not what was served under its version.
     """
     if idempotency_key is not None and not 0 < len(idempotency_key) <= _KEY_CHARS:
         raise BadRequest(f"An idempotency key has 1 to {_KEY_CHARS} characters.")
@@ -41,6 +42,7 @@ def submit(
     source = decode(body.source.encode("utf-8", "surrogatepass"))
     challenge = platform.course.load(body.challenge)
     language = _language(challenge, body)
+    versions.serve(platform, challenge)
     row = SubmissionRow(
         user_id=user.id,
         challenge=challenge.slug,
@@ -79,7 +81,11 @@ def _store(platform: Platform, user: User, row: SubmissionRow) -> tuple[str, boo
 
 def _check_quota(session: Session, user: User) -> None:
     unfinished = session.scalar(
-        select(func.count()).where(SubmissionRow.user_id == user.id, SubmissionRow.state.in_(UNFINISHED))
+        select(func.count()).where(
+            SubmissionRow.user_id == user.id,
+            SubmissionRow.state.in_(UNFINISHED),
+            SubmissionRow.rejudge_of.is_(None),
+        )
     )
     if (unfinished or 0) >= limits.WAITING_PER_USER:
         raise TooMany(

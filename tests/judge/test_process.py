@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.challenge.fingerprint import content, digest
+from grader.challenge.loader import Course
 from grader.errors import JudgeFailure
 from grader.judge.job import Job, Progress
 from grader.judge.process import Cancelled, JudgeProcess
@@ -25,6 +27,7 @@ def job(source: str, challenge: str = "twice") -> Job:
         submission="test",
         course=str(COURSE),
         challenge=challenge,
+        fingerprint=digest(content(Course(COURSE).load(challenge))),
         language=Language.TRITON,
         source=source,
         device="cpu",

@@ -1,0 +1,82 @@
+"""Which versions of a challenge were served, and which one's board is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy.orm import Session
+
+from grader.records.models import SubmissionRow, VersionRow
+from grader.schemas.submission import State
+
+# Whether a submission ever left the queue: what it was judged by must not be rewritten then.
+_UNTOUCHED = (State.QUEUED, State.CANCELLED)
+
+
+def find(session: Session, challenge: str, version: int, lock: bool = False) -> VersionRow | None:
+    """With ``lock`` whoever else locks it waits until this transaction ends."""
+    wanted = select(VersionRow).where(VersionRow.challenge == challenge, VersionRow.version == version)
+    if lock:
+        wanted = wanted.with_for_update().execution_options(populate_existing=True)
+    return session.scalar(wanted)
+
+
+def history(session: Session, challenge: str) -> Sequence[VersionRow]:
+    """Every version that was served, the oldest first."""
+    return session.scalars(
+        select(VersionRow).where(VersionRow.challenge == challenge).order_by(VersionRow.version)
+    ).all()
+
+
+def shown(session: Session, challenge: str) -> int | None:
+    """The version that was published last; None where none was."""
+    return shown_versions(session, VersionRow.challenge == challenge).get(challenge)
+
+
+def shown_versions(session: Session, *conditions: ColumnElement[bool]) -> dict[str, int]:
+    """Challenge -> the version that was published last."""
+    row = VersionRow
+    latest = func.row_number().over(
+        partition_by=row.challenge, order_by=(row.published_at.desc(), row.version.desc())
+    )
+    ordered = (
+        select(row.challenge, row.version, latest.label("place"))
+        .where(row.published_at.is_not(None), *conditions)
+        .subquery()
+    )
+    found = session.execute(select(ordered.c.challenge, ordered.c.version).where(ordered.c.place == 1))
+    return {row.challenge: row.version for row in found}
+
+
+def drafts(session: Session) -> list[VersionRow]:
+    """Versions that were served and not published, unless a later one is shown already."""
+    published = shown_versions(session)
+    rows = session.scalars(
+        select(VersionRow)
+        .where(VersionRow.published_at.is_(None))
+        .order_by(VersionRow.challenge, VersionRow.version)
+    )
+    return [row for row in rows if row.version > published.get(row.challenge, 0)]
+
+
+def judged(session: Session, challenge: str, version: int) -> bool:
+    """Whether a submission was, or is being, judged under this version."""
+    row = SubmissionRow
+    found = session.scalar(
+        select(row.id)
+        .where(row.challenge == challenge, row.version == version, row.state.not_in(_UNTOUCHED))
+        .limit(1)
+    )
+    return found is not None
+
+
+def publish(session: Session, challenge: str, version: int, now: datetime) -> None:
+    """Show this version's board from now on."""
+    session.execute(
+        update(VersionRow)
+        .where(VersionRow.challenge == challenge, VersionRow.version == version)
+        .values(published_at=now)
+        .execution_options(synchronize_session=False)
+    )

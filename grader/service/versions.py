@@ -1,0 +1,180 @@
+"""Versions of a challenge: what is judged under a number stays the same, and staff say whose board is shown."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader.challenge import fingerprint
+from grader.challenge.fingerprint import Content
+from grader.challenge.loader import Challenge
+from grader.errors import ChallengeChanged, Conflict, NotAllowed, NotFound
+from grader.records import rejudges, versions
+from grader.records.engine import writing
+from grader.records.models import VersionRow, utcnow
+from grader.schemas.version import ChangeView, VersionContent, VersionList, VersionView
+from grader.service.accounts import User
+from grader.service.platform import Platform
+
+# So many changes are named in an error; `grader challenge diff` lists all.
+_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Served:
+    """``fingerprint`` is of the folder as it lies here, ``shown`` the version whose board students see."""
+
+    version: int
+    fingerprint: str
+    shown: int
+
+    @property
+    def published(self) -> bool:
+        return self.version == self.shown
+
+
+def serve(platform: Platform, challenge: Challenge) -> Served:
+    """Make sure that this folder is what its version number was first served as, and note it where it is new.
+
+    The first version of a challenge is shown at once, and a later one where nothing was judged under the one shown
+    before. Raises ChallengeChanged, ChallengeInvalid.
+    """
+    parts, version = fingerprint.content(challenge), challenge.manifest.version
+    with platform.sessions() as session:
+        row = versions.find(session, challenge.slug, version)
+        shown = versions.shown(session, challenge.slug)
+    if row is None or shown is None or not _settled(row, parts):
+        shown = _note(platform, challenge, parts)
+    return Served(version, fingerprint.digest(parts), shown)
+
+
+def _settled(row: VersionRow, parts: Content) -> bool:
+    """Whether the record says just this, and all of it."""
+    known = json.loads(row.content)
+    return fingerprint.agree(known, parts) and set(known) >= set(parts)
+
+
+def _note(platform: Platform, challenge: Challenge, parts: Content) -> int:
+    """Write down what is served; the version that is shown then."""
+    try:
+        with writing(platform.sessions) as session:
+            return _write(session, challenge, parts)
+    except IntegrityError:
+        # Another process was first with this very version: look at what it wrote.
+        with writing(platform.sessions) as session:
+            return _write(session, challenge, parts)
+
+
+def _write(session: Session, challenge: Challenge, parts: Content) -> int:
+    slug, version = challenge.slug, challenge.manifest.version
+    row = versions.find(session, slug, version, lock=True)
+    if row is None:
+        row = VersionRow(challenge=slug, version=version)
+        _keep(row, parts)
+        session.add(row)
+    else:
+        known: Content = json.loads(row.content)
+        if not fingerprint.agree(known, parts):
+            if versions.judged(session, slug, version):
+                raise _changed(challenge, known, parts)
+            known = parts  # nobody was judged by what stood there
+        _keep(row, fingerprint.merged(known, parts))
+    session.flush()
+    shown = versions.shown(session, slug)
+    if shown is None or (version > shown and not versions.judged(session, slug, shown)):
+        versions.publish(session, slug, version, utcnow())
+        return version
+    return shown
+
+
+def _keep(row: VersionRow, parts: Content) -> None:
+    row.content = json.dumps(parts, sort_keys=True)
+    row.fingerprint = fingerprint.digest(parts)
+
+
+def _changed(challenge: Challenge, known: Content, parts: Content) -> ChallengeChanged:
+    version = challenge.manifest.version
+    found = [f"{it.part} {it.name}".strip() for it in fingerprint.changes(known, parts)]
+    named = ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
+    return ChallengeChanged(
+        f"{challenge.slug} is not what was served as version {version}: {named} changed.",
+        f"Set `version = {version + 1}` in {challenge.slug}/challenge.toml, or put the files back; "
+        f"`grader challenge diff {challenge.slug} --against {version}` lists every change.",
+    )
+
+
+def check_staff(user: User) -> None:
+    """Raises NotAllowed."""
+    if not user.staff:
+        raise NotAllowed("Only staff may do that.", "Ask your teacher.")
+
+
+def list_versions(platform: Platform, user: User, slug: str) -> VersionList:
+    """Every version that was served, the oldest first. Raises NotAllowed, UnknownChallenge."""
+    check_staff(user)
+    present = platform.course.load(slug).manifest.version
+    with platform.sessions() as session:
+        shown = versions.shown(session, slug)
+        rows = versions.history(session, slug)
+        counts = rejudges.judgements(session, slug)
+    found = [
+        VersionView(
+            version=row.version,
+            fingerprint=row.fingerprint,
+            served_at=row.served_at,
+            published_at=row.published_at,
+            shown=row.version == shown,
+            judged=counts.get(row.version, 0),
+        )
+        for row in rows
+    ]
+    return VersionList(challenge=slug, folder=present, versions=found)
+
+
+def get_content(platform: Platform, user: User, slug: str, version: int) -> VersionContent:
+    """What judging depended on under that version. Raises NotAllowed, NotFound."""
+    check_staff(user)
+    with platform.sessions() as session:
+        row = versions.find(session, slug, version)
+    if row is None or row.content == "{}":
+        raise NotFound(
+            f"Nothing is kept of {slug} version {version}.", "`grader admin versions` lists what is."
+        )
+    return VersionContent(challenge=slug, version=version, content=json.loads(row.content))
+
+
+def changes_since(platform: Platform, user: User, slug: str, version: int) -> list[ChangeView]:
+    """What the folder changed since that version. Raises NotAllowed, NotFound, ChallengeInvalid."""
+    before = get_content(platform, user, slug, version).content
+    after = fingerprint.content(platform.course.load(slug))
+    return [
+        ChangeView(part=it.part, name=it.name, kind=it.kind, before=it.before, after=it.after)
+        for it in fingerprint.changes(before, after)
+    ]
+
+
+def publish(platform: Platform, user: User, slug: str, force: bool = False) -> VersionList:
+    """Show the board of the version that the folder holds. What was judged under others stays as it is.
+
+    Raises NotAllowed; ChallengeChanged where the folder is not what was judged under its number; Conflict where it is
+    shown already or, without ``force``, where submissions still wait to be judged again.
+    """
+    check_staff(user)
+    served = serve(platform, platform.course.load(slug))
+    with writing(platform.sessions) as session:
+        versions.find(session, slug, served.version, lock=True)
+        if versions.shown(session, slug) == served.version:
+            raise Conflict(
+                f"Version {served.version} of {slug} is shown already.", "`grader admin versions` lists all."
+            )
+        waiting = rejudges.unfinished(session, slug, served.version)
+        if waiting and not force:
+            raise Conflict(
+                f"{waiting} submissions of {slug} are still being judged again under version {served.version}.",
+                "Wait (`grader admin compare` says how far it is), or publish with --force: they follow later.",
+            )
+        versions.publish(session, slug, served.version, utcnow())
+    return list_versions(platform, user, slug)
