@@ -10,6 +10,9 @@ from grader import limits
 
 Text = Annotated[str, StringConstraints(max_length=limits.ERROR_TEXT_CHARS)]
 Word = Annotated[str, StringConstraints(max_length=200)]
+# Of an operation or a kernel: nothing that a page or a terminal could take for more than a name.
+Name = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9_.<>, ]+$")]
+Small = Annotated[int, Field(ge=0, le=2**31)]
 
 
 class Message(BaseModel):
@@ -46,12 +49,29 @@ class Queued(Message):
     round: int
 
 
+class SeenKernel(Message):
+    """What a compiled Triton kernel takes, as the runner says."""
+
+    name: Name
+    registers: Small
+    shared_bytes: Small
+    local_bytes: Small
+
+
+class Seen(Message):
+    """What the runner noted in a call that it was asked to survey: a hint, which a submission can forge."""
+
+    library_ops: Annotated[list[Name], Field(max_length=8)] = Field(default_factory=list)
+    kernels: Annotated[list[SeenKernel], Field(max_length=16)] = Field(default_factory=list)
+
+
 class Returned(Message):
     op: Literal["returned"]
     round: int
     error: Failure | None = None
     control_us: float | None = Field(default=None, gt=0, lt=60e6)
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
+    seen: Seen | None = None
 
 
 AnyMessage = Annotated[Hello | Loaded | Bound | Queued | Returned, Field(discriminator="op")]

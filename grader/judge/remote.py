@@ -16,7 +16,7 @@ from grader import limits
 from grader.judge.arena import Arena
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError
 from grader.judge.device import Device
-from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned
+from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned, Seen
 from grader.sandbox.box import Box, BoxEnd
 
 if TYPE_CHECKING:
@@ -51,12 +51,14 @@ class Timed:
 @dataclass(frozen=True)
 class Answer:
     """A call that came back, ``seconds`` after the gate opened. ``failure``: what it raised. ``empty_launches``:
-    kernels launched with no program. ``control_s``: a control's own measure of its call."""
+    kernels launched with no program. ``control_s``: a control's own measure of its call. ``seen``: what the runner
+    noted, where it was asked to."""
 
     seconds: float
     failure: Failure | None
     empty_launches: list[str]
     control_s: float | None = None
+    seen: Seen | None = None
 
 
 class Ungated(Exception):
@@ -104,15 +106,18 @@ class Remote:
             self._channel.send({"op": "unbind"})
             self._channel.expect(Bound, _within(_BIND_SECONDS))
 
-    def warm_up(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
+    def warm_up(
+        self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float, *, survey: bool = False
+    ) -> Answer:
         """One call with the gate open from the start: it may compile and allocate, and nobody looks at its time.
 
         Compiling (all that comes before everything is queued) has a budget of its own; then ``seconds`` begin.
+        ``survey``: have the runner note what torch does in it (see ``grader.judge.survey``).
         """
         arena.reveal(inputs)
         self._gate.next_round()
         self._gate.open()
-        self._send_call()
+        self._send_call(survey=survey)
         self._expect_queued(limits.COMPILE_SECONDS + seconds)
         return self._returned(time.perf_counter(), seconds)
 
@@ -186,10 +191,11 @@ class Remote:
         self._gate.next_round()
         self._send_call(marked=marked)
 
-    def _send_call(self, *, marked: bool = True) -> None:
+    def _send_call(self, *, marked: bool = True, survey: bool = False) -> None:
         """Not ``marked``: nobody reads what a timed call prints, and a mark would wake its reader beside the look."""
         mark = self._mark() if marked else ""
-        self._channel.send({"op": "call", "round": self._gate.round, "mark": mark})
+        more = {"survey": True} if survey else {}
+        self._channel.send({"op": "call", "round": self._gate.round, "mark": mark, **more})
 
     def _mark(self) -> str:
         return f"<{self._token}:{self._gate.round}>"
@@ -204,7 +210,7 @@ class Remote:
         if message.round != self._gate.round or not self._gate.is_done():
             raise BoxLied("returned from another round than was asked for")
         control = message.control_us * 1e-6 if message.control_us is not None else None
-        return Answer(took, message.error, message.empty_launches, control)
+        return Answer(took, message.error, message.empty_launches, control, message.seen)
 
     def printed(self) -> bytes:
         """What the box printed up to the end of the last call. The runner prints a mark after each call, because

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 from grader.challenge.cases import Case, Category
 from grader.challenge.model import Workload
-from grader.challenge.signature import cuda_footer
 from grader.errors import JudgeFailure, LanguageNotServed
 from grader.judge import faults
 from grader.judge.assembly import TimedWorkload, flags_of, score_of, verdict_of, workload_report
 from grader.judge.channel import ChannelError
+from grader.judge.compilation import compile_error, request_of, result_of
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
 from grader.judge.environment import judge_environment
@@ -21,10 +21,12 @@ from grader.judge.job import Outcome, Progress
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.remote import Remote
 from grader.judge.request import CPU, Request
+from grader.judge.survey import survey
 from grader.judge.timing import ControlRound, Measured, Own, Stopwatch, WrongInTiming, settle
 from grader.judge.tuning import tune
 from grader.sandbox.box import BoxMaker
-from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
+from grader.sandbox.compiler.nvcc import CompileResult, compile_cuda
+from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Verdict, WorkloadReport
 from grader.schemas.submission import ProgressView, State
 
@@ -51,6 +53,8 @@ class Session:
     spent: dict[str, float] = field(default_factory=dict)
     own_seconds: list[float] = field(default_factory=list)
     measured: dict[str, Measured] = field(default_factory=dict)
+    kernels: Sequence[KernelUsage] = ()
+    library_ops: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self._launcher = Launcher(self.request, self.device, self.boxes, self.interrupt)
@@ -75,9 +79,9 @@ class Session:
         log = ""
         if self.request.language is Language.CUDA:
             compiled = self._compile()
-            log = compiled.log
+            log, self.kernels = compiled.log, compiled.kernels
             if not compiled.ok:
-                return Outcome(report=self._report(Verdict.COMPILE_ERROR, detail=_first_error(log), log=log))
+                return Outcome(report=self._compile_error(compiled))
             self._launcher.artefact = compiled.artefact
         if self.request.language not in self.device.languages():
             raise LanguageNotServed(
@@ -92,12 +96,21 @@ class Session:
         return self._time(last, cases, log, before)
 
     def _compile(self) -> CompileResult:
-        """Compile a CUDA source, with the footer that checks its signature, in a box of its own."""
+        """The library of a CUDA source: what it was compiled to ahead, else what a box of its own makes of it now."""
+        request = request_of(self.request.challenge, self.request.source, self.device.architecture)
+        if self.request.artefact is not None:
+            known = result_of(self.request.artefact, request)
+            if known is not None:
+                return known
         self._tell(State.COMPILING, 0, 1, "nvcc")
-        footer = cuda_footer(self.request.challenge.manifest)
-        request = CompileRequest(self.request.source, footer, arch=self.device.architecture)
         with self._clock("compile"):
-            return compile_cuda(self.boxes, request)
+            return compile_cuda(self.boxes, request, self.interrupt)
+
+    def _compile_error(self, compiled: CompileResult) -> Report:
+        request = self.request
+        return compile_error(
+            request.challenge, request.device, compiled, len(request.cases), self._environment()
+        )
 
     def _test(self) -> tuple[Remote | None, list[CaseReport]]:
         """Run every case. Returns a box that may go on, where one lives, and what was found."""
@@ -142,6 +155,8 @@ class Session:
             except (WrongInTiming, ChannelError) as error:
                 cases = [*cases, self._failed_workload(workload, subject, error)]
                 return Outcome(report=self._report(verdict_of(cases), cases=cases, log=log))
+        if self.request.language is Language.TRITON:
+            self._survey(subject, [workload for workload, _, _ in own])
         subject.close()
         timed = []
         for workload, rounds, before in own:
@@ -163,6 +178,12 @@ class Session:
         detail = " ".join(reason for reason in left_out if reason)
         report = self._report(Verdict.ACCEPTED, cases=cases, workloads=reports, detail=detail, log=log)
         return Outcome(report=report, baselines=fresh)
+
+    def _survey(self, subject: Remote, workloads: Sequence[Workload]) -> None:
+        """Ask, when nothing is timed any more, what of its work torch's own kernels do."""
+        with self._clock("survey"):
+            found = survey(subject, self.request, workloads, self.device)
+        self.library_ops, self.kernels = found.library_ops, found.kernels
 
     def _stopwatch(self, workload: Workload, part: str) -> Stopwatch:
         return Stopwatch(self.request.challenge, workload, self.request.seed_key, self.device, part)
@@ -246,7 +267,7 @@ class Session:
         request = self.request
         return Report(
             verdict=verdict,
-            flags=flags_of(workloads),
+            flags=flags_of(workloads, self.library_ops),
             challenge=request.challenge.slug,
             version=request.challenge.manifest.version,
             language=request.language,
@@ -255,19 +276,13 @@ class Session:
             cases=list(cases),
             workloads=list(workloads),
             score=score_of(cases, workloads, len(request.cases)),
+            kernels=list(self.kernels),
+            library_ops=list(self.library_ops),
             compiler_log=log,
             detail=detail,
             hint=hint,
-            environment={
-                **judge_environment(),
-                "device_model": self.device.model,
-                **self._launcher.environment,
-            },
+            environment=self._environment(),
         )
 
-
-def _first_error(log: str) -> str:
-    """The compiler's first error line, which is most often the one to mend."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line]
-    return next(iter([*errors, *lines]), "It does not compile.")
+    def _environment(self) -> dict[str, str]:
+        return {**judge_environment(), "device_model": self.device.model, **self._launcher.environment}

@@ -13,7 +13,7 @@ import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -23,15 +23,23 @@ from failure import describe
 from preload import preload
 from side import Call, Side, make_side
 
+if TYPE_CHECKING:
+    from triton_loader import EmptyLaunches
+
 MakeCall = Callable[[Side], Call]
+Prepare = Callable[[], "EmptyLaunches | None"]
 _libc = ctypes.CDLL(None)
+
+
+def _preload() -> EmptyLaunches | None:
+    return preload(os.environ.get("GRADER_PRELOAD", ""))
 
 
 class Runner:
     """One submission (or control, or baseline), one connection, one binding at a time."""
 
-    def __init__(self, address: str) -> None:
-        self.empty_launches = preload(os.environ.get("GRADER_PRELOAD", ""))
+    def __init__(self, address: str, prepare: Prepare = _preload) -> None:
+        self.empty_launches = prepare()
         self.connection = connect(address)
         self.make_call: MakeCall | None = None
         self.side: Side | None = None
@@ -60,7 +68,7 @@ class Runner:
                 self._unbind()
                 self._send({"op": "bound"})
             case "call":
-                self._call(message["round"], message.get("mark", ""))
+                self._call(message["round"], message.get("mark", ""), message.get("survey", False))
 
     def _load(self, message: dict[str, Any], descriptors: list[int]) -> None:
         try:
@@ -84,14 +92,22 @@ class Runner:
         if old is not None:
             old.close()
 
-    def _call(self, number: int, mark: str) -> None:
+    def _call(self, number: int, mark: str, surveyed: bool) -> None:
         assert self.side is not None
         assert self.call is not None
-        failure = self.side.run(number, self.call, lambda: self._send({"op": "queued", "round": number}))
+        call, survey = self.call, None
+        if surveyed:
+            from survey import Survey
+
+            survey = Survey()
+            call = survey.watching(call)
+        failure = self.side.run(number, call, lambda: self._send({"op": "queued", "round": number}))
         _flush(mark)
         answer = {"op": "returned", "round": number, "error": failure, "empty_launches": []}
         if self.empty_launches is not None:
             answer["empty_launches"] = self.empty_launches.take()
+        if survey is not None:
+            answer["seen"] = survey.seen()
         took_us = getattr(self.call, "took_us", None)
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()

@@ -1,0 +1,70 @@
+"""One extra call of a finished submission, outside all timing: what the runner says that torch did by itself in it.
+
+It raises a flag for staff and names a few operations; no verdict and no time depends on it, because the process that
+tells of it is the submission's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from grader.challenge.draw import draw_inputs
+from grader.challenge.model import Workload
+from grader.judge.arena import Arena
+from grader.judge.channel import ChannelError
+from grader.judge.device import Device
+from grader.judge.messages import SeenKernel
+from grader.judge.oracle import scalar_values, workload_case
+from grader.judge.remote import Remote
+from grader.judge.request import Request
+from grader.schemas.hardware import KernelUsage, Witness
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Names of torch's own operations that ran in ``solve``, and what Triton's kernels take."""
+
+    library_ops: Sequence[str] = ()
+    kernels: Sequence[KernelUsage] = ()
+
+
+def survey(remote: Remote, request: Request, workloads: Sequence[Workload], device: Device) -> Survey:
+    """Call once at the sizes of each of ``workloads``, until an operation is seen. Everything is compiled and tuned by
+    then. A box that fails here has been judged already, so nothing comes of it."""
+    kernels: dict[str, KernelUsage] = {}
+    with suppress(ChannelError):
+        for workload in workloads:
+            found = _survey(remote, request, workload, device)
+            for kernel in found.kernels:
+                kernels.setdefault(kernel.name, kernel)
+            if found.library_ops:
+                return Survey(found.library_ops, tuple(kernels.values()))
+    return Survey(kernels=tuple(kernels.values()))
+
+
+def _survey(remote: Remote, request: Request, workload: Workload, device: Device) -> Survey:
+    manifest = request.challenge.manifest
+    case = workload_case(request.challenge, workload)
+    inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)
+    arena = Arena(manifest, workload.sizes, scalar_values(manifest, case), device.memories)
+    try:
+        remote.bind(arena)
+        seen = remote.warm_up(arena, inputs, manifest.limits.case_seconds, survey=True).seen
+    finally:
+        arena.close()
+        remote.unbind()
+    if seen is None:
+        return Survey()
+    return Survey(list(dict.fromkeys(seen.library_ops)), [_usage(kernel) for kernel in seen.kernels])
+
+
+def _usage(kernel: SeenKernel) -> KernelUsage:
+    return KernelUsage(
+        name=kernel.name,
+        registers=kernel.registers,
+        shared_bytes=kernel.shared_bytes,
+        stack_bytes=kernel.local_bytes,
+        said_by=Witness.RUNNER,
+    )

@@ -1,0 +1,125 @@
+"""Notes, in one extra call that nobody times, what torch does by kernels of its own, and what Triton's kernels take.
+
+All of it is a hint: the submission runs in this process and can hide what it likes. Work of another thread, of a
+replayed CUDA graph, or of a library that is called beside torch is not seen at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+# A message is bounded; who reads it wants the first few.
+MOST_OPERATIONS = 8
+MOST_KERNELS = 16
+NAME_CHARS = 64
+# Operations that start no kernel, beside views and whatever begins with "empty": memory, and reading one number.
+NO_KERNEL = {
+    "new_empty", "new_empty_strided", "set_", "resize_", "resize_as_", "detach_", "record_stream", "_unsafe_view",
+    "_local_scalar_dense", "_reshape_alias", "lift", "is_pinned", "_pin_memory",
+}  # fmt: skip
+LOCAL_WORD_BYTES = 4
+
+
+class Survey(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """``call`` is made once; ``seen`` tells of it afterwards."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        on_gpu = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+        self._device = "cuda" if on_gpu else "cpu"
+        self._operations: dict[str, None] = {}
+        self._kernels: dict[str, dict[str, Any]] = {}
+        self._in_triton = 0
+
+    def watching(self, call: Callable[[], Any]) -> Callable[[], Any]:
+        """``call``, noting what it does."""
+
+        def watched() -> Any:
+            with self._around_triton(), self:
+                return call()
+
+        return watched
+
+    def seen(self) -> dict[str, Any]:
+        """The message's part: names of operations in the order of their first use, and kernels."""
+        names = [*self._operations, *(["torch.compile"] if _compiled() else [])]
+        return {"library_ops": names[:MOST_OPERATIONS], "kernels": [*self._kernels.values()][:MOST_KERNELS]}
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        if not self._in_triton and _starts_kernel(function) and self._touches((args, result)):
+            self._operations.setdefault(str(function.overloadpacket)[:NAME_CHARS])
+        return result
+
+    def _touches(self, values: Any) -> bool:
+        """Whether a tensor of the device that is judged is among ``values``."""
+        if isinstance(values, torch.Tensor):
+            return values.device.type == self._device
+        return isinstance(values, (list, tuple)) and any(self._touches(value) for value in values)
+
+    @contextlib.contextmanager
+    def _around_triton(self) -> Iterator[None]:
+        """What Triton itself asks of torch is not the submission's: its interpreter copies, its autotuner flushes."""
+        from triton.runtime import autotuner, interpreter, jit
+
+        places = [
+            (autotuner.Autotuner, "run"),
+            (jit.JITFunction, "run"),
+            (getattr(interpreter, "GridExecutor", None), "__call__"),
+        ]
+        before = [(owner, name, getattr(owner, name)) for owner, name in places if owner is not None]
+        for owner, name, launch in before:
+            setattr(owner, name, self._launching(launch))
+        try:
+            yield
+        finally:
+            for owner, name, launch in before:
+                setattr(owner, name, launch)
+
+    def _launching(self, launch: Callable[..., Any]) -> Callable[..., Any]:
+        def launched(this: Any, *args: Any, **kwargs: Any) -> Any:
+            self._in_triton += 1
+            try:
+                kernel = launch(this, *args, **kwargs)
+            finally:
+                self._in_triton -= 1
+            self._note(kernel)
+            return kernel
+
+        return launched
+
+    def _note(self, kernel: Any) -> None:
+        """What a compiled kernel takes, where this Triton tells."""
+        registers, words = getattr(kernel, "n_regs", None), getattr(kernel, "n_spills", None)
+        if not isinstance(registers, int):
+            return
+        name = str(getattr(kernel, "name", "kernel"))[:NAME_CHARS]
+        self._kernels[name] = {
+            "name": name,
+            "registers": registers,
+            "shared_bytes": int(getattr(getattr(kernel, "metadata", None), "shared", 0) or 0),
+            "local_bytes": LOCAL_WORD_BYTES * words if isinstance(words, int) else 0,
+        }
+
+
+def _starts_kernel(function: Any) -> bool:
+    if (
+        function.namespace != "aten"
+        or getattr(function, "is_view", False)
+        or torch.Tag.inplace_view in function.tags
+    ):
+        return False
+    name = function.overloadpacket.__name__
+    return name not in NO_KERNEL and not name.startswith(("empty", "sym_"))
+
+
+def _compiled() -> bool:
+    """Whether torch.compile made kernels in this process: a compiled call shows few operations, or none."""
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    return dynamo is not None and bool(dynamo.counters["frames"]["ok"])

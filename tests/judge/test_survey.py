@@ -1,0 +1,140 @@
+"""What is seen of torch's own kernels in a Triton submission, and that looking for it disturbs nothing that counts."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError
+
+from grader.challenge.loader import Course
+from grader.judge.channel import BoxLied
+from grader.judge.device import HostDevice
+from grader.judge.messages import Returned, Seen
+from grader.judge.remote import Remote
+from grader.judge.request import CPU, Request
+from grader.judge.survey import Survey, survey
+from grader.schemas.report import Flag, Language, Verdict
+from tests.judge.conftest import Judge
+from tests.judge.kernels import HEAD, RIGHT, with_solve
+
+AUTOTUNED = HEAD.replace(
+    "@triton.jit",
+    '@triton.autotune(configs=[triton.Config({"BLOCK": b}) for b in (64, 128)], key=["n"])\n@triton.jit',
+) + (
+    "\ndef solve(x, out, n):\n    if n:\n"
+    "        half = torch.empty_like(x)\n"
+    "        twice[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x.view(-1)[:n], half, n)\n"
+    "        twice[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, out.reshape(-1), n)\n"
+)
+# Refuses to be called under a dispatch mode, and uses torch only where it is.
+LOOKING = HEAD + (
+    "\nfrom torch.utils._python_dispatch import _get_current_dispatch_mode\n"
+    "def solve(x, out, n):\n"
+    "    if n:\n        twice[(triton.cdiv(n, 64),)](x, out, n, BLOCK=64)\n"
+    "    if _get_current_dispatch_mode() is not None:\n"
+    "        torch.relu(x)\n"
+    "        raise RuntimeError('a mode is active')\n"
+)
+
+
+@pytest.mark.parametrize("source", [RIGHT, AUTOTUNED], ids=["plain", "autotuned"])
+def test_who_uses_tritons_kernels_only_gets_no_flag(judge: Judge, source: str) -> None:
+    report = judge(source, timing=True)
+    assert report.verdict is Verdict.ACCEPTED, report
+    assert Flag.LIBRARY_KERNEL not in report.flags
+    assert report.library_ops == []
+
+
+@pytest.mark.parametrize(
+    ("body", "operations"),
+    [
+        ("    out.copy_(2 * x)", ["aten.mul", "aten.copy_"]),
+        ("    torch.add(x, x, out=out)", ["aten.add"]),
+        ("    out.fill_(0.0)\n    out += 2 * x", ["aten.fill_", "aten.mul", "aten.add_"]),
+        ("    out.copy_(torch.compile(torch.abs, backend='eager')(x) * 0 + 2 * x)", None),
+    ],
+    ids=["copy", "out", "fill", "compiled"],
+)
+def test_torchs_own_kernels_are_flagged_and_named(
+    judge: Judge, body: str, operations: list[str] | None
+) -> None:
+    report = judge(with_solve(body), timing=True)
+    assert report.verdict is Verdict.ACCEPTED, report
+    assert report.flags == [Flag.LIBRARY_KERNEL]
+    if operations is None:
+        assert "torch.compile" in report.library_ops
+    else:
+        assert report.library_ops == operations
+
+
+def test_no_mode_is_active_where_a_call_counts(judge: Judge) -> None:
+    report = judge(LOOKING, timing=True)
+    assert report.verdict is Verdict.ACCEPTED, report
+    assert report.library_ops == ["aten.relu"]
+
+
+def test_without_timing_nothing_is_surveyed(judge: Judge) -> None:
+    report = judge(with_solve("    out.copy_(2 * x)"))
+    assert (report.flags, report.library_ops) == ([], [])
+    assert "survey" not in report.breakdown_s
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        {"library_ops": ["aten.mm"] * 9},
+        {"library_ops": ["<script>alert(1)</script>"]},
+        {"library_ops": ["a" * 65]},
+        {"library_ops": "aten.mm"},
+        {"kernels": [{"name": "k", "registers": -1, "shared_bytes": 0, "local_bytes": 0}]},
+        {"kernels": [{"name": "k", "registers": 1}]},
+        {"verdict": "accepted"},
+    ],
+)
+def test_what_makes_no_sense_is_no_message(seen: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Returned.model_validate({"op": "returned", "round": 1, "seen": seen})
+
+
+class Answering:
+    """A box that answers a survey with ``seen``, or fails where that is None."""
+
+    def __init__(self, *seen: Seen | None) -> None:
+        self._seen = list(seen)
+        self.bound = 0
+
+    def bind(self, arena: Any) -> None:
+        self.bound += 1
+
+    def unbind(self) -> None:
+        self.bound -= 1
+
+    def warm_up(self, *_: Any, survey: bool) -> Any:
+        assert survey
+        seen = self._seen.pop(0)
+        if seen is None:
+            raise BoxLied("not a message")
+        return type("Answer", (), {"seen": seen})
+
+
+def ask(course: Course, *seen: Seen | None) -> tuple[Survey, Answering]:
+    challenge = course.load("twice")
+    request = Request(challenge, Language.TRITON, "", CPU, b"key", challenge.cases)
+    box = Answering(*seen)
+    workloads = [challenge.manifest.workloads[0]] * len(seen)
+    return survey(cast(Remote, box), request, workloads, HostDevice()), box
+
+
+def test_a_box_that_fails_then_changes_nothing(course: Course) -> None:
+    kernel = {"name": "twice", "registers": 32, "shared_bytes": 0, "local_bytes": 8}
+    found, box = ask(course, Seen.model_validate({"kernels": [kernel]}), None)
+    assert found.library_ops == ()
+    assert [it.name for it in found.kernels] == ["twice"]
+    assert (found.kernels[0].said_by, found.kernels[0].stack_bytes) == ("runner", 8)
+    assert box.bound == 0
+
+
+def test_the_first_operations_seen_end_it(course: Course) -> None:
+    found, _ = ask(course, Seen(), Seen(library_ops=["aten.mm", "aten.mm"]), None)
+    assert found.library_ops == ["aten.mm"]
