@@ -66,6 +66,7 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
         host_us=measured.host * 1e6,
         gated=measured.gated,
         fixed_us=measured.fixed * 1e6,
+        gpu=measured.gpu,
         charged_us=measured.charged * 1e6,
     )
 

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader.challenge.loader import Challenge
 from grader.judge.arena import HOST, Arena, MemoryMaker
+from grader.judge.boards import CPU_ARCHITECTURE
 from grader.judge.compare import compare, differs
 from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate, Opening
 from grader.judge.oracle import Question
 from grader.sandbox.box import BoxSpec, Purpose
+from grader.schemas.hardware import GpuState
 from grader.schemas.report import Language, Mismatch
 
 if TYPE_CHECKING:
@@ -81,6 +83,26 @@ class Watch(Protocol):
 
     def explain(self, question: Question) -> Mismatch | None:
         """What is wrong with the snapshot, or None where nothing is."""
+
+
+class Record(Protocol):
+    """How the device was around the rounds of one workload."""
+
+    def round_counts(self) -> bool:
+        """Look once, after a round and outside of what is timed. False where that round is to be made again."""
+
+    def state(self) -> GpuState | None:
+        """What a report keeps of it."""
+
+
+class NoRecord:
+    """See ``Record``: of a host nothing is recorded."""
+
+    def round_counts(self) -> bool:
+        return True
+
+    def state(self) -> GpuState | None:
+        return None
 
 
 class HostWatch:
@@ -149,6 +171,8 @@ class Device(Protocol):
 
     def watch(self, arena: Arena) -> Watch: ...
 
+    def record(self) -> Record: ...
+
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         """Why a workload cannot be timed here (its memory), or nothing."""
 
@@ -170,8 +194,7 @@ class HostDevice:
     # A shared CPU moves the end of a window by about a scheduler's tick.
     noise = Noise(outside=0.05, least=0.5e-3)
     baselines = ("eager",)
-    # What a CUDA source is compiled for where nothing can run it: enough to tell whether it compiles.
-    architecture = "sm_90"
+    architecture = CPU_ARCHITECTURE
 
     @property
     def model(self) -> str:
@@ -199,6 +222,9 @@ class HostDevice:
 
     def watch(self, arena: Arena) -> Watch:
         return HostWatch(arena)
+
+    def record(self) -> Record:
+        return NoRecord()
 
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         return ""

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.arena import Arena
-from grader.judge.device import Device, Noise
+from grader.judge.device import Device, Noise, Record
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.remote import Answer, Remote, Timed, Ungated
+from grader.schemas.hardware import GpuState
 from grader.schemas.report import Mismatch
 from grader.scoring import Z95, Estimate, median_error, median_interval
 
@@ -37,7 +38,7 @@ _FEWEST_ROUNDS = 3
 class Measured:
     """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off; ``excess`` is E and
     ``noise`` what it may be without meaning anything; ``charged`` was added for work outside the gate. Not ``gated``:
-    its host time is in it."""
+    its host time is in it. ``gpu``: how the device was meanwhile."""
 
     time: Estimate
     rounds: int
@@ -47,6 +48,7 @@ class Measured:
     excess: float
     noise: float
     gated: bool
+    gpu: GpuState | None = None
 
 
 class WrongInTiming(Exception):
@@ -64,10 +66,11 @@ ControlRound = tuple[Timed, float]
 
 @dataclass(frozen=True)
 class Own:
-    """The rounds of what is timed, and whether its calls queued behind the closed gate."""
+    """The rounds of what is timed, whether its calls queued behind the closed gate, and how the device was."""
 
     rounds: Sequence[Timed]
     gated: bool
+    gpu: GpuState | None = None
 
 
 class Stopwatch:
@@ -94,15 +97,17 @@ class Stopwatch:
     def control(self, remote: Remote) -> list[ControlRound]:
         """Half of the control's rounds, each with its call's known length in seconds. Raises a ChannelError."""
         with self._bound(remote):
-            return self._rounds(remote, self.plan.control_rounds, checked=False, gated=True)
+            record = self.device.record()
+            return self._rounds(remote, self.plan.control_rounds, record, checked=False, gated=True)
 
     def own(self, remote: Remote, *, checked: bool = True) -> Own:
         """The rounds of a submission or baseline. ``checked``: a wrong output ends it (a baseline is ours, and
         returns its result). Raises WrongInTiming, or a ChannelError where the box fails."""
         with self._bound(remote):
             gated = self._warm_up(remote)
-            rounds = self._rounds(remote, self.plan.rounds, checked=checked, gated=gated)
-        return Own([it for it, _ in rounds], gated)
+            record = self.device.record()
+            rounds = self._rounds(remote, self.plan.rounds, record, checked=checked, gated=gated)
+        return Own([it for it, _ in rounds], gated, record.state())
 
     @contextmanager
     def _bound(self, remote: Remote) -> Iterator[None]:
@@ -130,13 +135,17 @@ class Stopwatch:
             return False
         return True
 
-    def _rounds(self, remote: Remote, count: int, *, checked: bool, gated: bool) -> list[ControlRound]:
+    def _rounds(
+        self, remote: Remote, count: int, record: Record, *, checked: bool, gated: bool
+    ) -> list[ControlRound]:
         """``count`` rounds after warm-up, each with the call's known length (a control's; else meaningless)."""
         end = time.perf_counter() + self.plan.seconds
+        for _ in range(self.plan.warm_up):
+            self._round(remote, checked=checked, gated=gated)
         kept: list[ControlRound] = []
-        for number in range(self.plan.warm_up + count):
+        while len(kept) < count:
             timed = self._round(remote, checked=checked, gated=gated)
-            if number >= self.plan.warm_up:
+            if record.round_counts():
                 kept.append(timed)
             if len(kept) >= _FEWEST_ROUNDS and time.perf_counter() > end:
                 break
@@ -202,6 +211,7 @@ def settle(own: Own, control: Sequence[ControlRound], noise: Noise) -> Measured:
         excess=before.value + after.value,
         noise=meaningless,
         gated=own.gated,
+        gpu=own.gpu,
     )
 
 
