@@ -58,7 +58,10 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit that was measured; ``+`` when files of the package differed from it."""
+    """The commit that was measured; ``+`` when files of the package differed from it. Where the files travelled without
+    their repository, ``GRADER_COMMIT`` names it."""
+    if named := os.environ.get("GRADER_COMMIT"):
+        return named
     head = _first_line("git", "rev-parse", "HEAD")
     changed = _first_line(
         "git", "status", "--porcelain", "--", "grader", "sandbox", "web", "challenges", "reference"
