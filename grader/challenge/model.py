@@ -166,6 +166,14 @@ class Grading(Strict):
     tiers: list[Tier] = Field(default_factory=list)
 
 
+# What `grader challenge check` asks of a suite and a challenge may do without, for a reason that it states.
+Waivable = Literal[
+    "basic", "empty", "one_element", "odd", "prime", "block_edge", "large",
+    "zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf", "range",
+    "cost_bytes", "cost_flops", "workloads",
+]  # fmt: skip
+
+
 class Manifest(Strict):
     """One ``challenge.toml``."""
 
@@ -187,6 +195,9 @@ class Manifest(Strict):
     cost: Cost
     limits: Limits = Limits()
     grading: Grading = Grading()
+    waives: Mapping[Waivable, Annotated[str, Field(min_length=1)]] = Field(
+        default_factory=dict, description="checks of the suite that do not fit this challenge, and why"
+    )
 
     @property
     def sizes(self) -> list[str]:

@@ -24,6 +24,9 @@ GROUPS = {
         "logout": ("account", "Revoke the kept token and forget it"),
         "doctor": ("machine", "Say what this machine can and cannot do, and the mend"),
     },
+    "Teach": {
+        "challenge": ("challenge", "Write and prove challenges: challenge check"),
+    },
     "Run a platform": {
         "up": ("platform", "Start everything: Redis, web and workers; Ctrl-C ends all"),
         "worker": ("platform", "Serve the queue of a device until ended"),

@@ -1,0 +1,190 @@
+"""Measures what the reference's own precision costs, case by case, and what tolerance that calls for.
+
+Native: the reference on the inputs as they are. Exact: the reference on float64 copies of them, as the oracle has it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grader.authoring.findings import Check, Status, check
+from grader.challenge.cases import Case
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Argument, DType, Tolerance
+from grader.judge.compare import counted
+from grader.judge.oracle import Question, ask, scalar_values
+
+if TYPE_CHECKING:
+    import torch
+
+_SEED = 11
+# A kernel that sums in another order than PyTorch errs as much, elsewhere: whoever is as exact as PyTorch must pass,
+# so PyTorch itself may use no more than half of what is allowed.
+HEADROOM = 2.0
+# What is proposed: PyTorch uses a quarter of it. A hand-written kernel errs up to twice as much (one running sum where
+# PyTorch adds pairwise, fast exponentials), and HEADROOM is kept beside that.
+MARGIN = 4.0
+# Looser than this many times the proposal, a tolerance forgives what nobody's rounding explains.
+LOOSE = 50.0
+# Below the smallest normal number digits are lost, or all of it where denormals are flushed: rtol says nothing there.
+_SMALLEST_NORMAL = {
+    DType.FLOAT64: 2.0**-1022,
+    DType.FLOAT32: 2.0**-126,
+    DType.BFLOAT16: 2.0**-126,
+    DType.FLOAT16: 2.0**-14,
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One result of one case, finite elements alone: ``used`` is the largest share of the allowed error, ``relative``
+    the largest error over its magnitude where that is normal, ``absolute`` the largest error elsewhere."""
+
+    case: str
+    result: str
+    used: float
+    relative: float
+    absolute: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    measured: list[Measured]
+    disagreements: list[str]
+
+    @property
+    def proposed(self) -> Tolerance:
+        """MARGIN times the largest native errors, rounded up to one digit."""
+        relative = max((it.relative for it in self.measured), default=0.0)
+        absolute = max((it.absolute for it in self.measured), default=0.0)
+        return Tolerance(
+            atol=min(_round_up(MARGIN * absolute), 0.9), rtol=min(_round_up(MARGIN * relative), 0.9)
+        )
+
+
+def calibrate(challenge: Challenge, cases: Iterable[Case], device: str) -> Calibration:
+    """Measure every case on ``device`` ("cpu" or "cuda"). Raises ChallengeInvalid where the reference fails."""
+    measured: list[Measured] = []
+    disagreements: list[str] = []
+    for case in cases:
+        question = ask(challenge, case, _SEED, device)
+        native = native_results(challenge, case, question)
+        for arg in challenge.manifest.results:
+            found, problem = _measure(challenge, case, arg, question, native[arg.name])
+            measured += found
+            disagreements += problem
+    return Calibration(measured, disagreements)
+
+
+def native_results(challenge: Challenge, case: Case, question: Question) -> dict[str, torch.Tensor]:
+    """The reference on the inputs as they are, each result flat and in its own dtype."""
+    import torch
+
+    given: dict[str, Any] = {name: values.clone() for name, values in question.inputs.items()}
+    given |= {**scalar_values(challenge.manifest, case), **case.sizes}
+    answer = challenge.reference.compute(**given)
+    answers = answer if isinstance(answer, tuple) else (answer,)
+    return {
+        arg.name: it.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
+        for arg, it in zip(challenge.manifest.results, answers, strict=True)
+    }
+
+
+def _measure(
+    challenge: Challenge, case: Case, arg: Argument, question: Question, native: torch.Tensor
+) -> tuple[list[Measured], list[str]]:
+    """What was measured (nothing for integers and empty results), and where native and exact do not agree."""
+    import torch
+
+    where = f"{case.name}: {arg.name}"
+    exact = question.outputs[arg.name].reshape(-1)
+    number = counted(challenge.manifest, arg, question, exact.numel())
+    native, exact = native[:number], exact[:number]
+    if not exact.is_floating_point():
+        return [], [] if torch.equal(native, exact) else [
+            f"{where}: native and float64 differ; integers are exact"
+        ]
+    same_kind = (native.isnan() == exact.isnan()) & (native.isinf() == exact.isinf())
+    same_sign = ~exact.isinf() | ~same_kind | (native == exact)
+    if bad := int((~(same_kind & same_sign)).sum()):
+        return [], [f"{where}: native and float64 disagree on what is finite in {bad} of {number} elements"]
+    finite = exact.isfinite()
+    if not bool(finite.any()):
+        return [], []
+    error = (native.double() - exact.double()).abs()[finite]
+    own = exact.double().abs()
+    magnitude = question.magnitudes.get(arg.name)
+    if magnitude is not None:
+        given = magnitude.reshape(-1)[:number].double().abs()
+        own = torch.where(given.isfinite(), given, own)
+    return [_errors(where, case, arg, challenge.manifest.tolerance, error, own[finite])], []
+
+
+def _errors(
+    where: str, case: Case, arg: Argument, tolerance: Tolerance, error: torch.Tensor, scale: torch.Tensor
+) -> Measured:
+    import torch
+
+    allowed = tolerance.atol + tolerance.rtol * scale
+    shares = torch.where(error > 0, error / allowed, 0.0)
+    normal = scale >= _SMALLEST_NORMAL[arg.dtype]
+    relative = (error / scale)[normal]
+    absolute = error[~normal]
+    return Measured(
+        case.name,
+        arg.name,
+        used=float(shares.max()),
+        relative=float(relative.max()) if relative.numel() else 0.0,
+        absolute=float(absolute.max()) if absolute.numel() else 0.0,
+    )
+
+
+def calibration_checks(challenge: Challenge, found: Calibration) -> list[Check]:
+    """``reference``: native and exact agree on what is finite. ``tolerance``: neither too tight nor too loose."""
+    agreed = f"float64 and native precision agree in kind on all of {_cases(challenge)} cases"
+    reference = check("reference", found.disagreements, agreed, bad=Status.ERROR)
+    return [reference, _tolerance(challenge, found)]
+
+
+def _tolerance(challenge: Challenge, found: Calibration) -> Check:
+    tolerance, proposed = challenge.manifest.tolerance, found.proposed
+    said = f"set: {_text(tolerance)}; proposed: {_text(proposed)}"
+    if not any(arg.dtype.floating for arg in challenge.manifest.results):
+        return Check(name="tolerance", status=Status.OK, summary="integers are compared exactly")
+    tight = [
+        f"{it.case}: {it.result}: native PyTorch uses {it.used:.2f} of what is allowed, more than 1/{HEADROOM:g}"
+        for it in found.measured
+        if it.used > 1 / HEADROOM
+    ]
+    if tight:
+        return check("tolerance", [f"too tight; {said}", *tight], "", bad=Status.ERROR)
+    used = max((it.used for it in found.measured), default=0.0)
+    # Denormals may be flushed and no figure of a CPU says so: atol is judged by what it adds to a normal result.
+    if tolerance.rtol > LOOSE * max(proposed.rtol, _unit(challenge)):
+        return check("tolerance", [f"too loose: rtol is over {LOOSE:g} times what native needs; {said}"], "")
+    return Check(name="tolerance", status=Status.OK, summary=f"native uses at most {used:.2g} of it; {said}")
+
+
+def _unit(challenge: Challenge) -> float:
+    """Half a unit in the last place of the least exact result: rounding once costs that, whatever PyTorch did here."""
+    digits = {DType.FLOAT64: 53, DType.FLOAT32: 24, DType.FLOAT16: 11, DType.BFLOAT16: 8}
+    return max(2.0 ** -digits[arg.dtype] for arg in challenge.manifest.results if arg.dtype.floating)
+
+
+def _cases(challenge: Challenge) -> int:
+    return len(challenge.cases) + len(challenge.hidden_cases)
+
+
+def _round_up(value: float) -> float:
+    """To one significant digit, upwards."""
+    if value <= 0 or not math.isfinite(value):
+        return 0.0
+    step = 10.0 ** math.floor(math.log10(value))
+    return float(f"{math.ceil(value / step - 1e-9) * step:.0e}")
+
+
+def _text(tolerance: Tolerance) -> str:
+    return f"atol = {tolerance.atol:g}, rtol = {tolerance.rtol:g}"

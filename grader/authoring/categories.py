@@ -1,0 +1,118 @@
+"""Which edges a suite must go to, by the types of its signature, and whether its cases hold what they claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from grader.authoring.findings import Check, check
+from grader.challenge.cases import Case, Category
+from grader.challenge.draw import draw_inputs
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Kind, Manifest
+
+if TYPE_CHECKING:
+    import torch
+
+_SEED = 11
+# Every challenge has sizes, and these are where kernels go wrong.
+SIZES = ("basic", "empty", "one_element", "odd", "prime", "block_edge", "large")
+# Values that floats have and students forget.
+FLOATS = ("zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf")
+# Challenges without a float input have other edges: the ends of the range that their values may have.
+INTEGERS = ("range",)
+# Block sizes whose neighbourhood is an edge are multiples of this, a warp.
+_WARP = 32
+_DENORMAL_BELOW = {"float32": 2.0**-126, "bfloat16": 2.0**-126, "float16": 2.0**-14, "float64": 2.0**-1022}
+
+
+def wanted(manifest: Manifest) -> tuple[str, ...]:
+    """The categories that a suite of this signature needs."""
+    readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
+    return SIZES + (FLOATS if any(arg.dtype.floating for arg in readable) else INTEGERS)
+
+
+def category_checks(challenge: Challenge) -> list[Check]:
+    """``categories``: none is missing. ``claims``: each case holds what its category says. Raises ChallengeInvalid."""
+    cases = [*challenge.cases, *challenge.hidden_cases]
+    there, waived = {case.category.value for case in cases}, challenge.manifest.waives
+    needed = wanted(challenge.manifest)
+    missing = [f"no case is '{it}'" for it in needed if it not in there and it not in waived]
+    remarks = [f"'{name}' is waived: {reason}" for name, reason in waived.items() if name in needed]
+    remarks += [f"'{it}' is waived, but there is such a case" for it in waived if it in there]
+    claims = [claim for case in cases if (claim := _broken_claim(challenge, case))]
+    return [
+        check("categories", missing, f"{len(needed) - len(missing)} edge categories", remarks=remarks),
+        check("claims", claims, f"{len(cases)} cases hold what they claim"),
+    ]
+
+
+def _broken_claim(challenge: Challenge, case: Case) -> str:
+    """What a case's category promises and the case does not hold, or nothing."""
+    if _holds(challenge, case):
+        return ""
+    return f"{case.name}: is '{case.category}', but {_SAID[case.category]}"
+
+
+def _holds(challenge: Challenge, case: Case) -> bool:
+    if case.category in _SIZE_CLAIMS:
+        return _SIZE_CLAIMS[case.category](challenge.manifest, case)
+    if case.category not in _VALUE_CLAIMS:
+        return True
+    value = _VALUE_CLAIMS[case.category]
+    drawn = draw_inputs(challenge.manifest, case, _SEED).values()
+    return any(value(it) for it in drawn if it.is_floating_point())
+
+
+def _counts(manifest: Manifest, case: Case) -> list[int]:
+    return [math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers]
+
+
+def _is_prime(value: int) -> bool:
+    return value > 1 and all(value % divisor for divisor in range(2, math.isqrt(value) + 1))
+
+
+def _is_edge(value: int) -> bool:
+    return value >= _WARP - 1 and min(value % _WARP, -value % _WARP) <= 1
+
+
+def _largest_of_all(manifest: Manifest, case: Case) -> bool:
+    return sum(_counts(manifest, case)) >= 1000
+
+
+_SIZE_CLAIMS: Mapping[Category, Callable[[Manifest, Case], bool]] = {
+    Category.EMPTY: lambda manifest, case: 0 in [*_counts(manifest, case), *case.sizes.values()],
+    Category.ONE_ELEMENT: lambda manifest, case: 1 in [*_counts(manifest, case), *case.sizes.values()],
+    Category.ODD: lambda manifest, case: any(size % 2 for size in case.sizes.values()),
+    Category.PRIME: lambda manifest, case: any(map(_is_prime, case.sizes.values())),
+    Category.BLOCK_EDGE: lambda manifest, case: any(
+        map(_is_edge, [*case.sizes.values(), *_counts(manifest, case)])
+    ),
+    Category.LARGE: _largest_of_all,
+}
+
+
+def _has_denormal(values: torch.Tensor) -> bool:
+    limit = _DENORMAL_BELOW[str(values.dtype).removeprefix("torch.")]
+    return bool(((values != 0) & (values.abs() < limit)).any())
+
+
+_VALUE_CLAIMS: Mapping[Category, Callable[[torch.Tensor], bool]] = {
+    Category.NAN: lambda values: bool(values.isnan().any()),
+    Category.POS_INF: lambda values: bool(values.isposinf().any()),
+    Category.NEG_INF: lambda values: bool(values.isneginf().any()),
+    Category.DENORMAL: _has_denormal,
+}
+_SAID = {
+    Category.EMPTY: "no size and no buffer is 0",
+    Category.ONE_ELEMENT: "no size is 1 and no buffer has one element",
+    Category.ODD: "all sizes are even",
+    Category.PRIME: "no size is prime",
+    Category.BLOCK_EDGE: f"no size is at a multiple of {_WARP}, or one off it",
+    Category.LARGE: "it has fewer than 1000 elements",
+    Category.NAN: "no input holds NaN",
+    Category.POS_INF: "no input holds +inf",
+    Category.NEG_INF: "no input holds -inf",
+    Category.DENORMAL: "no input holds a denormal number",
+}

@@ -1,0 +1,41 @@
+"""Which challenges differ from the default branch, as git tells it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+_GIT_SECONDS = 30.0
+_FOLDERS = ("challenges", "reference")
+# Tried in turn: what the remote calls its default, then the usual names.
+_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
+
+
+def changed_slugs(root: Path, slugs: Iterable[str]) -> list[str] | None:
+    """Those of ``slugs`` with a file that was changed, added or removed since this branch left the default one,
+    committed or not; None where git cannot tell."""
+    base = next((it for name in _BRANCHES if (it := _git(root, "merge-base", "HEAD", name))), None)
+    if base is None:
+        return None
+    differing = _git(root, "diff", "--name-only", "--relative", base.strip(), "--", *_FOLDERS)
+    fresh = _git(root, "ls-files", "--others", "--exclude-standard", "--", *_FOLDERS)
+    if differing is None or fresh is None:
+        return None
+    touched = {Path(line).parts[1] for line in [*differing.splitlines(), *fresh.splitlines()] if "/" in line}
+    return [slug for slug in slugs if slug in touched]
+
+
+def _git(root: Path, *words: str) -> str | None:
+    """What git says in ``root``, or None where it fails or is not there."""
+    try:
+        ran = subprocess.run(
+            ["git", "-C", str(root), *words],
+            capture_output=True,
+            text=True,
+            timeout=_GIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return ran.stdout if ran.returncode == 0 else None

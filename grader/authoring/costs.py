@@ -1,0 +1,132 @@
+"""Whether the cost model and the ladder of workloads can be right: bytes, operations, time, memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from grader.authoring.findings import Check, Status, check
+from grader.challenge.cases import Case
+from grader.challenge.draw import draw_inputs
+from grader.challenge.expression import ExpressionError, parse
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Argument, Kind, Manifest, Waivable, Workload
+from grader.judge.assembly import roofline_seconds
+from grader.judge.oracle import scalar_values
+from grader.limits import GIB, RANKED_ROOFLINE_US
+
+# What an H200 reaches, bytes/s and operations/s: the fastest GPU whose figures we have, so what is long enough there is
+# long enough elsewhere.
+H200 = {"bandwidth": 4.3e12, "rate:float32": 51e12, "rate:float16": 700e12, "rate:bfloat16": 700e12}
+# The smallest GPU that a course is sized for, and the share of its memory that one workload may plan with.
+SMALLEST_GPU_BYTES, PLANNED_SHARE = 16 * GIB, 0.8
+# Inputs and results pass through memory at least once. A kernel that must read them a few times more is thinkable.
+MOST_BYTES = 4.0
+# torch counts what it computes: a causal mask halves what is needed, and some count a multiply-add as one.
+FLOPS_BAND = (0.4, 2.5)
+_SEED = 11
+
+
+def cost_checks(challenge: Challenge) -> list[Check]:
+    """``cost_bytes``, ``cost_flops``, ``workloads``. Raises ChallengeInvalid where the reference fails."""
+    return [_bytes(challenge), _flops(challenge), _workloads(challenge)]
+
+
+def least_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
+    """Every input read once, every result written once. What ``[compare]`` cuts short may stay unwritten."""
+    return sum(_passes(manifest, arg) * _nbytes(manifest, arg, sizes) for arg in manifest.buffers)
+
+
+def _passes(manifest: Manifest, arg: Argument) -> int:
+    if arg.kind is Kind.INOUT:
+        return 2
+    cut = manifest.compare.get(arg.name)
+    return 0 if cut is not None and cut.first is not None else 1
+
+
+def _nbytes(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> int:
+    return math.prod(manifest.shape(arg, sizes)) * arg.dtype.itemsize
+
+
+def _bytes(challenge: Challenge) -> Check:
+    manifest = challenge.manifest
+    problems = []
+    for workload in manifest.workloads:
+        said, least = parse(manifest.cost.bytes)(workload.sizes), least_bytes(manifest, workload.sizes)
+        if not least * (1 - 1e-9) <= said <= MOST_BYTES * least:
+            problems.append(
+                f"{workload.name}: cost.bytes is {said:.4g}; inputs and results have {least:.4g}, "
+                f"so it is between that and {MOST_BYTES:g} times that"
+            )
+    return _unless_waived(challenge, "cost_bytes", problems, "cost.bytes fits the signature")
+
+
+def _flops(challenge: Challenge) -> Check:
+    """Against what torch counts in the reference: products, convolutions, attention. Elementwise work it does not."""
+    manifest = challenge.manifest
+    problems = []
+    for workload in manifest.workloads:
+        if parse(manifest.cost.flops)(workload.sizes) < 0:
+            problems.append(f"{workload.name}: cost.flops is negative")
+    case = max(challenge.cases, key=lambda it: _said_flops(manifest, it))
+    counted, said = _counted_flops(challenge, case), _said_flops(manifest, case)
+    if not counted:
+        return _unless_waived(challenge, "cost_flops", problems, "torch counts no product in the reference")
+    low, high = FLOPS_BAND
+    if not low * counted <= said <= high * counted:
+        problems.append(f"{case.name}: cost.flops is {said:.4g}, torch counts {counted:.4g} in the reference")
+    return _unless_waived(challenge, "cost_flops", problems, f"{said / counted:.2f} of what torch counts")
+
+
+def _said_flops(manifest: Manifest, case: Case) -> float:
+    try:
+        return parse(manifest.cost.flops)(case.sizes)
+    except ExpressionError:  # 0 / 0 at an empty size; workloads have none
+        return 0.0
+
+
+def _counted_flops(challenge: Challenge, case: Case) -> int:
+    from torch.utils.flop_counter import FlopCounterMode
+
+    given: dict[str, Any] = {**draw_inputs(challenge.manifest, case, _SEED)}
+    given |= {**scalar_values(challenge.manifest, case), **case.sizes}
+    with FlopCounterMode(display=False) as counter:
+        challenge.reference.compute(**given)
+    return int(counter.get_total_flops())
+
+
+def _workloads(challenge: Challenge) -> Check:
+    manifest = challenge.manifest
+    on_gpu = [it for it in manifest.workloads if it.on == "gpu"]
+    problems = []
+    if not any(it.on == "cpu" for it in manifest.workloads):
+        problems.append("no workload is for the interpreter: on = 'cpu'")
+    times = {it.name: roofline_seconds(manifest, it, H200) or 0.0 for it in on_gpu}
+    longest = max(times.values(), default=0.0)
+    if longest * 1e6 < RANKED_ROOFLINE_US:
+        problems.append(
+            f"none is long enough to rank: {longest * 1e6:.0f} us at an H200's speed, "
+            f"{RANKED_ROOFLINE_US:.0f} are needed"
+        )
+    if on_gpu and min(planned_bytes(manifest, it) for it in on_gpu) > SMALLEST_GPU_BYTES * PLANNED_SHARE:
+        problems.append("none fits a GPU of 16 GB with what judging keeps beside it")
+    told = ", ".join(f"{name}: {seconds * 1e6:.0f} us" for name, seconds in times.items())
+    return _unless_waived(challenge, "workloads", problems, f"at an H200's speed {told}")
+
+
+def planned_bytes(manifest: Manifest, workload: Workload) -> int:
+    """What judging a workload holds at once: arena, private inputs and answers, and the float64 oracle's copies."""
+    total = 0
+    for arg in manifest.buffers:
+        count = math.prod(manifest.shape(arg, workload.sizes))
+        copies = 2 if arg.kind is Kind.INPUT else 3
+        total += count * (copies * arg.dtype.itemsize + (24 if arg.dtype.floating else 16))
+    return total
+
+
+def _unless_waived(challenge: Challenge, name: Waivable, problems: list[str], good: str) -> Check:
+    reason = challenge.manifest.waives.get(name)
+    if problems and reason is not None:
+        return Check(name=name, status=Status.OK, summary=f"waived: {reason}", remarks=problems)
+    return check(name, problems, good)

@@ -1,0 +1,141 @@
+"""Runs the examples of a ``spec.md``: fenced blocks with the info string ``example``, in TOML.
+
+Every input, scalar, size and output stands there by its name; of an in-out, NAME is what it holds before the call and
+NAME_after what it holds afterwards. Printed digits are the tolerance: half a unit of the last one, beside the
+challenge's own. A number without a point is exact.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from grader.authoring.findings import Check, Status, check
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Argument, Kind, Manifest
+from grader.errors import ChallengeInvalid
+
+if TYPE_CHECKING:
+    import torch
+
+_BLOCK = re.compile(r"^```example[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_AFTER = "_after"
+
+
+def examples_of(spec: str) -> list[str]:
+    """The text of every example block."""
+    return _BLOCK.findall(spec)
+
+
+def example_check(challenge: Challenge) -> Check:
+    """Every example holds. Raises ChallengeInvalid where there is no ``spec.md`` or no reference."""
+    blocks = examples_of(challenge.spec)
+    if not blocks:
+        return Check(name="examples", status=Status.ERROR, summary="spec.md has no ```example block")
+    problems = []
+    for number, text in enumerate(blocks, 1):
+        problems += [f"example {number}: {problem}" for problem in _problems(challenge, text)]
+    return check("examples", problems, f"{len(blocks)} of {len(blocks)} hold", bad=Status.ERROR)
+
+
+def _problems(challenge: Challenge, text: str) -> list[str]:
+    try:
+        values = tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        return [f"not TOML: {error}"]
+    manifest = challenge.manifest
+    wanted = {arg.name for arg in manifest.args}
+    wanted |= {arg.name + _AFTER for arg in manifest.args if arg.kind is Kind.INOUT}
+    if wanted != set(values):
+        missing, unknown = sorted(wanted - set(values)), sorted(set(values) - wanted)
+        return [f"missing: {missing}; not in the signature: {unknown}"]
+    try:
+        return _compared(challenge, values)
+    except (ValueError, TypeError, RuntimeError, ChallengeInvalid) as error:
+        return [f"{type(error).__name__}: {error}"]
+
+
+def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
+    import torch
+
+    manifest = challenge.manifest
+    sizes = {name: int(values[name]) for name in manifest.sizes}
+    given: dict[str, Any] = dict(sizes)
+    given |= {arg.name: float(values[arg.name]) for arg in manifest.scalars}
+    for arg in manifest.buffers:
+        if arg.kind is not Kind.OUTPUT:
+            tensor = _tensor(manifest, arg, values[arg.name], sizes)
+            given[arg.name] = tensor.double() if tensor.is_floating_point() else tensor
+    answer = challenge.reference.compute(**given)
+    answers = answer if isinstance(answer, tuple) else (answer,)
+    named = {
+        arg.name: it.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
+        for arg, it in zip(manifest.results, answers, strict=True)
+    }
+    problems = []
+    for arg in manifest.results:
+        rule = manifest.compare.get(arg.name)
+        count = int(named[rule.first][0]) if rule is not None and rule.first else named[arg.name].numel()
+        said = values[arg.name + _AFTER if arg.kind is Kind.INOUT else arg.name]
+        problems += _unlike(manifest, arg, _flat(said), named[arg.name].tolist(), count)
+    return problems
+
+
+def _unlike(
+    manifest: Manifest, arg: Argument, said: list[int | Decimal], found: list[float], count: int
+) -> list[str]:
+    """What is wrong with one printed result; ``count`` leading elements are compared, more may be printed."""
+    if len(said) not in (count, len(found)):
+        return [f"'{arg.name}' has {len(said)} elements, the reference gives {count}"]
+    wrong = [
+        f"'{arg.name}' element {place} is printed as {text}, the reference gives {value:.9g}"
+        for place, (text, value) in enumerate(zip(said[:count], found, strict=False))
+        if not _near(manifest, text, value)
+    ]
+    return wrong[:1]
+
+
+def _near(manifest: Manifest, text: int | Decimal, value: float) -> bool:
+    number = float(text)
+    if number != number or value != value:
+        return number != number and value != value
+    if number == value:
+        return True
+    exponent = _exponent(text)
+    digits = 0.0 if exponent is None else 0.5 * 10.0**exponent
+    allowed = digits * (1 + 1e-6) + manifest.tolerance.atol + manifest.tolerance.rtol * abs(value)
+    return abs(number - value) <= allowed
+
+
+def _exponent(text: int | Decimal) -> int | None:
+    """The power of ten of the last printed digit; None for a whole number, which is meant exactly."""
+    if isinstance(text, int):
+        return None
+    exponent = text.as_tuple().exponent
+    return exponent if isinstance(exponent, int) else None
+
+
+def _flat(value: Any) -> list[int | Decimal]:
+    if isinstance(value, list):
+        return [number for part in value for number in _flat(part)]
+    return [value]
+
+
+def _tensor(manifest: Manifest, arg: Argument, value: Any, sizes: Mapping[str, int]) -> torch.Tensor:
+    import torch
+
+    shape, flat = manifest.shape(arg, sizes), _flat(value)
+    numbers = [float(it) for it in flat] if arg.dtype.floating else [int(it) for it in flat]
+    tensor = torch.tensor(numbers, dtype=getattr(torch, arg.dtype.value))
+    if tensor.numel() and _nesting(value) != shape:
+        raise ValueError(f"'{arg.name}' has shape {list(_nesting(value))}, the sizes make it {list(shape)}")
+    return tensor.reshape(shape)
+
+
+def _nesting(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list):
+        return ()
+    return (len(value), *(_nesting(value[0]) if value else ()))

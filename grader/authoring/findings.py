@@ -1,0 +1,105 @@
+"""What proving a challenge found, for people and programs: named checks, and what became of every submission run."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from grader.schemas.report import Language
+from grader.schemas.strict import Strict
+
+
+class Status(StrEnum):
+    """How a check ended. ``weak``: a wrong kernel could pass, or a figure says little."""
+
+    OK = "ok"
+    WEAK = "weak"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+    @property
+    def fails(self) -> bool:
+        return self in (Status.WEAK, Status.ERROR)
+
+
+class Check(Strict):
+    """One named check of one challenge. ``details``: one line for each thing found; ``remarks`` fail nothing."""
+
+    name: str
+    status: Status
+    summary: str
+    details: list[str] = Field(default_factory=list)
+    remarks: list[str] = Field(default_factory=list)
+
+
+class Role(StrEnum):
+    """What a submission of ours is for: the first two must pass, the last two must fail."""
+
+    SOLUTION = "solution"
+    NATIVE = "native"
+    MUTANT = "mutant"
+    GENERIC = "generic"
+
+    @property
+    def wrong(self) -> bool:
+        return self in (Role.MUTANT, Role.GENERIC)
+
+
+class Ending(StrEnum):
+    """What became of it. ``broken``: it did not compile or load, so nothing is known of the suite. ``compiled``: it
+    compiles, and nothing here can run it."""
+
+    ACCEPTED = "accepted"
+    FAILED = "failed"
+    BROKEN = "broken"
+    COMPILED = "compiled"
+    NOT_APPLICABLE = "not_applicable"
+    NOT_RUN = "not_run"
+
+
+class Tried(Strict):
+    """One submission of ours against the suite. ``failed``: the cases that it failed, of those that ran."""
+
+    slug: str
+    role: Role
+    name: str
+    language: Language
+    ending: Ending
+    failed: list[str] = Field(default_factory=list)
+    ran: int = 0
+    detail: str = ""
+    seconds: float = 0.0
+
+
+class Proof(Strict):
+    """What is known of one challenge."""
+
+    slug: str
+    checks: list[Check]
+    tried: list[Tried] = Field(default_factory=list)
+    seconds: float = Field(description="processor time of ours spent on it, by the clock of each worker")
+
+    @property
+    def strong(self) -> bool:
+        return not any(check.status.fails for check in self.checks)
+
+
+class Proofs(Strict):
+    """A whole run of `grader challenge check`."""
+
+    strong: bool
+    device: str
+    seconds: float
+    challenges: list[Proof]
+
+
+def check(
+    name: str, problems: list[str], good: str, *, bad: Status = Status.WEAK, remarks: list[str] | None = None
+) -> Check:
+    """``good`` when there is no problem; else the number of problems, with ``bad`` as its status."""
+    if not problems:
+        return Check(name=name, status=Status.OK, summary=good, remarks=remarks or [])
+    summary = problems[0] if len(problems) == 1 else f"{len(problems)} problems"
+    details = [] if len(problems) == 1 else problems
+    return Check(name=name, status=bad, summary=summary, details=details, remarks=remarks or [])

@@ -1,0 +1,260 @@
+"""Wrong kernels that can be made for every challenge from its signature, and the right one to compare with.
+
+Each is a submission in Python: the reference's own text, then code that spoils what it computes. Whether one applies is
+told by rule, from the signature or by a probe; never by a list of challenges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Argument, DType, Kind, Manifest
+
+# A result that is as large as its inputs is computed in tiles of some 1024 elements; one number per row or per bin by
+# a block of some 128.
+TILE, ROW_TILE = 1024, 128
+# A vector load takes four elements; those behind the last whole four are the ones that are forgotten.
+VECTOR = 4
+# Low significand bits that are rounded away: float64 to float32, float32 to float16 (or TF32), float16 to bfloat16,
+# bfloat16 to an 8-bit float.
+DROPPED_BITS = {DType.FLOAT64: 29, DType.FLOAT32: 13, DType.FLOAT16: 3, DType.BFLOAT16: 4}
+_HALF_INTEGER = {DType.INT64: "int32", DType.INT32: "int16"}
+_BIT_VIEW = {8: "int64", 4: "int32", 2: "int16"}
+
+WORDS = {
+    "zeros": "writes zeros",
+    "unwritten": "writes nothing",
+    "identity": "copies an input into the result",
+    "first_tile": "is right in its first tile and leaves out the rest",
+    "tail_dropped": "leaves out what comes after the last whole group of 4 elements",
+    "nan_swallowed": "has 0 where NaN is right",
+    "low_precision": "computes on inputs rounded to half of their digits",
+    "stale": "answers with its previous result for the same sizes",
+}
+
+
+@dataclass(frozen=True)
+class Generic:
+    """One wrong kernel: the ``mistake`` of ``WORDS``, made in one ``result`` alone."""
+
+    mistake: str
+    result: str
+    source: str
+    reason: str = ""  # why it does not apply; empty where it does
+
+    @property
+    def name(self) -> str:
+        return f"{self.mistake}:{self.result}"
+
+
+def native_source(challenge: Challenge) -> str:
+    """A submission that is as exact as PyTorch: the reference itself, copied into the results."""
+    return _source(challenge, spoilt="", before="", body="target.copy_(value)")
+
+
+def generics(challenge: Challenge) -> list[Generic]:
+    """Every generic wrong kernel, for each result by itself. Raises ChallengeInvalid where the reference is missing."""
+    return [_generic(challenge, mistake, arg) for arg in challenge.manifest.results for mistake in WORDS]
+
+
+def _generic(challenge: Challenge, mistake: str, arg: Argument) -> Generic:
+    before, body, reason = _PARTS[mistake](challenge.manifest, arg)
+    source = "" if reason else _source(challenge, arg.name, before, body)
+    return Generic(mistake, arg.name, source, reason)
+
+
+# Each returns what is done to the inputs before the reference sees them, the statements that write the spoilt result,
+# and why the mistake cannot be made here, if so.
+Parts = tuple[str, str, str]
+
+
+def _zeros(manifest: Manifest, arg: Argument) -> Parts:
+    return "", "target.zero_()", ""
+
+
+def _unwritten(manifest: Manifest, arg: Argument) -> Parts:
+    return "", "pass", ""
+
+
+def _identity(manifest: Manifest, arg: Argument) -> Parts:
+    same = [it.name for it in _readable(manifest) if it.dtype is arg.dtype and it.name != arg.name]
+    if not same:
+        return "", "", f"no other input is {arg.dtype.value}, as '{arg.name}' is"
+    body = (
+        f"source = given[{same[0]!r}].reshape(-1)\n"
+        "if source.numel() and target.numel():\n"
+        "    target.copy_(source.repeat(-(-target.numel() // source.numel()))[: target.numel()])"
+    )
+    return "", body, ""
+
+
+def _first_tile(manifest: Manifest, arg: Argument) -> Parts:
+    if _fixed(arg):
+        return f"given = cut(given, lambda count: min(count, {TILE}))", "target.copy_(value)", ""
+    tile = TILE if _as_large_as_inputs(manifest, arg) else ROW_TILE
+    return "", f"stop = min({tile}, counted)\ntarget[:stop] = value[:stop]", ""
+
+
+def _tail_dropped(manifest: Manifest, arg: Argument) -> Parts:
+    if _fixed(arg):
+        return f"given = cut(given, lambda count: count // {VECTOR} * {VECTOR})", "target.copy_(value)", ""
+    return "", f"stop = counted // {VECTOR} * {VECTOR}\ntarget[:stop] = value[:stop]", ""
+
+
+def _nan_swallowed(manifest: Manifest, arg: Argument) -> Parts:
+    floats = [it.name for it in _readable(manifest) if it.dtype.floating]
+    if not floats:
+        return "", "", "no input can hold NaN"
+    if arg.dtype.floating:
+        return "", "target.copy_(torch.where(value.isnan(), 0, value))", ""
+    swallow = "given[name] = torch.where(given[name].isnan(), 0, given[name])"
+    return f"for name in {floats}:\n    {swallow}", "target.copy_(value)", ""
+
+
+def _low_precision(manifest: Manifest, arg: Argument) -> Parts:
+    floats = [it for it in _readable(manifest) if it.dtype.floating]
+    if floats:
+        lines = [f"given[{it.name!r}] = rounded(given[{it.name!r}], {_bits(it.dtype)})" for it in floats]
+    else:
+        lines = [f"given[{it.name!r}] = {_narrowed(it)}" for it in _readable(manifest)]
+    return "\n".join(lines), "target.copy_(value)", "" if lines else "there is no input"
+
+
+def _bits(dtype: DType) -> str:
+    """The integer type to see its bits through, and how many of them to drop."""
+    return f"torch.{_BIT_VIEW[dtype.itemsize]}, {DROPPED_BITS[dtype]}"
+
+
+def _stale(manifest: Manifest, arg: Argument) -> Parts:
+    body = (
+        "key = tuple(given[name] for name in SIZES)\n"
+        "before, kept[key] = kept.get(key), value.clone()\n"
+        "target.copy_(value if before is None else before)"
+    )
+    return "", body, ""
+
+
+_PARTS = {
+    "zeros": _zeros,
+    "unwritten": _unwritten,
+    "identity": _identity,
+    "first_tile": _first_tile,
+    "tail_dropped": _tail_dropped,
+    "nan_swallowed": _nan_swallowed,
+    "low_precision": _low_precision,
+    "stale": _stale,
+}
+
+
+def _readable(manifest: Manifest) -> list[Argument]:
+    return [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
+
+
+def _fixed(arg: Argument) -> bool:
+    """Whether its shape does not depend on the sizes, as that of a sum: no tile of it can be left out alone."""
+    return all(text.isdigit() for text in arg.shape)
+
+
+def _as_large_as_inputs(manifest: Manifest, arg: Argument) -> bool:
+    """At the first workload, which has typical proportions."""
+    sizes = manifest.workloads[0].sizes
+    counts = [math.prod(manifest.shape(it, sizes)) for it in _readable(manifest)]
+    return math.prod(manifest.shape(arg, sizes)) >= max(counts, default=0)
+
+
+def _narrowed(arg: Argument) -> str:
+    """An integer input that went through a type of half its width."""
+    if arg.dtype in _HALF_INTEGER:
+        return f"given[{arg.name!r}].to(torch.{_HALF_INTEGER[arg.dtype]}).to(torch.{arg.dtype.value})"
+    return f"given[{arg.name!r}] & 15"
+
+
+_TEMPLATE = '''
+
+import torch
+
+kept = {{}}
+SIZES = {sizes}
+RESULTS = {results}
+COUNTERS = {counters}
+
+
+def rounded(values, bits, drop):
+    """``values`` without their lowest ``drop`` bits, rounded to nearest; NaN and infinities stay."""
+    whole = (values.contiguous().view(bits) + (1 << (drop - 1))) & -(1 << drop)
+    return torch.where(values.isfinite(), whole.view(values.dtype), values)
+
+
+def cut(given, stop):
+    """The inputs with zeros from element ``stop(number of elements)`` on."""
+    for value in given.values():
+        if isinstance(value, torch.Tensor):
+            value.view(-1)[stop(value.numel()):] = 0
+    return given
+
+
+def right(given):
+    answer = reference(**given)
+    answers = answer if isinstance(answer, tuple) else (answer,)
+    return {{name: it.reshape(-1) for name, it in zip(RESULTS, answers)}}
+
+
+def copied(given):
+    return {{name: it.clone() if isinstance(it, torch.Tensor) else it for name, it in given.items()}}
+
+
+def prepared(given):
+    {before}
+    return given
+
+
+def spoil(target, value, given, counted):
+    {body}
+
+
+def solve({parameters}):
+    given = {{{given}}}
+    targets = {{{targets}}}
+    values = right(copied(given))
+    {spoiling}
+    for name, target in targets.items():
+        if name != {spoilt!r}:
+            target.copy_(values[name].to(target.dtype))
+'''
+
+
+def _source(challenge: Challenge, spoilt: str, before: str, body: str) -> str:
+    manifest = challenge.manifest
+    passed = [arg.name for arg in manifest.args if arg.kind is not Kind.OUTPUT]
+    results = [arg.name for arg in manifest.results]
+    counters = {name: rule.first for name, rule in manifest.compare.items() if rule.first is not None}
+    value = "right(prepared(copied(given)))" if before else "values"
+    spoiling = (
+        f"counter = COUNTERS.get({spoilt!r})\n"
+        f"    counted = int(values[counter][0]) if counter else targets[{spoilt!r}].numel()\n"
+        f"    spoil(targets[{spoilt!r}], {value}[{spoilt!r}], given, counted)"
+    )
+    code = _TEMPLATE.format(
+        sizes=manifest.sizes,
+        results=results,
+        counters=counters,
+        before=_indented(before) or "pass",
+        body=_indented(body),
+        parameters=", ".join(arg.name for arg in manifest.args),
+        given=_pairs({name: name for name in passed}),
+        targets=_pairs({name: f"{name}.view(-1)" for name in results}),
+        spoiling=spoiling if spoilt else "pass",
+        spoilt=spoilt,
+    )
+    return f"{challenge.reference_source}{code}"
+
+
+def _pairs(items: Mapping[str, str]) -> str:
+    return ", ".join(f"{name!r}: {value}" for name, value in items.items())
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n    ")

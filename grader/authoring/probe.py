@@ -1,0 +1,102 @@
+"""Whether a generic mistake is one for a challenge at all: the same code, on inputs made for it, without a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from grader.authoring.subjects import Subject
+from grader.challenge.cases import NAN, Case, Category, Derived, Recipe, Sprinkle
+from grader.challenge.draw import default_recipe, draw_inputs
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Kind, Manifest
+from grader.judge.oracle import scalar_values, workload_case
+
+if TYPE_CHECKING:
+    import torch
+
+_SEED = 20
+# So many of a probe's inputs are NaN: rows of every length hold some, and none holds nothing else.
+_NAN_SHARE = 0.2
+# What shows a mistake that depends on no edge. Of integers only a case of this category says how large they get.
+_PROBED = (Category.BASIC, Category.LARGE, Category.RANGE)
+# Mistakes that some contracts forgive: a copy of positive elements never meets a NaN, a count no rounding.
+_REASONS = {
+    "nan_swallowed": "no NaN reaches this result, and none changes it",
+    "low_precision": "this result does not depend on the low digits of its inputs",
+}
+
+
+def makes_a_difference(challenge: Challenge, subject: Subject) -> str:
+    """Why the mistake of a generic kernel is none here, or nothing where some probe shows a difference.
+
+    Raises ChallengeInvalid where a probe's inputs cannot be drawn.
+    """
+    mistake, _, result = subject.name.partition(":")
+    if mistake not in _REASONS:
+        return ""
+    names: dict[str, Any] = {}
+    # Staff's own reference and our own code behind it.
+    exec(compile(subject.source, "generic.py", "exec"), names)  # noqa: S102
+    for case in _probes(challenge, mistake):
+        given = {
+            **draw_inputs(challenge.manifest, case, _SEED),
+            **scalar_values(challenge.manifest, case),
+            **case.sizes,
+        }
+        if _differs(challenge.manifest, names, given, result, case.sizes):
+            return ""
+    return _REASONS[mistake]
+
+
+def _probes(challenge: Challenge, mistake: str) -> Iterator[Case]:
+    """Basic, large and range cases, and the interpreter's workload; with NaN where that is the question."""
+    manifest = challenge.manifest
+    cases = [case for case in challenge.cases if case.category in _PROBED]
+    cases += [workload_case(challenge, it) for it in manifest.workloads if it.on == "cpu"]
+    for case in cases:
+        yield _with_nan(challenge, case) if mistake == "nan_swallowed" else case
+
+
+def _with_nan(challenge: Challenge, case: Case) -> Case:
+    sprinkled = {}
+    for arg in challenge.manifest.buffers:
+        if arg.kind is Kind.OUTPUT or not arg.dtype.floating:
+            continue
+        base = case.inputs.get(arg.name) or default_recipe(challenge.manifest, arg, case.sizes)
+        if isinstance(base, Recipe) and not isinstance(base, Derived):
+            sprinkled[arg.name] = Sprinkle(NAN, _NAN_SHARE, base)
+    return replace(case, inputs={**case.inputs, **sprinkled})
+
+
+def _differs(
+    manifest: Manifest,
+    names: Mapping[str, Any],
+    given: Mapping[str, Any],
+    result: str,
+    sizes: Mapping[str, int],
+) -> bool:
+    import torch
+
+    outputs = {
+        arg.name: torch.zeros(manifest.shape(arg, sizes), dtype=getattr(torch, arg.dtype.value))
+        for arg in manifest.buffers
+        if arg.kind is Kind.OUTPUT
+    }
+    copied = {name: it.clone() if isinstance(it, torch.Tensor) else it for name, it in given.items()}
+    values = {**copied, **outputs}
+    right = names["right"](names["copied"](given))
+    names["solve"](**values)
+    got, want = values[result].reshape(-1), right[result].to(values[result].dtype)
+    counter = names["COUNTERS"].get(result)
+    count = int(right[counter][0]) if counter else want.numel()
+    return not _same(got[:count], want[:count])
+
+
+def _same(got: torch.Tensor, want: torch.Tensor) -> bool:
+    import torch
+
+    return torch.equal(got, want) or (
+        want.is_floating_point() and bool(((got == want) | (got.isnan() & want.isnan())).all())
+    )

@@ -1,0 +1,124 @@
+"""Proves challenges, side by side in processes of their own, and puts what they found together."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.authoring.crew import Done, Work, begin, do
+from grader.authoring.findings import Check, Proof, Proofs, Status, Tried
+from grader.authoring.subjects import subjects
+from grader.authoring.verdicts import suite_checks
+from grader.challenge.loader import Course
+from grader.errors import ChallengeInvalid, GraderError, JudgeFailure
+from grader.judge.request import CPU
+from grader.schemas.report import Language
+
+
+@dataclass(frozen=True)
+class Options:
+    """``device``: "cpu", or a GPU's board. ``languages``: which submissions to run. ``matrix``: a wrong one runs every
+    case instead of ending at its first failure."""
+
+    device: str = CPU
+    languages: tuple[Language, ...] = tuple(Language)
+    jobs: int = 0
+    matrix: bool = False
+
+    @property
+    def workers(self) -> int:
+        return self.jobs or os.cpu_count() or 1
+
+
+@dataclass
+class _Draft:
+    """One challenge's findings as they come in."""
+
+    slug: str
+    checks: list[Check] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+OnProgress = Callable[[int, int, str], None]
+
+
+def prove(course: Path, slugs: Sequence[str], options: Options, on_progress: OnProgress) -> Proofs:
+    """Run every check of every challenge. ``on_progress(done, total, label)`` is called as work is done.
+
+    Raises UnknownChallenge, and JudgeFailure or BoxUnavailable where the machine fails, never the challenge.
+    """
+    began = time.perf_counter()
+    drafts = {slug: _Draft(slug) for slug in slugs}
+    work = [it for slug in slugs for it in _plan(Course(course), drafts[slug], options)]
+    with _pool(course, options, len(work)) as pool:
+        for done, (one, result) in enumerate(_results(pool, work), 1):
+            draft = drafts[one.slug]
+            draft.checks += result.checks
+            draft.tried += result.tried
+            draft.seconds += result.seconds
+            on_progress(done, len(work), f"{one.slug}: {one.label}")
+    proofs = [_proof(Course(course), draft, options) for draft in drafts.values()]
+    return Proofs(
+        strong=all(it.strong for it in proofs),
+        device=options.device,
+        seconds=round(time.perf_counter() - began, 2),
+        challenges=proofs,
+    )
+
+
+def _plan(course: Course, draft: _Draft, options: Options) -> Iterator[Work]:
+    """What there is to do for one challenge; one that does not load has its reason in ``draft`` instead."""
+    try:
+        challenge = course.load(draft.slug)
+        cases = len(challenge.cases) + len(challenge.hidden_cases)
+        chosen = subjects(challenge, options.languages)
+    except ChallengeInvalid as error:
+        draft.checks.append(Check(name="manifest", status=Status.ERROR, summary=_told(error)))
+        return
+    draft.checks.append(Check(name="manifest", status=Status.OK, summary=f"it loads, with {cases} cases"))
+    yield Work(draft.slug)
+    for number, subject in enumerate(chosen):
+        yield Work(
+            draft.slug, number, f"{subject.role.value} {subject.name}", options.languages, options.matrix
+        )
+
+
+def _told(error: GraderError) -> str:
+    return f"{error.message} {error.hint}".strip()
+
+
+def _pool(course: Path, options: Options, work: int) -> ProcessPoolExecutor:
+    # Spawned, not forked: a CUDA context and torch's threads survive no fork.
+    return ProcessPoolExecutor(
+        max_workers=max(1, min(options.workers, work)),
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=begin,
+        initargs=(course, options.device),
+    )
+
+
+def _results(pool: ProcessPoolExecutor, work: list[Work]) -> Iterator[tuple[Work, Done]]:
+    futures: dict[Future[Done], Work] = {pool.submit(do, one): one for one in work}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    except BrokenProcessPool as error:
+        raise JudgeFailure(
+            "a process that proves challenges ended by itself", "Is memory short? Try --jobs 1."
+        ) from error
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _proof(course: Course, draft: _Draft, options: Options) -> Proof:
+    checks = [*draft.checks]
+    if draft.tried:
+        checks += suite_checks(draft.tried, options.matrix)
+    return Proof(slug=draft.slug, checks=checks, tried=draft.tried, seconds=round(draft.seconds, 2))

@@ -1,0 +1,83 @@
+"""Whether all is there that students and teachers read: the spec's parts, the starters, the mistake of each mutant."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from grader.authoring.findings import Check, Status, check
+from grader.authoring.subjects import mutant_files
+from grader.challenge import signature
+from grader.challenge.loader import Challenge
+from grader.schemas.report import Language
+
+LEAST_HINTS = 3
+LEAST_MUTANTS = 5
+_STARTERS = {Language.CUDA: "starter.cu", Language.TRITON: "starter.py"}
+_MISTAKE = "Mistake: "
+
+
+def text_checks(challenge: Challenge) -> list[Check]:
+    """``spec``, ``starters``, ``mutant_files``. Raises ChallengeInvalid where ``spec.md`` is missing."""
+    return [
+        check("spec", spec_problems(challenge.spec), "every part is there"),
+        check("starters", _starter_problems(challenge), "as the signature makes them", bad=Status.ERROR),
+        _mutants(challenge),
+    ]
+
+
+def spec_problems(spec: str) -> list[str]:
+    """Which part of a spec is missing."""
+    problems = []
+    if not spec.startswith("# "):
+        problems.append("it does not begin with '# Title'")
+    problems += [f"there is no section '## {it}'" for it in ("Contract", "Hints") if f"\n## {it}" not in spec]
+    contract = _section(spec, "Contract")
+    if contract and not re.search(r"^\|[ :-]*-", contract, re.MULTILINE):
+        problems.append("'## Contract' has no table: what happens when")
+    hints = spec.count("<details>")
+    if hints < LEAST_HINTS:
+        problems.append(f"it has {hints} hints in <details>; a ladder has at least {LEAST_HINTS}")
+    if hints != spec.count("</details>"):
+        problems.append("<details> and </details> do not pair")
+    if not re.search(r"\]\(https?://", spec):
+        problems.append("it links to no background: [what it teaches](https://...)")
+    return problems
+
+
+def _section(spec: str, title: str) -> str:
+    found = re.search(rf"^## {title}\b.*?\n(.*?)(?=^## |\Z)", spec, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
+
+
+def _starter_problems(challenge: Challenge) -> list[str]:
+    problems = []
+    for language in challenge.manifest.languages:
+        path = challenge.folder / _STARTERS[language]
+        made = signature.starter(challenge.manifest, language)
+        if path.exists() and path.read_text(encoding="utf-8") != made:
+            problems.append(
+                f"{path.name} is not what the signature makes; remove it, or change the signature"
+            )
+    return problems
+
+
+def _mutants(challenge: Challenge) -> Check:
+    files = mutant_files(challenge)
+    problems = [
+        f"{path.name} does not begin with '{_MISTAKE}...'" for path in files if not _names_mistake(path)
+    ]
+    if len(files) < LEAST_MUTANTS:
+        problems.insert(0, f"there are {len(files)} mutants; {LEAST_MUTANTS} are the least")
+    return check("mutant_files", problems, f"{len(files)} mutants, each names its mistake")
+
+
+def _names_mistake(path: Path) -> bool:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".cu":
+        return text.startswith(f"// {_MISTAKE}")
+    try:
+        return (ast.get_docstring(ast.parse(text)) or "").startswith(_MISTAKE)
+    except SyntaxError:
+        return False

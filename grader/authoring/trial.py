@@ -1,0 +1,125 @@
+"""Runs one submission of ours against a suite, by the judge that ranks, in a forked box."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass, field
+
+from grader.authoring.findings import Ending, Role, Tried
+from grader.authoring.probe import makes_a_difference
+from grader.authoring.subjects import Subject
+from grader.challenge.cases import Case
+from grader.challenge.loader import Challenge
+from grader.challenge.signature import cuda_footer
+from grader.judge.correctness import Suite
+from grader.judge.device import Device
+from grader.judge.launch import Launcher, LoadFailed
+from grader.judge.oracle import Question, ask
+from grader.judge.request import Request
+from grader.sandbox.box import BoxMaker
+from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
+from grader.sandbox.toolkit import nvcc_version
+from grader.schemas.report import CaseReport, CaseVerdict, Language
+
+# What is kept of a compiler's words or of a mismatch: enough to see what went wrong.
+_DETAIL_CHARS = 400
+
+
+@dataclass
+class Bench:
+    """One challenge on one device. Its questions are drawn once and asked of every submission."""
+
+    challenge: Challenge
+    device: Device
+    boxes: BoxMaker
+    _questions: dict[str, Question] = field(default_factory=dict)
+
+    @property
+    def cases(self) -> list[Case]:
+        return [*self.challenge.cases, *self.challenge.hidden_cases]
+
+    def try_out(self, subject: Subject, *, every_case: bool) -> Tried:
+        """Run ``subject``. A wrong one ends at its first failure unless ``every_case``.
+
+        Raises ChallengeInvalid where the reference fails, BoxUnavailable where no box can be had.
+        """
+        began = time.perf_counter()
+        ending, reports, detail = self._ending(subject, every_case or not subject.role.wrong)
+        failed = [it for it in reports if it.verdict not in (CaseVerdict.ACCEPTED, CaseVerdict.NOT_RUN)]
+        if failed:
+            detail = f"{failed[0].name}: {failed[0].verdict.value}: {_told(failed[0])}"
+        return Tried(
+            slug=self.challenge.slug,
+            role=subject.role,
+            name=subject.name,
+            language=subject.language,
+            ending=ending,
+            failed=[it.name for it in failed],
+            ran=sum(it.verdict is not CaseVerdict.NOT_RUN for it in reports),
+            detail=detail[:_DETAIL_CHARS],
+            seconds=round(time.perf_counter() - began, 3),
+        )
+
+    def _ending(self, subject: Subject, whole: bool) -> tuple[Ending, list[CaseReport], str]:
+        if subject.reason:
+            return Ending.NOT_APPLICABLE, [], subject.reason
+        if subject.role is Role.GENERIC and (reason := makes_a_difference(self.challenge, subject)):
+            return Ending.NOT_APPLICABLE, [], reason
+        launcher = self._launcher(subject)
+        if subject.language is Language.CUDA:
+            if nvcc_version() is None:
+                return Ending.NOT_RUN, [], "there is no CUDA compiler here"
+            footer = cuda_footer(self.challenge.manifest)
+            request = CompileRequest(subject.source, footer, arch=self.device.architecture)
+            compiled = compile_cuda(self.boxes, request)
+            if not compiled.ok:
+                return Ending.BROKEN, [], compiled.log
+            launcher.artefact = compiled.artefact
+        if subject.language not in self.device.languages():
+            return Ending.COMPILED, [], "it compiles; no GPU here can run it"
+        try:
+            reports = self._run(launcher, whole)
+        except LoadFailed as failed:
+            return Ending.BROKEN, [], failed.detail
+        finally:
+            launcher.close()
+        right = all(it.verdict is CaseVerdict.ACCEPTED for it in reports)
+        return (Ending.ACCEPTED if right else Ending.FAILED), reports, ""
+
+    def _launcher(self, subject: Subject) -> Launcher:
+        request = Request(
+            challenge=self.challenge,
+            language=subject.language,
+            source=subject.source,
+            device=self.device.name,
+            seed_key=hashlib.sha256(f"check: {self.challenge.slug}".encode()).digest(),
+            cases=self.cases,
+            timing=False,
+        )
+        return Launcher(request, self.device, self.boxes, interrupt=lambda: None)
+
+    def _run(self, launcher: Launcher, whole: bool) -> list[CaseReport]:
+        suite = Suite(
+            challenge=self.challenge,
+            cases=self.cases,
+            seed_of=launcher.request.seed_of,
+            start=launcher.submission,
+            on_case=lambda *_: None,
+            device=self.device,
+            warm_up=self.device.warm_up_cases(launcher.request.language),
+            fresh_boxes=len(self.cases),
+            answer=self._question,
+            stop_at_failure=not whole,
+        )
+        suite.run(launcher.submission())
+        return suite.reports
+
+    def _question(self, case: Case, seed: int) -> Question:
+        if case.name not in self._questions:
+            self._questions[case.name] = ask(self.challenge, case, seed, self.device.torch_device)
+        return self._questions[case.name]
+
+
+def _told(report: CaseReport) -> str:
+    return report.detail.splitlines()[0] if report.detail else ""

@@ -1,0 +1,192 @@
+"""Boxes that are forked from one process which has torch and Triton imported: milliseconds instead of seconds.
+
+For a course's own staff code only, in `grader challenge check`. A forked runner shares the layout and the memory of the
+process that it came from, so a submission must never get one. See ``runner/fork_server.py``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import threading
+import uuid
+from dataclasses import replace
+
+from grader import limits
+from grader.errors import BoxUnavailable
+from grader.sandbox.box import Box, BoxEnd, BoxSpec, EndReason
+from grader.sandbox.local_box import LocalBox, LocalBoxes
+
+_LENGTH = struct.Struct("<I")
+# What the server's own imports hold beside what a child may take.
+_SERVER_BYTES = 2 * limits.GIB
+# A check lasts minutes; a server that outlives its parent's interest ends with its connection.
+_SERVER_SECONDS = 24 * 3600.0
+# A fork takes milliseconds; a server that needs longer has stopped working.
+_FORK_SECONDS = 30.0
+# What a fork can inherit. A runner for CUDA libraries imports nothing, and a context cannot be inherited.
+_FORKED = ("triton", "triton-gpu")
+
+
+class ForkedBox:
+    """See ``Box``. It lives until its connection ends or it is killed; it has no wall clock of its own."""
+
+    def __init__(self, pid: int, connection: socket.socket, output: int, status: int) -> None:
+        self.id = f"forked-{uuid.uuid4().hex[:12]}"
+        self.connection = connection
+        self._pid = pid
+        self._output, self._read = output, 0
+        self._status = status
+        self._end: BoxEnd | None = None
+        self._killed = False
+        self._lock = threading.Lock()
+
+    def end(self, wait_s: float = 0.0) -> BoxEnd | None:
+        with self._lock:
+            if self._end is None:
+                readable, _, _ = select.select([self._status], [], [], wait_s)
+                if readable:
+                    self._end = self._take_status()
+            return self._end
+
+    def _take_status(self) -> BoxEnd:
+        data = os.read(self._status, _LENGTH.size)
+        if len(data) < _LENGTH.size:  # the server is gone, and its children with it
+            return BoxEnd(EndReason.KILLED)
+        code = os.waitstatus_to_exitcode(_LENGTH.unpack(data)[0])
+        if code >= 0:
+            return BoxEnd(EndReason.EXITED, exit_code=code)
+        if self._killed:
+            return BoxEnd(EndReason.KILLED)
+        return BoxEnd(EndReason.SIGNALLED, signal=-code)
+
+    def kill(self) -> BoxEnd:
+        if self.end() is None:
+            self._killed = True
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, signal.SIGKILL)
+        end = self.end(wait_s=_FORK_SECONDS) or BoxEnd(EndReason.KILLED)
+        with self._lock:
+            self._end = end
+            if self._output >= 0:
+                self.connection.close()
+                os.close(self._output)
+                os.close(self._status)
+                self._output = -1
+        return end
+
+    def output(self) -> bytes:
+        if self._output < 0:
+            return b""
+        data = os.pread(self._output, limits.OUTPUT_BYTES, self._read)
+        self._read += len(data)
+        return data
+
+
+class _Server:
+    """One process that forks runners of one kind."""
+
+    def __init__(self, spec: BoxSpec) -> None:
+        self.spec = spec
+        self._box = LocalBox(
+            replace(
+                spec,
+                program="fork_server.py",
+                memory_bytes=spec.memory_bytes + _SERVER_BYTES,
+                wall_seconds=_SERVER_SECONDS,
+            )
+        )
+        self._connection = self._box.connection
+        self._connection.settimeout(limits.BOX_START_SECONDS)
+        self._receive()
+
+    def alive(self) -> bool:
+        return self._box.end() is None
+
+    def fork(self) -> ForkedBox:
+        """A runner that is about to say hello. Raises BoxUnavailable."""
+        ours, theirs = socket.socketpair()
+        output = os.memfd_create("forked-output", os.MFD_CLOEXEC)
+        reading, writing = os.pipe()
+        try:
+            self._connection.settimeout(_FORK_SECONDS)
+            self._send({"op": "fork"}, [theirs.fileno(), output, writing])
+            pid = int(self._receive()["pid"])
+        except BaseException:
+            ours.close()
+            os.close(output)
+            os.close(reading)
+            raise
+        finally:
+            theirs.close()
+            os.close(writing)
+        return ForkedBox(pid, ours, output, reading)
+
+    def close(self) -> None:
+        self._box.kill()
+
+    def _send(self, message: dict[str, str], descriptors: list[int]) -> None:
+        body = json.dumps(message).encode()
+        try:
+            socket.send_fds(self._connection, [_LENGTH.pack(len(body)) + body], descriptors)
+        except OSError as error:
+            raise self._failed() from error
+
+    def _receive(self) -> dict[str, int]:
+        try:
+            (length,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
+            answer: dict[str, int] = json.loads(self._exactly(length))
+        except (OSError, EOFError) as error:
+            raise self._failed() from error
+        return answer
+
+    def _exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            some = self._connection.recv(size - len(data))
+            if not some:
+                raise EOFError
+            data += some
+        return data
+
+    def _failed(self) -> BoxUnavailable:
+        said = self._box.output().decode("utf-8", "replace")[-2000:]
+        return BoxUnavailable(f"the process that forks runners failed: {said or 'it does not answer'}")
+
+
+class ForkedBoxes:
+    """See ``BoxMaker``. Starts a server for each kind of runner when it is first needed; what no fork can serve
+    becomes a local box. Used by one thread."""
+
+    name = "forked"
+
+    def __init__(self) -> None:
+        self._local = LocalBoxes()
+        self._servers: list[_Server] = []
+
+    def start(self, spec: BoxSpec) -> Box:
+        if spec.program != "main.py" or spec.env.get("GRADER_PRELOAD") not in _FORKED:
+            return self._local.start(spec)
+        return self._server(spec).fork()
+
+    def _server(self, spec: BoxSpec) -> _Server:
+        for server in [it for it in self._servers if it.spec == spec]:
+            if server.alive():
+                return server
+            server.close()
+            self._servers.remove(server)
+        self._servers.append(_Server(spec))
+        return self._servers[-1]
+
+    def reap(self) -> int:
+        return self._local.reap()
+
+    def close(self) -> None:
+        """End every server, and with them what they forked."""
+        while self._servers:
+            self._servers.pop().close()
