@@ -1,0 +1,68 @@
+"""The edge cases of reduce_sum."""
+
+from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
+
+
+def cases() -> list[Case]:
+    return [
+        case("basic", "basic", n=1000),
+        case("empty", "empty", n=0, note="The sum of nothing is 0, and it must be written."),
+        case("one_element", "one_element", n=1),
+        case("odd", "odd", n=777),
+        case("prime", "prime", n=1009),
+        *[
+            case(f"n_{n}", "block_edge", n=n)
+            for n in (2, 31, 32, 33, 127, 129, 255, 257, 1023, 1024, 1025, 2047, 2049, 4097, 8193)
+        ],
+        case("zeros", "zeros", n=3000, inputs={"x": Choice((0.0, -0.0))}),
+        case("ones", "ones", n=3000, inputs={"x": Constant(1)}, note="The sum is n."),
+        case(
+            "alike",
+            "ties",
+            n=5000,
+            inputs={"x": Constant(0.1)},
+            note="What is lost by rounding one value is lost n times: less than float32 shows.",
+        ),
+        case(
+            "overflow",
+            "huge",
+            n=300,
+            inputs={"x": Constant(3e38)},
+            note="Two of them are more than a float32 holds: +inf.",
+        ),
+        case("huge", "huge", n=300, inputs={"x": Uniform(-1e35, 1e35)}),
+        case("tiny", "tiny", n=300, inputs={"x": Uniform(0, 1e-30)}),
+        case(
+            "denormal",
+            "denormal",
+            n=300,
+            inputs={"x": Uniform(-1e-39, 1e-39)},
+            note="Results below 1.2e-38 may be flushed to 0.",
+        ),
+        case("nan", "nan", n=5000, inputs={"x": Sprinkle(NAN, 0.0001)}, note="One NaN, and the sum is NaN."),
+        case("pos_inf", "pos_inf", n=5000, inputs={"x": Sprinkle(INF, 0.001)}),
+        case("neg_inf", "neg_inf", n=5000, inputs={"x": Sprinkle(-INF, 0.001)}),
+        case(
+            "inf_minus_inf",
+            "pos_inf",
+            n=5000,
+            inputs={"x": Choice((INF, -INF, 1.0))},
+            note="+inf plus -inf is NaN.",
+        ),
+        case("both_signs", "cancellation", n=4000, inputs={"x": Normal()}),
+        case(
+            "cancellation",
+            "cancellation",
+            n=3001,
+            inputs={"x": Choice((1e6, -1e6, 1.0))},
+            note="Large terms cancel. Errors are measured against the terms, not against what is left.",
+        ),
+        case("negative", "range", n=3000, inputs={"x": Uniform(-5, -4)}),
+        case("large", "large", n=100_003),
+        case(
+            "many_blocks",
+            "stream_order",
+            n=300_001,
+            note="Clearing, adding and finishing must not overtake each other.",
+        ),
+    ]

@@ -1,0 +1,23 @@
+"""Mistake: adds up in float16, which counts no further than 2048 and overflows at 65504."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def clear(out):
+    tl.store(out, 0.0)
+
+
+@triton.jit
+def add_up(x, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(x + offsets, mask=offsets < n, other=0.0)
+    total = tl.sum(values.to(tl.float16), axis=0)
+    tl.atomic_add(out, total.to(tl.float32))
+
+
+def solve(x, out, n):
+    clear[(1,)](out)
+    if n > 0:
+        add_up[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)

@@ -1,0 +1,22 @@
+"""Mistake: launches a single block and no loop: what comes after its 1024 elements is left out."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def clear(out):
+    tl.store(out, 0.0)
+
+
+@triton.jit
+def add_up(x, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(x + offsets, mask=offsets < n, other=0.0)
+    tl.atomic_add(out, tl.sum(values, axis=0))
+
+
+def solve(x, out, n):
+    clear[(1,)](out)
+    if n > 0:
+        add_up[(1,)](x, out, n, BLOCK=1024)

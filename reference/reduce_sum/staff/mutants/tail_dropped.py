@@ -1,0 +1,22 @@
+"""Mistake: rounds the number of blocks down, so the last n % BLOCK elements are left out."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def clear(out):
+    tl.store(out, 0.0)
+
+
+@triton.jit
+def add_up(x, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(x + offsets, mask=offsets < n, other=0.0)
+    tl.atomic_add(out, tl.sum(values, axis=0))
+
+
+def solve(x, out, n):
+    clear[(1,)](out)
+    if n >= 1024:
+        add_up[(n // 1024,)](x, out, n, BLOCK=1024)

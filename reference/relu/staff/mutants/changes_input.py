@@ -1,0 +1,19 @@
+"""Mistake: works in place and copies the result, so that the caller's input is gone."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def relu_kernel(x, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    values = tl.load(x + offsets, mask=mask)
+    tl.store(x + offsets, tl.where(values < 0, 0.0, values), mask=mask)
+    tl.store(out + offsets, tl.load(x + offsets, mask=mask), mask=mask)
+
+
+def solve(x, out, n):
+    if n == 0:
+        return
+    relu_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)

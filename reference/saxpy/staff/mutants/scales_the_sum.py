@@ -1,0 +1,19 @@
+"""Mistake: computes alpha * (x + y) instead of alpha * x + y."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def saxpy_kernel(x, y, alpha, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    left = tl.load(x + offsets, mask=mask)
+    right = tl.load(y + offsets, mask=mask)
+    tl.store(y + offsets, alpha * (left + right), mask=mask)
+
+
+def solve(x, y, alpha, n):
+    if n == 0:
+        return
+    saxpy_kernel[(triton.cdiv(n, 256),)](x, y, alpha, n, BLOCK=256)

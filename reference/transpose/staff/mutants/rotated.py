@@ -1,0 +1,20 @@
+"""Mistake: rotates the matrix by a quarter turn: its last row becomes the first column."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def transpose_kernel(x, out, rows, cols, TILE: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64) * TILE + tl.arange(0, TILE)
+    column = tl.program_id(1).to(tl.int64) * TILE + tl.arange(0, TILE)
+    inside = (row[:, None] < rows) & (column[None, :] < cols)
+    values = tl.load(x + row[:, None] * cols + column[None, :], mask=inside)
+    inside = (column[:, None] < cols) & (row[None, :] < rows)
+    tl.store(out + column[:, None] * rows + (rows - 1 - row[None, :]), tl.trans(values), mask=inside)
+
+
+def solve(x, out, rows, cols):
+    if rows == 0 or cols == 0:
+        return
+    transpose_kernel[(triton.cdiv(rows, 32), triton.cdiv(cols, 32))](x, out, rows, cols, TILE=32)
