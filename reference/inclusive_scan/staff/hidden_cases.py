@@ -1,0 +1,15 @@
+"""Staff's own cases of inclusive_scan: sizes and values that the public suite does not name."""
+
+from grader.challenge.cases import INF, NAN, Case, Sprinkle, Uniform, case
+
+
+def cases() -> list[Case]:
+    return [
+        case("hidden_prime", "prime", n=16381),
+        case("hidden_block_edge", "block_edge", n=2049),
+        case("hidden_range", "huge", n=3001, inputs={"x": Uniform(-1e30, 1e30)}),
+        case(
+            "hidden_nan_and_inf", "nan", n=12_289, inputs={"x": Sprinkle(NAN, 0.0001, Sprinkle(INF, 0.0001))}
+        ),
+        case("hidden_large", "large", n=40_961),
+    ]
