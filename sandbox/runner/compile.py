@@ -52,14 +52,10 @@ cudaError_t __wrap_cudaStreamSynchronize_ptsz(cudaStream_t stream) {
 }
 }
 """
-# Kernels that launch kernels need separate compilation, which takes longer and keeps functions from being inlined
-# across files: only who asks for it gets it.
+# Kernels that launch kernels need separate compilation, which takes longer and keeps the compiler from seeing the whole
+# program: a source is compiled so when it fails for want of it, or at once where it has the line "// grader: rdc".
 RDC = re.compile(r"^[ \t]*//[ \t]*grader:[ \t]*rdc\b", re.MULTILINE)
-RDC_WANTED = re.compile(r"requires separate compilation mode|nvlink|cudadevrt|cudaGetParameterBuffer")
-RDC_HINT = (
-    "\n[to launch kernels from kernels, put this line into the source: // grader: rdc  (it is compiled with "
-    "-rdc=true then)]\n"
-)
+RDC_WANTED = re.compile(r"requires separate compilation mode|Unresolved extern function '_*cuda")
 USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d+ bytes spill")
 # A kernel in an unnamed namespace: its own mangled name follows the file's.
 STATIC_PREFIX = re.compile(r"__nv_static_\d+_\w*?_(?=_Z)")
@@ -132,8 +128,12 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     with open(filename, "w", encoding="utf-8", newline="") as file:
         file.write(request["source"] + "\n\n" + request["footer"] + TRAILER)
     rdc = RDC.search(request["source"]) is not None
-    code, log, usage = run_bounded([request["nvcc"], *flags(request["arch"], filename, rdc)], most)
-    fault = _fault(request, code, log, rdc)
+    command = [request["nvcc"], *flags(request["arch"], filename, rdc)]
+    code, log, usage = run_bounded(command, most)
+    if code != 0 and not rdc and RDC_WANTED.search(log):
+        command = [request["nvcc"], *flags(request["arch"], filename, rdc=True)]
+        code, log, usage = run_bounded(command, most)
+    fault = _fault(request, code, log)
     if fault is not None:
         return {"ok": False, "log": log + fault, "usage": ""}
     with open(OUTPUT, "rb") as file:
@@ -143,14 +143,14 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     return {"ok": True, "log": log, "usage": demangled(usage)[:most]}
 
 
-def _fault(request: dict[str, Any], code: int, log: str, rdc: bool) -> str | None:
+def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
     """What to add to the log of a compilation that gave nothing to use; None when it did."""
     if code != 0:
         if re.search(
             r"signal 9\b|Killed signal|out of memory|virtual memory exhausted|^Killed", log, re.MULTILINE
         ):
             return "\n[the compiler used more memory than it may]\n"
-        return RDC_HINT if not rdc and RDC_WANTED.search(log) else ""
+        return ""
     if ENTRY not in exported():
         return (
             f"\n[the library has no entry point: the end of {request['filename']} hides what the grader appends to "

@@ -7,7 +7,11 @@ import pytest
 from grader.challenge.loader import Course
 from grader.errors import LanguageNotServed
 from grader.judge.at_home import judge_at_home
+from grader.judge.device import HostDevice
+from grader.judge.request import CPU, Request
+from grader.judge.session import Session
 from grader.sandbox.box import BoxMaker
+from grader.schemas.hardware import Witness
 from grader.schemas.report import Language, Report, Verdict
 from tests.components import need
 
@@ -42,6 +46,23 @@ def test_a_wrong_signature_is_a_compile_error(course: Course, boxes: BoxMaker) -
     report = judge(course, boxes, 'extern "C" void solve(const float* x) {}\n')
     assert report.verdict is Verdict.COMPILE_ERROR
     assert "the challenge passes 3" in report.detail
+
+
+class Pretending(HostDevice):
+    """Takes a CUDA library, which then finds no GPU in its box."""
+
+    def languages(self) -> tuple[Language, ...]:
+        return (Language.CUDA, Language.TRITON)
+
+
+def test_what_each_kernel_takes_is_in_the_report(course: Course, boxes: BoxMaker) -> None:
+    challenge = course.load("twice")
+    request = Request(challenge, Language.CUDA, RIGHT, CPU, b"key", challenge.cases, timing=False)
+    report = Session(request, Pretending(), boxes, lambda _: None, lambda: None).run().report
+    assert report.verdict is Verdict.COMPILE_ERROR, "it compiles, and its kernels suit no device"
+    (kernel,) = report.kernels
+    assert (kernel.name, kernel.said_by) == ("twice", Witness.ASSEMBLER)
+    assert 0 < kernel.registers <= 255
 
 
 def test_what_compiles_is_refused_for_want_of_a_gpu(course: Course, boxes: BoxMaker) -> None:

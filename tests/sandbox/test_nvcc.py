@@ -76,6 +76,23 @@ void unused(float* out) { tiled<64><<<1, 64>>>(out); }
     assert (usage["copy"].spill_stores, usage["copy"].stack_bytes) == (0, 0)
 
 
+def test_spills_stack_and_constants_are_told_where_the_assembler_tells_them() -> None:
+    told = """ptxas info    : 256 bytes gmem, 256 bytes cmem[3]
+ptxas info    : Compiling entry function 'void wide<4>(float*, int)' for 'sm_80'
+ptxas info    : Function properties for void wide<4>(float*, int)
+    3328 bytes stack frame, 5904 bytes spill stores, 7488 bytes spill loads
+ptxas info    : Used 32 registers, used 1 barriers, 512 bytes smem, 364 bytes cmem[0], 16 bytes cmem[2]
+ptxas info    : Compiling entry function 'plain' for 'sm_90a'
+ptxas info    : Function properties for plain
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 11 registers, used 0 barriers
+"""
+    wide, plain = kernels_of(told)
+    assert (wide.name, wide.registers, wide.shared_bytes, wide.constant_bytes) == ("wide<4>", 32, 512, 380)
+    assert (wide.stack_bytes, wide.spill_stores, wide.spill_loads, wide.spills) == (3328, 5904, 7488, True)
+    assert (plain.registers, plain.shared_bytes, plain.constant_bytes, plain.spills) == (11, 0, None, False)
+
+
 def test_resource_lines_that_make_no_sense_are_left_out() -> None:
     assert kernels_of("ptxas info : Used 9999999999999999999 registers\nnonsense") == ()
     lie = "ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 99999999999999999 registers"
@@ -87,13 +104,43 @@ LAUNCHES = SOURCE.replace(
 )
 
 
-def test_kernels_that_launch_kernels_are_compiled_on_request(local_boxes: BoxMaker) -> None:
-    refused = compile_source(local_boxes, LAUNCHES)
-    assert not refused.ok
-    assert "// grader: rdc" in refused.log
-    result = compile_source(local_boxes, "// grader: rdc\n" + LAUNCHES)
+ASKS_THE_DEVICE = SOURCE.replace(
+    "extern",
+    "__global__ void stream(cudaStream_t* made) { cudaStreamCreateWithFlags(made, cudaStreamNonBlocking); }\nextern",
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "kernels"),
+    [
+        (LAUNCHES, {"copy", "parent"}),
+        ("// grader: rdc\n" + LAUNCHES, {"copy", "parent"}),
+        (ASKS_THE_DEVICE, {"copy", "stream"}),
+    ],
+    ids=["launches", "asks for it", "device runtime"],
+)
+def test_kernels_that_need_the_device_runtime_are_linked_with_it(
+    boxes: BoxMaker, source: str, kernels: set[str]
+) -> None:
+    result = compile_source(boxes, source)
     assert result.ok, result.log
-    assert {kernel.name for kernel in result.kernels} == {"copy", "parent"}
+    assert result.log == ""
+    assert {kernel.name for kernel in result.kernels} == kernels
+
+
+def test_other_mistakes_beside_such_launches_are_told(local_boxes: BoxMaker) -> None:
+    result = compile_source(local_boxes, LAUNCHES.replace("out[i] = a[i]", "out[i] = b[i]"))
+    assert not result.ok
+    assert 'identifier "b" is undefined' in result.log
+    assert "separate compilation" not in result.log
+
+
+def test_an_undefined_function_is_a_mistake_and_compiled_once(local_boxes: BoxMaker) -> None:
+    source = SOURCE.replace("extern", "__device__ float nowhere(float);\nextern", 1)
+    result = compile_source(local_boxes, source.replace("= a[i]", "= nowhere(a[i])"))
+    assert not result.ok
+    assert "nowhere" in result.log
+    assert "nvlink" not in result.log
 
 
 @pytest.mark.parametrize("define", ["", "#define CUDA_API_PER_THREAD_DEFAULT_STREAM\n"])
