@@ -20,7 +20,7 @@ def cases() -> list[Case]:
         case("one_element", "one_element", rows=1, cols=1),
         case("one_column", "one_element", rows=33, cols=1, note="It is its own mean: out is beta."),
         case("one_row", "odd", rows=1, cols=513),
-        case("two_columns", "block_edge", rows=9, cols=2, note="cols and cols - 1 differ most here."),
+        case("two_columns", "range", rows=9, cols=2, note="cols and cols - 1 differ most here."),
         case("odd", "odd", rows=7, cols=99),
         case("prime", "prime", rows=13, cols=211),
         *[

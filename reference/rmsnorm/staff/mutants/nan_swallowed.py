@@ -1,0 +1,22 @@
+"""Mistake: cleans NaN away with 'values == values' to keep the sum going: the row shall be NaN."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rmsnorm_kernel(x, gamma, out, eps, cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64) * cols
+    column = tl.arange(0, BLOCK)
+    inside = column < cols
+    values = tl.load(x + row + column, mask=inside, other=0.0)
+    values = tl.where(values == values, values, 0.0)
+    factor = tl.rsqrt(tl.sum(values * values, axis=0) / cols + eps)
+    scale = tl.load(gamma + column, mask=inside)
+    tl.store(out + row + column, values * factor * scale, mask=inside)
+
+
+def solve(x, gamma, out, eps, rows, cols):
+    if rows == 0 or cols == 0:
+        return
+    rmsnorm_kernel[(rows,)](x, gamma, out, eps, cols, BLOCK=triton.next_power_of_2(cols))
