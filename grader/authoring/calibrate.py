@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.authoring.findings import Check, Status, check
+from grader.authoring.findings import Check, Status, check, unless_waived
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, DType, Tolerance
@@ -164,7 +164,8 @@ def _tolerance(challenge: Challenge, found: Calibration) -> Check:
     used = max((it.used for it in found.measured), default=0.0)
     # Denormals may be flushed and no figure of a CPU says so: atol is judged by what it adds to a normal result.
     if tolerance.rtol > LOOSE * max(proposed.rtol, _unit(challenge)):
-        return check("tolerance", [f"too loose: rtol is over {LOOSE:g} times what native needs; {said}"], "")
+        loose = check("tolerance", [f"too loose: rtol is over {LOOSE:g} times what native needs; {said}"], "")
+        return unless_waived(loose, challenge.manifest.waives.get("tolerance"))
     return Check(name="tolerance", status=Status.OK, summary=f"native uses at most {used:.2g} of it; {said}")
 
 

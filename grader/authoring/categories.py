@@ -22,8 +22,8 @@ SIZES = ("basic", "empty", "one_element", "odd", "prime", "block_edge", "large")
 FLOATS = ("zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf")
 # Challenges without a float input have other edges: the ends of the range that their values may have.
 INTEGERS = ("range",)
-# Block sizes whose neighbourhood is an edge are multiples of this, a warp.
-_WARP = 32
+# Block sizes whose neighbourhood is an edge are multiples of this, the side of the smallest tiles.
+_TILE = 16
 _DENORMAL_BELOW = {"float32": 2.0**-126, "bfloat16": 2.0**-126, "float16": 2.0**-14, "float64": 2.0**-1022}
 
 
@@ -74,7 +74,7 @@ def _is_prime(value: int) -> bool:
 
 
 def _is_edge(value: int) -> bool:
-    return value >= _WARP - 1 and min(value % _WARP, -value % _WARP) <= 1
+    return value >= _TILE - 1 and min(value % _TILE, -value % _TILE) <= 1
 
 
 def _largest_of_all(manifest: Manifest, case: Case) -> bool:
@@ -109,7 +109,7 @@ _SAID = {
     Category.ONE_ELEMENT: "no size is 1 and no buffer has one element",
     Category.ODD: "all sizes are even",
     Category.PRIME: "no size is prime",
-    Category.BLOCK_EDGE: f"no size is at a multiple of {_WARP}, or one off it",
+    Category.BLOCK_EDGE: f"no size is at a multiple of {_TILE}, or one off it",
     Category.LARGE: "it has fewer than 1000 elements",
     Category.NAN: "no input holds NaN",
     Category.POS_INF: "no input holds +inf",

@@ -94,6 +94,14 @@ class Proofs(Strict):
     challenges: list[Proof]
 
 
+def unless_waived(found: Check, reason: str | None) -> Check:
+    """``found``, or where it is weak and ``reason`` says why that must be so, its problems as remarks."""
+    if reason is None or found.status is not Status.WEAK:
+        return found
+    problems = found.details or [found.summary]
+    return Check(name=found.name, status=Status.OK, summary=f"waived: {reason}", remarks=problems)
+
+
 def check(
     name: str, problems: list[str], good: str, *, bad: Status = Status.WEAK, remarks: list[str] | None = None
 ) -> Check:

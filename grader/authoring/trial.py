@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -102,7 +103,7 @@ class Bench:
     def _run(self, launcher: Launcher, whole: bool) -> list[CaseReport]:
         suite = Suite(
             challenge=self.challenge,
-            cases=self.cases,
+            cases=self.cases if whole else self._small_first(),
             seed_of=launcher.request.seed_of,
             start=launcher.submission,
             on_case=lambda *_: None,
@@ -114,6 +115,14 @@ class Bench:
         )
         suite.run(launcher.submission())
         return suite.reports
+
+    def _small_first(self) -> list[Case]:
+        """Most mistakes show on small cases too, and in the interpreter a large one takes a hundred times as long."""
+        manifest = self.challenge.manifest
+        return sorted(
+            self.cases,
+            key=lambda it: sum(math.prod(manifest.shape(arg, it.sizes)) for arg in manifest.buffers),
+        )
 
     def _question(self, case: Case, seed: int) -> Question:
         if case.name not in self._questions:

@@ -170,7 +170,7 @@ class Grading(Strict):
 Waivable = Literal[
     "basic", "empty", "one_element", "odd", "prime", "block_edge", "large",
     "zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf", "range",
-    "cost_bytes", "cost_flops", "workloads",
+    "cost_bytes", "cost_flops", "workloads", "tolerance",
 ]  # fmt: skip
 
 
