@@ -45,7 +45,7 @@ def cases() -> list[Case]:
             inputs={"x": Sprinkle(NAN, 0.1)},
             note="0 times NaN is NaN: alpha = 0 is no reason to leave x unread.",
         ),
-        case("nan_alpha", "nan", n=300, scalars={"alpha": NAN}),
+        case("nan_alpha", "range", n=300, scalars={"alpha": NAN}, note="All of y becomes NaN."),
         case("pos_inf", "pos_inf", n=300, inputs={"x": Sprinkle(INF, 0.2), "y": Sprinkle(INF, 0.2)}),
         case(
             "inf_times_0",
