@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.cli.terminal import out, safe
+from grader.schemas.hardware import KernelUsage, Witness
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Sizes, Verdict, WorkloadReport
 
 # Screens are short: the rest stands in the JSON.
@@ -34,7 +35,9 @@ def _parts(report: Report, filename: str) -> list[RenderableType]:
         parts += [Text("\nCompiler", "bold"), safe(report.compiler_log.rstrip())]
     parts += _cases(report, filename)
     if report.workloads:
-        parts += [_workloads(report.workloads), _score(report)]
+        parts += [_workloads(report.workloads), *_remarks(report.workloads), _score(report)]
+    if report.kernels:
+        parts.append(_kernels(report.kernels))
     if report.workloads and not report.representative:
         parts.append(
             Text(f"Times on {report.device} are not representative: they say nothing of a GPU.", "yellow")
@@ -54,6 +57,8 @@ def _headline(report: Report) -> Text:
     line = Text.assemble(verdict_text(report.verdict), f"  {report.verdict.meaning}  ", (place, "dim"))
     if report.flags:
         line.append(f"\nFlags for staff: {', '.join(report.flags)}", "yellow")
+    if report.library_ops:
+        line.append(f"\nOf torch's own kernels, as the runner said: {', '.join(report.library_ops)}", "dim")
     return line
 
 
@@ -134,6 +139,52 @@ def _workloads(workloads: list[WorkloadReport]) -> Table:
             "-" if it.sol is None else f"{it.sol:.0%}",
         )
     return table
+
+
+def _remarks(workloads: list[WorkloadReport]) -> list[Text]:
+    """What is out of the ordinary with a time, and what it is made of."""
+    lines: list[Text] = []
+    for it in workloads:
+        lines += [Text.assemble(safe(f"{it.name}: ", "bold"), (text, "yellow")) for text in it.remarks]
+        made_of = _made_of(it)
+        if made_of:
+            lines.append(Text.assemble(safe(f"{it.name}: ", "dim bold"), (made_of, "dim")))
+    return [Text(""), *lines] if lines else []
+
+
+def _made_of(workload: WorkloadReport) -> str:
+    parts = []
+    if workload.host_us is not None:
+        parts.append(f"host {time_text(workload.host_us)} a call, no part of the time")
+    if workload.fixed_us is not None:
+        parts.append(f"{time_text(workload.fixed_us)} of fixed cost taken off a round")
+    if workload.gpu is not None:
+        parts.append(f"GPU {workload.gpu.sentence}")
+    return "; ".join(parts)
+
+
+def _kernels(kernels: list[KernelUsage]) -> Table:
+    said = " (as the runner said)" if kernels[0].said_by is Witness.RUNNER else ""
+    columns = ("kernel", "registers", "shared", "constant", "stack", "spilled")
+    table = _table(f"Kernels{said}", *columns)
+    for it in kernels:
+        table.add_row(
+            safe(it.name),
+            str(it.registers),
+            f"{it.shared_bytes:,} B",
+            "-" if it.constant_bytes is None else f"{it.constant_bytes:,} B",
+            f"{it.stack_bytes:,} B",
+            Text(_spilled(it), "yellow" if it.spills else ""),
+        )
+    return table
+
+
+def _spilled(kernel: KernelUsage) -> str:
+    if kernel.said_by is Witness.RUNNER:
+        return "-"
+    if not kernel.spills:
+        return "0 B"
+    return f"{kernel.spill_stores:,} B stored, {kernel.spill_loads:,} B loaded"
 
 
 def _score(report: Report) -> Text:

@@ -63,7 +63,7 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
         speedup=eager / time_us if eager else None,
         sol=roofline / measured.time.value if roofline is not None else None,
         roofline_us=roofline * 1e6 if roofline is not None else None,
-        host_us=measured.host * 1e6,
+        host_us=measured.host * 1e6 if measured.gated and device.name != CPU else None,
         gated=measured.gated,
         fixed_us=measured.fixed * 1e6,
         gpu=measured.gpu,

@@ -83,6 +83,11 @@ class Spread(Strict):
             raise ValueError(f"{self.low}, {self.median}, {self.high} are not in order")
         return self
 
+    def words(self, unit: str) -> str:
+        """``1,755 MHz (1,200 to 1,980)``, or without the brackets where nothing varies."""
+        middle, low, high = (f"{value:,.0f}" for value in (self.median, self.low, self.high))
+        return f"{middle} {unit}" + ("" if low == high else f" ({low} to {high})")
+
 
 class GpuState(Strict):
     """How the GPU was around the rounds of one workload, by NVML on the judge's side. What a GPU or its driver does not
@@ -99,3 +104,22 @@ class GpuState(Strict):
     @property
     def slowed(self) -> bool:
         return any(event.slows for event in self.events)
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one line: ``SM 1,755 MHz (1,200 to 1,980), memory 3,201 MHz, 500 W, up to 70 °C``."""
+        parts = [
+            f"SM {self.sm_mhz.words('MHz')}" if self.sm_mhz else "",
+            f"memory {self.memory_mhz.words('MHz')}" if self.memory_mhz else "",
+            self.power_w.words("W") if self.power_w else "",
+            f"up to {self.temperature_c} °C" if self.temperature_c is not None else "",
+        ]
+        said = ", ".join(part for part in parts if part) or "it tells nothing of its clocks"
+        if self.events:
+            said += "; held below its highest clocks by " + ", ".join(
+                event.value.replace("_", " ") for event in self.events
+            )
+        if self.repeated:
+            rounds = "1 round" if self.repeated == 1 else f"{self.repeated} rounds"
+            said += f"; {rounds} made again, because heat or hardware slowed it"
+        return said

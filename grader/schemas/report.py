@@ -131,7 +131,10 @@ class WorkloadReport(Strict):
     roofline_us: float | None = Field(
         default=None, description="what memory and arithmetic alone need here; none where it is not known"
     )
-    host_us: float | None = Field(default=None, description="go -> queued on the judge's clock")
+    host_us: float | None = Field(
+        default=None,
+        description="go -> queued on the judge's clock; none where it is part of the time: on cpu, and not gated",
+    )
     gated: bool = True
     fixed_us: float | None = Field(default=None, description="cost of a round that was taken off")
     charged_us: float = Field(default=0.0, ge=0, description="time added for work outside the gate")

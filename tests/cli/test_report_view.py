@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 
 from grader.cli.report_view import factor_text, put_report, time_text
-from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
+from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread, Witness
+from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Verdict
 from tests.cli.reports import WRONG_CASE, accepted, right_case, wrong
 
 
@@ -50,6 +51,58 @@ def test_workloads_and_score() -> None:
         "speedup 2.00x",
     ):
         assert words in told
+
+
+def on_gpu(**changes: object) -> Report:
+    gpu = GpuState(
+        samples=60,
+        sm_mhz=Spread(low=1740, median=1755, high=1980),
+        temperature_c=61,
+        events=[ClockEvent.POWER_CAP],
+        repeated=1,
+    )
+    values = {"host_us": 12.34, "fixed_us": 148.0, "roofline_us": 617.0, "gpu": gpu} | changes
+    workload = accepted().workloads[0].model_copy(update=values)
+    return accepted(workloads=[workload], device="h200", representative=True)
+
+
+def test_what_a_time_is_made_of() -> None:
+    told = _text(on_gpu())
+    assert (
+        "small: host 12.3 µs a call, no part of the time; 148 µs of fixed cost taken off a round; GPU SM"
+        in told
+    )
+    assert (
+        "1,755 MHz (1,740 to 1,980), up to 61 °C; held below its highest clocks by power cap; 1 round" in told
+    )
+    assert "fixed cost" not in _text(accepted())
+
+
+def test_what_is_out_of_the_ordinary_with_a_time_is_said() -> None:
+    told = _text(on_gpu(gated=False, ranked=False, roofline_us=38.25, charged_us=12.34))
+    for words in ("small: Not gated", "small: Shown, not ranked", "38.2 µs", "small: 12.3 µs were added"):
+        assert words in told
+    for words in ("Not gated", "not ranked", "were added"):
+        assert words not in _text(on_gpu())
+
+
+def test_what_each_kernel_takes() -> None:
+    kernels = [
+        KernelUsage(name="scan<8>", registers=128, shared_bytes=4096, constant_bytes=380),
+        KernelUsage(name="wide", registers=255, stack_bytes=3328, spill_stores=5904, spill_loads=7488),
+    ]
+    told = _text(wrong().model_copy(update={"kernels": kernels}))
+    for words in ("scan<8>", "128", "4,096 B", "380 B", "3,328 B", "5,904 B stored, 7,488 B loaded"):
+        assert words in told
+    assert "as the runner said" not in told
+    said = KernelUsage(name="twice", registers=32, stack_bytes=8, said_by=Witness.RUNNER)
+    assert "Kernels (as the runner said)" in _text(accepted(kernels=[said]))
+
+
+def test_operations_of_torchs_own_are_named() -> None:
+    told = _text(accepted(flags=[Flag.LIBRARY_KERNEL], library_ops=["aten.mm", "aten._softmax"]))
+    assert "Flags for staff: library_kernel" in told
+    assert "Of torch's own kernels, as the runner said: aten.mm, aten._softmax" in told
 
 
 def test_times_on_cpu_are_marked() -> None:

@@ -6,10 +6,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from grader.records import leases
+from grader.records import claims, leases
+from grader.records.claims import Claim
 from grader.records.engine import writing
-from grader.records.leases import Claim
 from grader.records.models import utcnow
+from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread
 from grader.schemas.report import (
     CaseReport,
     CaseVerdict,
@@ -54,7 +55,7 @@ def hand_in(platform: Platform, user: User, **values: Any) -> SubmissionView:
 def take(platform: Platform) -> Claim:
     """What a worker does first: claim the next one. It is ``compiling`` then."""
     with writing(platform.sessions) as session:
-        held = leases.claim(session, "cpu", [Language.TRITON], "stage", utcnow(), 600.0)
+        held = claims.claim(session, "cpu", [Language.TRITON], "stage", utcnow(), 600.0)
     assert held is not None
     return held
 
@@ -139,6 +140,34 @@ def accepted(time_us: float = 812.5, speedup: float | None = 1.31, **values: Any
         "breakdown_s": {"box": 0.31, "cases": 1.2},
     }
     return _report(**(given | values))
+
+
+def on_gpu(**values: Any) -> Report:
+    """Two workloads, one with everything out of the ordinary; kernels; and what torch did by itself."""
+    ranked, shown = accepted().workloads
+    gpu = GpuState(
+        samples=61,
+        sm_mhz=Spread(low=1740, median=1755, high=1980),
+        memory_mhz=Spread(low=3201, median=3201, high=3201),
+        power_w=Spread(low=612, median=612, high=612),
+        temperature_c=61,
+        events=[ClockEvent.POWER_CAP, ClockEvent.THERMAL_SLOWDOWN],
+        repeated=1,
+    )
+    odd = {"gated": False, "roofline_us": 38.25, "charged_us": 12.34, "gpu": gpu}
+    given: dict[str, Any] = {
+        "flags": [Flag.LIBRARY_KERNEL, Flag.WORK_OUTSIDE_GATE],
+        "library_ops": ["aten.mm", "aten._softmax"],
+        "kernels": [
+            KernelUsage(name="scan<8>", registers=128, shared_bytes=4096, constant_bytes=380),
+            KernelUsage(name="wide", registers=255, stack_bytes=3328, spill_stores=5904, spill_loads=7488),
+        ],
+        "workloads": [
+            ranked.model_copy(update={"roofline_us": 503.0, "fixed_us": 148.0, "host_us": 9.87}),
+            shown.model_copy(update=odd),
+        ],
+    }
+    return accepted(**(given | values))
 
 
 def wrong(**values: Any) -> Report:

@@ -9,7 +9,8 @@ import pytest
 from flask import Flask
 
 from grader import limits
-from grader.schemas.report import Report
+from grader.schemas.hardware import KernelUsage, Witness
+from grader.schemas.report import Flag, Report
 from grader.schemas.submission import State, SubmissionView
 from grader.service.accounts import User
 from grader.service.platform import Platform
@@ -226,6 +227,58 @@ class TestSubmission:
             assert part in page, part
         assert "secret" not in page
 
+    def test_what_a_gpu_adds_to_a_report(self, visit: Visit, platform: Platform, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.on_gpu()).id}").text
+        for part in (
+            "Not gated: a call did not queue",
+            "38.2 µs here, and below 400 µs",
+            "12.3 µs were added: outside the gate",
+            "148 µs of fixed cost taken off a round.",
+            "The host needed 9.87 µs a call, which is no part of the time.",
+            "GPU: SM 1,755 MHz (1,740 to 1,980), memory 3,201 MHz, 612 W, up to 61 °C; held below its highest clocks "
+            "by power cap, thermal slowdown; 1 round made again",
+            "GPU slowed",
+            "calls a library kernel",
+            "<code>aten.mm</code>, <code>aten._softmax</code>.",
+        ):
+            assert part in page, part
+
+    def test_what_each_kernel_takes(self, visit: Visit, platform: Platform, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.on_gpu()).id}").text
+        for part in (
+            "<code>scan&lt;8&gt;</code>",
+            "4,096 B",
+            "380 B",
+            "5,904 B",
+            "7,488 B",
+            '<span class="chip warn">spills</span>',
+            "per thread, shared memory per block.",
+        ):
+            assert part in page, part
+        assert page.count('<span class="chip warn">spills</span>') == 1
+        assert "As the process says" not in page
+
+    def test_an_ordinary_report_has_none_of_it(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{seen.id}").text
+        for part in (
+            "Kernels",
+            "GPU:",
+            "Not gated",
+            "were added",
+            "fixed cost",
+            "The host needed",
+            "torch's own",
+        ):
+            assert part not in page, part
+
+    def test_kernels_that_only_the_runner_tells_of_are_labelled(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
+        kernel = KernelUsage(name="twice", registers=32, stack_bytes=8, said_by=Witness.RUNNER)
+        view = stage.judged(platform, ada, stage.accepted(kernels=[kernel]))
+        page = visit(ada).get(f"/submissions/{view.id}").text
+        assert "As the process says that ran the submission" in page
+
     def test_wrong_report(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.wrong()).id}").text
         replay = "grader test add.py -c vector_add --case &#39;tail of block&#39; --seed 1234567"
@@ -293,6 +346,9 @@ class TestNothingRuns:
             "detail": evil,
             "hint": evil,
             "environment": {evil: evil},
+            "kernels": [KernelUsage(name=evil, registers=1)],
+            "library_ops": [evil],
+            "flags": [Flag.LIBRARY_KERNEL],
         }
         return report.model_copy(update=update)
 
