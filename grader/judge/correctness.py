@@ -17,6 +17,7 @@ from grader.judge.compare import broken_guard, changed_input, compare
 from grader.judge.device import Device, on_device
 from grader.judge.launch import LoadFailed
 from grader.judge.oracle import Question, ask, scalar_values
+from grader.judge.printed import told
 from grader.judge.remote import Answer, Remote
 from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
 
@@ -80,10 +81,12 @@ class Suite:
         arena = Arena(self.challenge.manifest, case.sizes, scalars, self.device.memories)
         seconds = self.challenge.manifest.limits.case_seconds
         running: float | None = None
+        early = b""
         try:
             remote.bind(arena)
             answer = self._warm_up(remote, arena, case, seed) if self.warm_up else None
             if answer is None or answer.failure is None:
+                early = remote.printed() if answer is not None else b""
                 answer = remote.call(arena, question.inputs, seconds)
             running = answer.seconds
             finding, mismatch = self._examine(arena, question, case, answer)
@@ -93,7 +96,7 @@ class Suite:
             mismatch, alive = None, False
         finally:
             arena.close()
-        printed = _text(remote.printed())
+        printed = told(remote.printed(), early)
         if not alive:
             remote.close()
         self._record(case, seed, finding, mismatch, printed, running)
@@ -147,15 +150,3 @@ class Suite:
                 hidden=case.hidden,
             )
         )
-
-
-def _text(printed: bytes) -> str:
-    """What a submission printed, cut to what a report keeps, as text that JSON, SQL and pages can hold."""
-    kept = (
-        printed[: limits.OUTPUT_KEPT_BYTES]
-        .decode("utf-8", errors="replace")
-        .replace("\0", "\N{REPLACEMENT CHARACTER}")
-    )
-    return kept + (
-        f"\n[{len(printed):,} bytes were printed]" if len(printed) > limits.OUTPUT_KEPT_BYTES else ""
-    )

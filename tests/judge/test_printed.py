@@ -1,0 +1,66 @@
+"""What a submission printed: bounded, and told apart by the call that it comes from."""
+
+from __future__ import annotations
+
+import json
+
+from grader import limits
+from grader.challenge.loader import Course
+from grader.judge.device import HostDevice
+from grader.judge.printed import COUNTS, WARM_UP, told
+from grader.judge.request import CPU, Request
+from grader.judge.session import Session
+from grader.sandbox.box import BoxMaker
+from grader.schemas.report import CaseReport, CaseVerdict, Language
+from tests.judge.kernels import with_solve
+
+
+def test_a_little_is_told_as_it_is() -> None:
+    assert told(b"n is 101\n") == "n is 101\n"
+    assert told(b"") == ""
+
+
+def test_much_is_cut_and_the_cut_is_told() -> None:
+    text = told(b"x" * 100_000)
+    assert text.startswith("x" * limits.OUTPUT_KEPT_BYTES + "\n[cut after 8,192 of 100,000 bytes;")
+    assert "may print 1,048,576 in all]" in text
+    assert len(told(b"x" * 100_000, b"y" * 100_000)) < limits.OUTPUT_KEPT_BYTES + 500
+
+
+def test_what_the_warm_up_printed_stands_apart() -> None:
+    assert told(b"of mine\n", b"of the other\n") == f"{WARM_UP}of the other\n{COUNTS}of mine\n"
+
+
+def test_any_bytes_become_text() -> None:
+    text = told(b"\xff\0\xf0\x9f", b"\xe2\x82")
+    assert "\0" not in text
+    assert json.loads(json.dumps(text)) == text
+
+
+class Warming(HostDevice):
+    """A host that warms up as a GPU does."""
+
+    def warm_up_cases(self, language: Language) -> bool:
+        return True
+
+
+def case_of(course: Course, boxes: BoxMaker, body: str) -> CaseReport:
+    challenge = course.load("twice")
+    cases = [case for case in challenge.cases if case.name == "basic"]
+    request = Request(challenge, Language.TRITON, with_solve(body), CPU, b"key", cases, timing=False)
+    return Session(request, Warming(), boxes, lambda _: None, lambda: None).run().report.cases[0]
+
+
+def test_a_case_tells_the_two_calls_apart(course: Course, boxes: BoxMaker) -> None:
+    case = case_of(course, boxes, "    print('sum', float(x.sum()))\n    out.copy_(2 * x)")
+    assert case.verdict is CaseVerdict.ACCEPTED
+    warm_up, counts = case.output.split(COUNTS)
+    assert warm_up.startswith(WARM_UP + "sum ")
+    assert counts.startswith("sum ")
+    assert warm_up.removeprefix(WARM_UP).strip() != counts.strip(), "they had other data"
+
+
+def test_a_warm_up_that_fails_is_told_alone(course: Course, boxes: BoxMaker) -> None:
+    case = case_of(course, boxes, "    print('before')\n    raise ValueError('no')")
+    assert case.verdict is CaseVerdict.RUNTIME_ERROR
+    assert case.output == "before\n"
