@@ -36,6 +36,9 @@ COMPILE_SECONDS = 60.0
 COMPILE_MEMORY_BYTES = 4 * GIB
 COMPILE_LOG_BYTES = 64 * KIB
 ARTEFACT_BYTES = 64 * MIB
+# A library is about 1 MiB, most of it the CUDA runtime: room for those of a thousand submissions, so that what waits
+# for its turn is still there when it comes. Those used longest ago go first.
+ARTEFACT_STORE_BYTES = 1 * GIB
 
 # Loading runs the module's top level: imports and decorators, no work.
 LOAD_SECONDS = 30.0

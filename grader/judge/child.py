@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from grader import limits
+from grader.challenge.fingerprint import content, digest
 from grader.challenge.loader import Challenge, Course
-from grader.errors import GraderError
+from grader.errors import GraderError, JudgeFailure
 from grader.judge.device import make_device
 from grader.judge.environment import judge_environment
 from grader.judge.job import Job, Outcome, Progress
@@ -57,7 +58,8 @@ class Child:
     def serve(self) -> None:
         self._refill()
         environment = judge_environment()
-        self.lines.send({"ready": {"device_model": self.device.model, "torch": environment["judge_torch"]}})
+        ready = {"device_model": self.device.model, "architecture": self.device.architecture}
+        self.lines.send({"ready": {**ready, "torch": environment["judge_torch"]}})
         try:
             while True:
                 message = self.lines.receive(seconds=3600.0)
@@ -106,6 +108,10 @@ class Child:
         self.submission = job.submission
         self.device.use_ceilings(job.ceilings)
         challenge: Challenge = Course(Path(job.course)).load(job.challenge)
+        if digest(content(challenge)) != job.fingerprint:
+            raise JudgeFailure(
+                f"The files of {job.challenge} changed just now.", "It is tried again with the new ones."
+            )
         request = Request(
             challenge=challenge,
             language=job.language,
@@ -114,6 +120,7 @@ class Child:
             seed_key=bytes.fromhex(job.seed_key),
             cases=[*challenge.cases, *challenge.hidden_cases],
             baselines=job.baselines,
+            artefact=job.artefact,
         )
         return Session(request, self.device, self.boxes, self._progress, self._look_for_cancel).run()
 

@@ -26,10 +26,15 @@ def judge_environment() -> dict[str, str]:
     """Versions and machine, as text."""
     import torch
 
+    return {**machine_environment(), "judge_torch": str(torch.__version__)}
+
+
+@functools.cache
+def machine_environment() -> dict[str, str]:
+    """The same of a process that has no torch."""
     return {
         "grader": __version__,
         "judge_python": platform.python_version(),
-        "judge_torch": str(torch.__version__),
         "system": f"{platform.system()} {platform.release()}",
         "processor": cpu_model(),
     }

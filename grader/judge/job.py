@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from grader.schemas.artefact import Artefact
 from grader.schemas.report import Language, Report
 from grader.schemas.strict import Strict
 from grader.schemas.submission import ProgressView, State
@@ -11,18 +12,22 @@ from grader.schemas.submission import ProgressView, State
 
 class Job(Strict):
     """One submission to judge. ``seed_key`` (hex) is secret to platform and submission: case seeds derive from it.
+    ``fingerprint``: of what is to be judged by, see ``grader.challenge.fingerprint``.
     ``baselines``: workload -> baseline name -> microseconds, as far as already frozen for this challenge version.
+    ``artefact``: what a CUDA source was compiled to ahead, if it was.
     ``ceilings`` of this very GPU as calibrated, see ``Device.ceilings``; without, the judge measures them."""
 
     submission: str
     course: str
     challenge: str
+    fingerprint: str
     language: Language
     source: str
     device: str
     seed_key: str
     baselines: dict[str, dict[str, float]] = Field(default_factory=dict)
     ceilings: dict[str, float] = Field(default_factory=dict)
+    artefact: Artefact | None = None
 
 
 class Progress(Strict):

@@ -40,7 +40,7 @@ class Lines:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._pending = b""
+        self._pending = bytearray()
 
     def send(self, message: dict[str, Any]) -> None:
         self._connection.sendall(json.dumps(message).encode() + b"\n")
@@ -48,7 +48,10 @@ class Lines:
     def receive(self, seconds: float) -> dict[str, Any] | None:
         """The next message, or None when none came within ``seconds``. Raises EOFError when the other side ended."""
         end = time.monotonic() + seconds
-        while b"\n" not in self._pending:
+        looked = 0
+        # What was searched already is not searched again: a job may carry a compiled library of many megabytes.
+        while (length := self._pending.find(b"\n", looked)) < 0:
+            looked = len(self._pending)
             readable, _, _ = select.select([self._connection], [], [], max(0.0, end - time.monotonic()))
             if not readable:
                 return None
@@ -56,8 +59,8 @@ class Lines:
             if not data:
                 raise EOFError("the other side ended")
             self._pending += data
-        line, self._pending = self._pending.split(b"\n", 1)
-        message: dict[str, Any] = json.loads(line)
+        message: dict[str, Any] = json.loads(self._pending[:length])
+        del self._pending[: length + 1]
         return message
 
 
@@ -92,6 +95,12 @@ class JudgeProcess:
     def torch_version(self) -> str:
         self._lines()
         return self._ready["torch"]
+
+    @property
+    def architecture(self) -> str:
+        """What nvcc compiles for this device."""
+        self._lines()
+        return self._ready["architecture"]
 
     def warm_up(self) -> None:
         """Start the child now rather than with the first submission. Raises JudgeFailure."""

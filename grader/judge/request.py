@@ -10,15 +10,17 @@ from dataclasses import dataclass, field
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Workload
+from grader.judge.boards import CPU
+from grader.schemas.artefact import Artefact
 from grader.schemas.report import Language
 
-CPU = "cpu"
+__all__ = ["CPU", "Request"]
 
 
 @dataclass(frozen=True)
 class Request:
     """``seeds`` overrides the seed of single cases by name (a replay). ``baselines``: workload -> name -> microseconds,
-    what is frozen already."""
+    what is frozen already. ``artefact``: what a CUDA source was compiled to ahead."""
 
     challenge: Challenge
     language: Language
@@ -29,6 +31,7 @@ class Request:
     baselines: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     seeds: Mapping[str, int] = field(default_factory=dict)
     timing: bool = True
+    artefact: Artefact | None = None
 
     def seed_of(self, case: Case) -> int:
         """48 bits, so that every JSON reader keeps them: an HMAC of the case's name under the submission's key."""

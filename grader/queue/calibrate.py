@@ -6,10 +6,11 @@ from typing import Protocol
 
 from grader.judge.boards import board_name
 from grader.queue.gpu_lock import hold, lock_folder
-from grader.queue.gpus import driver_version
-from grader.records import ceilings
+from grader.queue.gpus import driver_version, record_of
+from grader.records import ceilings, gpus
 from grader.records.ceilings import Gauge
 from grader.records.engine import writing
+from grader.records.models import utcnow
 from grader.sandbox.gpu import Gpu
 from grader.service.platform import open_platform
 from grader.settings import Settings
@@ -20,6 +21,12 @@ class Calibrator(Protocol):
 
     @property
     def torch_version(self) -> str: ...
+
+    @property
+    def device_model(self) -> str: ...
+
+    @property
+    def architecture(self) -> str: ...
 
     def calibrate(self) -> dict[str, float]:
         """Raises JudgeFailure."""
@@ -38,12 +45,14 @@ def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> 
         try:
             found = judge.calibrate()
             gauge = Gauge(gpu.uuid, driver_version(), judge.torch_version)
+            record = record_of(gpu, judge)
         finally:
             judge.close()
     platform = open_platform(settings)
     try:
         with writing(platform.sessions) as session:
             ceilings.store(session, gauge, found)
+            gpus.register(session, record, utcnow())
     finally:
         platform.close()
     return found

@@ -8,46 +8,41 @@ import hashlib
 import hmac
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import structlog
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
-from sqlalchemy.orm import Session
+from sqlalchemy.exc import SQLAlchemyError
 
-from grader.errors import BoxUnavailable, GraderError, JudgeFailure
+from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
 from grader.judge.process import Cancelled
+from grader.queue.hands import Hands, check_version, words
 from grader.queue.heart import Grip, Heart
 from grader.queue.judge import Judge
 from grader.queue.station import Station
-from grader.records import baselines, leases
+from grader.records import artefacts, baselines, claims, leases
 from grader.records.baselines import Bench
+from grader.records.claims import Claim
 from grader.records.engine import writing
-from grader.records.leases import Claim
 from grader.records.models import utcnow
+from grader.sandbox.toolkit import nvcc_version
+from grader.schemas.artefact import Artefact
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import State
+from grader.service import versions
 from grader.service.devices import languages_of
 from grader.service.platform import Platform
 
 log = structlog.get_logger(__name__)
-T = TypeVar("T")
 
 # Progress within a state is written at most this often: it is for eyes, and each time is a transaction.
 _PROGRESS_SECONDS = 0.2
-# A verdict must not be lost to a database that is away for a moment.
-_WRITE_PAUSES_S = (0.2, 1.0, 3.0)
 
 
 class Desk:
     """One worker's desk: one judge, one submission at a time. ``stopping`` set: let go of it and take no
     other. ``station`` is the worker's GPU, where it has one.
     """
-
-    # After a failure of ours, so that a broken engine does not fail a whole queue within a second.
-    pause_after_failure_s = 1.0
 
     def __init__(
         self,
@@ -64,6 +59,7 @@ class Desk:
         self._name = name
         self._stopping = stopping
         self._station = station
+        self._hands = Hands(platform, stopping)
 
     def serve_one(self) -> bool:
         """Claim the next submission of this worker's device and bring it to an end; False where nothing
@@ -88,7 +84,15 @@ class Desk:
         settings = self._platform.settings
         device = settings.device
         with writing(self._platform.sessions) as session:
-            return leases.claim(session, device, languages_of(device), self._name, utcnow(), settings.lease_s)
+            return claims.claim(
+                session,
+                device,
+                languages_of(device),
+                self._name,
+                utcnow(),
+                settings.lease_s,
+                toolkit=nvcc_version(),
+            )
 
     def _serve(self, held: Claim, grip: Grip) -> None:
         try:
@@ -98,21 +102,22 @@ class Desk:
             else:
                 if self._station is not None:
                     self._station.went_well()
-                self._finish(held, report)
+                self._hands.finish(held, report)
         except Cancelled:
-            self._let_go(held)
+            self._hands.let_go(held)
         except (JudgeFailure, BoxUnavailable) as error:
             log.exception("judge_failed")
-            self._judge_failed(held, _words(error), None)
+            self._judge_failed(held, words(error), None)
         except Exception as error:
             # Any error at all: a submission that stays unfinished for ever is the worst a judge can do.
             log.exception("judge_failed")
-            self._failed(held, _words(error), None)
+            self._hands.fail(held, words(error), None)
 
     def _have_judged(self, held: Claim, grip: Grip) -> Outcome:
         platform = self._platform
-        version = platform.course.load(held.challenge).manifest.version
-        bench = Bench(held.challenge, version, self._judge.device_model, self._judge.torch_version)
+        served = versions.serve(platform, platform.course.load(held.challenge))
+        check_version(held, served.version)
+        bench = Bench(held.challenge, served.version, self._judge.device_model, self._judge.torch_version)
         with platform.sessions() as session:
             frozen = baselines.read(session, bench)
             ceilings = self._station.ceilings(session) if self._station is not None else {}
@@ -122,61 +127,36 @@ class Desk:
             challenge=held.challenge,
             language=held.language,
             source=held.source,
+            fingerprint=served.fingerprint,
             device=held.device,
             seed_key=seed_key(platform.settings.secret("seeds"), held.public_id),
             baselines=frozen,
             ceilings=ceilings,
+            artefact=self._artefact(held),
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(grip))
         if outcome.baselines:
             # The challenge may have got a new version since it was loaded here: the times are of what was judged.
             judged = replace(bench, version=outcome.report.version)
-            self._write(lambda session: baselines.freeze(session, judged, outcome.baselines))
+            self._hands.write(lambda session: baselines.freeze(session, judged, outcome.baselines))
         return outcome
+
+    def _artefact(self, held: Claim) -> Artefact | None:
+        """What it was compiled to; the judge sees to it that it is of this very source."""
+        if held.artefact is None:
+            return None
+        with self._platform.sessions() as session:
+            return artefacts.read(session, held.artefact)
 
     def _must_end(self, grip: Grip) -> bool:
         return grip.cancel_requested or grip.lost or self._stopping.is_set()
 
-    def _finish(self, held: Claim, report: Report) -> None:
-        stored = self._write(lambda session: leases.finish(session, held, report, utcnow()))
-        log.info("judged" if stored else "late_result_dropped", verdict=report.verdict.value)
-
-    def _let_go(self, held: Claim) -> None:
-        """The judge was told to end it: cancelled by its user, or this worker stops, or the lease was lost."""
-        state = self._write(lambda session: leases.give_back(session, held.id, held.attempt, utcnow()))
-        log.info("let_go", state=state.value if state else "lost")
-        if state is State.QUEUED:
-            self._platform.tickets.enqueue(held.device)
-
     def _judge_failed(self, held: Claim, error: str, report: Report | None) -> None:
         """A failure that may be the GPU's. Where it is, another worker judges this, and it costs no try."""
         if self._station is not None and not self._stopping.is_set() and self._station.went_wrong():
-            self._let_go(held)
+            self._hands.let_go(held)
         else:
-            self._failed(held, error, report)
-
-    def _failed(self, held: Claim, error: str, report: Report | None) -> None:
-        cap = self._platform.settings.attempts
-        state = self._write(
-            lambda session: leases.give_back(
-                session, held.id, held.attempt, utcnow(), error=error, cap=cap, report=report
-            )
-        )
-        log.warning("our_failure", state=state.value if state else "lost", error=error)
-        self._stopping.wait(self.pause_after_failure_s)
-        if state is State.QUEUED:
-            self._platform.tickets.enqueue(held.device)
-
-    def _write(self, change: Callable[[Session], T]) -> T:
-        for pause in _WRITE_PAUSES_S:
-            try:
-                with writing(self._platform.sessions) as session:
-                    return change(session)
-            except OperationalError as error:
-                log.warning("write_tried_again", error=type(error).__name__)
-                time.sleep(pause)
-        with writing(self._platform.sessions) as session:
-            return change(session)
+            self._hands.fail(held, error, report)
 
 
 class _ProgressWriter:
@@ -203,12 +183,3 @@ class _ProgressWriter:
 def seed_key(secret: bytes, submission: str) -> str:
     """What the case seeds of one submission derive from; hex. Nobody can tell it from the submission's id."""
     return hmac.new(secret, submission.encode(), hashlib.sha256).hexdigest()
-
-
-def _words(error: Exception) -> str:
-    """What a person may read: our own errors were written for that, others may name paths and are logged
-    only.
-    """
-    if isinstance(error, GraderError):
-        return f"{error.message} {error.hint}".strip()
-    return f"An unexpected error in the judge ({type(error).__name__})."

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from grader.errors import BadRequest, BoxUnavailable
+from grader.judge.boards import board_name
+from grader.records.gpus import GpuRecord
 from grader.sandbox.gpu import Gpu, find_gpus
 
 # What --gpu takes beside numbers and UUIDs.
@@ -36,6 +39,21 @@ def _named(name: str, found: list[Gpu]) -> Gpu:
             return gpu
     there = ", ".join(f"{gpu.index} ({gpu.name}, {gpu.uuid})" for gpu in found)
     raise BadRequest(f"There is no GPU '{name}' here.", f"GPUs: {there}; or all.")
+
+
+class Witness(Protocol):
+    """Who has used the GPU: a judge."""
+
+    @property
+    def device_model(self) -> str: ...
+
+    @property
+    def architecture(self) -> str: ...
+
+
+def record_of(gpu: Gpu, judge: Witness) -> GpuRecord:
+    """What is kept of a GPU for who compiles for it elsewhere."""
+    return GpuRecord(gpu.uuid, board_name(gpu.name), judge.device_model, judge.architecture)
 
 
 def driver_version() -> str:

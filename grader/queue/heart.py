@@ -13,8 +13,8 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.records import leases, workers
+from grader.records.claims import Claim
 from grader.records.engine import writing
-from grader.records.leases import Claim
 from grader.records.models import utcnow
 from grader.service.platform import Platform
 

@@ -19,6 +19,10 @@ class Judge(Protocol):
     def torch_version(self) -> str:
         """Likewise: baselines are kept per version of torch."""
 
+    @property
+    def architecture(self) -> str:
+        """What nvcc compiles for the device, such as sm_90a."""
+
     def warm_up(self) -> None:
         """Get ready before the first submission comes. Raises JudgeFailure."""
 

@@ -11,11 +11,12 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import BoxUnavailable, GraderError
-from grader.queue.gpus import driver_version
+from grader.queue.gpus import driver_version, record_of
 from grader.queue.judge import Judge
-from grader.records import ceilings, workers
+from grader.records import ceilings, gpus, workers
 from grader.records.ceilings import Gauge
 from grader.records.engine import writing
+from grader.records.models import utcnow
 from grader.sandbox.gpu import Gpu
 from grader.service.health import mend_of
 from grader.service.platform import Platform
@@ -39,14 +40,17 @@ class Station:
         self.trouble = ""
 
     def take_up(self) -> None:
-        """Probe the GPU before the first submission: a good one is in service again, whatever was said of it.
+        """Probe the GPU before the first submission: a good one is in service again, whatever was said of it, and what
+        is to be compiled for it is known.
 
         Raises BoxUnavailable where it is bad.
         """
         if self._is_bad():
             raise self.error()
+        found = record_of(self._gpu, self._judge)
         with writing(self._platform.sessions) as session:
             workers.back_in_service(session, self._gpu.uuid)
+            gpus.register(session, found, utcnow())
 
     def went_well(self) -> None:
         """A submission was judged."""

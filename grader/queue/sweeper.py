@@ -10,10 +10,11 @@ from typing import Protocol
 import structlog
 from sqlalchemy import func, select
 
-from grader.records import leases, workers
+from grader.queue.tickets import COMPILE, run_queue
+from grader.records import leases, order, workers
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
-from grader.schemas.submission import State
+from grader.records.order import runnable
 from grader.service.platform import Platform
 
 log = structlog.get_logger(__name__)
@@ -74,16 +75,16 @@ def _reclaim(platform: Platform) -> int:
 
 
 def _issue_missing_tickets(platform: Platform) -> int:
+    row = SubmissionRow
     with platform.sessions() as session:
-        waiting = session.execute(
-            select(SubmissionRow.device, func.count())
-            .where(SubmissionRow.state == State.QUEUED)
-            .group_by(SubmissionRow.device)
-        ).all()
+        waiting = session.execute(select(row.device, func.count()).where(runnable()).group_by(row.device))
+        wanted = {COMPILE: order.uncompiled(session)} | {
+            run_queue(device): count for device, count in waiting
+        }
     issued = 0
-    for device, count in waiting:
-        missing = count - platform.tickets.waiting(device)
-        if missing > 0 and platform.tickets.enqueue(device, missing):
+    for queue, count in wanted.items():
+        missing = count - platform.tickets.waiting(queue)
+        if missing > 0 and platform.tickets.enqueue(queue, missing):
             issued += missing
     return issued
 

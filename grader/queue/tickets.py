@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from grader.schemas.report import Language
+
 if TYPE_CHECKING:
     from redis import Redis
     from rq import Queue
@@ -22,12 +24,20 @@ _CONNECT_SECONDS = 2.0
 _FAILURE_SECONDS = 3600
 
 
-def queue_name(device: str) -> str:
+COMPILE = "compile"
+
+
+def run_queue(device: str) -> str:
     return f"run:{device}"
 
 
+def first_queue(device: str, language: Language) -> str:
+    """Where a submission stands that no worker has taken yet."""
+    return COMPILE if language is Language.CUDA else run_queue(device)
+
+
 class Tickets:
-    """The queues of one Redis, by device. Nothing is connected before it is needed."""
+    """The queues of one Redis, by name. Nothing is connected before it is needed."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -47,34 +57,34 @@ class Tickets:
             retry=Retry(NoBackoff(), 1),
         )
 
-    def _queue(self, device: str) -> Queue:
+    def _queue(self, name: str) -> Queue:
         from rq import Queue
         from rq.serializers import JSONSerializer
 
-        return Queue(queue_name(device), connection=self.connection, serializer=JSONSerializer)
+        return Queue(name, connection=self.connection, serializer=JSONSerializer)
 
-    def enqueue(self, device: str, count: int = 1) -> bool:
-        """Issue tickets; False where Redis does not answer (never an error: SQL knows what waits)."""
+    def enqueue(self, queue: str, count: int = 1) -> bool:
+        """Issue tickets of ``queue``; False where Redis does not answer (never an error: SQL knows what waits)."""
         from redis import RedisError
 
         try:
             for _ in range(count):
-                self._queue(device).enqueue(
+                self._queue(queue).enqueue(
                     "grader.queue.worker.serve",
-                    queue_name(device),
+                    queue,
                     job_timeout=-1,
                     result_ttl=0,
                     failure_ttl=_FAILURE_SECONDS,
-                    description=f"serve one submission of {queue_name(device)}",
+                    description=f"serve one submission of {queue}",
                 )
         except (RedisError, OSError) as error:
-            log.warning("ticket_not_issued", device=device, error=str(error))
+            log.warning("ticket_not_issued", queue=queue, error=str(error))
             return False
         return True
 
-    def waiting(self, device: str) -> int:
+    def waiting(self, queue: str) -> int:
         """Tickets that nobody took yet. Raises redis.RedisError where Redis does not answer."""
-        return int(self._queue(device).count)
+        return int(self._queue(queue).count)
 
     def ping(self) -> bool:
         from redis import RedisError

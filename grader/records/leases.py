@@ -1,82 +1,38 @@
-"""Taking a submission under a lease, keeping it, and the three ways to let go: finish, give back, cancel."""
+"""Keeping a submission that was claimed, and the ways to let go of it: finish, hand on, give back, cancel."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
 from grader import limits
+from grader.records.claims import Claim
 from grader.records.engine import changed
 from grader.records.models import ReportRow, SubmissionRow
-from grader.records.order import waiting_order
 from grader.records.states import ACTIVE, move
-from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
 _FREE = {"worker": None, "lease_until": None}
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A submission that a worker holds. ``id`` and ``attempt`` together are the fence of everything it
-    writes.
+def hand_on(session: Session, held: Claim, artefact: str) -> bool:
+    """Let go of what is compiled now, to whoever runs it; False where the lease was lost or it shall be
+    cancelled.
     """
-
-    id: int
-    attempt: int
-    public_id: str
-    challenge: str
-    version: int
-    language: Language
-    device: str
-    source: str
-
-
-def claim(
-    session: Session, device: str, languages: Sequence[Language], worker: str, now: datetime, lease_s: float
-) -> Claim | None:
-    """Take the next waiting submission of ``device``, or None. Call it within ``writing``."""
-    order = waiting_order(device, now, languages)
-    row = session.execute(
-        select(SubmissionRow)
-        .join(order, order.c.id == SubmissionRow.id)
-        .where(SubmissionRow.state == State.QUEUED)
-        .order_by(order.c.place)
-        .limit(1)
-        # On PostgreSQL a row that another worker is taking this very moment is passed over; SQLite has one
-        # writer.
-        .with_for_update(of=SubmissionRow, skip_locked=True)
-    ).scalar_one_or_none()
-    if row is None:
-        return None
-    taken = move(
+    return move(
         session,
-        row.id,
-        row.attempt,
-        State.COMPILING,
-        SubmissionRow.state == State.QUEUED,
-        attempt=row.attempt + 1,
-        worker=worker,
-        lease_until=now + timedelta(seconds=lease_s),
-        claimed_at=now,
-        started_at=now,
+        held.id,
+        held.attempt,
+        State.WAITING,
+        SubmissionRow.cancel_requested.is_(False),
+        artefact=artefact,
         progress={},
-    )
-    if not taken:
-        return None
-    return Claim(
-        row.id,
-        row.attempt + 1,
-        row.public_id,
-        row.challenge,
-        row.version,
-        row.language,
-        row.device,
-        row.source,
+        error="",
+        **_FREE,
     )
 
 

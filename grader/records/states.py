@@ -15,12 +15,13 @@ from grader.schemas.submission import State
 
 _ENDS = {State.DONE, State.CANCELLED, State.FAILED, State.QUEUED}
 
-# queued again: a failure of ours, or a worker that was asked to stop. No state follows done, cancelled and
-# failed.
+# compiling: a worker took it, which for CUDA most often is one that compiles and hands it on; waiting: compiled, and
+# in nobody's hands. queued again: a failure of ours, or a worker that was asked to stop. No state follows done,
+# cancelled and failed.
 FOLLOWS: dict[State, frozenset[State]] = {
     State.QUEUED: frozenset({State.COMPILING, State.CANCELLED}),
     State.COMPILING: frozenset({State.WAITING, State.TESTING} | _ENDS),
-    State.WAITING: frozenset({State.TESTING} | _ENDS),
+    State.WAITING: frozenset({State.COMPILING, State.TESTING, State.CANCELLED}),
     State.TESTING: frozenset({State.TIMING} | _ENDS),
     State.TIMING: frozenset(_ENDS),
     State.DONE: frozenset(),
@@ -29,9 +30,11 @@ FOLLOWS: dict[State, frozenset[State]] = {
 }
 
 # A worker holds it under a lease.
-ACTIVE = (State.COMPILING, State.WAITING, State.TESTING, State.TIMING)
+ACTIVE = (State.COMPILING, State.TESTING, State.TIMING)
+# Nobody holds it: a worker may claim it, and a cancellation ends it at once.
+FREE = (State.QUEUED, State.WAITING)
 # Counts against the user's waiting limit.
-UNFINISHED = (State.QUEUED, *ACTIVE)
+UNFINISHED = (*FREE, *ACTIVE)
 
 
 def before(state: State) -> list[State]:

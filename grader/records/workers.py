@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
 from grader.records.engine import changed
@@ -22,8 +22,9 @@ def register(
     languages: Sequence[Language],
     now: datetime,
     gpu: str | None = None,
+    compiles: bool = False,
 ) -> None:
-    """Enter this process as a worker, of the GPU with that UUID if any.
+    """Enter this process as a worker, of the GPU with that UUID if any. ``device`` is empty where it only compiles.
 
     A row of the same name (an earlier life) is taken over. Out of service it stays until ``back_in_service``.
     """
@@ -33,6 +34,7 @@ def register(
     row.host = socket.gethostname()
     row.pid = os.getpid()
     row.gpu = gpu
+    row.compiles = compiles
     row.started_at = row.heartbeat = now
     row.ended_at = None
     session.add(row)
@@ -82,8 +84,19 @@ def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
 
 
 def alive(session: Session, now: datetime, silent_s: float) -> list[WorkerRow]:
-    """Workers that take submissions: their hearts beat, and their GPUs are in service."""
+    """Workers that judge submissions: their hearts beat, and their GPUs are in service."""
+    return _serving(session, now, silent_s, WorkerRow.device != "")
+
+
+def compiling(session: Session, now: datetime, silent_s: float) -> list[WorkerRow]:
+    """Workers that serve what is to be compiled, beside a device or alone."""
+    return _serving(session, now, silent_s, WorkerRow.compiles.is_(True))
+
+
+def _serving(
+    session: Session, now: datetime, silent_s: float, *conditions: ColumnElement[bool]
+) -> list[WorkerRow]:
     row = WorkerRow
     fresh = row.heartbeat > now - timedelta(seconds=silent_s)
     serving = (row.ended_at.is_(None), row.out_of_service == "", fresh)
-    return list(session.scalars(select(row).where(*serving).order_by(row.name)))
+    return list(session.scalars(select(row).where(*serving, *conditions).order_by(row.name)))

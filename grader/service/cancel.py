@@ -9,7 +9,7 @@ from grader.errors import Conflict
 from grader.records.engine import changed, writing
 from grader.records.leases import end_cancelled
 from grader.records.models import SubmissionRow, utcnow
-from grader.records.states import ACTIVE
+from grader.records.states import ACTIVE, FREE
 from grader.schemas.submission import State, SubmissionView
 from grader.service.accounts import User
 from grader.service.platform import Platform
@@ -39,7 +39,7 @@ def _cancel(session: Session, row: SubmissionRow) -> bool:
     """True where nothing more is to be done: cancelled, asked for, or too late."""
     if row.state.final:
         return True
-    if row.state is State.QUEUED:
+    if row.state in FREE:
         return end_cancelled(session, row.id, row.attempt, utcnow())
     statement = (
         update(SubmissionRow)

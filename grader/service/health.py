@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader import __version__
-from grader.records import versions, workers
+from grader.records import order, versions, workers
 from grader.records.models import VersionRow, WorkerRow, utcnow
 from grader.schemas.submission import Alert, Health, PartHealth
 from grader.service.devices import in_order
@@ -26,8 +26,11 @@ def health(platform: Platform) -> Health:
             alive = workers.alive(session, utcnow(), platform.settings.lease_s)
             alerts = [_alert(row) for row in workers.out_of_service(session)]
             alerts += [_draft(row) for row in versions.drafts(session)]
+            compiling = workers.compiling(session, utcnow(), platform.settings.lease_s)
+            if alive and not compiling and (stuck := order.uncompiled(session)):
+                alerts.append(_uncompiled(stuck))
         devices = in_order(named, alive)
-        serving = _workers(named, devices, alive)
+        serving = _workers(named, devices, alive, compiling)
     except SQLAlchemyError:
         serving = PartHealth(ok=False, detail="unknown: the database does not answer")
     parts = {"database": _database(platform), "queue": _queue(platform), "workers": serving}
@@ -51,6 +54,13 @@ def mend_of(gpu: str, host: str) -> str:
 def _alert(row: WorkerRow) -> Alert:
     what = f"The {row.device} GPU {row.gpu} on {row.host} is out of service: {row.out_of_service}"
     return Alert(text=what, mend=mend_of(row.gpu or "N", row.host))
+
+
+def _uncompiled(count: int) -> Alert:
+    return Alert(
+        text=f"{count} CUDA submissions wait to be compiled, and no worker has a CUDA compiler.",
+        mend="Install the CUDA toolkit on a host of workers, or on any other: grader worker --compile 1",
+    )
 
 
 def _draft(row: VersionRow) -> Alert:
@@ -79,8 +89,13 @@ def _queue(platform: Platform) -> PartHealth:
     )
 
 
-def _workers(named: list[str], devices: list[str], alive: list[WorkerRow]) -> PartHealth:
+def _workers(
+    named: list[str], devices: list[str], alive: list[WorkerRow], compiling: list[WorkerRow]
+) -> PartHealth:
     """Every device that the settings name needs a worker whose heart beats."""
     counts = Counter(worker.device for worker in alive)
-    detail = ", ".join(f"{device}: {counts[device]} alive" for device in devices)
+    told = [f"{device}: {counts[device]} alive" for device in devices]
+    if only := sum(not worker.device for worker in compiling):
+        told.append(f"compile: {only} alive")
+    detail = ", ".join(told)
     return PartHealth(ok=all(counts[device] for device in named), detail=detail)

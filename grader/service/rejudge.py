@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader.errors import Conflict
+from grader.queue.tickets import first_queue
 from grader.records import ranks, rejudges, versions
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow
@@ -38,8 +39,8 @@ def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> 
         session.add_all(rejudges.again(row, version) for row in chosen)
         session.flush()
         waiting = rejudges.unfinished(session, slug, version)
-    for device, count in Counter(row.device for row in chosen).items():
-        platform.tickets.enqueue(device, count)
+    for queue, count in Counter(first_queue(row.device, row.language) for row in chosen).items():
+        platform.tickets.enqueue(queue, count)
     return Rejudge(challenge=slug, version=version, queued=len(chosen), waiting=waiting)
 
 

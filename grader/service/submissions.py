@@ -114,7 +114,7 @@ def _queue(platform: Platform, session: Session, device: str) -> _Queue:
 def _views(
     platform: Platform, session: Session, user: User, rows: Sequence[SubmissionRow]
 ) -> list[SubmissionView]:
-    devices = {row.device for row in rows if row.state is State.QUEUED}
+    devices = {row.device for row in rows if order.is_pending(row)}
     queues = {device: _queue(platform, session, device) for device in devices}
     again = rejudges.judged_again(session, [row.id for row in rows], drafts=user.staff)
     firsts = rejudges.public_ids(session, [row.rejudge_of for row in rows if row.rejudge_of is not None])
@@ -135,7 +135,7 @@ def _judged_again(row: SubmissionRow) -> JudgedAgain:
 
 
 def _view(row: SubmissionRow, queue: _Queue | None) -> SubmissionView:
-    place = queue.places.get(row.id) if queue and row.state is State.QUEUED else None
+    place = queue.places.get(row.id) if queue else None
     return SubmissionView(
         id=row.public_id,
         user=row.user.name,

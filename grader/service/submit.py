@@ -12,6 +12,7 @@ from grader import limits
 from grader.challenge.loader import Challenge
 from grader.challenge.source import decode, language_of
 from grader.errors import BadRequest, LanguageNotServed, TooMany, UnknownDevice, UnknownLanguage
+from grader.queue.tickets import first_queue
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, UserRow
 from grader.records.states import UNFINISHED
@@ -55,7 +56,7 @@ def submit(
     )
     public_id, stored = _store(platform, user, row)
     if stored:
-        platform.tickets.enqueue(row.device)
+        platform.tickets.enqueue(first_queue(row.device, row.language))
     return get_submission(platform, user, public_id)
 
 

@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from grader.errors import JudgeFailure
+from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
 from grader.judge.process import Cancelled
+from grader.sandbox.box import Box, BoxSpec
+from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
+from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.schemas.submission import ProgressView, State
 
@@ -39,6 +42,7 @@ class FakeJudge:
 
     device_model = "paper"
     torch_version = "0"
+    architecture = "sm_90a"
 
     def __init__(self, *acts: Act) -> None:
         self._acts = list(acts) or [judged()]
@@ -66,7 +70,37 @@ class FakeJudge:
         self.closed = True
 
 
+LIBRARY = b"\x7fELF not really"
+
+
+class FakeCompiler:
+    """Compiles nothing: every source becomes ``LIBRARY``, but for what the given acts do, one for each."""
+
+    def __init__(self, *acts: Callable[[Callable[[], None]], CompileResult]) -> None:
+        self._acts = list(acts)
+        self.requests: list[CompileRequest] = []
+        self.closed = False
+
+    def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult:
+        self.requests.append(request)
+        if self._acts:
+            return self._acts.pop(0)(interrupt)
+        return compiled()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def compiled(log: str = "") -> CompileResult:
+    return CompileResult(True, LIBRARY, log, 0.1, (KernelUsage(name="add", registers=24),))
+
+
 class NoBoxes:
+    name = "none"
+
+    def start(self, spec: BoxSpec) -> Box:
+        raise BoxUnavailable("there are no boxes in this test")
+
     def reap(self) -> int:
         return 0
 
@@ -89,8 +123,7 @@ def waits_for(gate: Path, state: State = State.TESTING, verdict: Verdict = Verdi
     """Reaches ``state`` and stays there until the file exists, or it is cancelled."""
     path = {
         State.COMPILING: [],
-        State.WAITING: [State.WAITING],
-        State.TESTING: [State.WAITING, State.TESTING],
+        State.TESTING: [State.TESTING],
         State.TIMING: [State.TESTING, State.TIMING],
     }[state]
 

@@ -18,6 +18,8 @@ from tests.service.world import make_settings
 
 class Meter:
     torch_version = "2.8"
+    device_model = "NVIDIA H200"
+    architecture = "sm_90a"
 
     def __init__(self, *found: dict[str, float]) -> None:
         self._found = list(found)

@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
 from grader.errors import JudgeFailure
-from grader.queue import desk as desk_module
+from grader.queue import hands
 from grader.queue.desk import Desk, seed_key
 from grader.queue.heart import Heart
 from grader.records import leases
@@ -39,7 +39,7 @@ def stopping() -> threading.Event:
 def make_desk(
     platform: Platform, stopping: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[MakeDesk]:
-    monkeypatch.setattr(Desk, "pause_after_failure_s", 0.0)
+    monkeypatch.setattr(hands.Hands, "pause_after_failure_s", 0.0)
     heart = Heart(platform, "w")
     heart.start()
     yield lambda judge: Desk(platform, judge, heart, "w", stopping)
@@ -106,7 +106,7 @@ def test_our_failures_are_tried_again_and_cost_nothing(
     desk.serve_one()
     seen = _see(platform, student, sent)
     assert (seen.state, seen.verdict, seen.error) == (State.QUEUED, None, "The GPU fell off the bus.")
-    assert platform.tickets.waiting("cpu") == 2
+    assert platform.tickets.waiting("run:cpu") == 2
     desk.serve_one()
     assert _see(platform, student, sent).error == "the disk is full"
     desk.serve_one()
@@ -135,7 +135,7 @@ def test_an_unexpected_error_shows_its_kind_and_not_its_text(
     assert "/etc/secret" not in error
 
 
-@pytest.mark.parametrize("state", [State.COMPILING, State.WAITING, State.TESTING, State.TIMING])
+@pytest.mark.parametrize("state", [State.COMPILING, State.TESTING, State.TIMING])
 def test_cancel_at_each_state_ends_it_within_a_moment(
     platform: Platform, student: User, sent: str, make_desk: MakeDesk, tmp_path: Path, state: State
 ) -> None:
@@ -221,7 +221,7 @@ def test_a_worker_that_stops_puts_it_back_uncounted(
 def test_a_verdict_outlives_a_database_that_is_away_for_a_moment(
     platform: Platform, student: User, sent: str, make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desk_module, "_WRITE_PAUSES_S", (0.0, 0.0))
+    monkeypatch.setattr(hands, "_WRITE_PAUSES_S", (0.0, 0.0))
     finish, failures = leases.finish, [OperationalError("x", {}, Exception()) for _ in range(2)]
 
     def fails_twice(*args: object) -> bool:

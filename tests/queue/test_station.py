@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import select
 
 from grader.errors import BoxUnavailable, Conflict, JudgeFailure
-from grader.queue.desk import Desk
 from grader.queue.gpu_lock import hold, holder, lock_folder
 from grader.queue.gpus import driver_version
+from grader.queue.hands import Hands
 from grader.queue.worker import run_worker
 from grader.records import ceilings, workers
 from grader.records.ceilings import Gauge
@@ -26,7 +26,7 @@ from grader.service.platform import Platform
 from grader.service.submissions import get_submission
 from grader.service.submit import submit
 from grader.settings import Settings
-from tests.queue.fakes import FakeJudge, NoBoxes, judged, raises
+from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes, judged, raises
 from tests.queue.gpus import H200, SECOND
 from tests.service.world import body, make_settings
 
@@ -35,7 +35,7 @@ LOST = JudgeFailure("The GPU fell off the bus.")
 
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Desk, "pause_after_failure_s", 0.0)
+    monkeypatch.setattr(Hands, "pause_after_failure_s", 0.0)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def _send(platform: Platform, student: User) -> str:
 
 
 def _run(settings: Settings, judge: FakeJudge) -> None:
-    run_worker(settings, burst=True, judge=judge, boxes=NoBoxes(), gpu=H200)
+    run_worker(settings, burst=True, judge=judge, boxes=NoBoxes(), gpu=H200, compiler=FakeCompiler())
 
 
 def _row(platform: Platform, public_id: str) -> SubmissionRow:
@@ -105,7 +105,7 @@ def test_a_gpu_that_stays_bad_ends_its_worker_and_costs_no_try(
     rows = [_row(platform, it) for it in sent]
     assert {row.state for row in rows} == {State.QUEUED}
     assert sum(row.failures for row in rows) == 1
-    assert platform.tickets.waiting("h200") >= 1
+    assert platform.tickets.waiting("compile") >= 1
     with platform.sessions() as session:
         assert workers.alive(session, utcnow(), 60) == []
 

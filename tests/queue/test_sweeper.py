@@ -6,7 +6,7 @@ from redis import Redis
 
 from grader.queue.sweeper import Swept, sweep
 from grader.queue.tickets import Tickets
-from grader.records import leases, workers
+from grader.records import claims, workers
 from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.report import Language, Verdict
@@ -19,10 +19,10 @@ from grader.service.submit import submit
 from tests.service.world import body
 
 
-def _take(platform: Platform, ago_s: float = 0.0) -> leases.Claim:
+def _take(platform: Platform, ago_s: float = 0.0) -> claims.Claim:
     with writing(platform.sessions) as session:
         now = utcnow() - timedelta(seconds=ago_s)
-        held = leases.claim(session, "cpu", list(Language), "w", now, platform.settings.lease_s)
+        held = claims.claim(session, "cpu", list(Language), "w", now, platform.settings.lease_s)
     assert held is not None
     return held
 
@@ -36,7 +36,7 @@ def test_a_redis_that_was_wiped_gets_its_tickets_back(
     client.flushall()
     client.close()
     assert sweep(platform) == Swept(tickets=3)
-    assert platform.tickets.waiting("cpu") == 3
+    assert platform.tickets.waiting("run:cpu") == 3
     assert sweep(platform) == Swept()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from grader.records.claims import Claim, claim
 from grader.records.engine import Sessions, writing
-from grader.records.leases import Claim, claim
 from grader.records.models import SubmissionRow, UserRow, utcnow
 from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Score, Verdict
 

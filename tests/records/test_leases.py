@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
-from grader.records import leases
+from grader.records import claims, leases
+from grader.records.claims import Claim
 from grader.records.engine import Sessions, writing
-from grader.records.leases import Claim
 from grader.records.models import ReportRow, SubmissionRow, utcnow
 from grader.schemas.report import Language, Report, Verdict
 from grader.schemas.submission import ProgressView, State
@@ -69,7 +69,7 @@ def test_a_worker_takes_only_what_its_device_runs(sessions: Sessions) -> None:
     add_submission(sessions, user, device="h200")
     add_submission(sessions, user, language=Language.CUDA)
     with writing(sessions) as session:
-        assert leases.claim(session, DEVICE, [Language.TRITON], "w", utcnow(), 30.0) is None
+        assert claims.claim(session, DEVICE, [Language.TRITON], "w", utcnow(), 30.0) is None
 
 
 def test_a_verdict_is_stored_with_its_report(sessions: Sessions, held: Claim) -> None:

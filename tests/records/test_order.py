@@ -70,7 +70,7 @@ def test_the_pace_needs_history_and_a_living_worker(sessions: Sessions) -> None:
     assert pace() is None
     spans = [(4.0, {"state": State.DONE, "verdict": Verdict.ACCEPTED}), (2.0, {"state": State.CANCELLED})]
     for seconds, values in spans:
-        add_submission(sessions, user, started_at=now - timedelta(seconds=seconds), finished_at=now, **values)
+        add_submission(sessions, user, claimed_at=now - timedelta(seconds=seconds), finished_at=now, **values)
     assert pace() is None
     for name in ("one", "two"):
         with writing(sessions) as session:

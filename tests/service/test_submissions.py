@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from grader.errors import Conflict, NotFound, UnknownDevice, UnknownLanguage
-from grader.records import leases
+from grader.records import claims, leases
+from grader.records.claims import Claim
 from grader.records.engine import writing
-from grader.records.leases import Claim
 from grader.records.models import utcnow
 from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Score, Verdict
 from grader.schemas.submission import State
@@ -22,7 +22,7 @@ from tests.service.world import body
 
 def _take(platform: Platform) -> Claim:
     with writing(platform.sessions) as session:
-        held = leases.claim(session, "cpu", list(Language), "w", utcnow(), 30.0)
+        held = claims.claim(session, "cpu", list(Language), "w", utcnow(), 30.0)
     assert held is not None
     return held
 
@@ -122,7 +122,7 @@ def test_cancel_while_queued_ends_it_at_once(platform: Platform, student: User) 
     assert again.finished_at is not None
 
 
-@pytest.mark.parametrize("state", [State.COMPILING, State.WAITING, State.TESTING, State.TIMING])
+@pytest.mark.parametrize("state", [State.COMPILING, State.TESTING, State.TIMING])
 def test_cancel_while_judged_asks_the_worker(platform: Platform, student: User, state: State) -> None:
     from grader.records.models import SubmissionRow
 

@@ -42,7 +42,7 @@ def test_a_submission_is_stored_queued_and_gets_a_ticket(platform: Platform, stu
     )
     assert len(view.id) == 10
     assert get_source(platform, student, view.id.upper()).source == "x = 1\n"
-    assert platform.tickets.waiting("cpu") == 1
+    assert platform.tickets.waiting("run:cpu") == 1
 
 
 def test_no_ticket_carries_what_was_submitted(platform: Platform, student: User, redis_url: str) -> None:
@@ -60,7 +60,7 @@ def _refused(platform: Platform, student: User, kind: type[GraderError], **value
         submit(platform, student, body(**values))
     assert caught.value.message
     assert _count(platform, student) == 0
-    assert platform.tickets.waiting("cpu") == 0
+    assert platform.tickets.waiting("run:cpu") == 0
     return caught.value
 
 
@@ -146,7 +146,7 @@ def test_an_idempotency_key_brings_back_the_first(platform: Platform, student: U
     first = submit(platform, student, body(), "key")
     again = submit(platform, student, body(source="y = 2"), "key")
     assert again.id == first.id
-    assert (_count(platform, student), platform.tickets.waiting("cpu")) == (1, 1)
+    assert (_count(platform, student), platform.tickets.waiting("run:cpu")) == (1, 1)
     assert submit(platform, other, body(), "key").id != first.id
 
 

@@ -1,0 +1,76 @@
+"""Compiling a CUDA submission, the one way there is: ahead of judging, by a worker without a GPU, or within it.
+
+Imports no torch: who compiles needs none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from grader.challenge.loader import Challenge
+from grader.challenge.signature import cuda_footer
+from grader.judge.boards import CPU
+from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
+from grader.sandbox.toolkit import nvcc_version
+from grader.schemas.artefact import Artefact
+from grader.schemas.report import Language, Report, Score, Verdict
+
+
+def request_of(challenge: Challenge, source: str, architecture: str) -> CompileRequest:
+    """What to compile: the source, with the footer that checks its signature."""
+    return CompileRequest(source, cuda_footer(challenge.manifest), arch=architecture)
+
+
+def artefact_of(request: CompileRequest, result: CompileResult) -> Artefact:
+    """What this machine's compiler made of ``request``, ready to travel."""
+    assert result.artefact is not None
+    return Artefact(
+        key=request.key(),
+        arch=request.arch,
+        toolkit=str(nvcc_version()),
+        library=result.artefact,
+        sha256=hashlib.sha256(result.artefact).hexdigest(),
+        log=result.log,
+        kernels=list(result.kernels),
+    )
+
+
+def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | None:
+    """The library for ``request``, or None where the artefact is not what would be made of it here: of another source,
+    signature, architecture or recipe, damaged, or by another compiler than the one that this machine has (a GPU's
+    driver need not run what a newer one makes; a machine without a compiler has to take what there is)."""
+    here = nvcc_version()
+    fits = artefact.arch == request.arch and (here is None or artefact.toolkit == here)
+    if not (fits and artefact.key == request.key(artefact.toolkit) and artefact.intact):
+        return None
+    return CompileResult(True, artefact.library, artefact.log, 0.0, tuple(artefact.kernels))
+
+
+def compile_error(
+    challenge: Challenge,
+    device: str,
+    result: CompileResult,
+    cases: int,
+    environment: Mapping[str, str],
+) -> Report:
+    """The report on a source that does not compile; ``cases`` is how many it would have had to pass."""
+    return Report(
+        verdict=Verdict.COMPILE_ERROR,
+        challenge=challenge.slug,
+        version=challenge.manifest.version,
+        language=Language.CUDA,
+        device=device,
+        representative=device != CPU,
+        score=Score(passed=0, total=cases),
+        compiler_log=result.log,
+        detail=_first_error(result.log),
+        environment=dict(environment),
+    )
+
+
+def _first_error(log: str) -> str:
+    """The compiler's first error line, which is most often the one to mend."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line]
+    return next(iter([*errors, *lines]), "It does not compile.")

@@ -1,0 +1,140 @@
+"""Serves one submission of the queue ``compile``: claims it, has it compiled, hands it on to who runs it, or gives it
+its verdict where it does not compile. No GPU and no torch is needed for that.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+import structlog
+
+from grader.judge.boards import CPU, CPU_ARCHITECTURE
+from grader.judge.compilation import artefact_of, compile_error, request_of
+from grader.judge.environment import machine_environment
+from grader.judge.process import Cancelled
+from grader.queue.hands import Hands, check_version, words
+from grader.queue.heart import Grip, Heart
+from grader.queue.tickets import run_queue
+from grader.records import artefacts, claims, gpus, leases
+from grader.records.claims import Claim
+from grader.records.engine import writing
+from grader.records.models import utcnow
+from grader.sandbox.box import BoxMaker
+from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda, compile_spec
+from grader.sandbox.pool import SpareBoxes
+from grader.sandbox.toolkit import nvcc_version
+from grader.schemas.submission import ProgressView, State
+from grader.service import versions
+from grader.service.platform import Platform
+
+log = structlog.get_logger(__name__)
+
+
+class Compiler(Protocol):
+    """What compiles, see ``grader.sandbox.compiler.nvcc.compile_cuda``."""
+
+    def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult: ...
+
+    def close(self) -> None:
+        """Let go of everything that is held ready."""
+
+
+class BoxCompiler:
+    """nvcc in a box of its own for each source; up to ``spares`` boxes are started ahead of need."""
+
+    def __init__(self, boxes: BoxMaker, spares: int) -> None:
+        self._boxes = SpareBoxes(boxes, compile_spec(), spares)
+        self._boxes.refill()
+
+    def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult:
+        try:
+            return compile_cuda(self._boxes, request, interrupt)
+        finally:
+            self._boxes.refill()
+
+    def close(self) -> None:
+        self._boxes.close()
+
+
+class CompileDesk:
+    """One submission at a time. ``stopping`` set: let go of it and take no other."""
+
+    def __init__(
+        self, platform: Platform, compiler: Compiler, heart: Heart, name: str, stopping: threading.Event
+    ) -> None:
+        self._platform = platform
+        self._compiler = compiler
+        self._heart = heart
+        self._name = name
+        self._stopping = stopping
+        self._hands = Hands(platform, stopping)
+
+    def serve_one(self) -> bool:
+        """Claim the next submission that is to be compiled, of any board whose GPUs are known; False where there is
+        none.
+        """
+        if self._stopping.is_set():
+            return False
+        with writing(self._platform.sessions) as session:
+            architectures = {CPU: CPU_ARCHITECTURE, **gpus.architectures(session)}
+            held = claims.claim_to_compile(
+                session, architectures, self._name, utcnow(), self._platform.settings.lease_s
+            )
+        if held is None:
+            return False
+        with (
+            structlog.contextvars.bound_contextvars(
+                worker=self._name, submission=held.public_id, attempt=held.attempt, challenge=held.challenge
+            ),
+            self._heart.hold(held) as grip,
+        ):
+            log.info("compiling", device=held.device, architecture=architectures[held.device])
+            self._serve(held, grip, architectures[held.device])
+        return True
+
+    def _serve(self, held: Claim, grip: Grip, architecture: str) -> None:
+        try:
+            self._compile(held, grip, architecture)
+        except Cancelled:
+            self._hands.let_go(held)
+        except Exception as error:
+            # Any error at all: a submission that stays unfinished for ever is the worst we can do.
+            log.exception("compiling_failed")
+            self._hands.fail(held, words(error), None)
+
+    def _compile(self, held: Claim, grip: Grip, architecture: str) -> None:
+        challenge = self._platform.course.load(held.challenge)
+        check_version(held, versions.serve(self._platform, challenge).version)
+        request = request_of(challenge, held.source, architecture)
+        key = request.key()
+        if self._hands.write(lambda session: artefacts.use(session, key, utcnow())):
+            self._hand_on(held, key)
+            return
+        nvcc = ProgressView(total=1, label="nvcc")
+        self._hands.write(lambda session: leases.progress(session, held, State.COMPILING, nvcc))
+        result = self._compiler.compile(request, lambda: self._ask(grip))
+        if result.ok:
+            artefact = artefact_of(request, result)
+            self._hands.write(lambda session: artefacts.store(session, artefact, utcnow()))
+            self._hand_on(held, key)
+            return
+        cases = len(challenge.cases) + len(challenge.hidden_cases)
+        environment = {**machine_environment(), "nvcc": str(nvcc_version())}
+        seconds = round(result.seconds, 4)
+        report = compile_error(challenge, held.device, result, cases, environment).model_copy(
+            update={"breakdown_s": {"compile": seconds, "total": seconds}}
+        )
+        self._hands.finish(held, report)
+
+    def _ask(self, grip: Grip) -> None:
+        """Raises Cancelled where nobody wants the library any more."""
+        if grip.cancel_requested or grip.lost or self._stopping.is_set():
+            raise Cancelled
+
+    def _hand_on(self, held: Claim, key: str) -> None:
+        if not self._hands.write(lambda session: leases.hand_on(session, held, key)):
+            raise Cancelled
+        log.info("compiled")
+        self._platform.tickets.enqueue(run_queue(held.device))

@@ -1,0 +1,102 @@
+"""What a worker does with a submission that it holds, apart from the work itself: the ways to let go of it.
+
+Used by those who judge and by those who compile. Whatever fails here is never the student's fault.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import structlog
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from grader.errors import ChallengeChanged, GraderError
+from grader.queue.tickets import first_queue
+from grader.records import leases
+from grader.records.claims import Claim
+from grader.records.engine import writing
+from grader.records.models import utcnow
+from grader.schemas.report import Report
+from grader.schemas.submission import State
+from grader.service.platform import Platform
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
+
+# A verdict must not be lost to a database that is away for a moment.
+_WRITE_PAUSES_S = (0.2, 1.0, 3.0)
+
+
+class Hands:
+    """``stopping`` set: the worker ends, and waits for nothing any more."""
+
+    # After a failure of ours, so that a broken engine does not fail a whole queue within a second.
+    pause_after_failure_s = 1.0
+
+    def __init__(self, platform: Platform, stopping: threading.Event) -> None:
+        self._platform = platform
+        self._stopping = stopping
+
+    def finish(self, held: Claim, report: Report) -> None:
+        """Store its verdict."""
+        stored = self.write(lambda session: leases.finish(session, held, report, utcnow()))
+        log.info("judged" if stored else "late_result_dropped", verdict=report.verdict.value)
+
+    def let_go(self, held: Claim) -> None:
+        """Its end was asked for: it was cancelled by its user, or this worker stops, or the lease was lost."""
+        state = self.write(lambda session: leases.give_back(session, held.id, held.attempt, utcnow()))
+        log.info("let_go", state=state.value if state else "lost")
+        self._back_in_queue(held, state)
+
+    def fail(self, held: Claim, error: str, report: Report | None) -> None:
+        """Give it back after a failure of ours, which is counted."""
+        cap = self._platform.settings.attempts
+        state = self.write(
+            lambda session: leases.give_back(
+                session, held.id, held.attempt, utcnow(), error=error, cap=cap, report=report
+            )
+        )
+        log.warning("our_failure", state=state.value if state else "lost", error=error)
+        self._stopping.wait(self.pause_after_failure_s)
+        self._back_in_queue(held, state)
+
+    def _back_in_queue(self, held: Claim, state: State | None) -> None:
+        if state is State.QUEUED:
+            self._platform.tickets.enqueue(first_queue(held.device, held.language))
+
+    def write(self, change: Callable[[Session], T]) -> T:
+        """Make a change in a transaction, again and again where the database is away."""
+        for pause in _WRITE_PAUSES_S:
+            try:
+                with writing(self._platform.sessions) as session:
+                    return change(session)
+            except OperationalError as error:
+                log.warning("write_tried_again", error=type(error).__name__)
+                time.sleep(pause)
+        with writing(self._platform.sessions) as session:
+            return change(session)
+
+
+def check_version(held: Claim, version: int) -> None:
+    """A student is judged by the version that is here; staff order one version, and another's board must not get it.
+
+    Raises ChallengeChanged.
+    """
+    if held.rejudge and held.version != version:
+        raise ChallengeChanged(
+            f"Version {held.version} was to be judged, and {held.challenge} has version {version} here.",
+            "Bring the course of every worker to the same version.",
+        )
+
+
+def words(error: Exception) -> str:
+    """What a person may read: our own errors were written for that, others may name paths and are logged
+    only.
+    """
+    if isinstance(error, GraderError):
+        return f"{error.message} {error.hint}".strip()
+    return f"An unexpected error in the judge ({type(error).__name__})."

@@ -1,0 +1,74 @@
+"""Compiled libraries by the hash of what they were made from, so that no two hosts need a file system between them.
+Bounded: those used longest ago go first. One that is gone is made again by who needs it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Insert, delete, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.records.engine import changed
+from grader.records.models import ArtefactRow
+from grader.schemas.artefact import Artefact
+
+
+def store(session: Session, artefact: Artefact, now: datetime) -> None:
+    """Keep it; where its key is there already, the first one stays. Call it within ``writing``."""
+    values = {
+        **artefact.model_dump(mode="json", exclude={"library"}),
+        "library": artefact.library,
+        "size": len(artefact.library),
+        "created_at": now,
+        "used_at": now,
+    }
+    session.execute(_insert_where_missing(session).values(values))
+    _make_room(session)
+
+
+def read(session: Session, key: str) -> Artefact | None:
+    row = session.get(ArtefactRow, key)
+    if row is None:
+        return None
+    return Artefact.model_validate(
+        {
+            "key": row.key,
+            "arch": row.arch,
+            "toolkit": row.toolkit,
+            "library": row.library,
+            "sha256": row.sha256,
+            "log": row.log,
+            "kernels": row.kernels,
+        }
+    )
+
+
+def use(session: Session, key: str, now: datetime, toolkit: str | None = None) -> bool:
+    """Whether it is there, made by that version of the compiler (None: by any); it is kept longer then."""
+    conditions: list[ColumnElement[bool]] = [ArtefactRow.key == key]
+    if toolkit is not None:
+        conditions.append(ArtefactRow.toolkit == toolkit)
+    statement = update(ArtefactRow).where(*conditions).values(used_at=now)
+    return changed(session, statement.execution_options(synchronize_session=False)) == 1
+
+
+def _make_room(session: Session) -> None:
+    total = session.scalar(select(func.sum(ArtefactRow.size))) or 0
+    if total <= limits.ARTEFACT_STORE_BYTES:
+        return
+    oldest = select(ArtefactRow.key, ArtefactRow.size).order_by(ArtefactRow.used_at, ArtefactRow.key)
+    gone = []
+    for row in session.execute(oldest):
+        if total <= limits.ARTEFACT_STORE_BYTES:
+            break
+        gone.append(row.key)
+        total -= row.size
+    session.execute(delete(ArtefactRow).where(ArtefactRow.key.in_(gone)))
+
+
+def _insert_where_missing(session: Session) -> Insert:
+    if session.get_bind().dialect.name == "postgresql":
+        return postgresql.insert(ArtefactRow).on_conflict_do_nothing()
+    return sqlite.insert(ArtefactRow).on_conflict_do_nothing()

@@ -1,0 +1,121 @@
+"""Taking a submission under a lease: to run it, or to compile it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from grader.records import artefacts
+from grader.records.models import SubmissionRow
+from grader.records.order import compilable, runnable, waiting_order
+from grader.records.states import move
+from grader.schemas.report import Language
+from grader.schemas.submission import State
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A submission that a worker holds. ``id`` and ``attempt`` together are the fence of everything it
+    writes. ``artefact`` is the key of the compiled library that it may run.
+    """
+
+    id: int
+    attempt: int
+    public_id: str
+    challenge: str
+    version: int
+    language: Language
+    device: str
+    source: str
+    artefact: str | None = None
+    rejudge: bool = False
+
+
+def claim(
+    session: Session,
+    device: str,
+    languages: Sequence[Language],
+    worker: str,
+    now: datetime,
+    lease_s: float,
+    toolkit: str | None = None,
+) -> Claim | None:
+    """Take the next submission that ``device`` can run, or None. Call it within ``writing``.
+
+    What is compiled goes straight to ``testing`` where its artefact is there and of compiler ``toolkit`` (None: of
+    any); otherwise whoever claims it has to compile it.
+    """
+    row = _next(session, [device], now, runnable(), SubmissionRow.language.in_(languages))
+    if row is None:
+        return None
+    ready = row.state is State.WAITING and row.artefact and artefacts.use(session, row.artefact, now, toolkit)
+    started = row.started_at if row.state is State.WAITING else now
+    return _take(session, row, State.TESTING if ready else State.COMPILING, worker, now, lease_s, started)
+
+
+def claim_to_compile(
+    session: Session, devices: Iterable[str], worker: str, now: datetime, lease_s: float
+) -> Claim | None:
+    """Take the next submission for one of ``devices`` that is to be compiled, or None. Call it within
+    ``writing``.
+    """
+    row = _next(session, devices, now, compilable())
+    return _take(session, row, State.COMPILING, worker, now, lease_s, now) if row is not None else None
+
+
+def _next(
+    session: Session, devices: Iterable[str], now: datetime, *conditions: ColumnElement[bool]
+) -> SubmissionRow | None:
+    order = waiting_order(devices, now)
+    return session.execute(
+        select(SubmissionRow)
+        .join(order, order.c.id == SubmissionRow.id)
+        .where(*conditions)
+        .order_by(order.c.place)
+        .limit(1)
+        # On PostgreSQL a row that another worker is taking this very moment is passed over; SQLite has one
+        # writer.
+        .with_for_update(of=SubmissionRow, skip_locked=True)
+    ).scalar_one_or_none()
+
+
+def _take(
+    session: Session,
+    row: SubmissionRow,
+    to: State,
+    worker: str,
+    now: datetime,
+    lease_s: float,
+    started: datetime | None,
+) -> Claim | None:
+    taken = move(
+        session,
+        row.id,
+        row.attempt,
+        to,
+        SubmissionRow.state == row.state,
+        attempt=row.attempt + 1,
+        worker=worker,
+        lease_until=now + timedelta(seconds=lease_s),
+        claimed_at=now,
+        started_at=started,
+        progress={},
+    )
+    if not taken:
+        return None
+    return Claim(
+        row.id,
+        row.attempt + 1,
+        row.public_id,
+        row.challenge,
+        row.version,
+        row.language,
+        row.device,
+        row.source,
+        row.artefact if to is State.TESTING else None,
+        row.rejudge_of is not None,
+    )

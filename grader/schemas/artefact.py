@@ -1,0 +1,47 @@
+"""What compiling a CUDA submission gave, as it travels from who compiled it to who runs it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from grader import limits
+from grader.schemas.hardware import KernelUsage
+from grader.schemas.strict import Strict
+
+
+def _decoded(value: Any) -> Any:
+    return base64.b64decode(value, validate=True) if isinstance(value, str) else value
+
+
+def _encoded(value: bytes) -> str:
+    return base64.b64encode(value).decode("ascii")
+
+
+Library = Annotated[
+    bytes,
+    BeforeValidator(_decoded),
+    PlainSerializer(_encoded, when_used="json"),
+    Field(max_length=limits.ARTEFACT_BYTES),
+]
+
+
+class Artefact(Strict):
+    """A compiled library. ``key`` is a hash of everything that it was made from, ``sha256`` that of the library itself,
+    ``arch`` such as sm_90a, ``toolkit`` the compiler's version, ``log`` what it printed."""
+
+    key: str
+    arch: str
+    toolkit: str
+    library: Library
+    sha256: str
+    log: str = ""
+    kernels: list[KernelUsage] = Field(default_factory=list)
+
+    @property
+    def intact(self) -> bool:
+        """Whether the library is still what was stored."""
+        return hashlib.sha256(self.library).hexdigest() == self.sha256
