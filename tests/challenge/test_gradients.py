@@ -1,0 +1,79 @@
+"""References of backward passes against derivatives that are taken in other ways: autograd, and small differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from grader.challenge.draw import draw_inputs
+from grader.challenge.loader import find_course
+
+CHALLENGE = find_course().load("layernorm_backward")
+EPS = 1e-5
+
+
+class LayerNorm(torch.autograd.Function):
+    """Layer normalisation whose backward pass is the challenge's reference."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
+        mean = x.mean(1)
+        rstd = ((x - mean[:, None]).square().mean(1) + EPS).rsqrt()
+        ctx.save_for_backward(x, gamma, mean, rstd)
+        return (x - mean[:, None]) * rstd[:, None] * gamma + beta
+
+    @staticmethod
+    def backward(ctx: Any, dy: torch.Tensor) -> Any:
+        x, gamma, mean, rstd = (it.clone() for it in ctx.saved_tensors)
+        rows, cols = x.shape
+        return CHALLENGE.reference.compute(dy.clone(), x, gamma, mean, rstd, rows, cols)
+
+
+def leaves(rows: int, cols: int, seed: int = 1, mean: float = 0.0) -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    shapes = [(rows, cols), (cols,), (cols,)]
+    drawn = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+    return [(drawn[0] * 2 + mean).requires_grad_(), *(it.requires_grad_() for it in drawn[1:])]
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(1, 1), (1, 7), (5, 3), (4, 16)])
+def test_the_reference_is_the_derivative_by_small_differences(rows: int, cols: int) -> None:
+    assert torch.autograd.gradcheck(LayerNorm.apply, leaves(rows, cols))
+
+
+@pytest.mark.parametrize("mean", [0.0, 1000.0])
+@pytest.mark.parametrize(("rows", "cols"), [(0, 4), (3, 5), (33, 129)])
+def test_the_reference_is_what_pytorch_s_own_autograd_gives(rows: int, cols: int, mean: float) -> None:
+    dy = torch.randn(rows, cols, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    own = leaves(rows, cols, mean=mean)
+    theirs = torch.autograd.grad(
+        torch.nn.functional.layer_norm(own[0], [cols], own[1], own[2], EPS), own, dy, materialize_grads=True
+    )
+    ours = torch.autograd.grad(LayerNorm.apply(*own), own, dy)
+    for got, want in zip(ours, theirs, strict=True):
+        assert torch.allclose(got, want, rtol=1e-9, atol=1e-9)
+
+
+def test_rows_are_independent_of_how_many_are_worked_on_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = CHALLENGE.case("odd")
+    inputs = {name: it.double() for name, it in draw_inputs(CHALLENGE.manifest, case, 3).items()}
+    compute, scale = CHALLENGE.reference.compute, CHALLENGE.reference.magnitude
+    assert scale is not None
+    whole = [*compute(**inputs, **case.sizes), *scale(**inputs, **case.sizes)]
+    monkeypatch.setitem(compute.__globals__, "ROWS_AT_ONCE", 2)  # type: ignore[attr-defined]
+    monkeypatch.setitem(scale.__globals__, "ROWS_AT_ONCE", 2)  # type: ignore[attr-defined]
+    parts = [*compute(**inputs, **case.sizes), *scale(**inputs, **case.sizes)]
+    assert all(torch.allclose(one, other, rtol=1e-12) for one, other in zip(whole, parts, strict=True))
+
+
+def test_the_magnitude_bounds_the_result() -> None:
+    """Sums of absolute values are never smaller than the sums themselves."""
+    case = CHALLENGE.case("large_mean")
+    inputs = {name: it.double() for name, it in draw_inputs(CHALLENGE.manifest, case, 3).items()}
+    scale = CHALLENGE.reference.magnitude
+    assert scale is not None
+    results = CHALLENGE.reference.compute(**inputs, **case.sizes)
+    for result, size in zip(results, scale(**inputs, **case.sizes), strict=True):
+        assert (result.abs() <= size * (1 + 1e-9)).all()
