@@ -1,0 +1,19 @@
+"""Staff's own cases of masked_scaled_matmul: sizes and values that the public suite does not name."""
+
+from grader.challenge.cases import NAN, Case, Choice, Sprinkle, Uniform, case
+
+
+def cases() -> list[Case]:
+    return [
+        case("hidden_prime", "prime", m=73, n=19, k=131, scalars={"scale": 7.5}),
+        case("hidden_k_0", "empty", m=33, n=65, k=0),
+        case("hidden_positive", "large", m=70, n=90, k=500, inputs={"a": Uniform(0, 1), "b": Uniform(0, 1)}),
+        case(
+            "hidden_nan",
+            "nan",
+            m=33,
+            n=65,
+            k=17,
+            inputs={"b": Sprinkle(NAN, 0.005), "mask": Choice((0.0, 2.0, 128.0))},
+        ),
+    ]
