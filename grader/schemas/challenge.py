@@ -67,6 +67,9 @@ class ChallengeDetail(ChallengeSummary):
     reference: str
     tolerance: dict[str, float]
     limits: dict[str, float]
+    board_version: int | None = Field(
+        default=None, description="whose board is shown: an earlier one until staff publish the present"
+    )
     served: list[Language] = Field(
         default_factory=list, description="languages that this server's devices can run"
     )

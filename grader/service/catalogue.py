@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+
 import structlog
 
 from grader.challenge import views
 from grader.challenge.loader import Challenge, Course
-from grader.errors import ChallengeInvalid
+from grader.errors import ChallengeInvalid, UnknownChallenge
+from grader.records import versions
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 from grader.service.devices import served_devices, serves
 from grader.service.platform import Platform
@@ -39,5 +43,17 @@ def get_challenge(platform: Platform, slug: str) -> ChallengeDetail:
     """Raises UnknownChallenge, ChallengeInvalid."""
     challenge = platform.course.load(slug)
     devices = served_devices(platform)
+    with platform.sessions() as session:
+        shown = versions.shown(session, slug)
     served = [it for it in challenge.manifest.languages if any(serves(device, it) for device in devices)]
-    return views.detail(challenge, served)
+    detail = views.detail(challenge, served)
+    return detail.model_copy(update={"board_version": detail.version if shown is None else shown})
+
+
+def titles(platform: Platform, slugs: Sequence[str]) -> dict[str, str]:
+    """Slug -> title of those that exist."""
+    found = {}
+    for slug in slugs:
+        with suppress(UnknownChallenge, ChallengeInvalid):
+            found[slug] = platform.course.load(slug).manifest.title
+    return found

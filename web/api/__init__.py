@@ -7,7 +7,16 @@ from flask_openapi3.openapi import OpenAPI
 
 def register(app: OpenAPI) -> None:
     """Put every resource under /api/v1."""
-    from grader.web.api import challenges, health, leaderboards, me, submissions, tokens
+    from grader.web.api import (
+        challenges,
+        health,
+        leaderboards,
+        me,
+        progress,
+        submissions,
+        tokens,
+        versions,
+    )
 
-    for resource in (challenges, submissions, leaderboards, tokens, me, health):
+    for resource in (challenges, submissions, leaderboards, progress, versions, tokens, me, health):
         app.register_api(resource.api)

@@ -10,6 +10,7 @@ from grader.schemas.submission import Leaderboard
 from grader.service import leaderboard
 from grader.web.answers import cheap
 from grader.web.api.resource import resource
+from grader.web.auth.identity import is_staff
 from grader.web.current import platform
 
 api = resource("leaderboards", "Who is fastest", signed_in=False)
@@ -27,7 +28,7 @@ class LeaderboardQuery(BaseModel):
     )
     language: Language | None = Field(default=None, description="only entries in this language")
     version: int | None = Field(
-        default=None, ge=1, description="of the challenge; the present one when absent"
+        default=None, ge=1, le=2**31 - 1, description="of the challenge; the published one when absent"
     )
 
 
@@ -35,6 +36,11 @@ class LeaderboardQuery(BaseModel):
 def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
     """The best entry of each user. A rank is shared where intervals overlap."""
     board = leaderboard.leaderboard(
-        platform(), path.slug, device=query.device, language=query.language, version=query.version
+        platform(),
+        path.slug,
+        device=query.device,
+        language=query.language,
+        version=query.version,
+        drafts=is_staff(),
     )
     return cheap(board)

@@ -7,8 +7,17 @@ from flask import Flask
 
 def register(app: Flask) -> None:
     """Put every page into ``app``, and the filters that the templates use."""
-    from grader.web.pages import challenges, formats, leaderboards, sign_in, sign_up, submissions
+    from grader.web.pages import (
+        challenges,
+        formats,
+        leaderboards,
+        progress,
+        sign_in,
+        sign_up,
+        submissions,
+        versions,
+    )
 
     formats.init_app(app)
-    for page in (challenges, submissions, leaderboards, sign_in, sign_up):
+    for page in (challenges, submissions, leaderboards, progress, versions, sign_in, sign_up):
         app.register_blueprint(page.pages)

@@ -4,52 +4,54 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from dataclasses import dataclass
 from itertools import groupby
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from grader.errors import GraderError
-from grader.schemas.challenge import ChallengeDetail
+from grader.schemas.challenge import ChallengeDetail, ChallengeSummary
+from grader.schemas.progress import TrackProgress
 from grader.schemas.report import Language
 from grader.schemas.submission import SubmitBody
 from grader.service import catalogue
 from grader.service import submit as submitting
+from grader.service.progress import progress
 from grader.web import throttle
-from grader.web.auth.identity import current_user
+from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
 from grader.web.pages import code, markdown
 
 pages = Blueprint("challenges", __name__)
 
-# The order of a course; a track that is not named here comes after these, by name.
-_TRACKS = [
-    "fundamentals",
-    "memory",
-    "parallel patterns",
-    "triton basics",
-    "deep-learning kernels",
-    "attention",
-    "mixed precision",
-    "sparse",
-    "training",
-    "capstone",
-]
 _REASON = "no device of this server can run it"
+
+
+@dataclass(frozen=True)
+class Track:
+    """``progress`` is the viewer's own; none where nobody is signed in."""
+
+    title: str
+    description: str
+    challenges: list[ChallengeSummary]
+    progress: TrackProgress | None
 
 
 @pages.get("/")
 def index() -> str:
-    """Every challenge by track."""
-    found = catalogue.list_challenges(platform()).challenges
-    tracks = [(name, list(members)) for name, members in groupby(found, key=lambda each: each.track)]
-    tracks.sort(key=lambda track: (_place(track[0]), track[0]))
-    return render_template("challenges.html", tracks=tracks)
-
-
-def _place(track: str) -> int:
-    name = track.lower().replace("_", " ")
-    return _TRACKS.index(name) if name in _TRACKS else len(_TRACKS)
+    """Every challenge by track, with marks on what the viewer has solved."""
+    found = catalogue.list_challenges(platform())
+    user = viewer()
+    mine = progress(platform(), user) if user is not None else None
+    about = {track.title: track.description for track in found.tracks}
+    done = {track.title: track for track in mine.tracks} if mine is not None else {}
+    tracks = [
+        Track(title, about.get(title, ""), list(members), done.get(title))
+        for title, members in groupby(found.challenges, key=lambda each: each.track)
+    ]
+    lines = {line.slug: line for track in done.values() for line in track.challenges}
+    return render_template("challenges.html", tracks=tracks, progress=mine, lines=lines)
 
 
 @pages.get("/challenges/<slug>")
@@ -93,6 +95,7 @@ def _page(challenge: ChallengeDetail, sources: dict[str, str], chosen: str, erro
         nonce=secrets.token_urlsafe(16),
         error=error,
         mark=code.inline,
+        prerequisites=catalogue.titles(platform(), challenge.prerequisites),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from datetime import UTC, datetime
 from typing import Any
@@ -27,6 +28,8 @@ def init_app(app: Flask) -> None:
         factor=factor,
         seconds=seconds,
         words=words,
+        capital=capital,
+        value=value,
         sizes=sizes,
         number=number,
         clock=clock,
@@ -69,6 +72,18 @@ def seconds(value: float) -> str:
 def words(name: str) -> str:
     """``block_edge`` as ``block edge``."""
     return str(name).replace("_", " ").replace("-", " ")
+
+
+def capital(text: str) -> str:
+    """With a capital first letter; ``capitalize`` would make the others small: ``Triton basics`` stays."""
+    return text[:1].upper() + text[1:]
+
+
+def value(given: Any) -> str:
+    """A value of a challenge's content: text as it is, anything else as JSON."""
+    if given is None:
+        return "–"
+    return given if isinstance(given, str) else json.dumps(given, indent=1, ensure_ascii=False)
 
 
 def sizes(values: Sizes) -> str:

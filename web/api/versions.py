@@ -1,0 +1,71 @@
+"""Versions of a challenge, for staff: list them, judge again under the new one, compare, publish."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from grader.schemas.submission import ErrorEnvelope
+from grader.schemas.version import (
+    Comparison,
+    PublishBody,
+    Rejudge,
+    RejudgeBody,
+    VersionContent,
+    VersionList,
+)
+from grader.service import rejudge as rejudging
+from grader.service import versions
+from grader.web.answers import answer
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("versions", "Versions of a challenge (staff only)", signed_in=True)
+
+
+class ChallengePath(BaseModel):
+    slug: str
+
+
+class VersionPath(ChallengePath):
+    version: int = Field(ge=1, le=2**31 - 1)
+
+
+class ComparisonQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    before: int | None = Field(default=None, ge=1, le=2**31 - 1, description="the version shown when absent")
+    after: int | None = Field(
+        default=None, ge=1, le=2**31 - 1, description="the version of the folder when absent"
+    )
+
+
+@api.get("/challenges/<slug>/versions", responses={200: VersionList})
+def list_versions(path: ChallengePath) -> Response:
+    """Every version that was served, and which one's board students see."""
+    return answer(versions.list_versions(platform(), current_user(), path.slug))
+
+
+@api.get("/challenges/<slug>/versions/<version>", responses={200: VersionContent})
+def get_version(path: VersionPath) -> Response:
+    """What judging depended on under that version, hidden cases included."""
+    return answer(versions.get_content(platform(), current_user(), path.slug, path.version))
+
+
+@api.post("/challenges/<slug>/rejudge", responses={200: Rejudge, 409: ErrorEnvelope})
+def rejudge(path: ChallengePath, body: RejudgeBody) -> Response:
+    """Have submissions judged again under the folder's version, behind all students; nothing is overwritten."""
+    return answer(rejudging.rejudge(platform(), current_user(), path.slug, body.ranked))
+
+
+@api.get("/challenges/<slug>/comparison", responses={200: Comparison, 409: ErrorEnvelope})
+def get_comparison(path: ChallengePath, query: ComparisonQuery) -> Response:
+    """Which verdicts, times and ranks differ between two versions."""
+    return answer(rejudging.compare(platform(), current_user(), path.slug, query.before, query.after))
+
+
+@api.post("/challenges/<slug>/publish", responses={200: VersionList, 409: ErrorEnvelope})
+def publish(path: ChallengePath, body: PublishBody) -> Response:
+    """Show the board of the folder's version from now on."""
+    return answer(versions.publish(platform(), current_user(), path.slug, body.force))

@@ -1,0 +1,19 @@
+"""How far the viewer has come, track by track."""
+
+from __future__ import annotations
+
+from flask import Blueprint, render_template, request
+
+from grader.service.progress import progress
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+pages = Blueprint("progress", __name__)
+
+
+@pages.get("/progress")
+def show() -> str:
+    """One's own; staff may name a ``?user=``."""
+    found = progress(platform(), current_user(), request.args.get("user") or None)
+    titles = {line.slug: line.title for track in found.tracks for line in track.challenges}
+    return render_template("progress.html", progress=found, titles=titles)
