@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,11 +33,13 @@ TEND_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Plan:
-    """What to start: ``settings`` are those that the children get, too."""
+    """What to start: ``settings`` are those that the children get, too; ``compilers``: workers that only compile, None
+    for as many as suit the GPUs."""
 
     settings: Settings
     workers: int
     ready_file: Path | None
+    compilers: int | None = None
 
     @property
     def url(self) -> str:
@@ -49,7 +51,14 @@ class Plan:
 
 def run(plan: Plan) -> int:
     """Start everything and tend it until a signal comes. Raises GraderError where it cannot start."""
-    from grader.cli.workers import check_device, gpu_child, gpus_of_up
+    from grader.cli.workers import (
+        board_child,
+        check_device,
+        compile_child,
+        default_compilers,
+        gpu_child,
+        gpus_of_up,
+    )
     from grader.judge.boards import board_name
 
     settings = plan.settings
@@ -67,8 +76,10 @@ def run(plan: Plan) -> int:
         try:
             env = environment(settings)
             children.append(Child("web", lambda: start_python(["-m", "grader.web.server"], env)))
-            children += [_worker(number, env) for number in range(1, plan.workers + 1)]
+            children += [board_child(number, settings.device, env) for number in range(1, plan.workers + 1)]
             children += [gpu_child(gpu, env) for gpu in gpus]
+            compilers = default_compilers(len(gpus)) if plan.compilers is None else plan.compilers
+            children += [compile_child(number, env) for number in range(1, compilers + 1)]
             _tend(plan, children, redis, asked, {board_name(gpu.name) for gpu in gpus})
         finally:
             say("Ending ...", "dim")
@@ -123,11 +134,6 @@ class _Redis:
     def close(self) -> None:
         if self._running is not None:
             self._running.close()
-
-
-def _worker(number: int, env: Mapping[str, str]) -> Child:
-    command = ["-m", "grader.cli.main", "worker", "--device", env["GRADER_DEVICE"]]
-    return Child(f"worker {number}", lambda: start_python(command, env))
 
 
 def _tend(

@@ -1,7 +1,8 @@
-"""What `grader worker` does: one worker, one for each of several GPUs, or a calibration."""
+"""What `grader worker` does: one worker, or several as processes of their own, or a calibration."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -23,19 +24,31 @@ TEND_SECONDS = 0.2
 _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
-def serve(settings: Settings, wanted: str, name: str | None, burst: bool) -> int:
-    """Serve the GPUs named by ``wanted``, or without any the board of ``settings.device``, until ended."""
-    from grader.queue.worker import run_worker
+@dataclass(frozen=True)
+class Crew:
+    """Who is to work: the GPUs named by ``gpus``, or without any the board ``device`` (empty: none), and ``compilers``
+    workers that only compile."""
 
-    if not wanted or wanted == NONE:
-        check_device(settings.device)
-        run_worker(settings, name=name, burst=burst)
-        return 0
-    gpus = chosen_gpus(wanted)
-    if len(gpus) == 1:
-        run_worker(settings, name=name, burst=burst, gpu=gpus[0])
-        return 0
-    return _serve_all(settings, gpus, name, burst)
+    device: str
+    gpus: str
+    compilers: int = 0
+
+
+def serve(settings: Settings, crew: Crew, name: str | None, burst: bool) -> int:
+    """Serve until ended: in this process where it is one worker, else each in a process of its own."""
+    from grader.queue.worker import run_compile_worker, run_worker
+
+    gpus = chosen_gpus(crew.gpus) if crew.gpus not in ("", NONE) else []
+    if not gpus and crew.device:
+        check_device(crew.device)
+    boards = len(gpus) or int(bool(crew.device))
+    if boards + crew.compilers > 1:
+        return _serve_all(settings, gpus, crew, name, burst)
+    if boards:
+        run_worker(settings, name=name, burst=burst, gpu=gpus[0] if gpus else None)
+    else:
+        run_compile_worker(settings, name=name, burst=burst)
+    return 0
 
 
 def check_device(device: str) -> None:
@@ -47,17 +60,23 @@ def check_device(device: str) -> None:
         )
 
 
-def _serve_all(settings: Settings, gpus: list[Gpu], name: str | None, burst: bool) -> int:
-    """One child a GPU, started again when it dies, ended together."""
+def _serve_all(settings: Settings, gpus: list[Gpu], crew: Crew, name: str | None, burst: bool) -> int:
+    """One child each, started again when it dies, ended together."""
     for gpu in gpus:
         if (pid := holder(gpu.uuid, lock_folder(settings))) is not None:
             raise held(gpu.uuid, pid)
     env = environment(settings)
-    options = ["--burst"] if burst else []
+
+    def options(part: str) -> list[str]:
+        return [*(["--burst"] if burst else []), *(["--name", f"{name}-{part}"] if name else [])]
+
     with asked_to_end() as asked:
-        children = [
-            gpu_child(gpu, env, *options, *(["--name", f"{name}-{gpu.index}"] if name else []))
-            for gpu in gpus
+        children = [gpu_child(gpu, env, *options(str(gpu.index))) for gpu in gpus]
+        if not gpus and crew.device:
+            children.append(board_child(1, crew.device, env, *options(crew.device)))
+        children += [
+            compile_child(number, env, *options(f"compile-{number}"))
+            for number in range(1, crew.compilers + 1)
         ]
         try:
             while not asked.wait(TEND_SECONDS):
@@ -73,8 +92,32 @@ def _serve_all(settings: Settings, gpus: list[Gpu], name: str | None, burst: boo
 
 def gpu_child(gpu: Gpu, env: Mapping[str, str], *options: str) -> Child:
     """A worker of that GPU as a process of its own."""
-    command = ["-m", "grader.cli.main", "worker", "--gpu", gpu.uuid, *options]
-    return Child(f"worker of GPU {gpu.index}", lambda: start_python(command, env))
+    return _child(f"worker of GPU {gpu.index}", env, "--gpu", gpu.uuid, *options)
+
+
+def board_child(number: int, device: str, env: Mapping[str, str], *options: str) -> Child:
+    """A worker of a board without a GPU."""
+    return _child(f"worker {number}", env, "--device", device, *options)
+
+
+def compile_child(number: int, env: Mapping[str, str], *options: str) -> Child:
+    """A worker that only compiles."""
+    return _child(f"compile worker {number}", env, "--gpu", NONE, "--compile", "1", *options)
+
+
+def _child(called: str, env: Mapping[str, str], *options: str) -> Child:
+    command = ["-m", "grader.cli.main", "worker", *options]
+    return Child(called, lambda: start_python(command, env))
+
+
+def default_compilers(gpus: int) -> int:
+    """How many compile for so many GPUs: compiling takes about as long as judging does, and a core."""
+    from grader.sandbox.cores import background_cores
+    from grader.sandbox.toolkit import nvcc_version
+
+    if not gpus or nvcc_version() is None:
+        return 0
+    return max(1, min(2 * gpus, len(background_cores())))
 
 
 def gpus_of_up(settings: Settings) -> tuple[list[Gpu], list[str]]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from grader.errors import BadRequest, BoxUnavailable
 from grader.judge.boards import board_name
-from grader.records.gpus import GpuRecord
 from grader.sandbox.gpu import Gpu, find_gpus
+
+if TYPE_CHECKING:
+    from grader.records.gpus import GpuRecord
 
 # What --gpu takes beside numbers and UUIDs.
 ALL, NONE = "all", "none"
@@ -53,6 +55,8 @@ class Witness(Protocol):
 
 def record_of(gpu: Gpu, judge: Witness) -> GpuRecord:
     """What is kept of a GPU for who compiles for it elsewhere."""
+    from grader.records.gpus import GpuRecord
+
     return GpuRecord(gpu.uuid, board_name(gpu.name), judge.device_model, judge.architecture)
 
 

@@ -39,13 +39,17 @@ def gpus(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Gpu | None]]:
-    """What `grader worker` serves, instead of serving it."""
+    """What `grader worker` serves, instead of serving it: boards, and "compile"."""
     calls: list[tuple[str, Gpu | None]] = []
 
     def run_worker(settings: Settings, gpu: Gpu | None = None, **_: Any) -> None:
         calls.append((settings.device, gpu))
 
+    def run_compile_worker(settings: Settings, **_: Any) -> None:
+        calls.append(("compile", None))
+
     monkeypatch.setattr(queue_worker, "run_worker", run_worker)
+    monkeypatch.setattr(queue_worker, "run_compile_worker", run_compile_worker)
     return calls
 
 
@@ -260,7 +264,75 @@ def test_all_starts_one_for_each_gpu_and_ends_them_together(short: Path) -> None
         assert holder(gpu.uuid, short / "locks") is None
 
 
+@pytest.mark.parametrize(("args", "setting"), [((), ""), ((), "none"), (("--gpu", "none"), "all")])
+def test_a_host_that_only_compiles(
+    cli: Cli,
+    served: list[tuple[str, Gpu | None]],
+    monkeypatch: pytest.MonkeyPatch,
+    args: tuple[str, ...],
+    setting: str,
+) -> None:
+    monkeypatch.setenv("GRADER_GPU", setting)
+    assert cli("worker", "--compile", "1", *args).code == 0
+    assert served == [("compile", None)]
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (("--gpu", "0", "--compile", "2"), ["worker of GPU 0", "compile worker 1", "compile worker 2"]),
+        (("--device", "cpu", "--compile", "1"), ["worker 1", "compile worker 1"]),
+        (("--compile", "2"), ["compile worker 1", "compile worker 2"]),
+        (("--gpu", "0,2"), ["worker of GPU 0", "worker of GPU 2"]),
+    ],
+)
+def test_several_are_processes_of_their_own(
+    cli: Cli, gpus: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], expected: list[str]
+) -> None:
+    started: list[str] = []
+
+    class Ended:
+        returncode = 0
+
+        def poll(self) -> int:
+            return 0
+
+    class Started(workers.Child):
+        def __init__(self, name: str, start: Any) -> None:
+            started.append(name)
+            self.process = Ended()  # type: ignore[assignment]
+
+        def ask_to_end(self) -> None: ...
+
+        def end(self, deadline: float) -> None: ...
+
+    monkeypatch.setattr(workers, "Child", Started)
+    assert cli("worker", "--burst", *args).code == 0
+    assert started == expected
+
+
+@pytest.mark.parametrize(
+    ("gpus_here", "cores", "nvcc", "expected"),
+    [(0, 16, "13.0", 0), (1, 12, "13.0", 2), (1, 1, "13.0", 1), (4, 48, "13.0", 8), (2, 12, None, 0)],
+)
+def test_compile_workers_suit_gpus_and_cores(
+    monkeypatch: pytest.MonkeyPatch, gpus_here: int, cores: int, nvcc: str | None, expected: int
+) -> None:
+    monkeypatch.setattr("grader.sandbox.cores.background_cores", lambda: tuple(range(cores)))
+    monkeypatch.setattr("grader.sandbox.toolkit.nvcc_version", lambda: nvcc)
+    assert workers.default_compilers(gpus_here) == expected
+
+
+def test_a_host_without_a_compiler_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue_worker, "nvcc_version", lambda: None)
+    ran = cli("worker", "--compile", "1")
+    assert ran.code == 4
+    assert "no CUDA compiler" in ran.err
+
+
 def test_help_tells_of_gpus(cli: Cli) -> None:
     assert "--gpu" in cli("worker", "--help").out
     assert "--calibrate" in cli("worker", "--help").out
     assert "--gpu" in cli("up", "--help").out
+    for command in ("worker", "up"):
+        assert "--compile" in cli(command, "--help").out

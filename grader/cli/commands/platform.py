@@ -35,6 +35,16 @@ def up(
     ] = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Workers of the board cpu.")] = 1,
     gpu: GpuOption = None,
+    compilers: Annotated[
+        int | None,
+        typer.Option(
+            "--compile",
+            min=0,
+            max=64,
+            metavar="N",
+            help="Workers that only compile; by default two for each GPU, as far as there are cores for them.",
+        ),
+    ] = None,
     box: Box = None,
     data_dir: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where the database lies (GRADER_DATA_DIR).")
@@ -46,14 +56,15 @@ def up(
 ) -> int:
     """Start everything on this machine: Redis, web and workers. Ctrl-C ends all.
 
-    A worker is started for every GPU that --gpu names (by default all there are), beside those of the board cpu.
+    A worker is started for every GPU that --gpu names (by default all there are), beside those of the board cpu, and
+    workers that compile ahead while a GPU is busy.
     """
     _need_linux()
     from grader.cli import startup
     from grader.cli.configuration import load_settings
 
     settings = load_settings(host=host, port=port, box=box, gpu=gpu, data_dir=data_dir)
-    return startup.run(startup.Plan(startup.with_free_port(settings), workers, ready_file))
+    return startup.run(startup.Plan(startup.with_free_port(settings), workers, ready_file, compilers))
 
 
 @app.command()
@@ -64,6 +75,16 @@ def worker(
     name: Annotated[
         str | None, typer.Option(help="How it is called in logs and health; made up otherwise.")
     ] = None,
+    compilers: Annotated[
+        int,
+        typer.Option(
+            "--compile",
+            min=0,
+            max=64,
+            metavar="N",
+            help="Start N workers that compile ahead, beside those of the GPUs or alone; they need no GPU.",
+        ),
+    ] = 0,
     burst: Annotated[bool, typer.Option("--burst", help="End when the queue is empty.")] = False,
     calibrate: Annotated[
         bool,
@@ -73,18 +94,22 @@ def worker(
     """Serve the queue of a device until ended.
 
     With --gpu one worker for each GPU named, which nobody else can serve meanwhile; the board is the GPU's model.
-    Without, the board cpu.
+    Without, the board cpu. With --compile and no GPU, nothing but compiling, for all hosts of the platform.
     """
     _need_linux()
     if device is not None and gpu is not None:
         raise BadRequest("A GPU's model names its board.", "Leave --device out.")
     from grader.cli import workers
     from grader.cli.configuration import load_settings
+    from grader.queue.gpus import NONE
 
     settings = load_settings(device=device, gpu=gpu, box=box)
     if calibrate:
         return workers.calibrate(settings, settings.gpu)
-    return workers.serve(settings, "" if device is not None else settings.gpu, name, burst)
+    wanted = "" if device is not None else settings.gpu
+    only_compile = compilers > 0 and device is None and wanted in ("", NONE)
+    crew = workers.Crew("" if only_compile else settings.device, wanted, compilers)
+    return workers.serve(settings, crew, name, burst)
 
 
 def _need_linux() -> None:
