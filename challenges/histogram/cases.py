@@ -49,4 +49,11 @@ def cases() -> list[Case]:
         ),
         case("all_outside", "range", n=300, bins=8, inputs={"x": Choice((-1, 8))}),
         case("large", "large", n=60_001, bins=200),
+        case(
+            "many_blocks",
+            "stream_order",
+            n=200_003,
+            bins=64,
+            note="Clearing and counting must not overtake each other.",
+        ),
     ]
