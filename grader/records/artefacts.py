@@ -29,10 +29,11 @@ def store(session: Session, artefact: Artefact, now: datetime) -> None:
 
 
 def read(session: Session, key: str) -> Artefact | None:
+    """None where there is none, or where it is no longer what was stored."""
     row = session.get(ArtefactRow, key)
     if row is None:
         return None
-    return Artefact.model_validate(
+    found = Artefact.model_validate(
         {
             "key": row.key,
             "arch": row.arch,
@@ -43,6 +44,7 @@ def read(session: Session, key: str) -> Artefact | None:
             "kernels": row.kernels,
         }
     )
+    return found if found.intact else None
 
 
 def use(session: Session, key: str, now: datetime, toolkit: str | None = None) -> bool:

@@ -44,7 +44,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     with op.batch_alter_table("workers", schema=None) as batch_op:
         batch_op.drop_column("compiles")
-    with op.batch_alter_table("submissions", schema=None) as batch_op:
+    # Making the table anew, as Alembic would for SQLite, drops the old one, and all reports with it.
+    with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("artefact")
     op.drop_table("artefacts")
     op.drop_table("gpus")

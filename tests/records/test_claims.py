@@ -1,0 +1,197 @@
+"""Who may take what: the queue of what is to be compiled, and that of a device, with one order for both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from grader.records import artefacts, claims, leases, order
+from grader.records.claims import Claim
+from grader.records.engine import Sessions, writing
+from grader.records.models import utcnow
+from grader.schemas.report import Language
+from grader.schemas.submission import State
+from tests.records.rows import add_submission, add_user, read
+from tests.records.test_artefacts import artefact
+
+GPU = "h200"
+Add = Callable[..., int]
+
+
+@pytest.fixture
+def add(sessions: Sessions) -> Add:
+    users: dict[str, int] = {}
+
+    def one(user: str = "ada", age_s: float = 0.0, **values: object) -> int:
+        if user not in users:
+            users[user] = add_user(sessions, user)
+        given = {"language": Language.CUDA, "device": GPU, **values}
+        return add_submission(sessions, users[user], age_s, **given)
+
+    return one
+
+
+def _compile(sessions: Sessions, *devices: str) -> Claim | None:
+    with writing(sessions) as session:
+        return claims.claim_to_compile(session, devices or (GPU,), "c", utcnow(), 30.0)
+
+
+def _run(sessions: Sessions, toolkit: str | None = "13.0.88") -> Claim | None:
+    with writing(sessions) as session:
+        return claims.claim(session, GPU, list(Language), "r", utcnow(), 30.0, toolkit)
+
+
+def _hand_on(sessions: Sessions, held: Claim, key: str = "k", there: bool = True) -> bool:
+    with writing(sessions) as session:
+        if there:
+            artefacts.store(session, artefact(key), utcnow())
+        return leases.hand_on(session, held, key)
+
+
+def _compiled(sessions: Sessions) -> Claim:
+    held = _compile(sessions)
+    assert held is not None
+    assert _hand_on(sessions, held)
+    return held
+
+
+def test_cuda_is_compiled_then_waits_then_runs(sessions: Sessions, add: Add) -> None:
+    row = add()
+    assert _run(sessions) is None
+    held = _compiled(sessions)
+    waiting = read(sessions, row)
+    assert (waiting.state, waiting.worker, waiting.lease_until, waiting.artefact) == (
+        State.WAITING,
+        None,
+        None,
+        "k",
+    )
+    assert _compile(sessions) is None
+    again = _run(sessions)
+    assert again is not None
+    assert (again.id, again.attempt, again.artefact) == (row, held.attempt + 1, "k")
+    running = read(sessions, row)
+    assert (running.state, running.started_at) == (State.TESTING, waiting.started_at)
+    assert _run(sessions) is None
+
+
+def test_triton_goes_straight_to_its_device(sessions: Sessions, add: Add) -> None:
+    row = add(language=Language.TRITON)
+    assert _compile(sessions) is None
+    held = _run(sessions)
+    assert held is not None
+    assert (held.id, held.artefact, read(sessions, row).state) == (row, None, State.COMPILING)
+
+
+@pytest.mark.parametrize(("there", "toolkit"), [(False, "13.0.88"), (False, None), (True, "12.4.0")])
+def test_without_its_artefact_who_runs_it_compiles_it(
+    sessions: Sessions, add: Add, there: bool, toolkit: str | None
+) -> None:
+    row = add()
+    held = _compile(sessions)
+    assert held is not None
+    assert _hand_on(sessions, held, there=there)
+    again = _run(sessions, toolkit)
+    assert again is not None
+    assert (again.artefact, read(sessions, row).state) == (None, State.COMPILING)
+
+
+def test_who_has_no_compiler_takes_what_there_is(sessions: Sessions, add: Add) -> None:
+    add()
+    _compiled(sessions)
+    held = _run(sessions, toolkit=None)
+    assert held is not None
+    assert held.artefact == "k"
+
+
+def test_only_boards_whose_gpus_are_known_are_compiled_for(sessions: Sessions, add: Add) -> None:
+    add(device="t4")
+    assert _compile(sessions) is None
+    assert _compile(sessions, GPU, "t4") is not None
+
+
+def test_one_who_floods_the_compilers_does_not_hold_up_others(sessions: Sessions, add: Add) -> None:
+    flood = [add("greedy", 100 - number) for number in range(3)]
+    first = _compiled(sessions)
+    one = add("modest", 1)
+    served = [first.id]
+    while held := _compile(sessions):
+        served.append(held.id)
+    assert served == [flood[0], one, flood[1], flood[2]]
+
+
+def test_places_hold_from_queued_to_waiting(sessions: Sessions, add: Add) -> None:
+    rows = [add("ada", 9), add("bob", 8), add("ada", 7, language=Language.TRITON)]
+
+    def places() -> dict[int, int]:
+        with sessions() as session:
+            return order.positions(session, GPU, utcnow())
+
+    expected = {row: place for place, row in enumerate(rows, 1)}
+    assert places() == expected
+    held = _compile(sessions)
+    assert held is not None
+    assert places() == expected, "while it is compiled"
+    assert _hand_on(sessions, held)
+    assert places() == expected, "while it waits"
+    assert _run(sessions) is not None
+    assert places() == {rows[1]: 1, rows[2]: 2}
+    with sessions() as session:
+        assert order.running(session, GPU) == 1
+
+
+def test_the_pace_leaves_out_the_wait_between_compiling_and_running(sessions: Sessions, add: Add) -> None:
+    from grader.records import workers
+    from grader.schemas.report import Verdict
+
+    now = utcnow()
+    add(
+        state=State.DONE,
+        verdict=Verdict.WRONG_ANSWER,
+        started_at=now - timedelta(seconds=90),
+        claimed_at=now - timedelta(seconds=3),
+        finished_at=now,
+    )
+    with writing(sessions) as session:
+        workers.register(session, "w", GPU, list(Language), now)
+        workers.register(session, "c", "", [Language.CUDA], now, compiles=True)
+    with sessions() as session:
+        assert order.seconds_a_place(session, GPU, now, 30.0) == 3.0
+        assert [it.name for it in workers.alive(session, now, 30.0)] == ["w"]
+        assert [it.name for it in workers.compiling(session, now, 30.0)] == ["c"]
+
+
+def test_a_late_compiler_changes_nothing(sessions: Sessions, add: Add) -> None:
+    row = add()
+    held = _compile(sessions)
+    assert held is not None
+    later = utcnow() + timedelta(seconds=31)
+    with writing(sessions) as session:
+        assert leases.reclaim(session, held.id, held.attempt, later, 3) is State.QUEUED
+    assert not _hand_on(sessions, held)
+    assert read(sessions, row).state is State.QUEUED
+    _compiled(sessions)
+    assert not _hand_on(sessions, held)
+
+
+def test_what_waits_is_nobodys_to_keep(sessions: Sessions, add: Add) -> None:
+    row = add()
+    held = _compiled(sessions)
+    with writing(sessions) as session:
+        assert not leases.renew(session, held, utcnow() + timedelta(seconds=30))
+        assert leases.expired(session, utcnow() + timedelta(hours=1)) == []
+        assert not leases.standing(session, held).held
+    assert read(sessions, row).lease_until is None
+
+
+def test_a_cancellation_is_not_handed_on(sessions: Sessions, add: Add) -> None:
+    row = add()
+    held = _compile(sessions)
+    assert held is not None
+    with writing(sessions) as session:
+        session.get_one(type(read(sessions, row)), row).cancel_requested = True
+    assert not _hand_on(sessions, held)
+    with writing(sessions) as session:
+        assert leases.give_back(session, held.id, held.attempt, utcnow()) is State.CANCELLED
