@@ -72,7 +72,7 @@ def main() -> None:
             print(f"  {'own: G':32}{quantiles([it.gate for it in own.rounds])}")
             print(f"  {'own: before the gate':32}{quantiles([it.before for it in own.rounds])}")
             print(f"  {'own: after the gate':32}{quantiles([it.after for it in own.rounds])}")
-            found = settle(own, [*before, *after], device.noise)
+            found = settle(own, before, after, device.noise)
             print(
                 f"  time {found.time.value * 1e6:.2f}  c {found.fixed * 1e6:.2f}  E {found.excess * 1e6:.2f}"
                 f"  noise {found.noise * 1e6:.2f}  gated {found.gated}"

@@ -179,31 +179,30 @@ class Stopwatch:
         return int.from_bytes(hmac.digest(self._key, text, hashlib.sha256)[:6], "big")
 
 
-def settle(own: Own, control: Sequence[ControlRound], noise: Noise) -> Measured:
-    """The rule. With G = gate time: c = median of (G of control - its known length); E = what a round takes before and
-    after its gate, beyond what the control's takes there. Time = median(G) - c, plus E where E is beyond its noise.
+def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise) -> Measured:
+    """The rule, with the control's rounds from ahead of the own ones and from behind them.
+
+    With G = gate time: c = median of (G of control - its known length); E = what a round takes before and after its
+    gate, beyond what the control's takes there. Time = median(G) - c, plus E where E is beyond its noise.
 
     Before and after are held against the control's one by one: being quick in the one makes up for nothing in the
     other. The interval holds what the rounds, the control's and the boxes' differ by.
     """
+    control = [*first, *second]
     costs = [it.gate - known for it, known in control]
     fixed = statistics.median(costs)
-    controls = [it for it, _ in control]
-    before = _beyond([it.before for it in own.rounds], [it.before for it in controls])
-    after = _beyond([it.after for it in own.rounds], [it.after for it in controls])
+    before = _beyond([it.before for it in own.rounds], [it.before for it, _ in control])
+    after = _beyond([it.after for it in own.rounds], [it.after for it, _ in control])
     excess = max(0.0, before.value) + max(0.0, after.value)
     error = math.hypot(before.error, after.error)
-    usual = statistics.median([it.before + it.after for it in controls])
-    meaningless = max(NOISE_ERRORS * error, noise.outside * usual, noise.least)
-    charged = excess if excess > meaningless else 0.0
     gate = median_interval([it.gate for it in own.rounds])
-    middle = gate.value + charged - fixed
-    spread = (median_error(costs) * Z95, BETWEEN_BOXES * middle, error * Z95 if charged else 0.0)
-    low = middle - math.hypot(gate.value - gate.interval[0], *spread)
-    high = middle + math.hypot(gate.interval[1] - gate.value, *spread)
-    middle, low, high = (max(SHORTEST_S, it) for it in (middle, low, high))
+    drift = abs(_outside(first) - _outside(second))
+    seen = min(max(NOISE_ERRORS * error, drift), noise.most * (gate.value - fixed))
+    meaningless = max(seen, noise.outside * _outside(control), noise.least)
+    charged = excess if excess > meaningless else 0.0
+    errors = (median_error(costs) * Z95, error * Z95 if charged else 0.0)
     return Measured(
-        time=Estimate(middle, (low, high)),
+        time=_corrected(gate, charged - fixed, errors),
         rounds=len(own.rounds),
         host=statistics.median([it.host for it in own.rounds]),
         charged=charged,
@@ -213,6 +212,20 @@ def settle(own: Own, control: Sequence[ControlRound], noise: Noise) -> Measured:
         gated=own.gated,
         gpu=own.gpu,
     )
+
+
+def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimate:
+    """``gate`` moved by ``shift``, its interval widened by ``errors`` and by what boxes differ by, in squares."""
+    value = gate.value + shift
+    widened = (*errors, BETWEEN_BOXES * value)
+    low = value - math.hypot(gate.value - gate.interval[0], *widened)
+    high = value + math.hypot(gate.interval[1] - gate.value, *widened)
+    value, low, high = (max(SHORTEST_S, it) for it in (value, low, high))
+    return Estimate(value, (low, high))
+
+
+def _outside(control: Sequence[ControlRound]) -> float:
+    return statistics.median([it.before + it.after for it, _ in control])
 
 
 @dataclass(frozen=True)

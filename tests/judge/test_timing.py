@@ -23,11 +23,12 @@ def own(gate: float, outside: float) -> Own:
 
 
 CONTROL = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED, outside=4e-3)]
-NOISE = Noise(outside=0.05, least=0.5e-3)
+NOISE = Noise(outside=0.05, least=0.5e-3, most=1.0)
+EXACT = Noise(outside=0.0, least=1e-6, most=0.01)
 
 
 def test_an_honest_call_loses_only_the_fixed_cost() -> None:
-    measured = settle(own(20e-3 + FIXED, outside=4e-3), CONTROL, NOISE)
+    measured = settle(own(20e-3 + FIXED, outside=4e-3), CONTROL, CONTROL, NOISE)
     assert measured.time.value == pytest.approx(20e-3, rel=1e-6)
     assert measured.charged == 0.0
 
@@ -35,13 +36,13 @@ def test_an_honest_call_loses_only_the_fixed_cost() -> None:
 @pytest.mark.parametrize("hidden", [5e-3, 15e-3, 20e-3])
 def test_work_outside_the_gate_is_charged_in_full(hidden: float) -> None:
     """Moving ``hidden`` seconds before or after the gate shortens G and lengthens S - G by as much."""
-    measured = settle(own(20e-3 + FIXED - hidden, outside=4e-3 + hidden), CONTROL, NOISE)
+    measured = settle(own(20e-3 + FIXED - hidden, outside=4e-3 + hidden), CONTROL, CONTROL, NOISE)
     assert measured.charged == pytest.approx(hidden, rel=1e-6)
     assert measured.time.value == pytest.approx(20e-3, rel=1e-3)
 
 
 def test_noise_in_the_window_is_not_charged() -> None:
-    measured = settle(own(20e-3 + FIXED, outside=4e-3 + 0.2e-3), CONTROL, NOISE)
+    measured = settle(own(20e-3 + FIXED, outside=4e-3 + 0.2e-3), CONTROL, CONTROL, NOISE)
     assert measured.charged == 0.0
 
 
@@ -51,7 +52,7 @@ def test_being_quick_after_the_gate_makes_up_for_nothing_before_it() -> None:
         for it in rounds(20e-3 + FIXED, 8e-3)
     ]
     control = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED, outside=8e-3)]
-    measured = settle(Own(early, gated=True), control, NOISE)
+    measured = settle(Own(early, gated=True), control, control, NOISE)
     assert measured.charged == pytest.approx(5e-3, rel=1e-6)
 
 
@@ -61,18 +62,32 @@ def test_the_interval_holds_what_the_fixed_cost_differs_by() -> None:
             (Timed(before=2e-3, gate=CONTROL_S + FIXED + it, after=2e-3, host=0.0), CONTROL_S)
             for it in (-spread, -spread, 0.0, spread, spread)
         ]
-        low, high = settle(own(20e-3 + FIXED, outside=4e-3), control, NOISE).time.interval
+        low, high = settle(own(20e-3 + FIXED, outside=4e-3), control, control, NOISE).time.interval
         return high - low
 
     assert width(2e-3) > 2 * width(0.0)
 
 
+def test_a_control_that_drifted_makes_e_less_certain() -> None:
+    later = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED, outside=4.1e-3)]
+    assert settle(own(20e-3 + FIXED, outside=4.1e-3), CONTROL, later, EXACT).charged == 0.0
+    assert settle(own(20e-3 + FIXED, outside=4.1e-3), CONTROL, CONTROL, EXACT).charged > 0.0
+
+
+def test_drift_and_uneven_rounds_hide_no_more_than_a_share_of_the_time() -> None:
+    """A submission may have brought it about: by heating the GPU, say."""
+    much_later = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED, outside=40e-3)]
+    measured = settle(own(20e-3 + FIXED, outside=40e-3), CONTROL, much_later, EXACT)
+    assert measured.noise == pytest.approx(EXACT.most * 20e-3, rel=1e-3)
+    assert measured.charged > 0.0
+
+
 def test_a_window_shorter_than_the_controls_earns_nothing() -> None:
-    measured = settle(own(20e-3 + FIXED, outside=1e-3), CONTROL, NOISE)
+    measured = settle(own(20e-3 + FIXED, outside=1e-3), CONTROL, CONTROL, NOISE)
     assert measured.time.value == pytest.approx(20e-3, rel=1e-6)
 
 
 def test_a_call_that_does_nothing_has_a_positive_time() -> None:
-    measured = settle(own(FIXED / 2, outside=4e-3), CONTROL, NOISE)
+    measured = settle(own(FIXED / 2, outside=4e-3), CONTROL, CONTROL, NOISE)
     assert measured.time.value > 0
     assert measured.time.interval[0] > 0
