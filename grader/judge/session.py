@@ -162,7 +162,7 @@ class Session:
         for workload, rounds, before in own:
             with self._clock("control"):
                 after = self._control(control.remote, workload, "after")
-            timed.append((workload, settle(rounds, [*before, *after], self.device.noise)))
+            timed.append((workload, settle(rounds, before, after, self.device.noise)))
         fresh = self._measure_baselines([workload for workload, _ in timed], control.remote)
         frozen = self.request.baselines
         self.measured = {workload.name: measured for workload, measured in timed}
@@ -213,7 +213,7 @@ class Session:
         except ChannelError as error:
             raise JudgeFailure(f"the baseline's box failed: {error}") from error
         after = self._control(control, workload, f"after {mode}")
-        return settle(own, [*before, *after], self.device.noise)
+        return settle(own, before, after, self.device.noise)
 
     def _failed_workload(
         self, workload: Workload, remote: Remote, error: WrongInTiming | ChannelError
