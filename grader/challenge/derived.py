@@ -71,6 +71,42 @@ class RowPointers:
 
 
 @dataclass(frozen=True)
+class NearDiagonal:
+    """Column numbers of a CSR matrix that follow the diagonal, as those of a mesh do: entry ``j`` of ``total`` lies in
+    one of the ``width`` columns from ``cols * j / total`` on, in no order, and some columns come up twice. Past the
+    last column it goes on with the first.
+    """
+
+    width: int = 256
+    total: str = "nnz"
+    cols: str = "cols"
+
+    def derive(
+        self,
+        drawn: Mapping[str, torch.Tensor],
+        sizes: Mapping[str, int],
+        shape: tuple[int, ...],
+        dtype: torch.dtype,
+        generator: torch.Generator,
+    ) -> torch.Tensor:
+        """Shape [total]. Raises ValueError where there are entries and no column to put them."""
+        import torch
+
+        (entries,), cols, device = shape, sizes[self.cols], generator.device
+        if entries and not cols:
+            raise ValueError(f"{self.total} = {entries}, but there is no column")
+        if not entries:
+            return torch.zeros(0, dtype=dtype, device=device)
+        places = torch.randint(self.width, shape, generator=generator, device=device)
+        # Whole numbers, in 64 bits: entries * cols stays far below 2^63.
+        places += torch.arange(entries, device=device) * cols // entries
+        return (places % cols).to(dtype)
+
+    def words(self) -> str:
+        return f"columns within {self.width} of the diagonal"
+
+
+@dataclass(frozen=True)
 class RowMean:
     """The mean of each row of the input ``of``, computed in float64 and rounded to the dtype."""
 

@@ -19,7 +19,7 @@ from grader.challenge.cases import (
     Uniform,
     case,
 )
-from grader.challenge.derived import RowMean, RowPointers, RowRstd
+from grader.challenge.derived import NearDiagonal, RowMean, RowPointers, RowRstd
 from grader.challenge.draw import default_recipe, draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Manifest
@@ -213,6 +213,26 @@ def test_row_pointers_hold_the_shares_they_say() -> None:
     assert derive(RowPointers(empty=1), 9, 50).diff().max() == 50
     assert derive(RowPointers(huge=1), 9, 50).diff().max() == 50
     assert not torch.equal(derive(RowPointers(), 50, 500, seed=1), derive(RowPointers(), 50, 500, seed=2))
+
+
+@pytest.mark.parametrize(("nnz", "cols"), [(0, 0), (0, 5), (1, 1), (500, 7), (5000, 2000), (3, 2**40)])
+def test_columns_follow_the_diagonal(nnz: int, cols: int) -> None:
+    recipe, generator = NearDiagonal(width=16), torch.Generator()
+    first, second = (
+        recipe.derive({}, {"nnz": nnz, "cols": cols}, (nnz,), torch.int64, generator.manual_seed(4))
+        for _ in range(2)
+    )
+    assert torch.equal(first, second)
+    assert ((first >= 0) & (first < max(cols, 1))).all()
+    beyond = (first - torch.arange(nnz) * cols // max(nnz, 1)) % max(cols, 1)
+    assert (beyond < 16).all()
+    assert cols != 2000 or not first.diff().ge(0).all()
+    assert "16" in recipe.words()
+
+
+def test_columns_need_a_column() -> None:
+    with pytest.raises(ValueError, match="nnz = 3, but there is no column"):
+        NearDiagonal().derive({}, {"nnz": 3, "cols": 0}, (3,), torch.int64, torch.Generator())
 
 
 def test_statistics_are_those_of_the_rows_that_were_drawn() -> None:
