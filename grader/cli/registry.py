@@ -18,6 +18,7 @@ GROUPS = {
         "cancel": ("submissions", "Cancel a submission that is not done"),
         "history": ("submissions", "List your submissions"),
         "leaderboard": ("boards", "Show the leaderboard of a challenge"),
+        "progress": ("progress", "Show what you have solved, track by track"),
     },
     "Account and machine": {
         "login": ("account", "Sign in to a server and keep a token for it"),
@@ -25,7 +26,8 @@ GROUPS = {
         "doctor": ("machine", "Say what this machine can and cannot do, and the mend"),
     },
     "Teach": {
-        "challenge": ("challenge", "Write and prove challenges: challenge check"),
+        "challenge": ("challenge", "Write and prove challenges: challenge check, challenge diff"),
+        "admin": ("admin", "Manage versions of challenges: versions, rejudge, compare, publish"),
     },
     "Run a platform": {
         "up": ("platform", "Start everything: Redis, web and workers; Ctrl-C ends all"),

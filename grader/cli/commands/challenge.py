@@ -8,6 +8,7 @@ import typer
 
 from grader.cli import catalogue, options
 from grader.cli.command import make_app
+from grader.cli.version_diff import diff
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 app = make_app()
 challenge = make_app()
 app.add_typer(challenge, name="challenge", help="Write and prove challenges.")
+challenge.command()(diff)
 
 
 @challenge.command()

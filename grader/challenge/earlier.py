@@ -1,0 +1,56 @@
+"""A challenge as a git commit has it."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.challenge.loader import Challenge, Course
+from grader.errors import BadRequest, NotFound
+
+_GIT_SECONDS = 30.0
+
+
+@contextmanager
+def at_reference(course: Course, slug: str, reference: str) -> Iterator[Challenge]:
+    """The challenge as ``reference`` (a commit, branch or tag) has it, in a folder that is gone afterwards.
+
+    Tracks are not looked at. Raises BadRequest where git does not know the reference, NotFound where the challenge is
+    not in it, ChallengeInvalid where it does not load.
+    """
+    commit = _git(
+        course.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"
+    )
+    if commit is None:
+        raise BadRequest(
+            f"git knows no commit '{reference}' in {course.root}.",
+            "Name a commit, a branch or a tag, or a version number of the platform.",
+        )
+    wanted = [f"challenges/{slug}", f"reference/{slug}"]
+    name = commit.decode().strip()
+    found = (_git(course.root, "ls-tree", "--name-only", name, "--", *wanted) or b"").decode().split()
+    if wanted[0] not in found:
+        raise NotFound(f"'{reference}' has no challenge '{slug}'.", "It is new: there is nothing to compare.")
+    archive = _git(course.root, "archive", "--format=tar", name, "--", *found)
+    if archive is None:
+        raise BadRequest(f"git could not read {slug} of '{reference}'.")
+    with tempfile.TemporaryDirectory(prefix="grader-earlier-") as folder:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(folder, filter="data")
+        yield Course(Path(folder)).load(slug)
+
+
+def _git(root: Path, *words: str) -> bytes | None:
+    """What git says in ``root``, or None where it fails or is not there."""
+    try:
+        ran = subprocess.run(
+            ["git", "-C", str(root), *words], capture_output=True, timeout=_GIT_SECONDS, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return ran.stdout if ran.returncode == 0 else None

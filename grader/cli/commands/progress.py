@@ -1,0 +1,86 @@
+"""`progress`: what is solved, track by track."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from grader.cli import options
+from grader.cli.answers import understood
+from grader.cli.client import connect
+from grader.cli.command import make_app
+from grader.cli.report_view import factor_text
+from grader.cli.terminal import out, put_json, safe, say
+from grader.schemas.progress import Best, Mark, Progress, TrackProgress
+
+app = make_app()
+_MARKS = {Mark.SOLVED: ("solved", "green"), Mark.ATTEMPTED: ("tried", "yellow"), Mark.OPEN: ("", "dim")}
+_BAR = 10
+
+
+@app.command()
+def progress(
+    user: Annotated[str | None, typer.Option("--user", metavar="NAME", help="Of whom (staff only).")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every challenge, not the tracks alone.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Show what you have solved, track by track."""
+    found = understood(Progress, connect().get("/progress", user=user))
+    if json:
+        put_json(found)
+        return 0
+    out().print(_tracks(found))
+    if every:
+        out().print(_challenges(found))
+    say(f"{found.solved} of {found.total} solved, {found.attempted} handed in.")
+    if found.next:
+        say(f"Next: grader show {found.next}", "green")
+    return 0
+
+
+def _tracks(found: Progress) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("track", "", "solved", "handed in", "best speedup", "next"):
+        table.add_column(name)
+    for track in found.tracks:
+        table.add_row(
+            safe(track.title),
+            _bar(track),
+            f"{track.solved} of {track.total}",
+            str(track.attempted),
+            _best(track.best),
+            safe(track.next or "", "cyan"),
+        )
+    return table
+
+
+def _challenges(found: Progress) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", title=" ")
+    for name in ("challenge", "title", "track", "state", "best speedup", "builds on, not solved"):
+        table.add_column(name)
+    for track in found.tracks:
+        for line in track.challenges:
+            table.add_row(
+                safe(line.slug, "cyan"),
+                safe(line.title),
+                safe(track.title),
+                Text(*_MARKS[line.mark]),
+                _best(line.best),
+                safe(", ".join(line.missing) if line.mark is not Mark.SOLVED else "", "dim"),
+            )
+    return table
+
+
+def _bar(track: TrackProgress) -> Text:
+    full = round(_BAR * track.solved / track.total) if track.total else 0
+    return Text.assemble(("#" * full, "green"), ("-" * (_BAR - full), "dim"))
+
+
+def _best(best: Best | None) -> Text:
+    if best is None:
+        return Text("")
+    told = f"{factor_text(best.speedup)} on {best.device}"
+    return safe(told if best.representative else f"{told} (not representative)")
