@@ -52,20 +52,25 @@ def test_who_uses_tritons_kernels_only_gets_no_flag(judge: Judge, source: str) -
         ("    out.copy_(2 * x)", ["aten.mul", "aten.copy_"]),
         ("    torch.add(x, x, out=out)", ["aten.add"]),
         ("    out.fill_(0.0)\n    out += 2 * x", ["aten.fill_", "aten.mul", "aten.add_"]),
-        ("    out.copy_(torch.compile(torch.abs, backend='eager')(x) * 0 + 2 * x)", None),
     ],
-    ids=["copy", "out", "fill", "compiled"],
+    ids=["copy", "out", "fill"],
 )
-def test_torchs_own_kernels_are_flagged_and_named(
-    judge: Judge, body: str, operations: list[str] | None
-) -> None:
+def test_torchs_own_kernels_are_flagged_and_named(judge: Judge, body: str, operations: list[str]) -> None:
     report = judge(with_solve(body), timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
     assert report.flags == [Flag.LIBRARY_KERNEL]
-    if operations is None:
-        assert "torch.compile" in report.library_ops
-    else:
-        assert report.library_ops == operations
+    assert report.library_ops == operations
+
+
+def test_torch_compile_is_named(judge: Judge) -> None:
+    # Called while it is loaded: the import of torch.compile's machinery is no work of a case.
+    source = HEAD + (
+        "\nadded = torch.compile(lambda x: x + x, backend='eager', dynamic=True)\nadded(torch.ones(4))\n"
+        "def solve(x, out, n):\n    out.copy_(added(x))\n"
+    )
+    report = judge(source, timing=True)
+    assert report.verdict is Verdict.ACCEPTED, report
+    assert report.library_ops[0] == "torch.compile"
 
 
 def test_no_mode_is_active_where_a_call_counts(judge: Judge) -> None:
