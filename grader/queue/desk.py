@@ -135,6 +135,7 @@ class Desk:
             artefact=self._artefact(held),
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(grip))
+        self._hands.write(lambda session: versions.check_unchanged(session, served))
         if outcome.baselines:
             # The challenge may have got a new version since it was loaded here: the times are of what was judged.
             judged = replace(bench, version=outcome.report.version)

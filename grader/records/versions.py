@@ -11,9 +11,6 @@ from sqlalchemy.orm import Session
 from grader.records.models import SubmissionRow, VersionRow
 from grader.schemas.submission import State
 
-# Whether a submission ever left the queue: what it was judged by must not be rewritten then.
-_UNTOUCHED = (State.QUEUED, State.CANCELLED)
-
 
 def find(session: Session, challenge: str, version: int, lock: bool = False) -> VersionRow | None:
     """With ``lock`` whoever else locks it waits until this transaction ends."""
@@ -62,11 +59,11 @@ def drafts(session: Session) -> list[VersionRow]:
 
 
 def judged(session: Session, challenge: str, version: int) -> bool:
-    """Whether a submission was, or is being, judged under this version."""
+    """Whether anything has a verdict under this version."""
     row = SubmissionRow
     found = session.scalar(
         select(row.id)
-        .where(row.challenge == challenge, row.version == version, row.state.not_in(_UNTOUCHED))
+        .where(row.challenge == challenge, row.version == version, row.state == State.DONE)
         .limit(1)
     )
     return found is not None

@@ -25,11 +25,16 @@ _NAMED = 4
 
 @dataclass(frozen=True)
 class Served:
-    """``fingerprint`` is of the folder as it lies here, ``shown`` the version whose board students see."""
+    """``content`` is of the folder as it lies here, ``shown`` the version whose board students see."""
 
+    challenge: str
     version: int
-    fingerprint: str
+    content: Content
     shown: int
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint.digest(self.content)
 
     @property
     def published(self) -> bool:
@@ -48,7 +53,19 @@ def serve(platform: Platform, challenge: Challenge) -> Served:
         shown = versions.shown(session, challenge.slug)
     if row is None or shown is None or not _settled(row, parts):
         shown = _note(platform, challenge, parts)
-    return Served(version, fingerprint.digest(parts), shown)
+    return Served(challenge.slug, version, parts, shown)
+
+
+def check_unchanged(session: Session, served: Served) -> None:
+    """What was judged by is still what its version stands for: as long as nothing has a verdict, a folder that was
+    changed takes the place of the first.
+
+    Raises ChallengeChanged where it is not.
+    """
+    row = versions.find(session, served.challenge, served.version)
+    known = json.loads(row.content) if row is not None else {}
+    if not fingerprint.agree(known, served.content):
+        raise _changed(served.challenge, served.version, served.content, known)
 
 
 def _settled(row: VersionRow, parts: Content) -> bool:
@@ -79,7 +96,7 @@ def _write(session: Session, challenge: Challenge, parts: Content) -> int:
         known: Content = json.loads(row.content)
         if not fingerprint.agree(known, parts):
             if versions.judged(session, slug, version):
-                raise _changed(challenge, known, parts)
+                raise _changed(slug, version, known, parts)
             known = parts  # nobody was judged by what stood there
         _keep(row, fingerprint.merged(known, parts))
     session.flush()
@@ -95,14 +112,13 @@ def _keep(row: VersionRow, parts: Content) -> None:
     row.fingerprint = fingerprint.digest(parts)
 
 
-def _changed(challenge: Challenge, known: Content, parts: Content) -> ChallengeChanged:
-    version = challenge.manifest.version
+def _changed(slug: str, version: int, known: Content, parts: Content) -> ChallengeChanged:
     found = [f"{it.part} {it.name}".strip() for it in fingerprint.changes(known, parts)]
     named = ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
     return ChallengeChanged(
-        f"{challenge.slug} is not what was served as version {version}: {named} changed.",
-        f"Set `version = {version + 1}` in {challenge.slug}/challenge.toml, or put the files back; "
-        f"`grader challenge diff {challenge.slug} --against {version}` lists every change.",
+        f"{slug} is not what was served as version {version}: {named} changed.",
+        f"Set `version = {version + 1}` in {slug}/challenge.toml, or put the files back; "
+        f"`grader challenge diff {slug} --against {version}` lists every change.",
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import threading
 import time
 from collections.abc import Iterator
 
@@ -13,7 +15,7 @@ from grader.challenge.fingerprint import content, digest
 from grader.challenge.loader import Course
 from grader.errors import JudgeFailure
 from grader.judge.job import Job, Progress
-from grader.judge.process import Cancelled, JudgeProcess
+from grader.judge.process import Cancelled, JudgeProcess, Lines
 from grader.schemas.report import Language, Verdict
 from grader.schemas.submission import State
 from tests.judge.conftest import COURSE
@@ -70,8 +72,15 @@ def test_cancelling_ends_an_endless_submission_soon(process: JudgeProcess) -> No
 
 
 def test_a_broken_challenge_is_our_failure(process: JudgeProcess) -> None:
+    broken = job(RIGHT).model_copy(update={"challenge": "no_such"})
     with pytest.raises(JudgeFailure, match="no challenge"):
-        process.run(job(RIGHT, challenge="no_such"), lambda _: None, lambda: False)
+        process.run(broken, lambda _: None, lambda: False)
+
+
+def test_a_challenge_that_changed_meanwhile_is_not_judged_by(process: JudgeProcess) -> None:
+    stale = job(RIGHT).model_copy(update={"fingerprint": "0" * 64})
+    with pytest.raises(JudgeFailure, match="changed just now"):
+        process.run(stale, lambda _: None, lambda: False)
 
 
 def test_a_killed_judge_is_our_failure_and_is_replaced(process: JudgeProcess) -> None:
@@ -82,3 +91,18 @@ def test_a_killed_judge_is_our_failure_and_is_replaced(process: JudgeProcess) ->
     with pytest.raises(JudgeFailure, match="ended in the middle"):
         process.run(job(RIGHT), kill, lambda: False)
     assert process.run(job(RIGHT), lambda _: None, lambda: False).report.verdict is Verdict.ACCEPTED
+
+
+def test_lines_carry_a_library_of_many_megabytes() -> None:
+    ours, theirs = socket.socketpair()
+    message = {"job": "x" * (32 << 20)}
+    with ours, theirs:
+        sender = threading.Thread(target=Lines(ours).send, args=(message,))
+        sender.start()
+        began = time.monotonic()
+        lines = Lines(theirs)
+        assert lines.receive(20.0) == message
+        assert time.monotonic() - began < 10
+        sender.join()
+        ours.sendall(b'{"a": 1}\n{"b": 2}\n')
+        assert [lines.receive(1.0), lines.receive(1.0), lines.receive(0.0)] == [{"a": 1}, {"b": 2}, None]

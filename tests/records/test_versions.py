@@ -77,11 +77,13 @@ def test_the_version_published_last_is_shown(sessions: Sessions) -> None:
         assert versions.shown(session, SLUG) == 1, "back again"
 
 
-def test_a_version_is_judged_once_a_submission_left_the_queue(sessions: Sessions) -> None:
+def test_a_version_is_judged_once_something_has_a_verdict(sessions: Sessions) -> None:
     row = add_submission(sessions, add_user(sessions))
-    with sessions() as session:
-        assert not versions.judged(session, SLUG, 1)
-    end(sessions, row, state=State.TESTING)
+    for state in (State.QUEUED, State.TESTING, State.FAILED):
+        end(sessions, row, state=state, verdict=Verdict.INTERNAL_ERROR if state is State.FAILED else None)
+        with sessions() as session:
+            assert not versions.judged(session, SLUG, 1)
+    end(sessions, row, state=State.DONE, verdict=Verdict.WRONG_ANSWER)
     with sessions() as session:
         assert versions.judged(session, SLUG, 1)
         assert not versions.judged(session, SLUG, 2)

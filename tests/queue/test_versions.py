@@ -1,0 +1,169 @@
+"""What a worker judges by is what was served under that version, or it judges nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from grader.challenge.fingerprint import content, digest
+from grader.errors import JudgeFailure
+from grader.judge.job import Job, Outcome, Progress
+from grader.queue import hands
+from grader.queue.desk import Desk
+from grader.queue.heart import Heart
+from grader.records.engine import writing
+from grader.records.models import SubmissionRow
+from grader.schemas.report import Verdict
+from grader.schemas.submission import State
+from grader.service import versions
+from grader.service.accounts import User
+from grader.service.leaderboard import leaderboard
+from grader.service.platform import Platform
+from grader.service.rejudge import compare, rejudge
+from grader.service.submissions import get_submission
+from grader.service.submit import submit
+from grader.service.versions import publish
+from tests.queue.fakes import FakeJudge, raises, report_for
+from tests.service.world import body
+
+Act = Callable[[Job, Callable[[Progress], None], Callable[[], bool]], Outcome]
+
+
+def under(version: int) -> Act:
+    def act(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
+        return Outcome(report=report_for(job).model_copy(update={"version": version}))
+
+    return act
+
+
+@pytest.fixture
+def serve(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[FakeJudge], None]]:
+    """Serve one submission."""
+    monkeypatch.setattr(hands.Hands, "pause_after_failure_s", 0.0)
+    heart = Heart(platform, "w")
+    heart.start()
+
+    def one(judge: FakeJudge) -> None:
+        assert Desk(platform, judge, heart, "w", threading.Event()).serve_one()
+
+    yield one
+    heart.close()
+
+
+def edit(platform: Platform, old: str, new: str) -> None:
+    path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def raise_version(platform: Platform) -> None:
+    edit(platform, "version = 1", "version = 2")
+    edit(platform, "value = 2.0", "value = 4.0")
+
+
+Serve = Callable[[FakeJudge], None]
+
+
+def test_the_judge_is_told_what_to_judge_by(platform: Platform, student: User, serve: Serve) -> None:
+    submit(platform, student, body())
+    judge = FakeJudge(under(1))
+    serve(judge)
+    assert judge.jobs[0].fingerprint == digest(content(platform.course.load("scale")))
+
+
+def test_nothing_is_judged_by_a_folder_that_changed_under_its_number(
+    platform: Platform, student: User, serve: Serve
+) -> None:
+    submit(platform, student, body())
+    waiting = submit(platform, student, body())
+    judge = FakeJudge(under(1))
+    serve(judge)
+    edit(platform, "value = 2.0", "value = 4.0")
+    for _ in range(platform.settings.attempts):
+        serve(judge)
+    view = get_submission(platform, student, waiting.id)
+    assert (view.state, view.verdict) == (State.FAILED, Verdict.INTERNAL_ERROR)
+    assert "args changed" in view.error
+    assert len(judge.jobs) == 1
+
+
+def test_what_could_not_be_judged_holds_no_folder_fast(
+    platform: Platform, student: User, serve: Serve
+) -> None:
+    submit(platform, student, body())
+    broken = FakeJudge(raises(JudgeFailure("its reference is broken")))
+    for _ in range(platform.settings.attempts):
+        serve(broken)
+    edit(platform, "value = 2.0", "value = 4.0")
+    view = submit(platform, student, body())
+    serve(FakeJudge(under(1)))
+    assert get_submission(platform, student, view.id).verdict is Verdict.ACCEPTED
+
+
+def test_a_folder_that_changes_under_the_first_judgement_has_it_judged_once_more(
+    platform: Platform, student: User, serve: Serve
+) -> None:
+    view = submit(platform, student, body())
+
+    def meanwhile(
+        job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> Outcome:
+        edit(platform, "value = 2.0", "value = 4.0")
+        versions.serve(platform, platform.course.load("scale"))
+        return Outcome(report=report_for(job))
+
+    judge = FakeJudge(meanwhile, under(1))
+    serve(judge)
+    assert get_submission(platform, student, view.id).state is State.QUEUED
+    serve(judge)
+    assert get_submission(platform, student, view.id).verdict is Verdict.ACCEPTED
+    assert judge.jobs[0].fingerprint != judge.jobs[1].fingerprint
+
+
+def test_judging_again_through_a_worker(platform: Platform, student: User, staff: User, serve: Serve) -> None:
+    first = submit(platform, student, body())
+    serve(FakeJudge(under(1)))
+    raise_version(platform)
+    assert rejudge(platform, staff, "scale").queued == 1
+    serve(FakeJudge(under(2)))
+    assert compare(platform, staff, "scale").judged == 1
+    publish(platform, staff, "scale")
+    board = leaderboard(platform, "scale")
+    assert (board.version, len(board.entries)) == (2, 1)
+    assert board.entries[0].submission != first.id
+
+
+def test_a_worker_with_another_version_does_not_judge_again(
+    platform: Platform, student: User, staff: User, serve: Serve
+) -> None:
+    """Its result would be a second one of the same submission on the board of that version."""
+    submit(platform, student, body())
+    serve(FakeJudge(under(1)))
+    raise_version(platform)
+    rejudge(platform, staff, "scale")
+    edit(platform, "version = 2", "version = 1")
+    edit(platform, "value = 4.0", "value = 2.0")
+    judge = FakeJudge(under(1))
+    serve(judge)
+    assert judge.jobs == []
+    with platform.sessions() as session:
+        (again,) = session.query(SubmissionRow).where(SubmissionRow.rejudge_of.is_not(None))
+    assert (again.state, again.version) == (State.QUEUED, 2)
+    assert "Version 2 was to be judged, and scale has version 1 here." in again.error
+
+
+def test_a_student_is_judged_by_the_version_that_is_there(
+    platform: Platform, student: User, serve: Serve
+) -> None:
+    submit(platform, student, body())
+    serve(FakeJudge(under(1)))
+    view = submit(platform, student, body())
+    raise_version(platform)
+    serve(FakeJudge(under(2)))
+    assert get_submission(platform, student, view.id).version == 2
+    assert leaderboard(platform, "scale").version == 1, "until staff publish"
+    with writing(platform.sessions) as session:
+        assert session.query(SubmissionRow).count() == 2
