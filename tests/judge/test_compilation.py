@@ -1,0 +1,169 @@
+"""What was compiled ahead is run only where it is of this very source, architecture and compiler, and whole."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from grader.challenge.loader import Course
+from grader.errors import LanguageNotServed
+from grader.judge import session as session_module
+from grader.judge.compilation import artefact_of, request_of, result_of
+from grader.judge.device import HostDevice
+from grader.judge.job import Job, Progress
+from grader.judge.request import CPU, Request
+from grader.judge.session import Session
+from grader.sandbox.box import BoxMaker
+from grader.sandbox.compiler import nvcc
+from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
+from grader.schemas.artefact import Artefact
+from grader.schemas.hardware import KernelUsage
+from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.submission import State
+from tests.components import need
+from tests.judge.test_cuda import RIGHT, Pretending
+
+USAGE = KernelUsage(name="twice", registers=24, stack_bytes=8)
+
+
+@pytest.fixture
+def asked(course: Course) -> CompileRequest:
+    need("nvcc")
+    return request_of(course.load("twice"), RIGHT, HostDevice.architecture)
+
+
+@pytest.fixture
+def made(asked: CompileRequest) -> Artefact:
+    return artefact_of(asked, CompileResult(True, b"\x7fELF library", "a warning", 1.0, (USAGE,)))
+
+
+def test_it_is_what_compiling_here_would_give(asked: CompileRequest, made: Artefact) -> None:
+    assert result_of(made, asked) == CompileResult(True, b"\x7fELF library", "a warning", 0.0, (USAGE,))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"source": RIGHT + " "},
+        {"footer": "other"},
+        {"arch": "sm_90a"},
+    ],
+)
+def test_of_anything_else_it_is_nothing(
+    asked: CompileRequest, made: Artefact, change: dict[str, str]
+) -> None:
+    assert result_of(made, replace(asked, **change)) is None
+
+
+def test_a_damaged_library_is_nothing(asked: CompileRequest, made: Artefact) -> None:
+    assert result_of(made.model_copy(update={"library": made.library + b"!"}), asked) is None
+
+
+def test_a_library_under_another_sources_key_is_nothing(
+    course: Course, asked: CompileRequest, made: Artefact
+) -> None:
+    other = request_of(course.load("twice"), RIGHT + "// other\n", HostDevice.architecture)
+    assert result_of(made.model_copy(update={"key": other.key()}), asked) is None
+
+
+def test_another_compilers_is_taken_only_where_there_is_none(
+    asked: CompileRequest, made: Artefact, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = made.model_copy(update={"toolkit": "12.4.0", "key": asked.key("12.4.0")})
+    assert result_of(older, asked) is None
+    monkeypatch.setattr("grader.judge.compilation.nvcc_version", lambda: None)
+    assert result_of(older, asked) is not None
+    assert result_of(made, asked) is not None
+    assert result_of(made.model_copy(update={"toolkit": "12.4.0"}), asked) is None, "its key says otherwise"
+
+
+def test_a_new_recipe_makes_old_artefacts_void(
+    asked: CompileRequest, made: Artefact, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nvcc, "recipe", lambda: "other flags")
+    assert result_of(made, asked) is None
+
+
+class TestInASession:
+    @pytest.fixture(autouse=True)
+    def _empty_cache(self) -> Iterator[None]:
+        need("nvcc")
+        nvcc.cache.clear()
+        yield
+        nvcc.cache.clear()
+
+    def _judge(
+        self, course: Course, boxes: BoxMaker, artefact: Artefact | None
+    ) -> tuple[Report, list[State]]:
+        challenge, states = course.load("twice"), []
+
+        def listen(news: Progress) -> None:
+            if news.state not in states:
+                states.append(news.state)
+
+        request = Request(
+            challenge, Language.CUDA, RIGHT, CPU, b"key", challenge.cases, timing=False, artefact=artefact
+        )
+        return Session(request, Pretending(), boxes, listen, lambda: None).run().report, states
+
+    def test_the_report_is_the_same_either_way(self, course: Course, boxes: BoxMaker) -> None:
+        within, states = self._judge(course, boxes, None)
+        assert states == [State.COMPILING, State.TESTING]
+        request = request_of(course.load("twice"), RIGHT, HostDevice.architecture)
+        made = artefact_of(request, nvcc.compile_cuda(boxes, request))
+        travelled = Artefact.model_validate_json(made.model_dump_json())
+        ahead, states = self._judge(course, boxes, travelled)
+        assert states == [State.TESTING]
+        timeless = {"breakdown_s": {}}
+        assert ahead.model_copy(update=timeless) == within.model_copy(update=timeless)
+        assert [kernel.name for kernel in ahead.kernels] == ["twice"]
+        assert "compile" in within.breakdown_s
+        assert "compile" not in ahead.breakdown_s
+
+    def test_a_strangers_library_is_never_loaded(
+        self, course: Course, boxes: BoxMaker, made: Artefact, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        compiled: list[str] = []
+
+        def compile_cuda(boxes: BoxMaker, request: CompileRequest, interrupt: object) -> CompileResult:
+            compiled.append(request.source)
+            return CompileResult(False, None, "error: here", 0.0)
+
+        monkeypatch.setattr(session_module, "compile_cuda", compile_cuda)
+        stranger = made.model_copy(update={"key": hashlib.sha256(b"other").hexdigest()})
+        report, _ = self._judge(course, boxes, stranger)
+        assert compiled == [RIGHT]
+        assert (report.verdict, report.detail) == (Verdict.COMPILE_ERROR, "error: here")
+
+
+def test_an_artefact_reaches_the_judges_process(made: Artefact) -> None:
+    job = Job(
+        submission="s",
+        course="/",
+        challenge="twice",
+        fingerprint="f",
+        language=Language.CUDA,
+        source=RIGHT,
+        device=CPU,
+        seed_key="00",
+        artefact=made,
+    )
+    assert Job.model_validate(job.model_dump(mode="json")) == job
+
+
+def test_at_home_a_source_that_compiles_is_still_told_so(course: Course, boxes: BoxMaker) -> None:
+    need("nvcc")
+    challenge = course.load("twice")
+    request = Request(challenge, Language.CUDA, RIGHT, CPU, b"key", challenge.cases, timing=False)
+    with pytest.raises(LanguageNotServed, match="It compiles"):
+        Session(request, HostDevice(), boxes, lambda _: None, lambda: None).run()
+
+
+def test_who_compiles_needs_no_torch() -> None:
+    code = "import sys, grader.queue.compile_desk, grader.judge.compilation; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
