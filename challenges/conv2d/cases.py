@@ -1,0 +1,128 @@
+"""The edge cases of conv2d."""
+
+from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Integers, Normal, Sprinkle, Uniform, case
+
+# Sizes one off a multiple of a block, of the image and of what comes out: h, width, kh, kw.
+_EDGES = [
+    (31, 33, 3, 3),
+    (32, 32, 3, 3),
+    (33, 31, 3, 3),
+    (34, 130, 3, 3),
+    (35, 131, 3, 3),
+    (36, 132, 5, 5),
+    (37, 133, 5, 5),
+    (66, 127, 5, 5),
+    (38, 134, 7, 7),
+    (39, 135, 7, 7),
+    (18, 18, 3, 3),
+    (129, 20, 2, 3),
+    (3, 1023, 1, 2),
+    (4, 1025, 3, 2),
+    (1025, 3, 2, 1),
+    (40, 41, 16, 17),
+    (50, 70, 33, 31),
+]
+
+
+def cases() -> list[Case]:
+    return [
+        case("basic", "basic", h=40, width=60, kh=3, kw=3),
+        case("no_rows", "empty", h=0, width=9, kh=3, kw=3, note="The weights fit nowhere: out is empty."),
+        case("no_columns", "empty", h=9, width=0, kh=3, kw=3),
+        case("no_weight_rows", "empty", h=4, width=6, kh=0, kw=3, note="Empty sums: zeros, to be written."),
+        case("no_weight_columns", "empty", h=4, width=6, kh=3, kw=0),
+        case(
+            "nothing", "empty", h=0, width=0, kh=0, kw=0, note="No weights fit into no image once: one zero."
+        ),
+        case("too_low", "empty", h=4, width=30, kh=7, kw=3, note="h - kh + 1 is -2: out is empty."),
+        case("too_narrow", "empty", h=30, width=4, kh=3, kw=7),
+        case("too_small", "empty", h=3, width=3, kh=7, kw=7, note="-3 times -3 results are none."),
+        case("one_element", "one_element", h=1, width=1, kh=1, kw=1),
+        case("one_result", "one_element", h=17, width=19, kh=17, kw=19, note="A single result, a long sum."),
+        case("one_weight", "one_element", h=20, width=30, kh=1, kw=1),
+        case("one_row", "one_element", h=1, width=301, kh=1, kw=5),
+        case("one_column", "one_element", h=301, width=1, kh=5, kw=1),
+        case("odd", "odd", h=27, width=45, kh=3, kw=5, note="Weights that are not square."),
+        case("tall_weights", "odd", h=77, width=33, kh=9, kw=3),
+        case("prime", "prime", h=53, width=101, kh=3, kw=7),
+        *[
+            case(f"{h}_{width}_with_{kh}_{kw}", "block_edge", h=h, width=width, kh=kh, kw=kw)
+            for h, width, kh, kw in _EDGES
+        ],
+        case("zeros", "zeros", h=20, width=30, kh=3, kw=3, inputs={"x": Choice((0.0, -0.0))}),
+        case("zero_weights", "zeros", h=20, width=30, kh=5, kw=5, inputs={"w": Constant(0)}),
+        case("ones", "ones", h=20, width=30, kh=3, kw=4, inputs={"x": Constant(1), "w": Constant(1)}),
+        case(
+            "whole_numbers",
+            "range",
+            h=40,
+            width=50,
+            kh=3,
+            kw=3,
+            inputs={"x": Integers(-9, 10), "w": Integers(-9, 10)},
+        ),
+        case(
+            "overflow",
+            "huge",
+            h=20,
+            width=30,
+            kh=3,
+            kw=3,
+            inputs={"x": Uniform(1e25, 2e25), "w": Uniform(1e25, 2e25)},
+            note="Every product is more than a float32 holds: +inf.",
+        ),
+        case(
+            "huge",
+            "huge",
+            h=20,
+            width=30,
+            kh=3,
+            kw=3,
+            inputs={"x": Uniform(-1e19, 1e19), "w": Uniform(-1e18, 1e18)},
+        ),
+        case(
+            "tiny",
+            "tiny",
+            h=20,
+            width=30,
+            kh=3,
+            kw=3,
+            inputs={"x": Normal(0, 1e-15), "w": Normal(0, 1e-15)},
+        ),
+        case("denormal", "denormal", h=20, width=30, kh=3, kw=3, inputs={"x": Uniform(-1e-39, 1e-39)}),
+        case(
+            "nan",
+            "nan",
+            h=40,
+            width=50,
+            kh=3,
+            kw=3,
+            inputs={"x": Sprinkle(NAN, 0.005)},
+            note="It reaches 9 results each.",
+        ),
+        case("nan_with_5", "nan", h=50, width=60, kh=5, kw=5, inputs={"x": Sprinkle(NAN, 0.002)}),
+        case("nan_weight", "nan", h=20, width=30, kh=3, kw=3, inputs={"w": Sprinkle(NAN, 0.1)}),
+        case("pos_inf", "pos_inf", h=40, width=50, kh=3, kw=3, inputs={"x": Sprinkle(INF, 0.005)}),
+        case("neg_inf", "neg_inf", h=40, width=50, kh=2, kw=3, inputs={"x": Sprinkle(-INF, 0.005)}),
+        case(
+            "inf_times_zero",
+            "pos_inf",
+            h=40,
+            width=50,
+            kh=3,
+            kw=3,
+            inputs={"x": Sprinkle(INF, 0.005), "w": Choice((0.0, 1.0))},
+            note="0 * inf is NaN.",
+        ),
+        case(
+            "cancellation",
+            "cancellation",
+            h=40,
+            width=50,
+            kh=6,
+            kw=6,
+            inputs={"x": Normal(1000, 1), "w": Choice((1.0, -1.0))},
+            note="Small sums of large terms: errors are measured against the terms.",
+        ),
+        case("large", "large", h=207, width=261, kh=3, kw=3),
+    ]
