@@ -26,7 +26,7 @@ GROUPS = {
         "doctor": ("machine", "Say what this machine can and cannot do, and the mend"),
     },
     "Teach": {
-        "challenge": ("challenge", "Write and prove challenges: challenge check, challenge diff"),
+        "challenge": ("challenge", "Make challenges: challenge new, challenge check, challenge diff"),
         "admin": ("admin", "Manage versions of challenges: versions, rejudge, compare, publish"),
     },
     "Run a platform": {

@@ -1,8 +1,10 @@
-"""`challenge`: the teacher's commands. `check` proves that a challenge's suite is strong."""
+"""`challenge`: the teacher's commands. `new` writes a challenge to begin from, `check` proves that its suite is strong,
+`diff` says what changed since a version."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
@@ -16,8 +18,83 @@ if TYPE_CHECKING:
 
 app = make_app()
 challenge = make_app()
-app.add_typer(challenge, name="challenge", help="Write and prove challenges.")
-challenge.command()(diff)
+app.add_typer(challenge, name="challenge", help="Make challenges, prove them, compare their versions.")
+Difficulty = Literal["easy", "medium", "hard"]
+
+
+@challenge.command()
+def new(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Its folder's name: small letters, digits, _.")],
+    title: Annotated[str | None, typer.Option("--title", help="What students see.")] = None,
+    track: Annotated[str | None, typer.Option("--track", help="A title of challenges/tracks.toml.")] = None,
+    difficulty: Annotated[Difficulty | None, typer.Option("--difficulty")] = None,
+    order: Annotated[int, typer.Option("--order", min=0, help="Its place within the track.")] = 100,
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--arg", metavar="NAME:KIND[:DTYPE[:SHAPE]]", help="As x:input:float32:rows,cols. Repeat."
+        ),
+    ] = None,
+    workload: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--workload", metavar="SIZE=N,...", help="A size to time at. Repeat. Completed to a ladder."
+        ),
+    ] = None,
+) -> int:
+    """Write a new challenge that passes its own checks; asks for what no option says."""
+    course = catalogue.course()
+    from grader.authoring.scaffold.draft import DEFAULT_ARGS, Draft
+    from grader.authoring.scaffold.folder import check_free, write_challenge
+    from grader.cli.terminal import say, tell
+
+    check_free(course, slug)
+    draft = Draft(
+        slug=slug,
+        title=title or _ask("Title", slug.replace("_", " ").capitalize()),
+        track=track or _ask_track([it.title for it in course.curriculum.tracks]),
+        difficulty=difficulty or _ask(f"Difficulty ({', '.join(get_args(Difficulty))})", "easy"),
+        order=order,
+        args=arg or _ask_args() or DEFAULT_ARGS,
+        workloads=workload or _ask_workloads(),
+    )
+    for folder in write_challenge(course, draft):
+        tell(str(folder))
+    say(f"It computes an example. Make it yours, then prove it: grader challenge check {slug}", "green")
+    return EXIT_ACCEPTED
+
+
+def _ask(what: str, default: str) -> str:
+    """What a person at the terminal answers; ``default`` where nobody is there to ask."""
+    if not sys.stdin.isatty():
+        return default
+    return str(typer.prompt(what, default=default, err=True))
+
+
+def _ask_track(tracks: list[str]) -> str:
+    """Raises BadRequest where nobody can be asked: a track is no matter of taste."""
+    if not sys.stdin.isatty():
+        raise BadRequest("Which track?", f"--track is one of: {', '.join(tracks) or 'any words'}.")
+    return _ask(f"Track ({', '.join(tracks)})" if tracks else "Track", tracks[0] if tracks else "course")
+
+
+def _ask_args() -> list[str]:
+    from grader.authoring.scaffold.draft import ARG_HINT
+
+    return _ask_lines(f"Argument {ARG_HINT} Empty: no more")
+
+
+def _ask_workloads() -> list[str]:
+    from grader.authoring.scaffold.draft import WORKLOAD_HINT
+
+    return _ask_lines(f"Workload {WORKLOAD_HINT} Empty: no more")
+
+
+def _ask_lines(what: str) -> list[str]:
+    lines: list[str] = []
+    while line := _ask(what, "").strip():
+        lines.append(line)
+    return lines
 
 
 @challenge.command()
@@ -73,3 +150,6 @@ def _chosen(course: Course, slugs: list[str], every: bool, changed: bool) -> lis
 
     found = changed_slugs(course.root, course.slugs())
     return course.slugs() if found is None else found
+
+
+challenge.command()(diff)

@@ -1,0 +1,1 @@
+"""Writes the folder of a new challenge: a working example of its signature, which its teacher then edits."""

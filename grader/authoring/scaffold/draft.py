@@ -1,0 +1,209 @@
+"""What `grader challenge new` is told, read and completed: arguments, sizes, workloads."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from grader import limits
+from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES, planned_bytes
+from grader.challenge.expression import ExpressionError, parse
+from grader.challenge.model import Argument, Cost, DType, Kind, Manifest, Workload
+from grader.errors import BadRequest
+from grader.judge.assembly import roofline_seconds
+from grader.schemas.report import Language
+
+ARG_HINT = "NAME:KIND[:DTYPE[:SHAPE]], such as x:input:float32:rows,cols, alpha:scalar:float32:2.0 or n:size."
+WORKLOAD_HINT = "SIZE=NUMBER,..., such as rows=4096,cols=1024."
+DEFAULT_ARGS = ("x:input:float32:n", "out:output:float32:n")
+_ORDER = list(Kind)
+# A comma between dimensions, not one inside max(n-k+1, 0).
+_OUTER_COMMA = re.compile(r",(?![^(]*\))")
+# What the interpreter computes in a second or so, in all buffers together.
+_INTERPRETER_ELEMENTS = 50_000
+# No size of a generated ladder goes beyond it: 2^40 elements fit no GPU.
+_MOST_DOUBLINGS = 40
+# A generated workload is to be ranked on GPUs faster than the one that we know, too.
+_SPARE_TIME = 1.1
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A new challenge as it was asked for. ``args`` and ``workloads`` are as ARG_HINT and WORKLOAD_HINT say."""
+
+    slug: str
+    title: str
+    track: str
+    difficulty: str = "easy"
+    order: int = 100
+    args: Sequence[str] = DEFAULT_ARGS
+    workloads: Sequence[str] = ()
+    languages: Sequence[Language] = field(default_factory=lambda: list(Language))
+
+    def manifest(self) -> Manifest:
+        """Complete and valid, cost and ladder included. Raises BadRequest naming what is wrong."""
+        args = complete([read_arg(text) for text in self.args])
+        bare = self._with(args, Cost(bytes=_bytes(args), flops=_elements(args)), [_placeholder(args)])
+        _check_usable(bare)
+        given = [read_workload(text, bare) for text in self.workloads]
+        return self._with(args, bare.cost, ladder(bare, given))
+
+    def _with(self, args: list[Argument], cost: Cost, workloads: list[Workload]) -> Manifest:
+        values = {
+            "title": self.title,
+            "track": self.track,
+            "order": self.order,
+            "difficulty": self.difficulty,
+            "version": 1,
+            "languages": list(self.languages),
+            "args": args,
+            "cost": cost,
+            "workloads": workloads,
+        }
+        try:
+            return Manifest.model_validate(values)
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in problem["loc"])
+            told = f"{where}: {problem['msg'].removeprefix('Value error, ')}".removeprefix(": ")
+            raise BadRequest(f"This makes no challenge: {told}.", ARG_HINT) from error
+
+
+def read_arg(text: str) -> Argument:
+    """Raises BadRequest where ``text`` is not as ARG_HINT says."""
+    name, kind, dtype, rest = [*text.split(":"), "", "", ""][:4]
+    if text.count(":") > 3:
+        raise BadRequest(f"'{text}' has too many parts.", ARG_HINT)
+    values: dict[str, object] = {"name": name.strip(), "kind": kind.strip()}
+    if dtype:
+        values["dtype"] = dtype.strip()
+    if kind == Kind.SCALAR:
+        values |= {"dtype": dtype or DType.FLOAT32, "value": rest or 1.0}
+    elif rest:
+        values["shape"] = [part.strip() for part in _OUTER_COMMA.split(rest)]
+    if dtype.startswith(("int", "uint")) and kind in (Kind.INPUT, Kind.INOUT):
+        values["values"] = {"dist": "integers", "low": 0, "high": 100}
+    try:
+        return Argument.model_validate(values)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise BadRequest(f"'{text}' is no argument: {problem}", ARG_HINT) from error
+
+
+def complete(args: list[Argument]) -> list[Argument]:
+    """In the order of a signature, with the sizes that shapes name and nobody declared."""
+    known = {arg.name for arg in args}
+    for arg in [*args]:
+        for text in arg.shape:
+            for name in sorted(parse(text).names - known, key=text.index):
+                args = [*args, Argument(name=name, kind=Kind.SIZE)]
+                known.add(name)
+    return sorted(args, key=lambda it: _ORDER.index(it.kind))
+
+
+def _check_usable(manifest: Manifest) -> None:
+    """Raises BadRequest where the example that is written has nothing to read."""
+    if all(arg.kind is Kind.OUTPUT for arg in manifest.buffers):
+        raise BadRequest("There is nothing to read: a challenge needs an input or an inout.", ARG_HINT)
+
+
+def read_workload(text: str, manifest: Manifest) -> Workload:
+    """Raises BadRequest where ``text`` is not as WORKLOAD_HINT says, or lacks a size."""
+    try:
+        sizes = {name.strip(): int(value) for name, value in (part.split("=") for part in text.split(","))}
+    except ValueError as error:
+        raise BadRequest(f"'{text}' is no workload.", WORKLOAD_HINT) from error
+    if set(sizes) != set(manifest.sizes):
+        raise BadRequest(
+            f"'{text}' names {sorted(sizes)}; the sizes are {sorted(manifest.sizes)}.", WORKLOAD_HINT
+        )
+    return Workload(name=_name(sizes), sizes=sizes)
+
+
+def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
+    """One for the interpreter, then the given ones, completed by one that is long enough to rank and one that fits a
+    GPU of 16 GB where none of them does. ``manifest`` has the cost. Raises BadRequest where no size does."""
+    rungs = list(given)
+    if not any(_fits(manifest, it) for it in rungs):
+        rungs.insert(0, _largest(manifest, lambda it: _fits(manifest, it) and not _ranks(manifest, it)))
+    if not any(_ranks(manifest, it) for it in rungs):
+        rungs.append(_smallest(manifest))
+    interpreter = _largest(manifest, lambda it: _elements_of(manifest, it) <= _INTERPRETER_ELEMENTS)
+    first = Workload(name="interpreter", sizes=interpreter.sizes, on="cpu")
+    return [first, *{it.name: it for it in rungs}.values()]
+
+
+def _fits(manifest: Manifest, workload: Workload) -> bool:
+    return planned_bytes(manifest, workload) <= SMALLEST_GPU_BYTES * PLANNED_SHARE
+
+
+def _ranks(manifest: Manifest, workload: Workload) -> bool:
+    seconds = roofline_seconds(manifest, workload, H200) or 0.0
+    return seconds * 1e6 >= limits.RANKED_ROOFLINE_US
+
+
+def _elements_of(manifest: Manifest, workload: Workload) -> int:
+    return sum(math.prod(manifest.shape(arg, workload.sizes)) for arg in manifest.buffers)
+
+
+def _steps(manifest: Manifest) -> list[Workload]:
+    """All sizes alike, doubled in turn: each step doubles one of them."""
+    sizes = dict.fromkeys(manifest.sizes, 4)
+    steps = []
+    for number in range(_MOST_DOUBLINGS * len(sizes)):
+        steps.append(Workload(name=_name(sizes), sizes=dict(sizes)))
+        sizes[manifest.sizes[number % len(sizes)]] *= 2
+    return [it for it in steps if _is_possible(manifest, it.sizes)]
+
+
+def _is_possible(manifest: Manifest, sizes: Mapping[str, int]) -> bool:
+    try:
+        return all(math.prod(manifest.shape(arg, sizes)) >= 0 for arg in manifest.buffers)
+    except ExpressionError:
+        return False
+
+
+def _largest(manifest: Manifest, wanted: Callable[[Workload], bool]) -> Workload:
+    found = [it for it in _steps(manifest) if wanted(it)]
+    if not found:
+        raise BadRequest("No size of this signature is small enough to begin with.", WORKLOAD_HINT)
+    return found[-1]
+
+
+def _smallest(manifest: Manifest) -> Workload:
+    """The first step that takes a fast GPU long enough."""
+    for step in _steps(manifest):
+        if (roofline_seconds(manifest, step, H200) or 0.0) * 1e6 >= _SPARE_TIME * limits.RANKED_ROOFLINE_US:
+            return step
+    raise BadRequest("No size of this signature is long enough to time.", WORKLOAD_HINT)
+
+
+def _name(sizes: Mapping[str, int]) -> str:
+    return " x ".join(f"{value}" for value in sizes.values())[:40]
+
+
+def _placeholder(args: list[Argument]) -> Workload:
+    return Workload(name="none", sizes={arg.name: 64 for arg in args if arg.kind is Kind.SIZE})
+
+
+def _product(arg: Argument) -> str:
+    return " * ".join(text if text.isidentifier() or text.isdigit() else f"({text})" for text in arg.shape)
+
+
+def _bytes(args: list[Argument]) -> str:
+    """Every input read once, every output written once, an inout both."""
+    terms = [
+        f"{arg.dtype.itemsize * (2 if arg.kind is Kind.INOUT else 1)} * {_product(arg)}"
+        for arg in args
+        if arg.kind.buffer
+    ]
+    return " + ".join(terms) or "0"
+
+
+def _elements(args: list[Argument]) -> str:
+    """One operation for each element of a result."""
+    return " + ".join(_product(arg) for arg in args if arg.kind in (Kind.INOUT, Kind.OUTPUT)) or "0"

@@ -1,0 +1,77 @@
+"""Puts the two folders of a new challenge where the course has its others."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from grader.authoring.scaffold.draft import Draft
+from grader.authoring.scaffold.kernels import MUTANTS, Style, cuda_source, triton_source
+from grader.authoring.scaffold.suite import hidden_cases, public_cases
+from grader.authoring.scaffold.texts import cases_text, manifest_text, reference_text, spec_text
+from grader.challenge.loader import Course
+from grader.challenge.model import Manifest
+from grader.challenge.signature import starter
+from grader.errors import BadRequest, Conflict
+from grader.schemas.report import Language
+
+_SLUG = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+def write_challenge(course: Course, draft: Draft) -> list[Path]:
+    """Write ``challenges/<slug>`` and ``reference/<slug>``; returns the two. Nothing that exists is touched.
+
+    Raises Conflict where one of them exists, BadRequest where the draft makes no challenge, ChallengeInvalid where the
+    course has no such track.
+    """
+    folders = check_free(course, draft.slug)
+    course.curriculum.check_track(folders[0] / "challenge.toml", draft.track)
+    files = _files(draft.manifest(), draft.slug)
+    try:
+        for folder, part in zip(folders, files, strict=True):
+            _write(folder, part)
+    except OSError as error:
+        for folder in folders:  # ours: neither was there before
+            shutil.rmtree(folder, ignore_errors=True)
+        raise BadRequest(f"'{error.filename}' cannot be written: {error.strerror}.") from error
+    return folders
+
+
+def check_free(course: Course, slug: str) -> list[Path]:
+    """The two folders that ``slug`` will have. Raises BadRequest where it is none, Conflict where one exists."""
+    if not _SLUG.fullmatch(slug):
+        raise BadRequest(f"'{slug}' is no slug.", "Small letters, digits and _, beginning with a letter.")
+    folders = [course.root / part / slug for part in ("challenges", "reference")]
+    for folder in folders:
+        if folder.exists():
+            raise Conflict(f"'{folder}' exists already; it stays as it is.", "Choose another slug.")
+    return folders
+
+
+def _files(manifest: Manifest, slug: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What students see, and the rest: text by path."""
+    seen = {
+        "challenge.toml": manifest_text(manifest),
+        "spec.md": spec_text(manifest),
+        "cases.py": cases_text(f"The edge cases of {slug}.", public_cases(manifest)),
+    }
+    kept = {
+        "reference.py": reference_text(manifest),
+        "staff/hidden_cases.py": cases_text(f"Staff's own cases of {slug}.", hidden_cases(manifest)),
+        **{f"staff/mutants/{name}.py": triton_source(manifest, style) for name, style in MUTANTS.items()},
+    }
+    if Language.CUDA in manifest.languages:
+        seen["starter.cu"] = starter(manifest, Language.CUDA)
+        kept["staff/solution.cu"] = cuda_source(manifest)
+    if Language.TRITON in manifest.languages:
+        seen["starter.py"] = starter(manifest, Language.TRITON)
+        kept["staff/solution.py"] = triton_source(manifest, Style())
+    return seen, kept
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,196 @@
+"""The example's kernels: a solution in each language, and mutants that each make one mistake of the Triton one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.authoring.scaffold.formula import Formula, formulas
+from grader.challenge.model import Argument, DType, Manifest
+from grader.challenge.signature import c_type, declaration, headers
+from grader.schemas.report import Language
+
+_PLACES = "tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
+
+
+@dataclass(frozen=True)
+class Style:
+    """How the Triton kernel is written; the defaults are right, a mutant has one thing else."""
+
+    about: str = "One program for each block of the result, a mask for the last one."
+    inside: str = "places < total"
+    mask: str = "mask=inside"
+    shift: int = 0
+    blocks: str = "triton.cdiv(total, BLOCK)"
+    runs: str = "total > 0"
+
+
+MUTANTS = {
+    "blocks_rounded_down": Style(
+        "Mistake: the number of blocks is rounded down, so the last ones that fill no whole block are never written.",
+        blocks="total // BLOCK",
+        runs="total >= BLOCK",
+    ),
+    "no_mask": Style("Mistake: the store has no mask, so the last block writes beyond the result.", mask=""),
+    "last_left_out": Style(
+        "Mistake: the bound is off by one, so the last element is never written.", inside="places < total - 1"
+    ),
+    "neighbour_read": Style(
+        "Mistake: the index into the input is off by one, so each element comes from its neighbour.", shift=1
+    ),
+    "small_left_out": Style(
+        "Mistake: returns early where there is less than one block, and not only where there is nothing.",
+        runs="total >= BLOCK",
+    ),
+}
+
+
+def triton_source(manifest: Manifest, style: Style) -> str:
+    """A submission in Triton: a kernel for each result, called in turn."""
+    made = formulas(manifest)
+    kernels = "\n\n".join(_triton_kernel(it, style) for it in made)
+    calls = "".join(_triton_call(it, style) for it in made)
+    return (
+        f'"""{style.about}"""\n\nimport triton\nimport triton.language as tl\n\nBLOCK = 1024\n\n\n'
+        f"{kernels}\n\n{declaration(manifest, Language.TRITON)}:\n"
+        f"{calls.rstrip()}\n"
+    )
+
+
+def _triton_kernel(formula: Formula, style: Style) -> str:
+    index = "places" if formula.in_place else "last - places % (last + 1)"
+    if style.shift:
+        index = f"({index} + {style.shift}) % (last + 1)"
+    mask = f", {style.mask}" if style.mask else ""
+    return (
+        f"@triton.jit\ndef compute_{formula.result.name}(source, result, last, total, BLOCK: tl.constexpr):\n"
+        "    # 64 bits before the multiplication: a 32-bit index wraps round from 2^31 elements on.\n"
+        f"    places = {_PLACES}\n"
+        f"    inside = {style.inside}\n"
+        f"    values = tl.load(source + {index}, mask=inside)\n"
+        f"    tl.store(result + places, {_triton_value(formula)}{mask})\n"
+    )
+
+
+def _triton_value(formula: Formula) -> str:
+    """Computed in float32 or more: the interpreter knows no arithmetic of narrower floats."""
+    kind = formula.result.dtype.value
+    values = "values"
+    if formula.source.dtype in (DType.FLOAT16, DType.BFLOAT16):
+        values = "values.to(tl.float32)"
+    if formula.doubles:
+        same = formula.result.dtype is formula.source.dtype and values == "values"
+        return "values + values" if same else f"({values} * 2).to(tl.{kind})"
+    if formula.asks:
+        return _to(f"({values} > 0)", kind)
+    return _to(values, kind) if formula.converts else "~values"
+
+
+def _to(values: str, kind: str) -> str:
+    """The interpreter makes a bfloat16 of nothing but a float32."""
+    return f"{values}.to(tl.float32).to(tl.bfloat16)" if kind == "bfloat16" else f"{values}.to(tl.{kind})"
+
+
+def _triton_call(formula: Formula, style: Style) -> str:
+    result, source = formula.result.name, formula.source.name
+    lines = [
+        f"total = {result}.numel()",
+        f"if {source}.numel() == 0:",
+        f"    {result}.fill_({formula.value(0)})  # nothing to read, and something to write nevertheless",
+        f"elif {style.runs}:",
+        f"    grid = ({style.blocks},)",
+        f"    compute_{result}[grid]({source}, {result}, {source}.numel() - 1, total, BLOCK=BLOCK)",
+    ]
+    return "".join(f"    {line}\n" for line in lines)
+
+
+def cuda_source(manifest: Manifest) -> str:
+    """A submission in CUDA: a kernel for each result, one thread for each element."""
+    made = formulas(manifest)
+    includes = "".join(f"#include <{name}>\n" for name in ["cstdint", "cuda_runtime.h", *headers(manifest)])
+    kernels = "\n".join(_cuda_kernel(it) for it in made)
+    calls = "".join(_cuda_call(it) for it in made)
+    return (
+        f"// {manifest.title}: one thread for each element of a result.\n{includes}\n"
+        "constexpr int kThreads = 256;\n\n"
+        f"{_cuda_helpers(made)}{kernels}\n"
+        f"{declaration(manifest, Language.CUDA)} {{\n{calls}}}\n"
+    )
+
+
+def _cuda_kernel(formula: Formula) -> str:
+    index = "i" if formula.in_place else "last - i % (last + 1)"
+    source, result = c_type(formula.source), _plain(formula.result)
+    name = formula.result.name
+    lines = [
+        f"__global__ void compute_{name}({source} source, {result}* result, int64_t last, int64_t total) {{",
+        "    // 64 bits before the multiplication: a 32-bit index wraps round from 2^31 elements on.",
+        "    const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;",
+        "    if (i >= total) return;  // the last block may have threads to spare",
+        "    // Where there is nothing to read there may be something to write.",
+        f"    const {_plain(formula.source)} value = last < 0 ? {_plain(formula.source)}(0) : source[{index}];",
+        f"    result[i] = {_cuda_value(formula)};",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(arg: Argument) -> str:
+    return c_type(arg).removeprefix("const ").removesuffix("*")
+
+
+def _cuda_value(formula: Formula) -> str:
+    kind = _plain(formula.result)
+    wide = "double" if DType.FLOAT64 in (formula.result.dtype, formula.source.dtype) else "float"
+    if formula.doubles:
+        return f"static_cast<{kind}>(2 * static_cast<{wide}>(value))"
+    if formula.converts:
+        return f"static_cast<{kind}>(value)"
+    if formula.asks:
+        return f"static_cast<{kind}>(static_cast<{wide}>(value) > 0 ? 1.0f : 0.0f)"
+    return f"static_cast<{kind}>(~value)"
+
+
+def _cuda_call(formula: Formula) -> str:
+    total, count = (_cuda_count(arg) for arg in (formula.result, formula.source))
+    name, source = formula.result.name, formula.source.name
+    return (
+        f"    if (const int64_t total = {total}; total > 0) {{  // a grid of 0 blocks is a launch error\n"
+        "        const auto blocks = static_cast<unsigned>((total + kThreads - 1) / kThreads);\n"
+        f"        compute_{name}<<<blocks, kThreads>>>({source}, {name}, {count} - 1, total);\n    }}\n"
+    )
+
+
+def _cuda_count(arg: Argument) -> str:
+    return " * ".join(_c_expression(ast.parse(text, mode="eval").body) for text in arg.shape)
+
+
+def _c_expression(node: ast.expr) -> str:
+    """A shape expression in C++. Every number is an int64_t, so that no product overflows on the way."""
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return f"int64_t{{{value}}}"
+        case ast.Name(id=name):
+            return name
+        case ast.BinOp(left=left, op=op, right=right):
+            sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Mod: "%"}.get(type(op), "/")
+            return f"({_c_expression(left)} {sign} {_c_expression(right)})"
+        case ast.UnaryOp(operand=operand):
+            return f"(-{_c_expression(operand)})"
+        case ast.Call(func=ast.Name(id=name), args=[first, second]):
+            return f"{name}_of({_c_expression(first)}, {_c_expression(second)})"
+    raise AssertionError(f"unchecked expression node {node!r}")
+
+
+_HELPERS = {
+    "min": "static int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }\n",
+    "max": "static int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }\n",
+    "cdiv": "static int64_t cdiv_of(int64_t a, int64_t b) { return (a + b - 1) / b; }\n",
+}
+
+
+def _cuda_helpers(made: Sequence[Formula]) -> str:
+    texts = " ".join(text for it in made for arg in (it.result, it.source) for text in arg.shape)
+    found = "".join(code for name, code in _HELPERS.items() if f"{name}(" in texts)
+    return f"{found}\n" if found else ""

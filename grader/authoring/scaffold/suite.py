@@ -1,0 +1,181 @@
+"""The edge-case suite of a new challenge, from its signature: every edge of every size, every value of a float."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from grader.challenge.expression import ExpressionError
+from grader.challenge.model import DType, Kind, Manifest
+
+Sizes = Mapping[str, int]
+_BASIC = {1: (1000,), 2: (24, 40), 3: (12, 10, 14)}
+_ODD = {1: (777,), 2: (33, 21), 3: (11, 9, 13)}
+_PRIME = {1: (1009,), 2: (31, 37), 3: (11, 7, 13)}
+_LARGE = {1: (50_003,), 2: (211, 239), 3: (37, 41, 35)}
+# Where no buffer has two dimensions the sizes themselves must be large.
+_LONG = {1: (50_003,), 2: (20_011, 10_007), 3: (20_011, 10_007, 5003)}
+_LARGE_ELEMENTS = 1000
+_VALUES = {1: (300,), 2: (20, 17), 3: (8, 7, 6)}
+_MORE = 5
+# Just off the blocks that students choose.
+_EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
+_BESIDE = 3
+# What the formatter of the house breaks.
+_LINE = 110
+# Per float type: values whose double is finite, values near zero, and values below the smallest normal number.
+_HUGE = {DType.FLOAT16: "3e4", DType.FLOAT64: "8e307"}
+_TINY = {DType.FLOAT16: "1e-3", DType.FLOAT64: "1e-300"}
+_DENORMAL = {DType.FLOAT16: "5e-5", DType.FLOAT64: "1e-309"}
+_BOUNDS = (("huge", _HUGE, "1.6e38"), ("tiny", _TINY, "1e-30"), ("denormal", _DENORMAL, "1e-39"))
+_PLAIN = {
+    "zeros": ("zeros", "Constant(0)"),
+    "ones": ("ones", "Constant(1)"),
+    "nan": ("nan", "Sprinkle(NAN)"),
+    "all_nan": ("nan", "Constant(NAN)"),
+    "pos_inf": ("pos_inf", "Sprinkle(INF, 0.2)"),
+    "neg_inf": ("neg_inf", "Sprinkle(-INF, 0.2)"),
+}
+_RANGES = {
+    DType.INT8: (-128, 127),
+    DType.UINT8: (0, 255),
+    DType.INT32: (-(2**31), 2**31 - 1),
+    # A recipe draws in float64, which holds whole numbers up to here.
+    DType.INT64: (-(2**53), 2**53),
+}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A case as it will be written. ``inputs`` are recipes as Python text."""
+
+    name: str
+    category: str
+    sizes: Sizes
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+    def line(self) -> str:
+        words = [f'"{self.name}"', f'"{self.category}"']
+        words += [f"{name}={value}" for name, value in self.sizes.items()]
+        if self.inputs:
+            inputs = ", ".join(f'"{name}": {recipe}' for name, recipe in self.inputs.items())
+            words.append(f"inputs={{{inputs}}}")
+        if self.note:
+            words.append(f'note="{self.note}"')
+        line = f"        case({', '.join(words)}),"
+        if len(line) <= _LINE:
+            return line
+        return "\n".join(["        case(", *[f"            {word}," for word in words], "        ),"])
+
+
+def public_cases(manifest: Manifest) -> list[Planned]:
+    """What students see: shapes first, then values."""
+    return [*_shapes(manifest), *_values(manifest)]
+
+
+def hidden_cases(manifest: Manifest) -> list[Planned]:
+    """Other sizes and another mixture of values than the public suite has."""
+    sizes = _sizes(manifest, {1: (8191,), 2: (67, 43), 3: (17, 19, 7)})
+    cases = [Planned("hidden_prime", "prime", sizes)] if sizes else []
+    if floats := _floats(manifest):
+        small = _sizes(manifest, {1: (515,), 2: (13, 29), 3: (7, 5, 9)})
+        cases += [Planned("hidden_nan", "nan", small, dict.fromkeys(floats, "Sprinkle(NAN, 0.1)"))]
+    return cases
+
+
+def _shapes(manifest: Manifest) -> list[Planned]:
+    found = [
+        Planned("basic", "basic", _sizes(manifest, _BASIC)),
+        *_empty(manifest),
+        Planned("one_element", "one_element", dict.fromkeys(manifest.sizes, 1)),
+        Planned("odd", "odd", _sizes(manifest, _ODD)),
+        Planned("prime", "prime", _sizes(manifest, _PRIME)),
+        *_edges(manifest),
+        Planned("large", "large", _large(manifest)),
+    ]
+    return [it for it in found if is_possible(manifest, it.sizes)]
+
+
+def _empty(manifest: Manifest) -> Iterator[Planned]:
+    note = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
+    for name in manifest.sizes:
+        yield Planned(f"{name}_0", "empty", {**_sizes(manifest, {}), name: 0}, note=note)
+    if len(manifest.sizes) > 1:
+        yield Planned("all_0", "empty", dict.fromkeys(manifest.sizes, 0))
+
+
+def _edges(manifest: Manifest) -> Iterator[Planned]:
+    """Each size by itself at each edge, the others small."""
+    for name in manifest.sizes:
+        for edge in _EDGES:
+            sizes = {**dict.fromkeys(manifest.sizes, _BESIDE), name: edge}
+            yield Planned(f"{name}_{edge}", "block_edge", sizes)
+
+
+def _values(manifest: Manifest) -> list[Planned]:
+    """All at the same sizes: a kernel that keeps its last answer gives it again, and is wrong."""
+    sizes = _sizes(manifest, _VALUES)
+    floats, integers = _floats(manifest), _integers(manifest)
+    plain = {name: recipe for name, recipe in _PLAIN.items() if floats or name in ("zeros", "ones")}
+    found = [
+        Planned(name, category, sizes, dict.fromkeys(floats or integers, recipe))
+        for name, (category, recipe) in plain.items()
+    ]
+    for name, table, usual in _BOUNDS if floats else ():
+        recipes = {arg: _uniform(table.get(dtype, usual)) for arg, dtype in floats.items()}
+        found.append(Planned(name, name, sizes, recipes))
+    if integers:
+        ranges = {name: _range(dtype) for name, dtype in integers.items()}
+        found.append(Planned("extremes", "range", sizes, ranges))
+    return found
+
+
+def _uniform(bound: str) -> str:
+    return f"Uniform(-{bound}, {bound})"
+
+
+def _range(dtype: DType) -> str:
+    low, high = _RANGES[dtype]
+    return f"Choice(({low}, {high}, 0, 1))"
+
+
+def _floats(manifest: Manifest) -> dict[str, DType]:
+    return {name: dtype for name, dtype in _readable(manifest).items() if dtype.floating}
+
+
+def _integers(manifest: Manifest) -> dict[str, DType]:
+    return {name: dtype for name, dtype in _readable(manifest).items() if not dtype.floating}
+
+
+def _readable(manifest: Manifest) -> dict[str, DType]:
+    return {arg.name: arg.dtype for arg in manifest.buffers if arg.kind is not Kind.OUTPUT}
+
+
+def _sizes(manifest: Manifest, table: Mapping[int, Sequence[int]]) -> dict[str, int]:
+    """The sizes that ``table`` has for so many, the rest small; in an order in which no buffer is empty, if any is."""
+    names = manifest.sizes
+    values = [*table.get(min(len(names), 3), ()), *[_MORE] * len(names)][: len(names)]
+    turns = [values, values[::-1], sorted(values), sorted(values, reverse=True)]
+    tried = [dict(zip(names, turned, strict=True)) for turned in turns]
+    possible = [sizes for sizes in tried if is_possible(manifest, sizes)]
+    return next((it for it in possible if all(_counts(manifest, it))), next(iter(possible), tried[0]))
+
+
+def _large(manifest: Manifest) -> dict[str, int]:
+    sizes = _sizes(manifest, _LARGE)
+    enough = is_possible(manifest, sizes) and sum(_counts(manifest, sizes)) >= _LARGE_ELEMENTS
+    return sizes if enough else _sizes(manifest, _LONG)
+
+
+def _counts(manifest: Manifest, sizes: Sizes) -> list[int]:
+    return [math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers]
+
+
+def is_possible(manifest: Manifest, sizes: Sizes) -> bool:
+    """Whether no shape has a negative dimension there."""
+    try:
+        return min(_counts(manifest, sizes)) >= 0
+    except ExpressionError:
+        return False

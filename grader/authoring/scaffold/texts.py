@@ -1,0 +1,266 @@
+"""The files of a new challenge that are read as text: manifest, spec, cases, reference."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+from grader.authoring.scaffold.formula import Formula, formulas
+from grader.authoring.scaffold.suite import Planned, is_possible
+from grader.challenge.model import Argument, DType, Kind, Manifest
+
+_RECIPES = ("INF", "NAN", "Choice", "Constant", "Sprinkle", "Uniform")
+
+
+# Triton's interpreter has no denormal bfloat16: it gives a small normal number instead.
+_FLUSHED = 2.4e-38
+_TOLERANCE = {
+    True: "The example is exact in every precision.",
+    False: "The example is exact in every precision, but for denormal numbers in Triton's interpreter.",
+}
+# What the formatter of the house breaks.
+_LINE = 110
+
+
+def manifest_text(manifest: Manifest) -> str:
+    """``challenge.toml``, in the order in which one reads it."""
+    exact = all(arg.dtype is not DType.BFLOAT16 for arg in manifest.results)
+    lines = [
+        f"title = {_quoted(manifest.title)}",
+        f"track = {_quoted(manifest.track)}",
+        f"order = {manifest.order}",
+        f"difficulty = {_quoted(manifest.difficulty)}",
+        "tags = []",
+        "version = 1",
+        f"languages = [{', '.join(_quoted(it.value) for it in manifest.languages)}]",
+    ]
+    lines += [line for arg in manifest.args for line in _argument(arg)]
+    lines += [
+        f"\n# {_TOLERANCE[exact]} `grader challenge check` proposes values for yours.",
+        f"[tolerance]\natol = {0.0 if exact else _FLUSHED}\nrtol = 0.0",
+        "\n# The least that must move and be done: every input read once, every result written once.",
+        f"[cost]\nbytes = {_quoted(manifest.cost.bytes)}\nflops = {_quoted(manifest.cost.flops)}",
+    ]
+    for workload in manifest.workloads:
+        on = '\non = "cpu"' if workload.on == "cpu" else ""
+        sizes = ", ".join(f"{name} = {value}" for name, value in workload.sizes.items())
+        lines.append(f"\n[[workloads]]\nname = {_quoted(workload.name)}{on}\nsizes = {{ {sizes} }}")
+    lines += [
+        "\n[limits]\ncase_seconds = 10",
+        "\n[grading]\ncorrectness_points = 70\ntiers = [{ speedup = 0.8, points = 30 }]",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _argument(arg: Argument) -> list[str]:
+    lines = ["\n[[args]]", f"name = {_quoted(arg.name)}", f"kind = {_quoted(arg.kind.value)}"]
+    if arg.kind is not Kind.SIZE:
+        lines.append(f"dtype = {_quoted(arg.dtype.value)}")
+    if arg.shape:
+        lines.append(f"shape = [{', '.join(map(_quoted, arg.shape))}]")
+    if arg.value is not None:
+        lines.append(f"value = {arg.value}")
+    if arg.values.dist == "integers":
+        lines.append(f'values = {{ dist = "integers", low = {arg.values.low}, high = {arg.values.high} }}')
+    return lines
+
+
+def _quoted(text: str) -> str:
+    """A TOML string; JSON's escapes are TOML's, too."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def cases_text(title: str, cases: Sequence[Planned]) -> str:
+    """``cases.py`` or ``hidden_cases.py``."""
+    body = "\n".join(it.line() for it in cases)
+    used = [name for name in _RECIPES if name in body]
+    imports = ", ".join(
+        sorted([*used, "Case", "case"], key=lambda it: (it != it.upper(), it[0].islower(), it))
+    )
+    return (
+        f'"""{title}"""\n\nfrom grader.challenge.cases import {imports}\n\n\n'
+        f"def cases() -> list[Case]:\n    return [\n{body}\n    ]\n"
+    )
+
+
+def reference_text(manifest: Manifest) -> str:
+    """``reference.py``: the example in PyTorch, in the precision of its inputs."""
+    given = [arg for arg in manifest.args if arg.kind is not Kind.OUTPUT]
+    types = {Kind.SIZE: "int", Kind.SCALAR: "float"}
+    parameters = ", ".join(f"{arg.name}: {types.get(arg.kind, 'torch.Tensor')}" for arg in given)
+    made = formulas(manifest)
+    values = [_value(it) for it in made]
+    one = "torch.Tensor"
+    returns = one if len(made) == 1 else f"tuple[{', '.join([one] * len(made))}]"
+    head = f"def reference({parameters}) -> {returns}:"
+    if len(head) > _LINE:
+        head = f"def reference(\n    {parameters}\n) -> {returns}:"
+    words = ";\n    ".join(f"{it.result.name}[i] = {it.words}" for it in made)
+    spread = "" if all(it.in_place for it in made) else _SPREAD
+    return (
+        f'"""The contract of {manifest.title}: what PyTorch does. Replace the example by your own operation."""\n\n'
+        f"import torch\n\n\n{spread}{head}\n"
+        f'    """{words}."""\n    return {", ".join(values)}\n'
+    )
+
+
+_SPREAD = '''def spread(values: torch.Tensor, *shape: int) -> torch.Tensor:
+    """The elements of ``values`` from its end, over and over, in ``shape``; zeros where there are none."""
+    count = values.numel()
+    if count == 0:
+        return values.new_zeros(shape)
+    places = torch.arange(torch.Size(shape).numel(), device=values.device)
+    return values.reshape(-1)[count - 1 - places % count].reshape(shape)
+
+
+'''
+
+
+def _value(formula: Formula) -> str:
+    source = formula.source.name
+    if not formula.in_place:
+        source = f"spread({', '.join([source, *map(_python, formula.result.shape)])})"
+    kind = f"torch.{formula.result.dtype.value}"
+    if formula.doubles:
+        return f"{source} + {source}"
+    if formula.converts:
+        return f"{source}.to({kind})"
+    return f"({source} > 0).to({kind})" if formula.asks else f"~{source}"
+
+
+def _python(text: str) -> str:
+    """A shape expression in Python, which lacks only cdiv."""
+    return ast.unparse(ast.parse(text)).replace("cdiv(", "(lambda a, b: -(-a // b))(")
+
+
+def spec_text(manifest: Manifest) -> str:
+    """``spec.md`` with every section that `grader challenge check` wants, and an example that holds."""
+    made = formulas(manifest)
+    equations = "\n".join(f"{it.result.name}[i] = {it.words}" for it in made)
+    names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
+    unchanged = f"\n| always | {names} must be unchanged afterwards |" if names else ""
+    empty = "\n".join(
+        f"| `{name} = 0` | what has no element is neither read nor written |" for name in manifest.sizes
+    )
+    return _SPEC.format(
+        title=manifest.title,
+        equations=equations,
+        example=_example(manifest, made),
+        empty=empty,
+        unchanged=unchanged,
+        bytes=manifest.cost.bytes,
+    )
+
+
+_SPEC = """# {title}
+
+Say here in a few sentences what the operation is, where it is met, and what it teaches. This text and the operation
+below are an example, to be replaced by yours; each index counts the elements of its array row by row.
+
+```
+{equations}
+```
+
+## Example
+
+```example
+{example}
+```
+
+## Contract
+
+| when | then |
+| --- | --- |
+{empty}
+| sizes are no multiples of your block | right all the same; nothing outside the arrays is read or written |
+| an element is NaN or infinite | what PyTorch does with it |{unchanged}
+
+## Speed
+
+At least `{bytes}` bytes must move: no kernel is faster than that over the memory's bandwidth.
+
+## Hints
+
+<details><summary>Where do I start?</summary>
+
+Give each thread (CUDA) or each lane of a program (Triton) one element of the result. The number of threads is
+rounded up to whole blocks, so the last ones have nothing to do.
+
+</details>
+<details><summary>It fails on some sizes only</summary>
+
+Look at which: one above a multiple of your block points at a missing mask, below one block at a number of blocks that
+was rounded down.
+
+</details>
+<details><summary>It is right, but slow</summary>
+
+Neighbouring threads should touch neighbouring addresses, and each should have several loads under way.
+
+</details>
+
+## Background
+
+- [The CUDA programming guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/): threads, blocks, memory
+- [Triton's tutorials](https://triton-lang.org/main/getting-started/tutorials/index.html): programs and masks
+"""
+
+
+def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
+    """Small sizes, inputs that count up from 1, and what comes out of them, as TOML."""
+    sizes = _example_sizes(manifest)
+    numbers = {
+        arg.name: [number + 1 for number in range(math.prod(manifest.shape(arg, sizes)))]
+        for arg in manifest.buffers
+        if arg.kind is not Kind.OUTPUT
+    }
+    results = {it.result.name: _computed(manifest, it, numbers[it.source.name], sizes) for it in made}
+    lines = []
+    for arg in manifest.args:
+        if arg.kind is Kind.SIZE:
+            lines.append(f"{arg.name} = {sizes[arg.name]}")
+        elif arg.kind is Kind.SCALAR:
+            lines.append(f"{arg.name} = {arg.value}")
+        elif arg.kind is Kind.OUTPUT:
+            lines.append(_array(manifest, arg, arg.name, results[arg.name], sizes))
+        else:
+            lines.append(_array(manifest, arg, arg.name, numbers[arg.name], sizes))
+            if arg.kind is Kind.INOUT:
+                lines.append(_array(manifest, arg, f"{arg.name}_after", results[arg.name], sizes))
+    return "\n".join(lines)
+
+
+def _example_sizes(manifest: Manifest) -> dict[str, int]:
+    """2 or 3 each, the first combination that the shapes take."""
+    for values in itertools.product((2, 3, 1), repeat=len(manifest.sizes)):
+        sizes = dict(zip(manifest.sizes, values, strict=True))
+        if is_possible(manifest, sizes):
+            return sizes
+    return dict.fromkeys(manifest.sizes, 4)
+
+
+def _computed(
+    manifest: Manifest, formula: Formula, numbers: Sequence[float], sizes: Mapping[str, int]
+) -> list[float]:
+    total = math.prod(manifest.shape(formula.result, sizes))
+    if not numbers:
+        return [0] * total
+    if formula.in_place:
+        return [formula.value(number) for number in numbers]
+    return [formula.value(numbers[len(numbers) - 1 - place % len(numbers)]) for place in range(total)]
+
+
+def _array(
+    manifest: Manifest, arg: Argument, name: str, numbers: Sequence[float], sizes: Mapping[str, int]
+) -> str:
+    nested: list[object] = [float(it) if arg.dtype.floating else int(it) for it in numbers]
+    for dimension in reversed(manifest.shape(arg, sizes)[1:]):
+        nested = (
+            [nested[start : start + dimension] for start in range(0, len(nested), dimension)]
+            if dimension
+            else []
+        )
+    return f"{name} = {nested}"
