@@ -50,9 +50,12 @@ class Gate(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """How many rounds. ``seconds`` bounds one workload: no further round starts after it."""
+    """How many rounds: ``rounds``, and up to ``most_rounds`` while the median is not known to ``enough`` of itself.
+    ``seconds`` bounds one workload: no further round starts after it."""
 
     rounds: int = 15
+    most_rounds: int = 15
+    enough: float = 0.001
     control_rounds: int = 7
     warm_up: int = 2
     seconds: float = 6.0
@@ -165,6 +168,9 @@ class Device(Protocol):
 
     def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec: ...
 
+    def before_workload(self) -> None:
+        """Forget what earlier work left behind, so that everybody's rounds begin from a like state."""
+
     def before_round(self) -> None:
         """Finish what is under way and bring the device to a like state for everybody; then the call is queued."""
 
@@ -214,6 +220,9 @@ class HostDevice:
     def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec:
         spec = _HOST_SPECS[purpose]
         return replace(spec, memory_bytes=memory_bytes) if purpose is Purpose.RUN else spec
+
+    def before_workload(self) -> None:
+        """Nothing is kept that could matter."""
 
     def before_round(self) -> None:
         """Nothing to burn: the host's clock speed is not ours to settle."""

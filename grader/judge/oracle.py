@@ -54,19 +54,11 @@ def ask(challenge: Challenge, case: Case, seed: int, device: str = "cpu", draw_o
     manifest = challenge.manifest
     drawn = draw_inputs(manifest, case, seed, draw_on)
     inputs = {name: values.to(device) for name, values in drawn.items()}
-    arguments = {
-        **{
-            name: values.double() if values.is_floating_point() else values.clone()
-            for name, values in inputs.items()
-        },
-        **scalar_values(manifest, case),
-        **case.sizes,
-    }
     reference = challenge.reference
-    outputs = _results(challenge, case, reference.compute, arguments, round_to_dtype=True)
+    outputs = _results(challenge, case, reference.compute, inputs, round_to_dtype=True)
     magnitudes: dict[str, torch.Tensor] = {}
     if reference.magnitude is not None:
-        magnitudes = _results(challenge, case, reference.magnitude, arguments, round_to_dtype=False)
+        magnitudes = _results(challenge, case, reference.magnitude, inputs, round_to_dtype=False)
         if device != "cpu":
             magnitudes = {name: values.float() for name, values in magnitudes.items()}
     return Question(inputs, outputs, magnitudes)
@@ -76,16 +68,21 @@ def _results(
     challenge: Challenge,
     case: Case,
     function: Callable[..., Any],
-    arguments: Mapping[str, Any],
+    inputs: Mapping[str, torch.Tensor],
     *,
     round_to_dtype: bool,
 ) -> dict[str, torch.Tensor]:
+    """What ``function`` gives on float64 copies of the inputs, which it may overwrite."""
     import torch
 
     where = f"{challenge.slug}: {getattr(function, '__name__', 'reference')}() on case '{case.name}'"
-    fresh = {name: it.clone() if isinstance(it, torch.Tensor) else it for name, it in arguments.items()}
+    copies = {
+        name: values.to(torch.float64 if values.is_floating_point() else values.dtype, copy=True)
+        for name, values in inputs.items()
+    }
+    scalars = scalar_values(challenge.manifest, case)
     try:
-        returned = function(**fresh)
+        returned = function(**copies, **scalars, **case.sizes)
     except Exception as error:  # staff's code: whatever it raises, the challenge is at fault
         raise ChallengeInvalid(f"{where}: {type(error).__name__}: {error}") from error
     tensors = returned if isinstance(returned, tuple) else (returned,)
@@ -102,7 +99,7 @@ def _results(
                 f"{where}: '{arg.name}' has shape {list(tensor.shape)}, expected {list(shape)}"
             )
         dtype = getattr(torch, arg.dtype.value) if round_to_dtype else torch.float64
-        on = next((it.device for it in arguments.values() if isinstance(it, torch.Tensor)), tensor.device)
+        on = next((values.device for values in inputs.values()), tensor.device)
         named[arg.name] = tensor.detach().to(on, dtype).contiguous()
     return named
 

@@ -91,6 +91,7 @@ class Stopwatch:
         self._part = part
         self._drawn = 0
         scalars = scalar_values(challenge.manifest, self.case)
+        device.before_workload()
         self.arena = Arena(challenge.manifest, workload.sizes, scalars, device.memories)
         self._watch = device.watch(self.arena)
 
@@ -98,15 +99,16 @@ class Stopwatch:
         """Half of the control's rounds, each with its call's known length in seconds. Raises a ChannelError."""
         with self._bound(remote):
             record = self.device.record()
-            return self._rounds(remote, self.plan.control_rounds, record, checked=False, gated=True)
+            count = self.plan.control_rounds
+            return self._rounds(remote, count, count, record, checked=False, gated=True)
 
     def own(self, remote: Remote, *, checked: bool = True) -> Own:
         """The rounds of a submission or baseline. ``checked``: a wrong output ends it (a baseline is ours, and
         returns its result). Raises WrongInTiming, or a ChannelError where the box fails."""
         with self._bound(remote):
             gated = self._warm_up(remote)
-            record = self.device.record()
-            rounds = self._rounds(remote, self.plan.rounds, record, checked=checked, gated=gated)
+            record, fewest, most = self.device.record(), self.plan.rounds, self.plan.most_rounds
+            rounds = self._rounds(remote, fewest, most, record, checked=checked, gated=gated)
         return Own([it for it, _ in rounds], gated, record.state())
 
     @contextmanager
@@ -136,20 +138,25 @@ class Stopwatch:
         return True
 
     def _rounds(
-        self, remote: Remote, count: int, record: Record, *, checked: bool, gated: bool
+        self, remote: Remote, fewest: int, most: int, record: Record, *, checked: bool, gated: bool
     ) -> list[ControlRound]:
-        """``count`` rounds after warm-up, each with the call's known length (a control's; else meaningless)."""
+        """Rounds after warm-up, each with the call's known length (a control's; else meaningless): ``fewest``, and up
+        to ``most`` while they differ too much."""
         end = time.perf_counter() + self.plan.seconds
         for _ in range(self.plan.warm_up):
             self._round(remote, checked=checked, gated=gated)
         kept: list[ControlRound] = []
-        while len(kept) < count:
+        while len(kept) < fewest or (len(kept) < most and not self._known_well(kept)):
             timed = self._round(remote, checked=checked, gated=gated)
             if record.round_counts():
                 kept.append(timed)
             if len(kept) >= _FEWEST_ROUNDS and time.perf_counter() > end:
                 break
         return kept
+
+    def _known_well(self, rounds: Sequence[ControlRound]) -> bool:
+        gates = [it.gate for it, _ in rounds]
+        return Z95 * median_error(gates) <= self.plan.enough * statistics.median(gates)
 
     def _round(self, remote: Remote, *, checked: bool, gated: bool) -> ControlRound:
         seed = self._fresh_seed()
