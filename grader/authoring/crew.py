@@ -7,19 +7,21 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 
 from grader.authoring.calibrate import calibrate, calibration_checks
 from grader.authoring.categories import category_checks
 from grader.authoring.costs import cost_checks
 from grader.authoring.examples import example_check
-from grader.authoring.findings import Check, Status, Tried
+from grader.authoring.findings import Check, Role, Status, Tried
+from grader.authoring.measure import calibrated_check, measured_check
 from grader.authoring.specs import text_checks
 from grader.authoring.subjects import subjects
 from grader.authoring.trial import Bench
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge, Course
-from grader.errors import ChallengeInvalid
+from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.device import Device, make_device
 from grader.judge.oracle import workload_case
 from grader.judge.request import CPU
@@ -28,12 +30,21 @@ from grader.sandbox.forked_box import ForkedBoxes
 from grader.schemas.report import Language
 
 
+class Part(StrEnum):
+    """What a piece of work is: all that runs no submission, one submission against the suite, or a timed run."""
+
+    FILES = "files"
+    SUBMISSION = "submission"
+    MEASURED = "measured"
+
+
 @dataclass(frozen=True)
 class Work:
-    """One piece: submission ``number`` of a challenge against its suite, or (None) all that runs no submission."""
+    """One piece of work on a challenge; ``number`` is that of a submission."""
 
     slug: str
-    number: int | None = None
+    part: Part = Part.FILES
+    number: int = 0
     label: str = "files, reference, tolerance, costs"
     languages: tuple[Language, ...] = ()
     matrix: bool = False
@@ -64,33 +75,41 @@ class _Desk:
 
 
 _desk: _Desk | None = None
+_unusable: GraderError | None = None
 
 
 def begin(course: Path, device: str) -> None:
     """Called once in each process of the pool, before its first work."""
-    global _desk
+    global _desk, _unusable
     # Ctrl-C goes to the whole terminal; the process that was started decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _desk = _Desk(course, device)
+    try:
+        _desk = _Desk(course, device)
+    except GraderError as error:  # raised here it would be lost: a pool tells no reason
+        _unusable = error
+        return
     atexit.register(_desk.boxes.close)
 
 
 def do(work: Work) -> Done:
     """Do one piece of work. Raises BoxUnavailable where the machine fails; what the challenge gets wrong is a check."""
+    if _unusable is not None:
+        raise _unusable
     assert _desk is not None, "begin() comes first"
     began = time.perf_counter()
     bench = _desk.bench(work.slug)
-    if work.number is None:
-        done = Done(checks=examine(bench.challenge, _desk.device))
-    else:
-        subject = subjects(bench.challenge, work.languages)[work.number]
-        done = _tried(bench, lambda: [bench.try_out(subject, every_case=work.matrix)])
+    files = work.part is Part.FILES
+    done = Done(checks=examine(bench.challenge, _desk.device)) if files else _run(bench, work)
     return replace(done, seconds=time.perf_counter() - began)
 
 
-def _tried(bench: Bench, run: Callable[[], list[Tried]]) -> Done:
+def _run(bench: Bench, work: Work) -> Done:
     try:
-        return Done(tried=run())
+        made = subjects(bench.challenge, work.languages)
+        if work.part is Part.MEASURED:
+            solutions = [it for it in made if it.role is Role.SOLUTION]
+            return Done(checks=[calibrated_check(bench), measured_check(bench, solutions)])
+        return Done(tried=[bench.try_out(made[work.number], every_case=work.matrix)])
     except ChallengeInvalid as error:  # the same for every submission: the checks without one say it once
         return Done(checks=[Check(name="suite", status=Status.ERROR, summary=error.message)])
 
@@ -119,9 +138,8 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
 
 
 def _calibrated(challenge: Challenge, device: Device) -> list[Check]:
+    """A GPU's workloads are left to the timed runs: side by side they would not fit its memory."""
     cases: list[Case] = [*challenge.cases, *challenge.hidden_cases]
-    on = "cpu" if device.name == CPU else "gpu"
-    for workload in challenge.manifest.workloads:
-        if workload.on == on and not device.fits(challenge, workload.sizes):
-            cases.append(workload_case(challenge, workload))
+    if device.name == CPU:
+        cases += [workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == "cpu"]
     return calibration_checks(challenge, calibrate(challenge, cases, device.torch_device))

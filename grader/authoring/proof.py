@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.authoring.crew import Done, Work, begin, do
+from grader.authoring.crew import Done, Part, Work, begin, do
 from grader.authoring.findings import Check, Proof, Proofs, Status, Tried
 from grader.authoring.subjects import subjects
 from grader.authoring.verdicts import suite_checks
@@ -45,6 +45,11 @@ class _Draft:
     tried: list[Tried] = field(default_factory=list)
     seconds: float = 0.0
 
+    def add(self, done: Done) -> None:
+        self.checks += done.checks
+        self.tried += done.tried
+        self.seconds += done.seconds
+
 
 OnProgress = Callable[[int, int, str], None]
 
@@ -57,13 +62,14 @@ def prove(course: Path, slugs: Sequence[str], options: Options, on_progress: OnP
     began = time.perf_counter()
     drafts = {slug: _Draft(slug) for slug in slugs}
     work = [it for slug in slugs for it in _plan(Course(course), drafts[slug], options)]
-    with _pool(course, options, len(work)) as pool:
-        for done, (one, result) in enumerate(_results(pool, work), 1):
-            draft = drafts[one.slug]
-            draft.checks += result.checks
-            draft.tried += result.tried
-            draft.seconds += result.seconds
-            on_progress(done, len(work), f"{one.slug}: {one.label}")
+    # Timed runs come last, one at a time, when nothing else is on the GPU.
+    timed = [Work(slug, Part.MEASURED, 0, "a timed run", options.languages) for slug in _timed(work, options)]
+    done = 0
+    for part, workers in ((work, options.workers), (timed, 1)):
+        for one, result in _results(course, options.device, part, workers):
+            done += 1
+            drafts[one.slug].add(result)
+            on_progress(done, len(work) + len(timed), f"{one.slug}: {one.label}")
     proofs = [_proof(Course(course), draft, options) for draft in drafts.values()]
     return Proofs(
         strong=all(it.strong for it in proofs),
@@ -85,28 +91,32 @@ def _plan(course: Course, draft: _Draft, options: Options) -> Iterator[Work]:
     draft.checks.append(Check(name="manifest", status=Status.OK, summary=f"it loads, with {cases} cases"))
     yield Work(draft.slug)
     for number, subject in enumerate(chosen):
-        yield Work(
-            draft.slug, number, f"{subject.role.value} {subject.name}", options.languages, options.matrix
-        )
+        label = f"{subject.role.value} {subject.name}"
+        yield Work(draft.slug, Part.SUBMISSION, number, label, options.languages, options.matrix)
 
 
 def _told(error: GraderError) -> str:
     return f"{error.message} {error.hint}".strip()
 
 
-def _pool(course: Path, options: Options, work: int) -> ProcessPoolExecutor:
-    # Spawned, not forked: a CUDA context and torch's threads survive no fork.
-    return ProcessPoolExecutor(
-        max_workers=max(1, min(options.workers, work)),
+def _timed(work: Sequence[Work], options: Options) -> list[str]:
+    """The challenges whose solutions are timed: on a GPU, all that load."""
+    return [] if options.device == CPU else list(dict.fromkeys(it.slug for it in work))
+
+
+def _results(course: Path, device: str, work: Sequence[Work], workers: int) -> Iterator[tuple[Work, Done]]:
+    """Each piece of work with what it found, as they end. Raises JudgeFailure where a process dies."""
+    if not work:
+        return
+    pool = ProcessPoolExecutor(
+        max_workers=max(1, min(workers, len(work))),
+        # Spawned, not forked: a CUDA context and torch's threads survive no fork.
         mp_context=multiprocessing.get_context("spawn"),
         initializer=begin,
-        initargs=(course, options.device),
+        initargs=(course, device),
     )
-
-
-def _results(pool: ProcessPoolExecutor, work: list[Work]) -> Iterator[tuple[Work, Done]]:
-    futures: dict[Future[Done], Work] = {pool.submit(do, one): one for one in work}
     try:
+        futures: dict[Future[Done], Work] = {pool.submit(do, one): one for one in work}
         for future in as_completed(futures):
             yield futures[future], future.result()
     except BrokenProcessPool as error:
@@ -114,7 +124,7 @@ def _results(pool: ProcessPoolExecutor, work: list[Work]) -> Iterator[tuple[Work
             "a process that proves challenges ended by itself", "Is memory short? Try --jobs 1."
         ) from error
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(cancel_futures=True)
 
 
 def _proof(course: Course, draft: _Draft, options: Options) -> Proof:

@@ -67,18 +67,9 @@ class Bench:
             return Ending.NOT_APPLICABLE, [], subject.reason
         if subject.role is Role.GENERIC and (reason := makes_a_difference(self.challenge, subject)):
             return Ending.NOT_APPLICABLE, [], reason
-        launcher = self._launcher(subject)
-        if subject.language is Language.CUDA:
-            if nvcc_version() is None:
-                return Ending.NOT_RUN, [], "there is no CUDA compiler here"
-            footer = cuda_footer(self.challenge.manifest)
-            request = CompileRequest(subject.source, footer, arch=self.device.architecture)
-            compiled = compile_cuda(self.boxes, request)
-            if not compiled.ok:
-                return Ending.BROKEN, [], compiled.log
-            launcher.artefact = compiled.artefact
-        if subject.language not in self.device.languages():
-            return Ending.COMPILED, [], "it compiles; no GPU here can run it"
+        launcher = self.launcher(subject)
+        if (prevented := self.compile_into(launcher, subject)) is not None:
+            return prevented[0], [], prevented[1]
         try:
             reports = self._run(launcher, whole)
         except LoadFailed as failed:
@@ -88,7 +79,23 @@ class Bench:
         right = all(it.verdict is CaseVerdict.ACCEPTED for it in reports)
         return (Ending.ACCEPTED if right else Ending.FAILED), reports, ""
 
-    def _launcher(self, subject: Subject) -> Launcher:
+    def compile_into(self, launcher: Launcher, subject: Subject) -> tuple[Ending, str] | None:
+        """Compile a CUDA source and hand ``launcher`` the library. What keeps it from running, or None."""
+        if subject.language is Language.CUDA:
+            if nvcc_version() is None:
+                return Ending.NOT_RUN, "there is no CUDA compiler here"
+            footer = cuda_footer(self.challenge.manifest)
+            request = CompileRequest(subject.source, footer, arch=self.device.architecture)
+            compiled = compile_cuda(self.boxes, request)
+            if not compiled.ok:
+                return Ending.BROKEN, compiled.log
+            launcher.artefact = compiled.artefact
+        if subject.language not in self.device.languages():
+            return Ending.COMPILED, "it compiles; no GPU here can run it"
+        return None
+
+    def launcher(self, subject: Subject) -> Launcher:
+        """Starts boxes with ``subject`` loaded, its seeds the same in every run."""
         request = Request(
             challenge=self.challenge,
             language=subject.language,
