@@ -26,6 +26,8 @@ log = structlog.get_logger(__name__)
 
 # Between two tries to reach a Redis that is away.
 _RECONNECT_SECONDS = 1.0
+# So long does an idle worker wait for a ticket before it looks again whether it shall stop.
+_WAIT_SECONDS = 5
 
 
 class _NoDeathPenalty(BaseDeathPenalty):
@@ -46,6 +48,18 @@ class _TicketWorker(SimpleWorker):
     death_penalty_class = _NoDeathPenalty
     max_connection_wait_time = 5.0
     in_job = False
+
+    @property
+    def dequeue_timeout(self) -> int:
+        return _WAIT_SECONDS
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
+        """Called before each wait for a ticket. The exception by which a signal ends an idle worker can get lost where
+        Python raises it, in a finalizer for one: then it ends here.
+        """
+        if self._stop_requested and not self.in_job:
+            raise StopRequested
+        super().heartbeat(timeout, pipeline)
 
     def execute_job(self, job: Any, queue: Any) -> None:
         self.in_job = True

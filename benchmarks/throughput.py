@@ -1,0 +1,233 @@
+"""Submissions per hour through the real queue, with compiling overlapped and without.
+
+Starts a Redis and workers as `grader worker` does, sends all submissions at once as several students, and divides by
+the time from the first one sent to the last one ended. "Without": the workers of the device do all, each compiling
+when it has nothing to run. "With": `--compilers N` processes compile beside them. Every source differs in a comment,
+so each is compiled; what is frozen or loaded once is paid by submissions ahead that do not count.
+
+On a GPU (`--device h200`) the sources are the staff's `vector_add`, in CUDA unless `--languages` says more. On `cpu`,
+which runs no CUDA, half are Triton's and half are CUDA sources that are compiled in full for a board that is not there
+and then have no entry point: a definite end without a GPU.
+
+Usage: python benchmarks/throughput.py [--json] [--submissions N] [--workers N] [--compilers N] [--device cpu|h200|...]
+       [--languages cuda,triton] [--box local|docker]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from results import keep
+
+from grader import limits
+from grader.challenge.loader import find_course
+from grader.cli.configuration import environment
+from grader.judge.boards import CPU, CPU_ARCHITECTURE, board_name
+from grader.queue.embedded import start_redis
+from grader.queue.gpus import chosen_gpus
+from grader.records import gpus
+from grader.records.engine import writing
+from grader.records.gpus import GpuRecord
+from grader.records.models import utcnow
+from grader.schemas.report import Language, Verdict
+from grader.schemas.submission import SubmissionView, SubmitBody
+from grader.service.accounts import User, create_user
+from grader.service.health import health
+from grader.service.platform import Platform, open_platform
+from grader.service.submissions import get_report, get_submission
+from grader.service.submit import submit
+from grader.settings import Settings
+
+SLUG = "vector_add"
+# The board of CUDA sources where there is no GPU; nobody serves it, and nothing of it ever runs.
+NOWHERE = "compile-only"
+# Hides what the compiler's footer defines: compiled and linked in full, and of no use.
+WITHOUT_ENTRY = "\n#define grader_entry hidden\n"
+READY_SECONDS = 240.0
+POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Options:
+    submissions: int
+    workers: int
+    compilers: int
+    device: str
+    languages: list[Language]
+    box: str
+
+
+@dataclass(frozen=True)
+class Sent:
+    user: User
+    id: str
+    expected: Verdict
+
+
+class Sender:
+    """Sends sources that nobody compiled before, as so many students as may wait at once."""
+
+    def __init__(self, platform: Platform, options: Options) -> None:
+        self._platform, self._options = platform, options
+        self._staff = platform.course.root / "reference" / SLUG / "staff"
+        self._users: list[User] = []
+        self._sent = 0
+
+    def send(self, count: int, languages: Sequence[Language]) -> list[Sent]:
+        """``count`` submissions, in turn of each language."""
+        needed = -(-count // limits.WAITING_PER_USER)
+        while len(self._users) < needed:
+            self._users.append(create_user(self._platform, f"student{len(self._users)}", "correct horse"))
+        return [self._one(self._users[n % needed], languages[n % len(languages)]) for n in range(count)]
+
+    def _one(self, user: User, language: Language) -> Sent:
+        self._sent += 1
+        source = (self._staff / f"solution{language.suffix}").read_text()
+        remark = "//" if language is Language.CUDA else "#"
+        source += f"\n{remark} submission {self._sent}\n"
+        device, expected = self._options.device, Verdict.ACCEPTED
+        if device == CPU and language is Language.CUDA:
+            source, device, expected = source + WITHOUT_ENTRY, NOWHERE, Verdict.COMPILE_ERROR
+        body = SubmitBody(challenge=SLUG, source=source, filename=f"a{language.suffix}", device=device)
+        return Sent(user, submit(self._platform, user, body).id, expected)
+
+
+@contextmanager
+def workers(settings: Settings, platform: Platform, options: Options, compilers: int) -> Iterator[None]:
+    """Processes that serve the device, until the block ends."""
+    with ExitStack() as stack:
+        for words in _crew(options, compilers):
+            command = [sys.executable, "-m", "grader.cli.main", "worker", *words]
+            process = subprocess.Popen(command, env=environment(settings), stderr=subprocess.DEVNULL)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+        deadline = time.monotonic() + READY_SECONDS
+        wanted = [f"{options.device}: {options.workers} alive"]
+        wanted += [f"compile: {compilers} alive"] if compilers else []
+        while not all(it in health(platform).parts["workers"].detail for it in wanted):
+            if time.monotonic() > deadline:
+                raise SystemExit(f"the workers did not start: {health(platform)}")
+            time.sleep(POLL_SECONDS)
+        yield
+
+
+def _crew(options: Options, compilers: int) -> list[list[str]]:
+    if options.device == CPU:
+        crew = [["--device", CPU] for _ in range(options.workers)]
+    else:
+        here = [gpu for gpu in chosen_gpus("all") if board_name(gpu.name) == options.device]
+        if len(here) < options.workers:
+            raise SystemExit(f"{options.workers} GPUs of the board {options.device} are not here: {here}")
+        crew = [["--gpu", gpu.uuid] for gpu in here[: options.workers]]
+    return [*crew, *([["--gpu", "none", "--compile", str(compilers)]] if compilers else [])]
+
+
+def finish(platform: Platform, sent: list[Sent]) -> list[SubmissionView]:
+    """Wait for the end of all. Raises SystemExit where one ends otherwise than it must."""
+    views = []
+    for one in sent:
+        while not (view := get_submission(platform, one.user, one.id)).state.final:
+            time.sleep(POLL_SECONDS)
+        if view.verdict is not one.expected:
+            told = get_report(platform, one.user, one.id).detail if view.verdict else view.error
+            raise SystemExit(f"{one.id} ended as {view.verdict or view.state}, not {one.expected}: {told}")
+        views.append(view)
+    return views
+
+
+def measure(
+    settings: Settings, options: Options, sender: Sender, platform: Platform, compilers: int
+) -> dict[str, float]:
+    """Submissions per hour, seconds from sent to verdict, and where the seconds of one lie, with so many compilers."""
+    with workers(settings, platform, options, compilers):
+        finish(platform, sender.send(2 * options.workers * len(options.languages), options.languages))
+        began = time.monotonic()
+        sent = sender.send(options.submissions, options.languages)
+        views = finish(platform, sent)
+        elapsed = time.monotonic() - began
+    turnarounds = [(view.finished_at - view.created_at).total_seconds() for view in views if view.finished_at]
+    judged = [
+        get_report(platform, one.user, one.id).breakdown_s["total"]
+        for one in sent
+        if one.expected is Verdict.ACCEPTED
+    ]
+    verdicts = Counter(str(view.verdict) for view in views)
+    print(
+        f"{compilers} beside that only compile: {len(views)} in {elapsed:.1f} s ({dict(verdicts)})",
+        flush=True,
+    )
+    return {
+        "per_hour": round(3600 * len(views) / elapsed, 1),
+        "elapsed_s": round(elapsed, 3),
+        "median_turnaround_s": round(statistics.median(turnarounds), 3),
+        "median_judge_s": round(statistics.median(judged), 3) if judged else 0.0,
+    }
+
+
+def parse() -> tuple[Options, bool]:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--submissions", type=int, default=20)
+    parser.add_argument("--workers", type=int, default=1, help="of the device: processes, or GPUs")
+    parser.add_argument("--compilers", type=int, default=2, help="that only compile, in the second run")
+    parser.add_argument("--device", default=CPU)
+    parser.add_argument("--languages", default="")
+    parser.add_argument("--box", default="auto")
+    said = parser.parse_args()
+    names = said.languages or ("cuda,triton" if said.device == CPU else "cuda")
+    languages = [Language(name) for name in names.split(",")]
+    chosen = (said.submissions, said.workers, said.compilers, said.device, languages, said.box)
+    return Options(*chosen), said.json
+
+
+def main() -> None:
+    options, kept = parse()
+    with tempfile.TemporaryDirectory(prefix="gr", dir="/tmp") as folder:  # short: a socket's name must fit
+        data = Path(folder) / "data"
+        with start_redis(Settings(data_dir=data, redis_url="")) as redis:
+            settings = Settings(
+                data_dir=data,
+                redis_url=redis.url,
+                challenges=find_course(None).root,
+                box=options.box,
+                devices=f"{options.device},{NOWHERE}" if options.device == CPU else options.device,
+            )
+            platform = open_platform(settings)
+            with writing(platform.sessions) as session:
+                gpus.register(session, GpuRecord("none", NOWHERE, "no GPU", CPU_ARCHITECTURE), utcnow())
+            sender = Sender(platform, options)
+            without = measure(settings, options, sender, platform, 0)
+            beside = measure(settings, options, sender, platform, options.compilers)
+            platform.close()
+    gain = beside["per_hour"] / without["per_hour"]
+    print(f"submissions an hour: {without['per_hour']:.0f}, overlapped {beside['per_hour']:.0f}, {gain:.2f} times")
+    if kept:
+        setup = {
+            "submissions": options.submissions,
+            "workers": options.workers,
+            "compilers": options.compilers,
+            "board": options.device,
+            "languages": [language.value for language in options.languages],
+            "box": options.box,
+        }
+        keep(
+            "throughput",
+            {**setup, "without_overlap": without, "with_overlap": beside, "gain": round(gain, 3)},
+        )
+
+
+if __name__ == "__main__":
+    main()
