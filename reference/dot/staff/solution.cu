@@ -5,8 +5,8 @@
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-constexpr int kFlight = 2;  // 16-byte loads of each input under way at once: that is what hides memory's latency
-constexpr int kSteps = 16;
+constexpr int kFlight = 4;  // 16-byte loads of each input under way at once: that is what hides memory's latency
+constexpr int kSteps = 8;
 constexpr int64_t kStep = kThreads * kFlight * 4;  // products that a block takes per step
 constexpr int64_t kPerBlock = kStep * kSteps;      // 32768: few additions to out, and enough blocks
 
@@ -30,17 +30,17 @@ __global__ void __launch_bounds__(kThreads) add_up(const float* a, const float* 
     const int64_t first = blockIdx.x * kPerBlock;  // 64 bits: n may exceed 2^31
     // One sum for each load in flight: additions to a single one would have to wait for each other.
     float4 sums[kFlight] = {};
-    if (first + kPerBlock <= n) {
-        // Arrays begin at a multiple of 256 bytes, and so does every block's share.
-        const float4* left = reinterpret_cast<const float4*>(a + first) + threadIdx.x;
-        const float4* right = reinterpret_cast<const float4*>(b + first) + threadIdx.x;
-#pragma unroll 2
-        for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kSteps; ++step) {
+        const int64_t from = first + step * kStep;
+        if (from + kStep <= n) {
+            // Arrays begin at a multiple of 256 bytes, and so does every step.
+            const float4* left = reinterpret_cast<const float4*>(a + from) + threadIdx.x;
+            const float4* right = reinterpret_cast<const float4*>(b + from) + threadIdx.x;
             float4 mine[kFlight], theirs[kFlight];
 #pragma unroll
             for (int i = 0; i < kFlight; ++i) {
-                mine[i] = left[(step * kFlight + i) * kThreads];
-                theirs[i] = right[(step * kFlight + i) * kThreads];
+                mine[i] = left[i * kThreads];
+                theirs[i] = right[i * kThreads];
             }
 #pragma unroll
             for (int i = 0; i < kFlight; ++i) {
@@ -49,9 +49,16 @@ __global__ void __launch_bounds__(kThreads) add_up(const float* a, const float* 
                 sums[i].z = fmaf(mine[i].z, theirs[i].z, sums[i].z);
                 sums[i].w = fmaf(mine[i].w, theirs[i].w, sums[i].w);
             }
+        } else {
+            // The end, one by one. Unrolled, so that these loads are under way together as well: nobody waits longer
+            // than for the last block.
+#pragma unroll
+            for (int i = 0; i < kFlight * 4; ++i) {
+                const int64_t place = from + i * kThreads + threadIdx.x;
+                if (place < n) sums[0].x = fmaf(a[place], b[place], sums[0].x);
+            }
+            break;
         }
-    } else {
-        for (int64_t i = first + threadIdx.x; i < n; i += kThreads) sums[0].x = fmaf(a[i], b[i], sums[0].x);
     }
     float mine = 0.0f;
 #pragma unroll

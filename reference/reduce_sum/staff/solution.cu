@@ -30,13 +30,14 @@ __global__ void __launch_bounds__(kThreads) add_up(const float* x, float* out, i
     const int64_t first = blockIdx.x * kPerBlock;  // 64 bits: n may exceed 2^31
     // One sum for each load in flight: additions to a single one would have to wait for each other.
     float4 sums[kFlight] = {};
-    if (first + kPerBlock <= n) {
-        // Arrays begin at a multiple of 256 bytes, and so does every block's share.
-        const float4* mine = reinterpret_cast<const float4*>(x + first) + threadIdx.x;
-        for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kSteps; ++step) {
+        const int64_t from = first + step * kStep;
+        if (from + kStep <= n) {
+            // Arrays begin at a multiple of 256 bytes, and so does every step.
+            const float4* fours = reinterpret_cast<const float4*>(x + from) + threadIdx.x;
             float4 loaded[kFlight];
 #pragma unroll
-            for (int i = 0; i < kFlight; ++i) loaded[i] = mine[(step * kFlight + i) * kThreads];
+            for (int i = 0; i < kFlight; ++i) loaded[i] = fours[i * kThreads];
 #pragma unroll
             for (int i = 0; i < kFlight; ++i) {
                 sums[i].x += loaded[i].x;
@@ -44,9 +45,16 @@ __global__ void __launch_bounds__(kThreads) add_up(const float* x, float* out, i
                 sums[i].z += loaded[i].z;
                 sums[i].w += loaded[i].w;
             }
+        } else {
+            // The end, one by one. Unrolled, so that these loads are under way together as well: nobody waits longer
+            // than for the last block.
+#pragma unroll
+            for (int i = 0; i < kFlight * 4; ++i) {
+                const int64_t place = from + i * kThreads + threadIdx.x;
+                if (place < n) sums[0].x += x[place];
+            }
+            break;
         }
-    } else {
-        for (int64_t i = first + threadIdx.x; i < n; i += kThreads) sums[0].x += x[i];
     }
     float mine = 0.0f;
 #pragma unroll

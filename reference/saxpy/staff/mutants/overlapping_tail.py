@@ -1,14 +1,13 @@
-"""Mistake: moves the last block back so that it ends with the array, to do without a mask. In place, the
-elements that two blocks share are updated twice."""
+"""Mistake: does the whole blocks first, then the last 256 elements, to do without a mask. In place, the elements
+that belong to both are updated twice."""
 
 import triton
 import triton.language as tl
 
 
 @triton.jit
-def saxpy_kernel(x, y, alpha, n, BLOCK: tl.constexpr):
-    first = tl.minimum(tl.program_id(0).to(tl.int64) * BLOCK, tl.maximum(n - BLOCK, 0))
-    offsets = first + tl.arange(0, BLOCK)
+def saxpy_kernel(x, y, alpha, first, n, BLOCK: tl.constexpr):
+    offsets = first + tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n
     left = tl.load(x + offsets, mask=mask)
     right = tl.load(y + offsets, mask=mask)
@@ -16,6 +15,7 @@ def saxpy_kernel(x, y, alpha, n, BLOCK: tl.constexpr):
 
 
 def solve(x, y, alpha, n):
-    if n == 0:
-        return
-    saxpy_kernel[(triton.cdiv(n, 256),)](x, y, alpha, n, BLOCK=256)
+    if n >= 256:
+        saxpy_kernel[(n // 256,)](x, y, alpha, 0, n, BLOCK=256)
+    if n % 256 > 0:
+        saxpy_kernel[(1,)](x, y, alpha, max(n - 256, 0), n, BLOCK=256)
