@@ -3,9 +3,9 @@
 #include <cuda_runtime.h>
 
 constexpr int kThreads = 256;
-constexpr int kFours = 4;  // fours of results per thread, so that a thread has several loads under way
-constexpr int kStep = kThreads * 4;        // from one four of a thread to its next
-constexpr int kBlock = kStep * kFours;     // results of one block
+constexpr int kFours = 4;               // fours of results per thread, so that it has several loads under way
+constexpr int kStep = kThreads * 4;     // from one four of a thread to its next
+constexpr int kBlock = kStep * kFours;  // results of one block
 // A thread with the results from i on reads x up to i + k + 6 at most, as it reads fours.
 constexpr int kReach = 7;
 
@@ -20,7 +20,8 @@ __device__ void add(float4& sums, float a, float b, float c, float d, float weig
 }
 
 // All fours of a thread, of which the first begins at `first`; everything that it reads is within x.
-__device__ void whole_fours(const float* __restrict__ x, const float* __restrict__ w, float* out, int64_t first, int64_t k) {
+__device__ void whole_fours(const float* __restrict__ x, const float* __restrict__ w, float* out, int64_t first,
+                            int64_t k) {
     float4 sums[kFours], here[kFours];
 #pragma unroll
     for (int f = 0; f < kFours; ++f) {

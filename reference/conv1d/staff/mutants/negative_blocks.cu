@@ -1,5 +1,5 @@
-// Mistake: does not ask whether the weights fit at all: with n < k the number of blocks comes out as 0, or as a negative number,
-// which in 32 bits without a sign is more than any grid may have.
+// Mistake: does not ask whether the weights fit at all: with n < k the number of blocks comes out as 0, or as a negative
+// number, which in 32 bits without a sign is more than any grid may have.
 #include <cstdint>
 #include <cuda_runtime.h>
 

@@ -1,5 +1,5 @@
-// Mistake: loads the halo by one extra load per thread, which is enough for 257 weights and not for more: the rest of shared
-// memory holds what was there before.
+// Mistake: loads the halo by one extra load per thread, which is enough for 257 weights and not for more: the rest of
+// shared memory holds what was there before.
 #include <cstdint>
 #include <cuda_runtime.h>
 
