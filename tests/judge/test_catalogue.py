@@ -37,8 +37,12 @@ def test_native_pytorch_is_accepted(slug: str, boxes: BoxMaker) -> None:
     wanted = [arg.name for arg in challenge.manifest.args if arg.kind != "output"]
     call = ", ".join(f"{name}={name}" for name in wanted)
     parameters = ", ".join(arg.name for arg in challenge.manifest.args)
-    (result,) = challenge.manifest.results
-    source = f"{challenge.reference_source}\n\ndef solve({parameters}):\n    {result.name}.copy_(reference({call}))\n"
+    results = ", ".join(arg.name for arg in challenge.manifest.results)
+    source = (
+        f"{challenge.reference_source}\n\ndef solve({parameters}):\n    values = reference({call})\n"
+        "    values = values if isinstance(values, tuple) else (values,)\n"
+        f"    for target, value in zip(({results},), values, strict=True):\n        target.copy_(value)\n"
+    )
     report = judge_at_home(challenge, source, Language.TRITON, boxes, timing=False)
     assert report.verdict is Verdict.ACCEPTED, [it for it in report.cases if it.detail]
 
