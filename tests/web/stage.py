@@ -67,6 +67,12 @@ def move(
         assert leases.progress(session, held, state, ProgressView(done=done, total=total, label=label))
 
 
+def hand_on(platform: Platform, held: Claim) -> None:
+    """What a worker does that only compiles: then it is ``waiting``, and in nobody's hands."""
+    with writing(platform.sessions) as session:
+        assert leases.hand_on(session, held, "key")
+
+
 def finish(platform: Platform, held: Claim, report: Report) -> None:
     with writing(platform.sessions) as session:
         assert leases.finish(session, held, report, utcnow())
