@@ -70,6 +70,6 @@ def test_json_and_whose(cli: Cli, server: Stub) -> None:
 
 def test_times_of_no_gpu_are_marked(cli: Cli, server: Stub) -> None:
     answer = found()
-    answer["tracks"][0]["best"]["representative"] = False  # type: ignore[index]
+    answer["tracks"][0]["challenges"][0]["best"]["representative"] = False  # type: ignore[index]
     server.answer("GET /progress", answer)
-    assert "(not representative)" in cli("progress").out
+    assert "Speedups on h200 are not representative" in cli("progress").err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,6 +122,11 @@ class TestPages:
         page = browser.get("/challenges/scale").text
         assert 'Builds on <a href="/challenges/only_cuda">CUDA only</a>.' in page
         assert "builds on CUDA only, gone" in browser.get("/progress").text
+
+    def test_no_page_needs_an_inline_script_or_style(self, visit: Visit, ada: User) -> None:
+        browser = visit(ada)
+        for path in ("/", "/progress"):
+            assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=", browser.get(path).text), path
 
     def test_a_course_without_challenges(
         self, app: Flask, platform: Platform, visit: Visit, ada: User

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,6 +122,7 @@ class TestPage:
         page = staff.get(PAGE).text
         assert "From version 1 to version 2" in page
         assert "What the folder changed since version 1" in page
+        assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=", page)
         token = csrf(staff, PAGE)
         answer = staff.post("/challenges/scale/rejudge", data={"csrf_token": token, "ranked": "1"})
         assert (answer.status_code, answer.location) == (303, PAGE)

@@ -55,8 +55,8 @@ def interval(us: float, bounds: tuple[float, float]) -> str:
 
 
 def factor(value: float) -> str:
-    """A speedup: ``1.31×``."""
-    return f"{_three(value)}×"
+    """A speedup: ``1.31×``; ``0.0043×`` where two places would say nothing."""
+    return f"{_three(value)}×" if value >= 0.1 else f"{value:.2g}×"
 
 
 def seconds(value: float) -> str:
@@ -75,15 +75,18 @@ def words(name: str) -> str:
 
 
 def capital(text: str) -> str:
-    """With a capital first letter; ``capitalize`` would make the others small: ``Triton basics`` stays."""
-    return text[:1].upper() + text[1:]
+    """A title with a capital first letter; ``capitalize`` would make the others small: ``Triton basics`` stays."""
+    spaced = text.replace("_", " ")
+    return spaced[:1].upper() + spaced[1:]
 
 
 def value(given: Any) -> str:
     """A value of a challenge's content: text as it is, anything else as JSON."""
     if given is None:
         return "–"
-    return given if isinstance(given, str) else json.dumps(given, indent=1, ensure_ascii=False)
+    return (
+        given if isinstance(given, str) else json.dumps(given, indent=1, ensure_ascii=False, sort_keys=True)
+    )
 
 
 def sizes(values: Sizes) -> str:

@@ -35,6 +35,8 @@ def progress(
     out().print(_tracks(found))
     if every:
         out().print(_challenges(found))
+    for device in _without_gpu(found):
+        say(f"Speedups on {device} are not representative: they say nothing of a GPU.", "yellow")
     say(f"{found.solved} of {found.total} solved, {found.attempted} handed in.")
     if found.next:
         say(f"Next: grader show {found.next}", "green")
@@ -44,7 +46,7 @@ def progress(
 def _tracks(found: Progress) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("track", "", "solved", "handed in", "best speedup", "next"):
-        table.add_column(name)
+        table.add_column(name, no_wrap=name in ("", "solved", "next"))
     for track in found.tracks:
         table.add_row(
             safe(track.title),
@@ -59,14 +61,13 @@ def _tracks(found: Progress) -> Table:
 
 def _challenges(found: Progress) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", title=" ")
-    for name in ("challenge", "title", "track", "state", "best speedup", "builds on, not solved"):
+    for name in ("challenge", "title", "state", "best speedup", "builds on, not solved"):
         table.add_column(name)
     for track in found.tracks:
         for line in track.challenges:
             table.add_row(
                 safe(line.slug, "cyan"),
                 safe(line.title),
-                safe(track.title),
                 Text(*_MARKS[line.mark]),
                 _best(line.best),
                 safe(", ".join(line.missing) if line.mark is not Mark.SOLVED else "", "dim"),
@@ -82,5 +83,10 @@ def _bar(track: TrackProgress) -> Text:
 def _best(best: Best | None) -> Text:
     if best is None:
         return Text("")
-    told = f"{factor_text(best.speedup)} on {best.device}"
-    return safe(told if best.representative else f"{told} (not representative)")
+    return safe(f"{factor_text(best.speedup)} on {best.device}", "" if best.representative else "dim")
+
+
+def _without_gpu(found: Progress) -> list[str]:
+    """Devices that a speedup was reached on, but say nothing of a GPU."""
+    lines = [line for track in found.tracks for line in track.challenges]
+    return sorted({line.best.device for line in lines if line.best and not line.best.representative})
