@@ -45,7 +45,7 @@ def cases() -> list[Case]:
         ],
         case(
             "empty_rows",
-            "empty",
+            "range",
             rows=200,
             cols=90,
             nnz=600,
@@ -54,7 +54,7 @@ def cases() -> list[Case]:
         ),
         case(
             "one_row_has_all",
-            "empty",
+            "range",
             rows=40,
             cols=90,
             nnz=600,
