@@ -20,7 +20,7 @@ from grader.queue.hands import Hands, check_version, words
 from grader.queue.heart import Grip, Heart
 from grader.queue.judge import Judge
 from grader.queue.station import Station
-from grader.records import artefacts, baselines, claims, leases
+from grader.records import artefacts, baselines, claims, leases, workers
 from grader.records.baselines import Bench
 from grader.records.claims import Claim
 from grader.records.engine import writing
@@ -81,17 +81,21 @@ class Desk:
         return True
 
     def _claim(self) -> Claim | None:
-        settings = self._platform.settings
+        settings, now, toolkit = self._platform.settings, utcnow(), nvcc_version()
         device = settings.device
         with writing(self._platform.sessions) as session:
+            compiling = workers.compiling(session, now, settings.lease_s)
+            # With nobody who only compiles, a queue that never empties would hold up for ever what is not compiled.
+            alone = toolkit is not None and all(worker.device for worker in compiling)
             return claims.claim(
                 session,
                 device,
                 languages_of(device),
                 self._name,
-                utcnow(),
+                now,
                 settings.lease_s,
-                toolkit=nvcc_version(),
+                toolkit=toolkit,
+                uncompiled=alone,
             )
 
     def _serve(self, held: Claim, grip: Grip) -> None:

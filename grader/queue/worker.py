@@ -111,14 +111,13 @@ def run_worker(
             station.take_up()
         else:
             _warm_up(judge)
-        desks = {
-            run_queue(settings.device): Desk(
-                platform, judge, heart, entry.name, stopper.event, station
-            ).serve_one
-        }
+        desk = Desk(platform, judge, heart, entry.name, stopper.event, station)
+        desks = {run_queue(settings.device): desk.serve_one}
         if compiler is not None:
             # After the device's own queue: only what is idle compiles.
-            desks[COMPILE] = CompileDesk(platform, compiler, heart, entry.name, stopper.event).serve_one
+            ahead = CompileDesk(platform, compiler, heart, entry.name, stopper.event)
+            # Who was first may have been taken uncompiled on a ticket of the device: this one stands for that.
+            desks[COMPILE] = lambda: ahead.serve_one() or desk.serve_one()
         _serve_queues(settings, entry.name, desks, burst, stopper)
     if station is not None and station.trouble:
         raise station.error()

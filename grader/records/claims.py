@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from grader.records import artefacts
@@ -43,13 +43,16 @@ def claim(
     now: datetime,
     lease_s: float,
     toolkit: str | None = None,
+    uncompiled: bool = False,
 ) -> Claim | None:
     """Take the next submission that ``device`` can run, or None. Call it within ``writing``.
 
     What is compiled goes straight to ``testing`` where its artefact is there and of compiler ``toolkit`` (None: of
-    any); otherwise whoever claims it has to compile it.
+    any); otherwise whoever claims it has to compile it. ``uncompiled``: take what is not compiled yet, too, where it
+    comes first.
     """
-    row = _next(session, [device], now, runnable(), SubmissionRow.language.in_(languages))
+    claimable = or_(runnable(), compilable()) if uncompiled else runnable()
+    row = _next(session, [device], now, claimable, SubmissionRow.language.in_(languages))
     if row is None:
         return None
     ready = row.state is State.WAITING and row.artefact and artefacts.use(session, row.artefact, now, toolkit)

@@ -183,6 +183,21 @@ def test_alone_a_worker_of_a_gpu_compiles_and_judges(
     assert compiler.closed
 
 
+def test_alone_it_serves_both_languages_in_their_turn(
+    platform: Platform, student: User, other: User, settings: Settings
+) -> None:
+    need("nvcc")
+    for number in range(4):
+        triton = body(source=f"x = {number}\n", filename="a.py", device=BOARD)
+        submit(platform, student, triton)
+    sent = submit(platform, other, body(source=SOURCE, filename="a.cu", device=BOARD)).id
+    judge = FakeJudge()
+    run_worker(settings, burst=True, judge=judge, boxes=NoBoxes(), gpu=H200, compiler=FakeCompiler())
+    assert len(judge.jobs) == 5
+    place = [job.submission for job in judge.jobs].index(sent)
+    assert place == 1, "one who sends much does not hold up another because their source is to be compiled"
+
+
 def test_the_command_compiles_by_nvcc_for_a_gpu_that_is_not_here(
     platform: Platform, student: User, settings: Settings, start: Start
 ) -> None:

@@ -106,6 +106,18 @@ def test_who_has_no_compiler_takes_what_there_is(sessions: Sessions, add: Add) -
     assert held.artefact == "k"
 
 
+def test_with_nobody_who_compiles_it_is_taken_in_its_turn(sessions: Sessions, add: Add) -> None:
+    rows = [add("ada", 9, language=Language.TRITON), add("bob", 8), add("ada", 7, language=Language.TRITON)]
+    taken = []
+    for _ in rows:
+        with writing(sessions) as session:
+            held = claims.claim(session, GPU, list(Language), "r", utcnow(), 30.0, "13.0.88", uncompiled=True)
+        assert held is not None
+        assert held.artefact is None
+        taken.append(held.id)
+    assert taken == rows
+
+
 def test_only_boards_whose_gpus_are_known_are_compiled_for(sessions: Sessions, add: Add) -> None:
     add(device="t4")
     assert _compile(sessions) is None
