@@ -20,6 +20,8 @@ from grader.challenge.model import Kind, Manifest, check_sizes
 from grader.errors import ChallengeInvalid, UnknownChallenge
 from grader.schemas.report import Language
 
+# Every page that lists a course reads all of its manifests: more than a course has, at some 20 KB each.
+_MANIFESTS = 256
 _STARTERS = {Language.CUDA: "starter.cu", Language.TRITON: "starter.py"}
 
 
@@ -237,8 +239,14 @@ class Course:
 
 def read_manifest(path: Path) -> Manifest:
     """Parse and validate one ``challenge.toml``. Raises ChallengeInvalid."""
+    return _parse_manifest(path, _text(path))
+
+
+# By the text itself: two edits within one tick of a file system's clock must not look like one.
+@functools.lru_cache(maxsize=_MANIFESTS)
+def _parse_manifest(path: Path, text: str) -> Manifest:
     try:
-        data = tomllib.loads(_text(path))
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ChallengeInvalid(
             f"{path}: not TOML: {error}", "See challenges/vector_add/challenge.toml."
