@@ -54,6 +54,13 @@ def test_show(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
     assert json.loads(cli("show", "vector_add", "--json").out) == detail
 
 
+def test_show_tells_what_it_builds_on(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
+    server.answer("GET /challenges/vector_add", {**detail, "prerequisites": ["one", "two"]})
+    assert "builds on one, two" in cli("show", "vector_add").out
+    server.answer("GET /challenges/vector_add", {**detail, "prerequisites": []})
+    assert "builds on" not in cli("show", "vector_add").out
+
+
 def test_show_of_nothing(server: Stub, cli: Cli) -> None:
     server.answer(
         "GET /challenges/nope", {"error": UnknownChallenge("There is no challenge 'nope'.").as_dict()}, 404

@@ -101,6 +101,8 @@ def _show(detail: ChallengeDetail) -> None:
     console = out()
     console.print(safe(detail.title, "bold"), Text(f"{detail.slug}, version {detail.version}", "dim"))
     console.print(safe(f"{detail.track}, {detail.difficulty}", "dim"))
+    if detail.prerequisites:
+        console.print(safe(f"builds on {', '.join(detail.prerequisites)}", "dim"))
     console.print()
     console.print(Markdown(detail.spec, hyperlinks=False))
     for language, declaration in detail.signatures.items():
