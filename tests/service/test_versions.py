@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from argon2 import PasswordHasher
@@ -26,6 +28,7 @@ from tests.records.conftest import empty_url, postgres_url  # noqa: F401 - fixtu
 from tests.service.world import body, make_settings
 
 SLUG = "scale"
+T = TypeVar("T")
 
 
 @pytest.fixture(autouse=True)
@@ -318,3 +321,21 @@ def test_students_may_do_none_of_this(platform: Platform, student: User) -> None
     ):
         with pytest.raises(NotAllowed):
             refused(platform, student, SLUG)
+
+
+def at_once(work: Callable[[], T], times: int = 4) -> list[T]:
+    with ThreadPoolExecutor(times) as pool:
+        return [future.result() for future in [pool.submit(work) for _ in range(times)]]
+
+
+def test_processes_that_meet_a_version_together_note_it_once(platform: Platform, staff: User) -> None:
+    found = at_once(lambda: versions.serve(platform, platform.course.load(SLUG)))
+    assert [served.shown for served in found] == [1] * 4
+    assert len(versions.list_versions(platform, staff, SLUG).versions) == 1
+
+
+def test_orders_that_come_together_order_once(platform: Platform, student: User, staff: User) -> None:
+    judged(platform, student)
+    judged(platform, student)
+    raise_version(platform)
+    assert sum(it.queued for it in at_once(lambda: rejudge(platform, staff, SLUG))) == 2
