@@ -90,6 +90,7 @@ class ForkServer:
         if pid == 0:
             os.close(status)
             self._run(connection, output, folder)
+        os.setpgid(pid, pid)  # here, not in the child: whoever is told its number may kill its group at once
         os.close(connection)
         os.close(output)
         pidfd = os.pidfd_open(pid)
@@ -101,7 +102,6 @@ class ForkServer:
         """The child: become a runner, and never return."""
         code = 1
         try:
-            os.setsid()
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
             self.connection.close()
             for child in self._children.values():

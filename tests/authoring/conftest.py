@@ -1,0 +1,85 @@
+"""A course with one new challenge, boxes that are forked, and a whole proof in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.crew import examine
+from grader.authoring.findings import Check, Tried
+from grader.authoring.scaffold.draft import DEFAULT_ARGS, Draft
+from grader.authoring.scaffold.folder import write_challenge
+from grader.authoring.subjects import Subject, subjects
+from grader.authoring.trial import Bench
+from grader.authoring.verdicts import suite_checks
+from grader.challenge.loader import Challenge, Course
+from grader.judge.device import HostDevice
+from grader.sandbox.forked_box import ForkedBoxes
+from grader.schemas.report import Language
+
+Write = Callable[..., "Made"]
+
+
+@pytest.fixture(scope="session")
+def boxes() -> Iterator[ForkedBoxes]:
+    made = ForkedBoxes()
+    yield made
+    made.close()
+
+
+@dataclass
+class Made:
+    """A challenge in a course of its own, to be spoiled by a test and loaded afresh."""
+
+    course: Course
+    slug: str
+    boxes: ForkedBoxes
+
+    @property
+    def challenge(self) -> Challenge:
+        return self.course.load(self.slug)
+
+    @property
+    def staff(self) -> Path:
+        return self.course.root / "reference" / self.slug / "staff"
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace text in a file of either folder."""
+        path = next(
+            path
+            for part in ("challenges", "reference")
+            if (path := self.course.root / part / self.slug / name).exists()
+        )
+        text = path.read_text()
+        assert old in text, f"{name} does not hold {old!r}"
+        path.write_text(text.replace(old, new))
+
+    def examined(self) -> dict[str, Check]:
+        return {it.name: it for it in examine(self.challenge, HostDevice())}
+
+    def tried(
+        self, wanted: Callable[[Subject], bool] = lambda _: True, *, every_case: bool = False
+    ) -> list[Tried]:
+        """Triton alone: nothing here runs CUDA, and nvcc takes seconds."""
+        bench = Bench(self.challenge, HostDevice(), self.boxes)
+        made = [it for it in subjects(self.challenge, (Language.TRITON,)) if wanted(it)]
+        return [bench.try_out(it, every_case=every_case) for it in made]
+
+    def proven(self) -> dict[str, Check]:
+        return self.examined() | {it.name: it for it in suite_checks(self.tried(), matrix=False)}
+
+
+@pytest.fixture
+def write(tmp_path: Path, boxes: ForkedBoxes) -> Write:
+    """Writes a new challenge of this signature into an empty course."""
+
+    def write(*args: str, slug: str = "fresh", workloads: tuple[str, ...] = ()) -> Made:
+        (tmp_path / "challenges").mkdir(exist_ok=True)
+        course = Course(tmp_path)
+        write_challenge(course, Draft(slug, "Fresh", "any", args=args or DEFAULT_ARGS, workloads=workloads))
+        return Made(course, slug, boxes)
+
+    return write

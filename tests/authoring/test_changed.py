@@ -1,0 +1,72 @@
+"""Which challenges a branch changed: committed, not yet committed, or new; None where git cannot tell."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.changed import changed_slugs
+
+SLUGS = ["one", "two", "three", "four"]
+
+
+def _git(root: Path, *words: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", "-C", str(root), *identity, *words], check=True, capture_output=True)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for slug in SLUGS:
+        for part in ("challenges", "reference"):
+            (tmp_path / part / slug).mkdir(parents=True)
+            (tmp_path / part / slug / "file").write_text(slug)
+    _git(tmp_path, "init", "-q", "-b", "main")
+    _git(tmp_path, "add", ".")
+    _git(tmp_path, "commit", "-q", "-m", "all")
+    return tmp_path
+
+
+def test_nothing_is_changed(root: Path) -> None:
+    assert changed_slugs(root, SLUGS) == []
+
+
+def test_what_a_branch_changed(root: Path) -> None:
+    _git(root, "switch", "-q", "-c", "mine")
+    (root / "challenges" / "one" / "file").write_text("other")
+    _git(root, "commit", "-q", "-a", "-m", "committed")
+    (root / "reference" / "two" / "file").unlink()
+    (root / "reference" / "three" / "fresh").write_text("not known to git")
+    (root / "elsewhere").write_text("no challenge")
+    assert changed_slugs(root, SLUGS) == ["one", "two", "three"]
+
+
+def test_what_the_default_branch_changed_since_is_not_ours(root: Path) -> None:
+    _git(root, "switch", "-q", "-c", "mine")
+    _git(root, "switch", "-q", "main")
+    (root / "challenges" / "four" / "file").write_text("theirs")
+    _git(root, "commit", "-q", "-a", "-m", "theirs")
+    _git(root, "switch", "-q", "mine")
+    assert changed_slugs(root, SLUGS) == []
+
+
+def test_a_course_within_a_repository(root: Path) -> None:
+    _git(root, "switch", "-q", "-c", "mine")
+    course = root / "course"
+    (course / "challenges" / "two").mkdir(parents=True)
+    (course / "challenges" / "two" / "file").write_text("new")
+    assert changed_slugs(course, SLUGS) == ["two"]
+    _git(root, "add", ".")
+    assert changed_slugs(course, SLUGS) == ["two"]
+
+
+def test_without_a_repository_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert changed_slugs(tmp_path, SLUGS) is None
+
+
+def test_without_git_nobody_knows(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert changed_slugs(root, SLUGS) is None

@@ -1,0 +1,208 @@
+"""Each check finds what it is there to find: a challenge that passes is spoiled in one way, and one check says so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from grader.authoring.findings import Ending, Role, Status
+from tests.authoring.conftest import Made, Write
+
+
+@pytest.fixture
+def made(write: Write) -> Made:
+    return write()
+
+
+def _fails(made: Made, name: str, status: Status, text: str) -> None:
+    check = made.examined()[name]
+    assert check.status is status
+    assert text in "\n".join([check.summary, *check.details])
+
+
+def test_an_example_that_is_wrong(made: Made) -> None:
+    made.edit("spec.md", "out = [2.0, 4.0]", "out = [2.0, 4.5]")
+    _fails(made, "examples", Status.ERROR, "element 1 is printed as 4.5, the reference gives 4")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ("n = 2", "", "missing: ['n']"),
+        ("n = 2", "n = 2\nm = 3", "not in the signature: ['m']"),
+        ("n = 2", "n = 3", "has shape [2], the sizes make it [3]"),
+        ("out = [2.0, 4.0]", "out = [2.0]", "has 1 elements, the reference gives 2"),
+        ("out = [2.0, 4.0]", "out = [2.0, nan]", "printed as NaN"),
+        ("n = 2", "n = [", "not TOML"),
+        ("```example", "```", "has no ```example block"),
+    ],
+)
+def test_an_example_that_is_none(made: Made, old: str, new: str, text: str) -> None:
+    made.edit("spec.md", old, new)
+    _fails(made, "examples", Status.ERROR, text)
+
+
+@pytest.mark.parametrize(("printed", "holds"), [("3.3", True), ("3.33", True), ("3.34", False), ("3", False)])
+def test_printed_digits_are_the_tolerance(made: Made, printed: str, holds: bool) -> None:
+    """Half a unit of the last one: 2 * 1.6667 is 3.3334."""
+    made.edit("spec.md", "x = [1.0, 2.0]", "x = [1.6667, 2.0]")
+    made.edit("spec.md", "out = [2.0, 4.0]", f"out = [{printed}, 4.0]")
+    assert (made.examined()["examples"].status is Status.OK) is holds
+
+
+def test_special_values_in_an_example(made: Made) -> None:
+    made.edit("spec.md", "x = [1.0, 2.0]", "x = [nan, -inf]")
+    made.edit("spec.md", "out = [2.0, 4.0]", "out = [nan, -inf]")
+    assert made.examined()["examples"].status is Status.OK
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ("# Fresh", "Fresh", "'# Title'"),
+        ("## Contract", "## Promises", "no section '## Contract'"),
+        ("| --- | --- |", "", "no table"),
+        ("<details><summary>Where do I start?</summary>", "", "2 hints"),
+        ("https://", "", "no background"),
+    ],
+)
+def test_a_spec_that_lacks_a_part(made: Made, old: str, new: str, text: str) -> None:
+    made.edit("spec.md", old, new)
+    _fails(made, "spec", Status.WEAK, text)
+
+
+def test_a_starter_of_another_signature(made: Made) -> None:
+    made.edit("starter.py", "def solve(x, out, n)", "def solve(out, x, n)")
+    _fails(made, "starters", Status.ERROR, "starter.py")
+
+
+def test_too_few_mutants_and_one_without_a_mistake(made: Made) -> None:
+    made.edit("staff/mutants/no_mask.py", "Mistake: ", "Oops: ")
+    _fails(made, "mutant_files", Status.WEAK, "no_mask.py does not begin")
+    (made.staff / "mutants" / "no_mask.py").unlink()
+    _fails(made, "mutant_files", Status.WEAK, "there are 4 mutants")
+
+
+def test_a_category_that_is_missing_and_one_that_is_waived(made: Made) -> None:
+    made.edit("cases.py", '"denormal", "denormal"', '"denormal", "basic"')
+    _fails(made, "categories", Status.WEAK, "no case is 'denormal'")
+    made.edit("challenge.toml", "[cost]", '[waives]\ndenormal = "There are none."\n\n[cost]')
+    assert made.examined()["categories"].status is Status.OK
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ('"basic", "basic"', '"basic", "empty"', "basic: is 'empty', but no size and no buffer is 0"),
+        ('"odd", "odd"', '"odd", "prime"', "odd: is 'prime', but no size is prime"),
+        ('"basic", "basic"', '"basic", "block_edge"', "basic: is 'block_edge'"),
+        ('"ones", "ones"', '"ones", "nan"', "ones: is 'nan', but no input holds NaN"),
+        ('"ones", "ones"', '"ones", "denormal"', "ones: is 'denormal'"),
+        ('"ones", "ones"', '"ones", "neg_inf"', "ones: is 'neg_inf'"),
+    ],
+)
+def test_a_case_that_is_not_what_it_claims(made: Made, old: str, new: str, text: str) -> None:
+    made.edit("cases.py", old, new)
+    _fails(made, "claims", Status.WEAK, text)
+
+
+@pytest.mark.parametrize("text", ["4 * n", "40 * n"])
+def test_bytes_that_cannot_be(made: Made, text: str) -> None:
+    made.edit("challenge.toml", 'bytes = "4 * n + 4 * n"', f'bytes = "{text}"')
+    _fails(made, "cost_bytes", Status.WEAK, "inputs and results have")
+
+
+def test_flops_that_torch_counts_otherwise(write: Write) -> None:
+    made = write("a:input:float32:m,k", "b:input:float32:k,n", "out:output:float32:m,n")
+    reference = made.staff.parent / "reference.py"
+    reference.write_text("def reference(a, b, m, k, n):\n    return a @ b\n")
+    _fails(made, "cost_flops", Status.WEAK, "torch counts")
+    made.edit("challenge.toml", 'flops = "m * n"', 'flops = "2 * m * n * k"')
+    assert made.examined()["cost_flops"].status is Status.OK
+
+
+def test_workloads_that_are_too_short_or_too_large(made: Made) -> None:
+    path = made.challenge.folder / "challenge.toml"
+    text = path.read_text()
+    path.write_text(re.sub(r"n = \d{6,}", "n = 1000", text))
+    _fails(made, "workloads", Status.WEAK, "none is long enough to rank")
+    path.write_text(re.sub(r"n = \d{6,}", "n = 999999999", text))
+    _fails(made, "workloads", Status.WEAK, "none fits a GPU of 16 GB")
+    path.write_text(text.replace('on = "cpu"', 'on = "gpu"'))
+    _fails(made, "workloads", Status.WEAK, "no workload is for the interpreter")
+
+
+def test_a_tolerance_that_native_pytorch_does_not_keep_to(made: Made) -> None:
+    made.edit("reference.py", "return x + x", "return torch.exp(torch.sin(x))")
+    _fails(made, "tolerance", Status.ERROR, "too tight")
+    made.edit("challenge.toml", "rtol = 0.0", "rtol = 1e-6")
+    assert made.examined()["tolerance"].status is Status.OK
+    made.edit("challenge.toml", "rtol = 1e-6", "rtol = 1e-3")
+    _fails(made, "tolerance", Status.WEAK, "too loose")
+    made.edit("challenge.toml", "[cost]", '[waives]\ntolerance = "Hardware differs."\n\n[cost]')
+    assert made.examined()["tolerance"].status is Status.OK
+
+
+def test_a_proposed_tolerance_is_kept_to(made: Made) -> None:
+    made.edit("reference.py", "return x + x", "return torch.exp(torch.sin(x))")
+    (proposed,) = re.findall(
+        r"proposed: atol = (\S+), rtol = (\S+)$", made.examined()["tolerance"].details[0]
+    )
+    made.edit("challenge.toml", "atol = 0.0\nrtol = 0.0", f"atol = {proposed[0]}\nrtol = {proposed[1]}")
+    assert made.examined()["tolerance"].status is Status.OK
+
+
+def test_a_case_whose_finiteness_depends_on_precision(made: Made) -> None:
+    made.edit("cases.py", "Uniform(-1.6e38, 1.6e38)", "Uniform(3e38, 3.1e38)")
+    made.edit("reference.py", "return x + x", "return (x + x) - x")
+    _fails(made, "reference", Status.ERROR, "huge: out: native and float64 disagree on what is finite")
+
+
+def test_a_reference_that_fails_is_told(made: Made) -> None:
+    made.edit("reference.py", "return x + x", "return x.nothing")
+    assert {"reference", "examples"} <= {
+        it.name for it in made.examined().values() if it.status is Status.ERROR
+    }
+
+
+def test_a_solution_that_is_wrong(made: Made) -> None:
+    made.edit("staff/solution.py", "values + values", "values")
+    (tried,) = made.tried(lambda it: it.role is Role.SOLUTION)
+    assert tried.ending is Ending.FAILED
+    assert "basic" in tried.failed
+    assert tried.ran == len(made.challenge.cases) + len(made.challenge.hidden_cases)
+
+
+def test_a_mutant_that_does_not_load_proves_nothing(made: Made) -> None:
+    (made.staff / "mutants" / "no_mask.py").write_text(
+        '"""Mistake: it is no Python."""\nimport nothing_of_the_kind\n'
+    )
+    checks = made.proven()
+    assert checks["mutants"].status is Status.ERROR
+    assert "no_mask.py does not load" in checks["mutants"].summary
+
+
+def test_a_mutant_that_survives(made: Made) -> None:
+    solution = (made.staff / "solution.py").read_text()
+    (made.staff / "mutants" / "no_mask.py").write_text(solution)
+    check = made.proven()["mutants"]
+    assert check.status is Status.WEAK
+    assert "no_mask.py survives all" in check.summary
+
+
+def test_a_suite_of_round_sizes_lets_the_tail_drop(made: Made) -> None:
+    for path in (made.challenge.folder / "cases.py", made.staff / "hidden_cases.py"):
+        path.write_text(re.sub(r"n=(\d+)", lambda it: f"n={int(it[1]) // 4 * 4}", path.read_text()))
+    survivors = {it.name for it in made.tried(lambda it: it.role.wrong) if it.ending is Ending.ACCEPTED}
+    assert survivors == {"tail_dropped:out"}
+
+
+def test_a_wrong_kernel_stops_at_its_first_failure_unless_all_is_asked(made: Made) -> None:
+    (first,) = made.tried(lambda it: it.name == "zeros:out")
+    assert len(first.failed) == 1
+    assert first.ran < 5
+    (whole,) = made.tried(lambda it: it.name == "zeros:out", every_case=True)
+    assert whole.ran == len(made.challenge.cases) + len(made.challenge.hidden_cases)
+    assert {"basic", "large"} <= set(whole.failed)
+    assert "zeros" not in whole.failed

@@ -1,0 +1,111 @@
+"""Forked boxes: as good as fresh ones for trusted code, each by itself, and gone with their server."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.challenge.loader import Course
+from grader.judge.at_home import judge_at_home
+from grader.judge.device import HostDevice
+from grader.sandbox.box import BoxSpec, EndReason, Purpose
+from grader.sandbox.forked_box import ForkedBox, ForkedBoxes
+from grader.sandbox.local_box import LocalBox
+from grader.schemas.report import CaseVerdict, Language, Report, Verdict
+
+SPEC = HostDevice().box_spec(Purpose.RUN, Language.TRITON, 4 << 30)
+COURSE = Course(Path(__file__).parent.parent / "course")
+
+
+@pytest.fixture
+def forked(boxes: ForkedBoxes) -> Iterator[ForkedBox]:
+    box = boxes.start(SPEC)
+    assert isinstance(box, ForkedBox)
+    yield box
+    box.kill()
+
+
+def _judge(source: str, boxes: ForkedBoxes) -> Report:
+    return judge_at_home(COURSE.load("twice"), source, Language.TRITON, boxes, timing=False)
+
+
+def _of_the_children(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text() if Path(f"/proc/{pid}").exists() else ""
+
+
+def test_it_ends_when_its_connection_does(forked: ForkedBox) -> None:
+    assert forked.end() is None
+    assert forked.connection.recv(1 << 16)  # its hello: it serves
+    forked.connection.close()
+    end = forked.end(wait_s=20)
+    assert end is not None
+    assert (end.reason, end.exit_code) == (EndReason.EXITED, 0)
+
+
+def test_killing_it_twice_is_harmless(forked: ForkedBox) -> None:
+    assert forked.kill().reason is EndReason.KILLED
+    assert forked.kill().reason is EndReason.KILLED
+    assert not _of_the_children(forked._pid)
+
+
+def test_a_signal_is_told(forked: ForkedBox) -> None:
+    os.kill(forked._pid, signal.SIGSEGV)
+    end = forked.end(wait_s=20)
+    assert end is not None
+    assert (end.reason, end.signal) == (EndReason.SIGNALLED, signal.SIGSEGV)
+
+
+def test_each_begins_afresh(boxes: ForkedBoxes) -> None:
+    """What one submission did to its process, its folder and its modules the next does not find."""
+    source = (
+        "import os, sys, torch\n"
+        "assert not hasattr(torch, 'marked') and 'marked' not in os.environ and not os.path.exists('marked')\n"
+        "torch.marked, os.environ['marked'] = True, 'yes'\n"
+        "open('marked', 'w').close()\n"
+        "def solve(x, out, n):\n    out.copy_(x + x)\n"
+    )
+    for _ in range(2):
+        assert _judge(source, boxes).verdict is Verdict.ACCEPTED
+
+
+def test_its_output_reaches_the_report(boxes: ForkedBoxes) -> None:
+    source = (
+        "import os\ndef solve(x, out, n):\n    print('from Python')\n    os.system('echo from a child')\n"
+    )
+    outputs = {case.output for case in _judge(source, boxes).cases}
+    assert outputs == {"from a child\nfrom Python\n"} or outputs == {"from Python\nfrom a child\n"}
+
+
+def test_a_crash_costs_one_box(boxes: ForkedBoxes) -> None:
+    source = "import ctypes\ndef solve(x, out, n):\n    ctypes.string_at(0)\n"
+    report = _judge(source, boxes)
+    assert report.cases[0].verdict is CaseVerdict.RUNTIME_ERROR
+    assert "signal 11" in report.cases[0].detail
+
+
+def test_a_server_that_died_is_replaced() -> None:
+    boxes = ForkedBoxes()
+    try:
+        first = boxes.start(SPEC)
+        os.kill(boxes._servers[0]._box._process.pid, signal.SIGKILL)
+        assert first.end(wait_s=20) is not None  # it goes with its server
+        first.kill()
+        deadline = time.monotonic() + 20
+        while boxes._servers[0].alive() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        again = boxes.start(SPEC)
+        assert again.end() is None
+        again.kill()
+    finally:
+        boxes.close()
+
+
+def test_what_imports_nothing_is_a_box_of_its_own(boxes: ForkedBoxes) -> None:
+    box = boxes.start(BoxSpec(Purpose.CONTROL, env={"GRADER_PRELOAD": ""}))
+    assert isinstance(box, LocalBox)
+    box.kill()

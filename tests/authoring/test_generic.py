@@ -1,0 +1,148 @@
+"""The generic wrong kernels: each wrong in its own way and in one result alone, and left out only by rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from grader.authoring.findings import Ending, Role
+from grader.authoring.generic import WORDS, generics, native_source
+from grader.authoring.probe import makes_a_difference
+from grader.authoring.subjects import Subject
+from grader.challenge.loader import Challenge
+from grader.schemas.report import Language
+from tests.authoring.conftest import Write
+
+TWO = ("x:input:float32:n", "out:output:float32:n", "first:output:float32:1")
+
+
+def _solve(source: str) -> Any:
+    names: dict[str, Any] = {}
+    exec(source, names)
+    return names["solve"]
+
+
+def _subject(challenge: Challenge, name: str) -> Subject:
+    (it,) = [it for it in generics(challenge) if it.name == name]
+    return Subject(Role.GENERIC, it.name, Language.TRITON, it.source, it.reason)
+
+
+def _called(source: str, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    out, first = torch.full((x.numel(),), -7.0), torch.full((1,), -7.0)
+    _solve(source)(x, out, first, x.numel())
+    return out, first
+
+
+def _wrong(challenge: Challenge, source: str, x: torch.Tensor) -> set[str]:
+    """Which results differ from those of the reference, NaN being like NaN."""
+    pairs = zip(("out", "first"), _called(source, x), _called(native_source(challenge), x), strict=True)
+    return {name for name, got, want in pairs if not torch.equal(got.nan_to_num(99.0), want.nan_to_num(99.0))}
+
+
+def test_the_native_source_gives_what_the_reference_gives(write: Write) -> None:
+    out, first = _called(native_source(write(*TWO).challenge), torch.tensor([1.0, -2.0, 3.0]))
+    assert out.tolist() == [2.0, -4.0, 6.0]
+    assert first.tolist() == [6.0]
+
+
+def test_every_mistake_is_made_in_every_result_alone(write: Write) -> None:
+    """At sizes and values where each shows, exactly the named result differs from the right one."""
+    challenge = write(*TWO).challenge
+    plain = torch.randn(5003)
+    spoilt = plain.clone()
+    spoilt[[5, -1]] = float("nan")
+    for made in generics(challenge):
+        if made.mistake == "stale":
+            continue
+        wrong = {name for x in (plain, spoilt) for name in _wrong(challenge, made.source, x)}
+        assert wrong == {made.result}, made.name
+    assert {it.mistake for it in generics(challenge)} == set(WORDS)
+
+
+def test_a_stale_answer_is_right_until_sizes_come_again(write: Write) -> None:
+    made = _subject(write(*TWO).challenge, "stale:out")
+    solve = _solve(made.source)
+    out, first = torch.zeros(3), torch.zeros(1)
+    for number, expected in ((1.0, 2.0), (5.0, 2.0), (9.0, 10.0)):
+        solve(torch.full((3,), number), out, first, 3)
+        assert out.tolist() == [expected] * 3
+
+
+@pytest.mark.parametrize(
+    ("dtype", "digits"), [("float64", 24), ("float32", 11), ("float16", 8), ("bfloat16", 4)]
+)
+def test_low_precision_keeps_half_of_the_digits(dtype: str, digits: int, write: Write) -> None:
+    challenge = write(f"x:input:{dtype}:n", f"out:output:{dtype}:n").challenge
+    kind = getattr(torch, dtype)
+    x = torch.tensor(
+        [1.0, 1 + 2.0 ** -(digits - 1), 1 + 2.0 ** -(digits + 1), float("inf"), float("nan")], dtype=kind
+    )
+    out = torch.empty(5, dtype=kind)
+    _solve(_subject(challenge, "low_precision:out").source)(x, out, 5)
+    kept = torch.tensor([2.0, 2 + 2.0 ** -(digits - 2), 2.0, float("inf"), float("nan")], dtype=kind)
+    assert torch.equal(out.nan_to_num(9), kept.nan_to_num(9))
+
+
+def test_integers_alone_are_narrowed(write: Write) -> None:
+    challenge = write("x:input:int32:n", "out:output:int32:n").challenge
+    out = torch.empty(2, dtype=torch.int32)
+    _solve(_subject(challenge, "low_precision:out").source)(
+        torch.tensor([3, 65536 + 3], dtype=torch.int32), out, 2
+    )
+    assert out.tolist() == [~3, ~3]
+
+
+@pytest.mark.parametrize(
+    ("args", "name", "reason"),
+    [
+        (("x:input:int32:n", "out:output:int32:n"), "nan_swallowed:out", "no input can hold NaN"),
+        (("x:input:float32:n", "out:output:int64:n"), "identity:out", "no other input is int64"),
+        (("y:inout:float32:n",), "identity:y", "no other input is float32"),
+    ],
+)
+def test_what_the_signature_rules_out(args: tuple[str, ...], name: str, reason: str, write: Write) -> None:
+    assert reason in _subject(write(*args).challenge, name).reason
+
+
+def test_what_a_probe_rules_out(write: Write) -> None:
+    """Copied positive elements meet no NaN, and a count needs no digits; a copy of all elements needs both."""
+    made = write("x:input:float32:n", "out:output:float32:n", "count:output:int64:1")
+    made.edit("challenge.toml", "[cost]", '[compare.out]\nfirst = "count"\n\n[cost]')
+    (made.staff.parent / "reference.py").write_text(
+        "import torch\n\n\ndef reference(x, n):\n    kept = x[x > 0]\n"
+        "    return torch.cat((kept, x.new_zeros(n - kept.numel()))), torch.tensor([kept.numel()])\n"
+    )
+    reasons = {
+        it.name: makes_a_difference(made.challenge, _as_subject(it)) for it in generics(made.challenge)
+    }
+    assert {name for name, reason in reasons.items() if reason} == {
+        "nan_swallowed:out",
+        "nan_swallowed:count",
+        "low_precision:count",
+    }
+
+
+def _as_subject(made: Any) -> Subject:
+    return Subject(Role.GENERIC, made.name, Language.TRITON, made.source)
+
+
+def test_a_result_cut_short_is_spoilt_where_it_counts(write: Write) -> None:
+    """Only the first elements are compared, so the tail that is dropped is theirs."""
+    made = write("x:input:float32:n", "out:output:float32:n", "count:output:int64:1")
+    made.edit("challenge.toml", "[cost]", '[compare.out]\nfirst = "count"\n\n[cost]')
+    (made.staff.parent / "reference.py").write_text(
+        "import torch\n\n\ndef reference(x, n):\n    return x + x, torch.tensor([n // 2])\n"
+    )
+    out, count = torch.zeros(10), torch.zeros(1, dtype=torch.int64)
+    _solve(_subject(made.challenge, "tail_dropped:out").source)(torch.ones(10), out, count, 10)
+    assert out.tolist() == [2.0] * 4 + [0.0] * 6
+    assert count.item() == 5
+
+
+def test_an_in_out_that_is_left_alone_is_found(write: Write) -> None:
+    made = write("y:inout:float32:n")
+    endings = {it.name: it.ending for it in made.tried(lambda it: it.role is Role.GENERIC)}
+    assert endings.pop("identity:y") is Ending.NOT_APPLICABLE
+    assert set(endings.values()) == {Ending.FAILED}

@@ -1,0 +1,136 @@
+"""`challenge new`: what it writes passes its own checks, whatever the signature, and nothing is overwritten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.findings import Status
+from grader.authoring.scaffold.draft import Draft, read_arg
+from grader.authoring.scaffold.folder import write_challenge
+from grader.challenge.loader import Course
+from grader.challenge.model import Kind
+from grader.challenge.signature import cuda_footer
+from grader.errors import BadRequest, Conflict
+from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
+from grader.sandbox.toolkit import nvcc_version
+from tests.authoring.conftest import Write
+from tests.cli.conftest import Cli, cli, home  # noqa: F401 - fixtures
+
+SIGNATURES = {
+    "elementwise": ("x:input:float32:n", "out:output:float32:n"),
+    "product": ("a:input:float32:m,k", "b:input:float32:k,n", "out:output:float32:m,n"),
+    "to_one": ("a:input:float32:n", "out:output:float32:1"),
+    "in_place": ("x:input:float16:n", "y:inout:float16:n", "alpha:scalar:float32:2.0"),
+    "integers": ("x:input:int32:n", "out:output:int32:bins"),
+    "bytes": ("x:input:uint8:n", "out:output:uint8:n"),
+    "two_results": (
+        "x:input:bfloat16:rows,cols",
+        "out:output:bfloat16:rows,cols",
+        "most:output:float32:rows",
+    ),
+    "valid_length": ("x:input:float32:n", "w:input:float32:k", "out:output:float32:max(n-k+1, 0)"),
+    "other_types": ("x:input:float64:a,b,c", "m:input:int64:b", "out:output:bfloat16:c", "at:output:int64:a"),
+}
+
+
+@pytest.mark.parametrize("args", SIGNATURES.values(), ids=SIGNATURES)
+def test_a_new_challenge_passes_its_own_checks(args: tuple[str, ...], write: Write) -> None:
+    made = write(*args)
+    checks = made.proven()
+    assert [it for it in checks.values() if it.status is not Status.OK] == []
+    assert checks["mutants"].summary == "5 of 5 killed"
+
+
+@pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
+@pytest.mark.parametrize("name", ["valid_length", "other_types"])
+def test_its_cuda_solution_compiles(name: str, write: Write) -> None:
+    made = write(*SIGNATURES[name])
+    source = (made.staff / "solution.cu").read_text()
+    result = compile_cuda(made.boxes, CompileRequest(source, cuda_footer(made.challenge.manifest)))
+    assert result.ok, result.log
+
+
+def test_the_ladder_is_completed(write: Write) -> None:
+    manifest = write("x:input:float32:n", "out:output:float32:n", workloads=("n=1000",)).challenge.manifest
+    assert [it.on for it in manifest.workloads] == ["cpu", "gpu", "gpu"]
+    assert manifest.workloads[1].sizes == {"n": 1000}
+    assert manifest.workloads[2].sizes["n"] >= 2**27
+
+
+def test_sizes_that_shapes_name_need_no_declaration(write: Write) -> None:
+    manifest = write("out:output:float32:rows,cols", "x:input:float32:rows,cols").challenge.manifest
+    assert [(arg.name, arg.kind) for arg in manifest.args] == [
+        ("x", Kind.INPUT),
+        ("out", Kind.OUTPUT),
+        ("rows", Kind.SIZE),
+        ("cols", Kind.SIZE),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "x:foo", "x:input:float31:n", "x:input:float32:n:2:3", "x:input:float32", "if:size"]
+)
+def test_what_is_no_argument(text: str) -> None:
+    with pytest.raises(BadRequest, match="argument|parts"):
+        read_arg(text)
+
+
+@pytest.mark.parametrize("workload", ["n", "n=many", "m=3", "n=3,m=4"])
+def test_what_is_no_workload(workload: str, write: Write) -> None:
+    with pytest.raises(BadRequest):
+        write("x:input:float32:n", "out:output:float32:n", workloads=(workload,))
+
+
+def test_nothing_to_read_is_no_challenge(write: Write) -> None:
+    with pytest.raises(BadRequest, match="nothing to read"):
+        write("out:output:float32:n")
+
+
+@pytest.mark.parametrize("part", ["challenges", "reference"])
+def test_nothing_is_overwritten(part: str, tmp_path: Path) -> None:
+    kept = tmp_path / part / "mine" / "notes.txt"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
+    with pytest.raises(Conflict):
+        write_challenge(Course(tmp_path), Draft("mine", "Mine", "any"))
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [kept]
+
+
+def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """`new`, then `check` in processes of its own, then a suite that was made weak."""
+    (tmp_path / "challenges").mkdir()
+    monkeypatch.setenv("GRADER_CHALLENGES", str(tmp_path))
+    assert cli("challenge", "new", "fresh").code == 2  # no track, and nobody to ask
+    made = cli(
+        "challenge", "new", "fresh", "--track", "any", "--difficulty", "hard", "--title", "Quite fresh"
+    )
+    assert made.code == 0
+    assert made.out.split() == [str(tmp_path / part / "fresh") for part in ("challenges", "reference")]
+    assert cli("challenge", "new", "fresh", "--track", "any").code == 2
+
+    checked = cli("challenge", "check", "fresh", "--jobs", "1", "--language", "triton", "--json")
+    assert checked.code == 0
+    proofs = json.loads(checked.out)
+    assert proofs["strong"]
+    assert {it["role"] for it in proofs["challenges"][0]["tried"]} == {
+        "solution",
+        "native",
+        "mutant",
+        "generic",
+    }
+
+    cases = tmp_path / "challenges" / "fresh" / "cases.py"
+    cases.write_text(
+        cases.read_text().replace("Sprinkle(NAN)", "Constant(1)").replace("Constant(NAN)", "Constant(1)")
+    )
+    hidden = tmp_path / "reference" / "fresh" / "staff" / "hidden_cases.py"
+    hidden.write_text(
+        hidden.read_text().replace("Sprinkle(NAN, 0.1)", "Constant(1)").replace("NAN, ", "Constant, ")
+    )
+    weak = cli("challenge", "check", "fresh", "--jobs", "1", "--language", "triton")
+    assert weak.code == 1
+    assert "nan_swallowed:out survives" in weak.out
+    assert "0 of 1 proven" in weak.out
