@@ -129,7 +129,13 @@ class Range:
             cases=self.challenge.cases[:CASES],
             baselines={WORKLOAD: {"eager": 1.0, "compile": 1.0}},
         )
-        return Session(request, self.device, self.boxes, lambda _: None, interrupt).run().report
+        session = Session(request, self.device, self.boxes, lambda _: None, interrupt)
+        report = session.run().report
+        for it in session.measured.values():
+            print(
+                f"    E {it.excess * 1e6:+.2f} us, noise {it.noise * 1e6:.2f} us, c {it.fixed * 1e6:.2f} us"
+            )
+        return report
 
 
 def _one_workload(challenge: Challenge) -> Challenge:

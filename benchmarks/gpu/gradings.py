@@ -106,7 +106,14 @@ def grade(
         # Frozen already, whatever they are: no baseline is measured.
         baselines={it.name: dict.fromkeys(device.baselines, 1.0) for it in chosen},
     )
-    report = Session(request, device, boxes, lambda _: None, lambda: None).run().report
+    session = Session(request, device, boxes, lambda _: None, lambda: None)
+    report = session.run().report
+    for name, it in session.measured.items():
+        found = f"c {it.fixed * 1e6:.2f} E {it.excess * 1e6:+.2f} noise {it.noise * 1e6:.2f}"
+        print(
+            f"    {subject.name}, {name}: {it.time.value * 1e6:.2f} us, {it.rounds} rounds, {found}",
+            flush=True,
+        )
     if report.verdict is not Verdict.ACCEPTED:
         raise RuntimeError(f"{subject.name}: {report.verdict.value}: {report.detail} {report.cases[-1:]}")
     return report

@@ -168,8 +168,8 @@ class Device(Protocol):
 
     def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec: ...
 
-    def before_workload(self) -> None:
-        """Forget what earlier work left behind, so that everybody's rounds begin from a like state."""
+    def stage(self, question: Question) -> Question:
+        """The question where a workload's questions always lie; the one before it is lost."""
 
     def before_round(self) -> None:
         """Finish what is under way and bring the device to a like state for everybody; then the call is queued."""
@@ -221,8 +221,8 @@ class HostDevice:
         spec = _HOST_SPECS[purpose]
         return replace(spec, memory_bytes=memory_bytes) if purpose is Purpose.RUN else spec
 
-    def before_workload(self) -> None:
-        """Nothing is kept that could matter."""
+    def stage(self, question: Question) -> Question:
+        return question
 
     def before_round(self) -> None:
         """Nothing to burn: the host's clock speed is not ours to settle."""

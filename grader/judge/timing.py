@@ -91,7 +91,6 @@ class Stopwatch:
         self._part = part
         self._drawn = 0
         scalars = scalar_values(challenge.manifest, self.case)
-        device.before_workload()
         self.arena = Arena(challenge.manifest, workload.sizes, scalars, device.memories)
         self._watch = device.watch(self.arena)
 
@@ -177,7 +176,7 @@ class Stopwatch:
 
     def _ask(self, seed: int) -> Question:
         on = self.device.torch_device
-        return ask(self.challenge, self.case, seed, on, draw_on=on)
+        return self.device.stage(ask(self.challenge, self.case, seed, on, draw_on=on))
 
     def _fresh_seed(self) -> int:
         """A seed that no round had before, and that nobody without the key can foretell."""

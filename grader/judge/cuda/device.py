@@ -17,7 +17,7 @@ from grader.judge.compare import compare, counted
 from grader.judge.cuda import kernels, nvml
 from grader.judge.cuda.driver import DriverError, api, attribute, check
 from grader.judge.cuda.gate import CudaGate
-from grader.judge.cuda.memory import CudaMemories
+from grader.judge.cuda.memory import CudaMemories, Staging
 from grader.judge.device import Gate, Noise, Plan, Watch
 from grader.judge.oracle import Question
 from grader.sandbox.box import BoxSpec, Purpose
@@ -69,6 +69,7 @@ class CudaDevice:
         self._monitor = nvml.Monitor(self._gpu.uuid)
         self.model = torch.cuda.get_device_name(index)
         self._memories = CudaMemories(index)
+        self._staging = Staging(self._memories.device)
         properties = torch.cuda.get_device_properties(index)
         self._l2_bytes = properties.L2_cache_size
         self._flush = torch.empty(2 * self._l2_bytes, dtype=torch.uint8, device="cuda")
@@ -100,10 +101,12 @@ class CudaDevice:
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": "EAGER"}
         return BoxSpec(purpose, env=env, memory_bytes=_BOX_MEMORY_BYTES, gpu=self._gpu)
 
-    def before_workload(self) -> None:
-        """Give cached memory back: where the judge's own tensors lie then follows from the workload alone, and with it
-        how long the look takes (up to 2 % apart otherwise)."""
-        torch.cuda.empty_cache()
+    def stage(self, question: Question) -> Question:
+        """See ``CudaMemories``: where tensors lie must not differ between a control and what is held against it."""
+        inputs = {name: self._staging.put(f"input {name}", it) for name, it in question.inputs.items()}
+        outputs = {name: self._staging.put(f"output {name}", it) for name, it in question.outputs.items()}
+        scales = {name: self._staging.put(f"scale {name}", it) for name, it in question.magnitudes.items()}
+        return Question(inputs, outputs, scales)
 
     def before_round(self) -> None:
         """Settle the clocks, and take back what a submission may have made to persist in the L2 cache."""
@@ -121,19 +124,21 @@ class CudaDevice:
             self._flush.zero_()
 
     def watch(self, arena: Arena) -> Watch:
-        return CudaWatch(arena)
+        return CudaWatch(arena, self._staging)
 
     def record(self) -> nvml.Record:
         return nvml.Record(self._monitor)
 
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
-        """The arena, private inputs and answers, and the float64 oracle's copies must fit at once."""
+        """Arena, private inputs and answers (drawn and staged) and the float64 oracle's copies must fit at once."""
         manifest = challenge.manifest
         needed = 0
         for arg in manifest.buffers:
             count = math.prod(manifest.shape(arg, sizes))
-            copies = 2 if arg.kind is Kind.INPUT else 3
+            copies = 3 if arg.kind is Kind.INPUT else 4
             needed += count * (copies * arg.dtype.itemsize + (24 if arg.dtype.floating else 16))
+        self._memories.give_back()
+        self._staging.give_back()
         torch.cuda.empty_cache()
         free, _ = torch.cuda.mem_get_info()
         if needed <= free * _PLANNED_SHARE:
@@ -152,10 +157,13 @@ class CudaWatch:
     """See ``Watch``. ``look`` is one pass of a kernel of ours, which takes the snapshot too; what it suspects is
     compared once more, exactly, on that snapshot, when the window has closed."""
 
-    def __init__(self, arena: Arena) -> None:
+    def __init__(self, arena: Arena, staging: Staging) -> None:
         self._arena = arena
         self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
-        self._snapshots = {it.argument.name: it.snapshot() for it in self._results}
+        self._snapshots = {
+            it.argument.name: staging.room(f"snapshot {it.argument.name}", it.values).view(it.shape)
+            for it in self._results
+        }
         blocks = [kernels.look_blocks(it.count) for it in self._results]
         # Written anew by every look, by every block: one more atomic addition a wrong block would be time.
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")

@@ -12,7 +12,10 @@ from typing import Any
 
 import torch
 
-from grader.judge.cuda.driver import api, check
+from grader.judge.cuda.driver import DriverError, api, check
+
+# Share of the GPU's memory that may be kept for the next use, once for what is shared and once for what is private.
+KEPT_SHARE = 0.2
 
 
 class _Pointer:
@@ -29,10 +32,12 @@ class _Pointer:
 
 
 class CudaMemory:
-    """See ``grader.judge.arena.Memory``."""
+    """See ``grader.judge.arena.Memory``. ``close`` hands it back to its maker, which may use it again."""
 
-    def __init__(self, maker: CudaMemories, size: int) -> None:
+    def __init__(self, maker: CudaMemories, name: str, size: int) -> None:
         cu = api()
+        self.key = (name, size)
+        self._maker = maker
         self._size = size
         self._reserved = size + maker.page
         self._handle = check(cu.cuMemCreate(size, maker.properties, 0))
@@ -44,6 +49,9 @@ class CudaMemory:
         self.bytes = torch.as_tensor(_Pointer(self._address, size), device=maker.device)
 
     def close(self) -> None:
+        self._maker.take_back(self)
+
+    def free(self) -> None:
         cu = api()
         del self.bytes
         torch.cuda.synchronize()
@@ -54,10 +62,16 @@ class CudaMemory:
 
 
 class CudaMemories:
-    """See ``grader.judge.arena.MemoryMaker``. ``page`` is the driver's granularity, 2 MiB as a rule."""
+    """See ``grader.judge.arena.MemoryMaker``. ``page`` is the driver's granularity, 2 MiB as a rule.
+
+    Memory that was handed back is kept, and is used again for the buffer of the same name and size: how long a pass
+    over memory takes depends by up to 2 % on where it lies, so a control and what it is held against have the same.
+    """
 
     def __init__(self, index: int) -> None:
         cu = api()
+        self._shelf: list[CudaMemory] = []
+        self._most_kept = int(torch.cuda.get_device_properties(index).total_memory * KEPT_SHARE)
         self.device = torch.device("cuda", index)
         torch.zeros(1, device=self.device)  # makes the primary context and lets torch share it
         location_type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
@@ -76,4 +90,55 @@ class CudaMemories:
         self.page = int(check(cu.cuMemGetAllocationGranularity(self.properties, least)))
 
     def make(self, name: str, size: int) -> CudaMemory:
-        return CudaMemory(self, size)
+        found = next((it for it in self._shelf if it.key == (name, size)), None)
+        if found is None:
+            return self._make(name, size)
+        self._shelf.remove(found)
+        found.bytes.zero_()  # what an earlier submission wrote into it is nobody's business
+        return found
+
+    def _make(self, name: str, size: int) -> CudaMemory:
+        try:
+            return CudaMemory(self, name, size)
+        except DriverError:
+            self.give_back()
+            torch.cuda.empty_cache()
+            return CudaMemory(self, name, size)
+
+    def take_back(self, memory: CudaMemory) -> None:
+        self._shelf.append(memory)
+        while sum(it.key[1] for it in self._shelf) > self._most_kept:
+            self._shelf.pop(0).free()
+
+    def give_back(self) -> None:
+        """Free what is kept."""
+        while self._shelf:
+            self._shelf.pop().free()
+
+
+class Staging:
+    """Private tensors that stay where they are from one round to the next, by what they are for and their size."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._kept: dict[tuple[str, int], torch.Tensor] = {}
+        self._most_kept = int(torch.cuda.get_device_properties(device).total_memory * KEPT_SHARE)
+
+    def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
+        """Memory of ``like``'s shape and dtype; what it held for this role before is lost."""
+        size = like.numel() * like.element_size()
+        kept = self._kept.pop((role, size), None)
+        if kept is None:
+            kept = torch.empty(size, dtype=torch.uint8, device=self._device)
+        self._kept[role, size] = kept  # at the end: the first is what was not used for longest
+        while len(self._kept) > 1 and sum(it.numel() for it in self._kept.values()) > self._most_kept:
+            del self._kept[next(iter(self._kept))]
+        return kept.view(like.dtype).view(like.shape)
+
+    def put(self, role: str, values: torch.Tensor) -> torch.Tensor:
+        """A copy of ``values`` in its room."""
+        return self.room(role, values).copy_(values)
+
+    def give_back(self) -> None:
+        """Free what is kept."""
+        self._kept.clear()
