@@ -151,11 +151,15 @@ def compile_spec() -> BoxSpec:
         Purpose.COMPILE,
         program=PROGRAM,
         memory_bytes=limits.COMPILE_MEMORY_BYTES,
-        # Past this even a silent parent's box ends; the parent's own clock is COMPILE_SECONDS.
-        wall_seconds=limits.COMPILE_SECONDS + limits.BOX_START_SECONDS,
+        # Past this even a silent parent's box ends; the parent has a clock of its own.
+        wall_seconds=_wall_seconds() + limits.BOX_START_SECONDS,
         background=True,
         cores=background_cores(),
     )
+
+
+def _wall_seconds() -> float:
+    return limits.COMPILE_PATIENCE * limits.COMPILE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -184,8 +188,9 @@ class _Compilation:
             "nvcc": nvcc,
             "log_bytes": limits.COMPILE_LOG_BYTES,
             "artefact_bytes": limits.ARTEFACT_BYTES,
+            "cpu_seconds": limits.COMPILE_SECONDS,
         }
-        self._deadline = time.monotonic() + limits.COMPILE_SECONDS
+        self._deadline = time.monotonic() + _wall_seconds()
         self._library, self._answer = bytearray(), bytearray()
 
     def run(self) -> _Made:
@@ -205,7 +210,7 @@ class _Compilation:
     def _send(self, pipe: int) -> None:
         body = json.dumps(self._request).encode()
         data = len(body).to_bytes(4, "little") + body
-        self._connection.settimeout(limits.COMPILE_SECONDS)
+        self._connection.settimeout(_wall_seconds())
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pipe]))]
         sent = self._connection.sendmsg([data], rights)
         self._connection.sendall(data[sent:])
@@ -222,7 +227,7 @@ class _Compilation:
             left = self._deadline - time.monotonic()
             ready = poll.poll(max(0.0, min(left, ASK_SECONDS)) * 1000)
             if not ready and left <= 0:
-                return f"[the compiler took longer than {limits.COMPILE_SECONDS:g} seconds and was stopped]"
+                return f"[the compiler took longer than {_wall_seconds():g} seconds and was stopped]"
             for descriptor, _ in ready:
                 if descriptor != pipe:
                     self._answer += self._some()

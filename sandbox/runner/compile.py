@@ -1,8 +1,8 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
-One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes"}`` and the pipe's write
-end. One answer: ``{"ok", "log", "usage"}``. The log is what the compiler printed, cut to ``log_bytes``; ``usage`` are
-the assembler's lines about registers and memory, which a student shall not have to read past.
+One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds"}`` and the
+pipe's write end. One answer: ``{"ok", "log", "usage"}``. The log is what the compiler printed, cut to ``log_bytes``;
+``usage`` are the assembler's lines about registers and memory, which a student shall not have to read past.
 
 Beside the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers that make a wait for the
 device return at once while the gate is closed. Behind a closed gate such a wait would never end, and leaving it out
@@ -11,8 +11,10 @@ linker (``--wrap``), so that the source may call the runtime in whatever way it 
 whole device are exempt; a wait for a stream or an event of the student's own is a real one.
 """
 
+import math
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -96,7 +98,9 @@ def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
     code = process.wait()
     log, usage = separated(kept.decode("utf-8", "replace"))
     if len(log) > most:
-        log = f"{log[:most]}\n[the compiler printed more than {most} bytes; the rest is left out]\n"
+        end = most // 8  # which says how it ended
+        left_out = f"\n[the compiler printed more than {most} bytes; some are left out here]\n"
+        log = log[: most - 2 * end] + left_out + log[-end:]
     return code, log, usage[:most]
 
 
@@ -128,11 +132,18 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     with open(filename, "w", encoding="utf-8", newline="") as file:
         file.write(request["source"] + "\n\n" + request["footer"] + TRAILER)
     rdc = RDC.search(request["source"]) is not None
+    seconds = math.ceil(request["cpu_seconds"])
+    # Every program that nvcc starts inherits it. The signal first, so that nvcc can say which one it was.
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
     command = [request["nvcc"], *flags(request["arch"], filename, rdc)]
     code, log, usage = run_bounded(command, most)
     if code != 0 and not rdc and RDC_WANTED.search(log):
         command = [request["nvcc"], *flags(request["arch"], filename, rdc=True)]
         code, log, usage = run_bounded(command, most)
+    if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
+        # In front of what it printed, which may be cut.
+        stopped = f"[the compiler took longer than {request['cpu_seconds']:g} seconds and was stopped]\n"
+        return {"ok": False, "log": stopped + log, "usage": ""}
     fault = _fault(request, code, log)
     if fault is not None:
         return {"ok": False, "log": log + fault, "usage": ""}
