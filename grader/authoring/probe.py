@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _SEED = 20
 # So many of a probe's inputs are NaN: rows of every length hold some, and none holds nothing else.
 _NAN_SHARE = 0.2
-# What shows a mistake that depends on no edge. Of integers only a case of this category says how large they get.
-_PROBED = (Category.BASIC, Category.LARGE, Category.RANGE)
+# Cases that are typical: whatever else they hold besides NaN changes nothing.
+_PROBED = (Category.BASIC, Category.LARGE)
 # Mistakes that some contracts forgive: a copy of positive elements never meets a NaN, a count no rounding.
 _REASONS = {
     "nan_swallowed": "no NaN reaches this result, and none changes it",
@@ -51,12 +51,13 @@ def makes_a_difference(challenge: Challenge, subject: Subject) -> str:
 
 
 def _probes(challenge: Challenge, mistake: str) -> Iterator[Case]:
-    """Basic, large and range cases, and the interpreter's workload; with NaN where that is the question."""
-    manifest = challenge.manifest
-    cases = [case for case in challenge.cases if case.category in _PROBED]
-    cases += [workload_case(challenge, it) for it in manifest.workloads if it.on == "cpu"]
-    for case in cases:
-        yield _with_nan(challenge, case) if mistake == "nan_swallowed" else case
+    """The interpreter's workload, and cases: every one as it is, or where NaN is the question typical ones with it."""
+    yield from (workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == "cpu")
+    for case in challenge.cases:
+        if mistake != "nan_swallowed":
+            yield case
+        elif case.category in _PROBED:
+            yield _with_nan(challenge, case)
 
 
 def _with_nan(challenge: Challenge, case: Case) -> Case:

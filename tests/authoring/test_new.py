@@ -74,7 +74,7 @@ def test_sizes_that_shapes_name_need_no_declaration(write: Write) -> None:
     "text", ["x", "x:foo", "x:input:float31:n", "x:input:float32:n:2:3", "x:input:float32", "if:size"]
 )
 def test_what_is_no_argument(text: str) -> None:
-    with pytest.raises(BadRequest, match="argument|parts"):
+    with pytest.raises(BadRequest, match=r"argument|parts"):
         read_arg(text)
 
 
