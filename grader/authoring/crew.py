@@ -121,7 +121,7 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
         ("examples", lambda: [example_check(challenge)]),
         ("categories", lambda: category_checks(challenge)),
         ("reference", lambda: _calibrated(challenge, device)),
-        ("costs", lambda: cost_checks(challenge)),
+        ("cost_bytes", lambda: cost_checks(challenge)),
     ]
     checks: list[Check] = []
     for name, part in parts:

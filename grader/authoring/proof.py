@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.authoring.crew import Done, Part, Work, begin, do
-from grader.authoring.findings import Check, Proof, Proofs, Status, Tried
+from grader.authoring.findings import Check, Proof, Proofs, Role, Status, Tried
 from grader.authoring.subjects import subjects
 from grader.authoring.verdicts import suite_checks
 from grader.challenge.loader import Course
@@ -128,7 +128,14 @@ def _results(course: Path, device: str, work: Sequence[Work], workers: int) -> I
 
 
 def _proof(course: Course, draft: _Draft, options: Options) -> Proof:
-    checks = [*draft.checks]
+    # A reference that fails does so for every submission; it is told once.
+    checks = list({(it.name, it.summary): it for it in draft.checks}.values())
+    draft.tried.sort(key=lambda it: (list(Role).index(it.role), it.name))
     if draft.tried:
-        checks += suite_checks(draft.tried, options.matrix)
+        checks += suite_checks(draft.tried, options.matrix, _case_names(course, draft.slug))
     return Proof(slug=draft.slug, checks=checks, tried=draft.tried, seconds=round(draft.seconds, 2))
+
+
+def _case_names(course: Course, slug: str) -> list[str]:
+    challenge = course.load(slug)
+    return [case.name for case in [*challenge.cases, *challenge.hidden_cases]]

@@ -10,15 +10,16 @@ from grader.authoring.findings import Check, Ending, Role, Status, Tried, check
 _PASSING = (Ending.ACCEPTED, Ending.COMPILED, Ending.NOT_RUN)
 
 
-def suite_checks(tried: Sequence[Tried], matrix: bool) -> list[Check]:
-    """``solutions``, ``native``, ``mutants``, ``generic``; with ``matrix``, ``idle_cases`` too."""
+def suite_checks(tried: Sequence[Tried], matrix: bool, cases: Sequence[str] = ()) -> list[Check]:
+    """``solutions``, ``native``, ``mutants``, ``generic``; with ``matrix``, ``kills`` of all ``cases``, too."""
     checks = [
         _right(tried, Role.SOLUTION, "solutions"),
         _right(tried, Role.NATIVE, "native"),
         _killed(tried, Role.MUTANT, "mutants"),
         _killed(tried, Role.GENERIC, "generic"),
+        _kills(tried, cases) if matrix else None,
     ]
-    return [it for it in [*checks, *_unique(tried, matrix)] if it is not None]
+    return [it for it in checks if it is not None]
 
 
 def _of(tried: Sequence[Tried], role: Role) -> list[Tried]:
@@ -50,19 +51,20 @@ def _killed(tried: Sequence[Tried], role: Role, name: str) -> Check | None:
     remarks += [
         f"{it.name}: not run: {it.detail}" for it in found if it.ending in (Ending.COMPILED, Ending.NOT_RUN)
     ]
+    first = [f"{it.name} ({it.failed[0]})" for it in found if it.failed]
+    remarks += [f"killed by: {', '.join(first)}"] if first else []
     bad = Status.ERROR if broken else Status.WEAK
     return check(name, broken + survivors, f"{dead} of {len(ran)} killed", bad=bad, remarks=remarks)
 
 
-def _unique(tried: Sequence[Tried], matrix: bool) -> list[Check]:
-    """With a whole matrix: how many wrong kernels each case kills, and which kill none. That is no fault: some cases
-    are there to show what is allowed."""
+def _kills(tried: Sequence[Tried], cases: Sequence[str]) -> Check | None:
+    """How many wrong kernels each case kills, and which cases kill none. That fails nothing: some cases are there to
+    show what is allowed."""
     wrong = [it for it in tried if it.role.wrong and it.ending is Ending.FAILED]
-    if not matrix or not wrong:
-        return []
+    if not wrong:
+        return None
     kills = Counter(name for it in wrong for name in it.failed)
-    return [Check(name="kills", status=Status.OK, summary=f"{len(kills)} cases kill", details=_table(kills))]
-
-
-def _table(kills: Counter[str]) -> list[str]:
-    return [f"{name}: {count}" for name, count in kills.most_common()]
+    idle = [name for name in cases if name not in kills]
+    told = [f"{name} kills {count} of {len(wrong)}" for name, count in kills.most_common()]
+    summary = f"{len(kills)} of {len(cases)} cases kill; nothing is killed by: {', '.join(idle) or 'none'}"
+    return Check(name="kills", status=Status.OK, summary=summary, remarks=told)

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from grader.authoring.findings import Ending, Role, Status
+from grader.authoring.verdicts import suite_checks
 from tests.authoring.conftest import Made, Write
 
 
@@ -189,6 +190,16 @@ def test_a_mutant_that_survives(made: Made) -> None:
     check = made.proven()["mutants"]
     assert check.status is Status.WEAK
     assert "no_mask.py survives all" in check.summary
+
+
+def test_the_matrix_names_cases_that_kill_nothing(made: Made) -> None:
+    tried = made.tried(lambda it: it.name in ("nan_swallowed:out", "low_precision:out"), every_case=True)
+    names = [it.name for it in [*made.challenge.cases, *made.challenge.hidden_cases]]
+    (check,) = [it for it in suite_checks(tried, True, names) if it.name == "kills"]
+    idle = check.summary.partition("killed by: ")[2].split(", ")
+    assert {"zeros", "ones", "n_0", "pos_inf"} >= set(idle) - {"neg_inf", "all_nan"}
+    assert "all_nan" not in idle
+    assert "nan kills 2 of 2" in check.remarks
 
 
 def test_a_suite_of_round_sizes_lets_the_tail_drop(made: Made) -> None:

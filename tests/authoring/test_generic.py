@@ -107,12 +107,12 @@ def test_what_the_signature_rules_out(args: tuple[str, ...], name: str, reason: 
 
 
 def test_what_a_probe_rules_out(write: Write) -> None:
-    """Copied positive elements meet no NaN, and a count needs no digits; a copy of all elements needs both."""
+    """Copied positive elements meet no NaN, and what is made from sizes alone needs no digits."""
     made = write("x:input:float32:n", "out:output:float32:n", "count:output:int64:1")
     made.edit("challenge.toml", "[cost]", '[compare.out]\nfirst = "count"\n\n[cost]')
     (made.staff.parent / "reference.py").write_text(
         "import torch\n\n\ndef reference(x, n):\n    kept = x[x > 0]\n"
-        "    return torch.cat((kept, x.new_zeros(n - kept.numel()))), torch.tensor([kept.numel()])\n"
+        "    return torch.cat((kept, x.new_zeros(n - kept.numel()))), torch.tensor([n])\n"
     )
     reasons = {
         it.name: makes_a_difference(made.challenge, _as_subject(it)) for it in generics(made.challenge)
