@@ -67,7 +67,7 @@ def solve(q, k, v, out, scale, heads, seq, dim):
     # Tiles are powers of 2, and 16 at least: narrower heads are filled up with zeros.
     width = max(triton.next_power_of_2(dim), 16)
     # Queries and keys per step: wide heads leave fewer registers for them.
-    queries, keys = {16: (128, 64), 32: (128, 64), 64: (64, 32), 128: (32, 32), 256: (16, 16)}[width]
+    queries, keys = {16: (128, 64), 32: (64, 64), 64: (64, 32), 128: (64, 32), 256: (32, 16)}[width]
     attend[(triton.cdiv(seq, queries) * heads,)](
         q,
         k,
@@ -79,6 +79,6 @@ def solve(q, k, v, out, scale, heads, seq, dim):
         WIDTH=width,
         QUERIES=queries,
         KEYS=keys,
-        num_warps=4,
+        num_warps=8,
         num_stages=2,
     )

@@ -11,7 +11,7 @@ import triton.language as tl
 # Rows of up to this many elements fit into the registers of one program.
 ONE_BLOCK = 8192
 # Elements that a program works on at once: several short rows, or one long one.
-TILE = 4096
+TILE = 2048
 # Enough to fill a GPU a few times over; each program more leaves one row more of sums to add up.
 PROGRAMS = 528
 # Blocks of the kernels that walk through long rows, and of the one that adds up.
@@ -43,14 +43,16 @@ def whole_rows(
     # Column sums stay two-dimensional until the end: adding tiles costs no exchange between threads.
     own_dgamma = tl.zeros((ROWS, BLOCK), dtype=tl.float32)
     own_dbeta = tl.zeros((ROWS, BLOCK), dtype=tl.float32)
+    # Where the rows begin takes 64 bits, as rows * cols may exceed 2^31; within them 32 are enough, and save registers.
+    start = program.to(tl.int64) * ROWS * cols
+    places = tl.arange(0, ROWS)[:, None] * cols + column[None, :]
     # With stages, the compiler fetches the next rows while these are worked on.
     for first in tl.range(program * ROWS, rows, programs * ROWS, num_stages=STAGES):
-        row = first + tl.arange(0, ROWS).to(tl.int64)  # 64 bits: rows * cols may exceed 2^31
+        row = first + tl.arange(0, ROWS)
         in_rows = row < rows
         inside = in_rows[:, None] & in_row[None, :]
-        places = row[:, None] * cols + column[None, :]
-        gradient = tl.load(dy + places, mask=inside, other=0.0)
-        value = tl.load(x + places, mask=inside, other=0.0)
+        gradient = tl.load(dy + start + places, mask=inside, other=0.0)
+        value = tl.load(x + start + places, mask=inside, other=0.0)
         centre = tl.load(mean + row, mask=in_rows, other=0.0)
         factor = tl.load(rstd + row, mask=in_rows, other=0.0)
         # First the difference, then the factor: x * rstd - mean * rstd would cancel where the mean is large.
@@ -62,9 +64,10 @@ def whole_rows(
         first_moment = tl.sum(weighted, axis=1) / cols
         second_moment = tl.sum(weighted * normal, axis=1) / cols
         result = factor[:, None] * (weighted - first_moment[:, None] - normal * second_moment[:, None])
-        tl.store(dx + places, result, mask=inside)
+        tl.store(dx + start + places, result, mask=inside)
         own_dgamma += gradient * normal
         own_dbeta += gradient
+        start += programs.to(tl.int64) * ROWS * cols
     # sums is [2, programs, cols].
     place = sums + program.to(tl.int64) * cols + column
     tl.store(place, tl.sum(own_dgamma, axis=0), mask=in_row)
@@ -160,8 +163,8 @@ def solve(dy, x, gamma, mean, rstd, dx, dgamma, dbeta, rows, cols):
                 cols,
                 ROWS=rows_at_once,
                 BLOCK=block,
-                STAGES=2,
-                num_warps=16 if block > TILE else 8,
+                STAGES=3,
+                num_warps=16 if block > 4096 else 8,
             )
     else:
         parts = min(triton.cdiv(rows, SUM_ROWS), LONG_PARTS)
