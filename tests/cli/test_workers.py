@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from grader.cli import workers
 from grader.queue import worker as queue_worker
 from grader.queue.gpu_lock import hold, holder
 from grader.sandbox.gpu import Gpu
+from grader.sandbox.toolkit import nvcc_version
 from grader.settings import Settings
 from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
@@ -216,6 +218,13 @@ def test_bad_gpus_stop_no_platform_and_are_told_of(short: Path) -> None:
             ran = subprocess.run([*command, "doctor", "--json"], env=env, capture_output=True, check=False)
             return [it["text"] for it in json.loads(ran.stdout)["findings"] if it["name"] == "alert"]
 
+        def workers_told() -> str:
+            with urllib.request.urlopen(f"{env['GRADER_SERVER']}/api/v1/health") as answer:
+                return str(json.load(answer)["parts"]["workers"]["detail"])
+
+        if nvcc_version() is not None:
+            alive = f"compile: {workers.default_compilers(2)} alive"
+            _until(lambda: alive in workers_told(), up, log)
         told = _until(lambda: len(found := alerts()) == 2 and found, up, log)
         assert any(f"h200 GPU {H200.uuid}" in text for text in told)
         assert any(f"t4 GPU {T4.uuid}" in text for text in told)
