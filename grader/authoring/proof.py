@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.authoring.crew import Done, Part, Work, begin, do
-from grader.authoring.findings import Check, Proof, Proofs, Role, Status, Tried
+from grader.authoring.findings import Check, Proof, Proofs, Role, Status, Tried, check
 from grader.authoring.subjects import subjects
 from grader.authoring.verdicts import suite_checks
 from grader.challenge.loader import Course
@@ -88,7 +88,9 @@ def _plan(course: Course, draft: _Draft, options: Options) -> Iterator[Work]:
     except ChallengeInvalid as error:
         draft.checks.append(Check(name="manifest", status=Status.ERROR, summary=_told(error)))
         return
-    draft.checks.append(Check(name="manifest", status=Status.OK, summary=f"it loads, with {cases} cases"))
+    wanted = [it for it in challenge.manifest.prerequisites if it not in course.slugs()]
+    problems = [f"prerequisites: there is no challenge '{it}'" for it in wanted]
+    draft.checks.append(check("manifest", problems, f"it loads, with {cases} cases", bad=Status.ERROR))
     yield Work(draft.slug)
     for number, subject in enumerate(chosen):
         label = f"{subject.role.value} {subject.name}"

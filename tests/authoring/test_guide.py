@@ -1,0 +1,42 @@
+"""The teacher's guide tells of every key, category, mistake and check that there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from grader.authoring.findings import Check
+from grader.authoring.generic import WORDS
+from grader.challenge import cases
+from grader.challenge.cases import Category
+from grader.challenge.model import Argument, DType, Kind, Limits, Manifest, Values, Waivable
+from tests.authoring.conftest import Write
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs" / "authoring.md").read_text()
+KEYS = {*Manifest.model_fields, *Argument.model_fields, *Values.model_fields, *Limits.model_fields}
+RECIPES = {name for name, it in vars(cases).items() if isinstance(it, type) and hasattr(it, "draw")} - {
+    "Recipe"
+}
+
+
+@pytest.mark.parametrize("word", sorted({*KEYS, *Category, *DType, *Kind, *WORDS, *RECIPES}))
+def test_every_word_is_explained(word: str) -> None:
+    assert re.search(rf"[`\[. ]{word}[`\]. =(]", GUIDE)
+
+
+def test_every_check_is_explained(write: Write) -> None:
+    made = write()
+    checks: dict[str, Check] = made.proven()
+    sources = "".join(path.read_text() for path in (ROOT / "grader" / "authoring").glob("*.py"))
+    named = set(re.findall(r'(?:check\(|name=)"(\w+)"', sources)) | set(checks)
+    assert [name for name in sorted(named) if f"`{name}`" not in GUIDE] == []
+
+
+def test_every_waivable_is_told_of() -> None:
+    told = GUIDE.partition("`[waives]` lets a challenge do without")[2].partition("```")[0]
+    others = {it for it in get_args(Waivable) if it not in {*Category}}
+    assert [it for it in sorted(others) if f"`{it}`" not in told] == []
