@@ -213,7 +213,9 @@ def main() -> None:
             beside = measure(settings, options, sender, platform, options.compilers)
             platform.close()
     gain = beside["per_hour"] / without["per_hour"]
-    print(f"submissions an hour: {without['per_hour']:.0f}, overlapped {beside['per_hour']:.0f}, {gain:.2f} times")
+    print(
+        f"submissions an hour: {without['per_hour']:.0f}, overlapped {beside['per_hour']:.0f}, {gain:.2f} times"
+    )
     if kept:
         setup = {
             "submissions": options.submissions,

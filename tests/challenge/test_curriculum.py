@@ -59,6 +59,21 @@ def test_the_tracks_of_our_course_are_the_curriculum() -> None:
     ]
 
 
+def test_the_challenges_of_a_track_of_our_course_have_orders_of_their_own() -> None:
+    places: dict[tuple[str, int], list[str]] = {}
+    for challenge in find_course().all():
+        places.setdefault((challenge.manifest.track, challenge.manifest.order), []).append(challenge.slug)
+    assert {place: slugs for place, slugs in places.items() if len(slugs) > 1} == {}
+
+
+def test_what_a_challenge_of_our_course_builds_on_comes_before_it() -> None:
+    """In an earlier track, or earlier in its own: who takes the course from its start always has what is needed."""
+    slugs = [challenge.slug for challenge in find_course().all()]
+    for challenge in find_course().all():
+        known = slugs[: slugs.index(challenge.slug)]
+        assert [it for it in challenge.manifest.prerequisites if it not in known] == [], challenge.slug
+
+
 def test_challenges_come_in_the_order_of_the_tracks(course: Course) -> None:
     add(course, "ahead", track='"a later one"', order="1")
     assert [it.slug for it in course_with(course, TRACKS).all()] == ["rows", "ahead"]
