@@ -102,10 +102,9 @@ def solve(q, k, v, out, scale, heads, seq, dim):
         return  # out is empty
     # Tensor cores multiply tiles of 16 at least, and powers of 2: narrower heads are filled up with zeros.
     width = max(triton.next_power_of_2(dim), 16)
-    # As much as registers and shared memory hold: queries, two or three blocks of keys and values, the result.
-    queries, keys, warps, stages = (128, 64, 8, 3) if width > 64 else (128, 128, 8, 3)
-    if width > 128:
-        queries, keys, warps, stages = 64, 32, 8, 2
+    # Queries and keys per step, warps, and steps whose keys and values are on their way at once. As large as registers
+    # and shared memory allow, with two programs on an SM where possible: one multiplies while the other exponentiates.
+    queries, keys, warps, stages = (128, 64, 8, 3) if width <= 128 else (64, 32, 8, 2)
     attend[(triton.cdiv(seq, queries) * heads,)](
         q,
         k,

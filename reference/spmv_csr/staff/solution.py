@@ -5,7 +5,7 @@ import triton.language as tl
 
 # Entries that a program looks at in one step, over all of its rows.
 TILE = 1024
-# As many lanes as a row has entries on average keep most of them busy; 128 hide enough of a long row's latency.
+# About as many lanes as a row has entries on average keep most of them busy; 128 are enough for long rows.
 MOST_LANES = 128
 
 
@@ -34,7 +34,7 @@ def row_sums(row_ptr, col, val, x, out, rows, ROWS: tl.constexpr, LANES: tl.cons
 def solve(row_ptr, col, val, x, out, rows, cols, nnz):
     if rows == 0:
         return  # out is empty; nnz = 0 is not special: every row stores its 0
-    lanes = min(max(triton.next_power_of_2(nnz // rows), 4), MOST_LANES)
+    lanes = min(max(triton.next_power_of_2(nnz // rows + 1) // 2, 4), MOST_LANES)
     at_once = TILE // lanes
     row_sums[(triton.cdiv(rows, at_once),)](
         row_ptr, col, val, x, out, rows, ROWS=at_once, LANES=lanes, num_warps=4
