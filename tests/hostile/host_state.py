@@ -1,0 +1,178 @@
+"""What a host holds that an attack may change: counted before and after, so that a change has a name.
+
+Others may be at work on the same host, so only what can be told apart is counted: processes that descend from this
+one (orphans come to it, see ``adopt_orphans``), containers whose mark names this process, every file below the
+folders that are given, and in the places that all processes share what belongs to the boxes' user or bears ``MARK`` in
+its name. ``alone`` counts all that is in those places. Boxes are told by this process: make the maker first, then take.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from grader.errors import BoxUnavailable
+from grader.sandbox.docker_engine import LABEL_PARENT, engine
+from grader.sandbox.image import NOBODY, REPOSITORY
+from grader.sandbox.parent import own_mark
+
+# Attacks put this word into the names of what they leave, so that it is found wherever it lies.
+MARK = "hostile"
+# And this number is the key of whatever they make of System V: the letters "host".
+MARK_KEY = 0x686F7374
+SHARED_PLACES = tuple(Path(it) for it in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"))
+SYSTEM_V = tuple(Path("/proc/sysvipc") / it for it in ("shm", "sem", "msg"))
+# A container is removed by a thread of its own, after the verdict: so long it may take on a busy host.
+SETTLE_SECONDS = 20.0
+_LOOK_SECONDS = 0.05
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(frozen=True)
+class HostState:
+    """Names of what there is. A file's name carries its size and time of change: written over is changed too."""
+
+    processes: frozenset[str]
+    descriptors: frozenset[str]
+    containers: frozenset[str]
+    images: frozenset[str]
+    files: frozenset[str]
+    shared_memory: frozenset[str]
+
+    def changed_since(self, before: HostState) -> dict[str, list[str]]:
+        """What appeared ("+ name") and what went ("- name"), by kind; empty where the host is as it was."""
+        found = {}
+        for kind in fields(self):
+            then, now = getattr(before, kind.name), getattr(self, kind.name)
+            if changes := [f"+ {it}" for it in sorted(now - then)] + [f"- {it}" for it in sorted(then - now)]:
+                found[kind.name] = changes
+        return found
+
+    def counts(self) -> dict[str, int]:
+        return {kind.name: len(getattr(self, kind.name)) for kind in fields(self)}
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of whatever its children leave behind, so that it is counted (and can be ended)."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def take(folders: Iterable[Path] = (), *, alone: bool = False) -> HostState:
+    """The host now. ``folders``: every file below them counts (the judge's own temporary folder, the course)."""
+    containers, images = _of_docker(alone)
+    return HostState(
+        processes=frozenset(_descendants()),
+        descriptors=frozenset(_descriptors()),
+        containers=containers,
+        images=images,
+        files=frozenset([*_below(folders), *_shared(alone)]),
+        shared_memory=frozenset(_system_v(alone)),
+    )
+
+
+def settled(before: HostState, folders: Iterable[Path] = (), *, alone: bool = False) -> HostState:
+    """The host once it is as ``before``, or as it is after SETTLE_SECONDS: the removal of a box takes its time."""
+    folders = list(folders)
+    end = time.monotonic() + SETTLE_SECONDS
+    while True:
+        now = take(folders, alone=alone)
+        if not now.changed_since(before) or time.monotonic() > end:
+            return now
+        time.sleep(_LOOK_SECONDS)
+
+
+def _descendants() -> list[str]:
+    """Our children and theirs, as "number name"; not those that have ended and wait to be looked at by us."""
+    found, names = [os.getpid()], []
+    for parent in found:
+        with suppress(OSError):
+            for task in Path(f"/proc/{parent}/task").iterdir():
+                found += [int(word) for word in (task / "children").read_text().split()]
+    for pid in found[1:]:
+        with suppress(OSError):
+            name, state = _name_and_state(pid)
+            if state != "Z":
+                names.append(f"{pid} {name}")
+    return names
+
+
+def _name_and_state(pid: int) -> tuple[str, str]:
+    head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+    return head.partition("(")[2], tail.split()[0]
+
+
+def _descriptors() -> list[str]:
+    """Our own open files of memory, sockets and folders left open by a judging; what they name, with a number."""
+    seen: dict[str, int] = {}
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            kind = str(entry.readlink()).partition(":")[0]
+            if "memfd" in kind or kind.endswith(("/s", "(deleted)")):
+                seen[kind] = seen.get(kind, 0) + 1
+    return [f"{kind} #{number}" for kind, count in seen.items() for number in range(count)]
+
+
+def _of_docker(alone: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Containers of ours (or all), and images that are not the boxes' own; nothing where no engine answers."""
+    try:
+        client = engine().client
+    except (BoxUnavailable, ImportError):
+        return frozenset(), frozenset()
+    marked = None if alone else {"label": f"{LABEL_PARENT}={own_mark()}"}
+    containers = frozenset(str(it["Names"][0]) for it in client.containers(all=True, filters=marked))
+    images = [tag for it in client.images() for tag in (it["RepoTags"] or [it["Id"]])]
+    return containers, frozenset(it for it in images if not it.startswith(f"{REPOSITORY}:"))
+
+
+def _below(folders: Iterable[Path]) -> list[str]:
+    return [
+        _named(Path(root) / name) for top in folders for root, _, files in os.walk(top) for name in files
+    ]  # fmt: skip
+
+
+def _shared(alone: bool) -> list[str]:
+    found = []
+    for place in {*SHARED_PLACES, Path(tempfile.gettempdir())}:
+        with suppress(OSError):
+            found += [_named(it) for it in place.iterdir() if alone or _is_theirs(it)]
+    return found
+
+
+def _is_theirs(path: Path) -> bool:
+    with suppress(OSError):
+        return MARK in path.name or path.lstat().st_uid == NOBODY
+    return False
+
+
+def _named(path: Path) -> str:
+    """With size and time of change, except of folders: what is within them is counted, where it counts."""
+    try:
+        what = path.lstat()
+    except OSError:
+        return f"{path} (gone)"
+    return str(path) if path.is_dir() else f"{path} ({what.st_size} bytes, {what.st_mtime_ns})"
+
+
+def _system_v(alone: bool) -> list[str]:
+    """Segments, semaphores and queues of System V, by kind and number."""
+    found = []
+    for table in SYSTEM_V:
+        with suppress(OSError):
+            head, *rows = (line.split() for line in table.read_text().splitlines())
+            entries = [dict(zip(head, row, strict=False)) for row in rows]
+            found += [
+                f"{table.name} {row[1]}"
+                for row, it in zip(rows, entries, strict=True)
+                if alone or _marked(it)
+            ]
+    return found
+
+
+def _marked(entry: dict[str, str]) -> bool:
+    return int(entry["key"]) == MARK_KEY or int(entry["uid"]) == NOBODY
