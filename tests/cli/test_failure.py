@@ -19,6 +19,7 @@ KINDS = {
     errors.NotFound: 2,
     errors.Conflict: 2,
     errors.ChallengeInvalid: 2,
+    errors.ChallengeChanged: 2,
     errors.LanguageNotServed: 3,
     errors.NotSignedIn: 3,
     errors.NotAllowed: 3,

@@ -11,6 +11,7 @@ from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 
+from grader.schemas.submission import SubmissionView
 from grader.service import accounts
 from grader.service.accounts import Role, User
 from grader.service.platform import Platform, open_platform
@@ -18,6 +19,14 @@ from grader.web.app import create_app
 from tests.web import stage
 
 Visit = Callable[[User | None], FlaskClient]
+
+# The pages of the course that anyone may read.
+PUBLIC = (
+    "/",
+    "/challenges/vector_add",
+    "/leaderboards/vector_add",
+    "/leaderboards/vector_add?language=triton",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +63,12 @@ def bob(platform: Platform) -> User:
 @pytest.fixture
 def teacher(platform: Platform) -> User:
     return accounts.create_user(platform, "teacher", stage.PASSWORD, Role.STAFF)
+
+
+@pytest.fixture
+def seen(platform: Platform, ada: User) -> SubmissionView:
+    """An accepted submission of ada's."""
+    return stage.judged(platform, ada, stage.accepted())
 
 
 @pytest.fixture

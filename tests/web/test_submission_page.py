@@ -1,0 +1,176 @@
+"""A submission's page in every state, and what each report shows."""
+
+from __future__ import annotations
+
+import re
+
+from grader.schemas.hardware import KernelUsage, Witness
+from grader.schemas.submission import State, SubmissionView
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from tests.web import stage
+from tests.web.conftest import Visit, csrf
+
+
+class TestSubmission:
+    def test_every_state(self, visit: Visit, platform: Platform, ada: User) -> None:
+        client = visit(ada)
+        ahead = stage.hand_in(platform, ada)
+        view = stage.hand_in(platform, ada)
+
+        def panel() -> str:
+            answer = client.get(f"/submissions/{view.id}/panel")
+            assert answer.status_code == 200
+            whole = client.get(f"/submissions/{view.id}").text
+            assert ('http-equiv="refresh"' in whole) == ('data-final=""' in whole)
+            return answer.text
+
+        assert "Number 2 in the queue" in panel()
+        assert client.get(f"/submissions/{ahead.id}").status_code == 200
+        stage.finish(platform, stage.take(platform), stage.wrong())
+        assert "Next in the queue" in panel()
+        held = stage.take(platform)
+        assert "Compiling" in panel()
+        stage.hand_on(platform, held)
+        assert "waiting for the device" in panel()
+        assert "this is number 1" in panel()
+        held = stage.take(platform)
+        stage.move(platform, held, State.TESTING, 3, 19, "nan")
+        assert "Testing 3 of 19" in panel()
+        assert "Cancel" in panel()
+        stage.move(platform, held, State.TIMING, 1, 2)
+        assert "Timing 1 of 2" in panel()
+        stage.finish(platform, held, stage.accepted())
+        assert "Every case passed." in panel()
+        assert "Cancel" not in panel()
+
+    def test_failed_is_ours(self, visit: Visit, platform: Platform, ada: User) -> None:
+        view = stage.hand_in(platform, ada)
+        stage.fail(platform, stage.take(platform), "the <worker> died")
+        page = visit(ada).get(f"/submissions/{view.id}").text
+        assert "We failed, not you." in page
+        assert "the &lt;worker&gt; died" in page
+
+    def test_cancel(self, visit: Visit, platform: Platform, ada: User) -> None:
+        client = visit(ada)
+        view = stage.hand_in(platform, ada)
+        path = f"/submissions/{view.id}"
+        answer = client.post(f"{path}/cancel", data={"csrf_token": csrf(client, path)})
+        assert answer.headers["Location"] == path
+        assert "It was taken back" in client.get(path).text
+        assert client.post(f"{path}/cancel", data={"csrf_token": csrf(client, "/")}).status_code == 303
+
+    def test_cancel_of_what_is_done_shows_it(
+        self, visit: Visit, seen: SubmissionView, ada: User, bob: User
+    ) -> None:
+        client = visit(ada)
+        data = {"csrf_token": csrf(client, "/")}
+        assert client.post(f"/submissions/{seen.id}/cancel", data=data).status_code == 303
+        other = visit(bob)
+        data = {"csrf_token": csrf(other, "/")}
+        assert other.post(f"/submissions/{seen.id}/cancel", data=data).status_code == 404
+
+    def test_accepted_report(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{seen.id}").text
+        for part in (
+            "812 µs",
+            "± 4.0 %",
+            "1.31×",
+            "eager",
+            "compile",
+            "not ranked",
+            "62 % of speed of light",
+        ):
+            assert part in page, part
+        for part in (
+            "Not representative",
+            "resembles another submission",
+            "hidden 1",
+            "It printed something",
+            "torch",
+        ):
+            assert part in page, part
+        assert "secret" not in page
+
+    def test_what_a_gpu_adds_to_a_report(self, visit: Visit, platform: Platform, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.on_gpu()).id}").text
+        for part in (
+            "Not gated: a call did not queue",
+            "38.2 µs here, and below 400 µs",
+            "12.3 µs were added: outside the gate",
+            "148 µs of fixed cost taken off a round.",
+            "The host needed 9.87 µs a call, which is no part of the time.",
+            "GPU: SM 1,755 MHz (1,740 to 1,980), memory 3,201 MHz, 612 W, up to 61 °C; held below its highest clocks "
+            "by power cap, thermal slowdown; 1 round made again",
+            "GPU slowed",
+            "calls a library kernel",
+            "<code>aten.mm</code>, <code>aten._softmax</code>.",
+        ):
+            assert part in page, part
+
+    def test_what_each_kernel_takes(self, visit: Visit, platform: Platform, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.on_gpu()).id}").text
+        for part in (
+            "<code>scan&lt;8&gt;</code>",
+            "4,096 B",
+            "380 B",
+            "5,904 B",
+            "7,488 B",
+            '<span class="chip warn">spills</span>',
+            "per thread, shared memory per block.",
+        ):
+            assert part in page, part
+        assert page.count('<span class="chip warn">spills</span>') == 1
+        assert "As the process says" not in page
+
+    def test_an_ordinary_report_has_none_of_it(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{seen.id}").text
+        for part in (
+            "Kernels",
+            "GPU:",
+            "Not gated",
+            "were added",
+            "fixed cost",
+            "The host needed",
+            "torch's own",
+        ):
+            assert part not in page, part
+
+    def test_kernels_that_only_the_runner_tells_of_are_labelled(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
+        kernel = KernelUsage(name="twice", registers=32, stack_bytes=8, said_by=Witness.RUNNER)
+        view = stage.judged(platform, ada, stage.accepted(kernels=[kernel]))
+        page = visit(ada).get(f"/submissions/{view.id}").text
+        assert "As the process says that ran the submission" in page
+
+    def test_wrong_report(self, visit: Visit, platform: Platform, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.wrong()).id}").text
+        replay = "grader test add.py -c vector_add --case &#39;tail of block&#39; --seed 1234567"
+        for part in (
+            replay,
+            "mask its loads",
+            "out[1023]",
+            "33 of 1,024 elements",
+            "not run",
+            "differs from the reference",
+        ):
+            assert part in page, part
+        assert "--case hidden" not in page
+        assert "n was 31" not in page
+
+    def test_compiler_log(self, visit: Visit, platform: Platform, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.not_compiled()).id}").text
+        assert "solution.cu(3): error: &lt;img src=x onerror=alert(1)&gt;" in page
+        assert "Close the bracket." in page
+
+    def test_panel_is_cheap_to_poll(self, visit: Visit, platform: Platform, ada: User) -> None:
+        client = visit(ada)
+        path = f"/submissions/{stage.hand_in(platform, ada).id}/panel"
+        etag = client.get(path).headers["ETag"]
+        assert client.get(path, headers={"If-None-Match": etag}).status_code == 304
+
+    def test_listing_numbers_each_line(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{seen.id}").text
+        assert len(re.findall(r'id="L-\d+"', page)) == stage.SOURCE.count("\n")
+        assert "<b>not bold" not in page
