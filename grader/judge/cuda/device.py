@@ -15,6 +15,7 @@ from grader.errors import BoxUnavailable
 from grader.judge.arena import Arena, Buffer
 from grader.judge.compare import compare, counted
 from grader.judge.cuda import kernels, nvml
+from grader.judge.cuda.ceilings import measure_ceilings
 from grader.judge.cuda.driver import DriverError, api, attribute, check
 from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import CudaMemories, Staging
@@ -31,11 +32,6 @@ _WANTED = (
     "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED",
     "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED",
 )
-_CEILING_BYTES = 1 << 30
-_CEILING_SIDE = 8192
-_CEILING_TRIES = 8
-# Elements and warps of a program that streams through memory: which is best differs from GPU to GPU.
-_STREAM_SHAPES = ((1024, 4), (2048, 4), (4096, 8), (8192, 8))
 # A reveal that writes this many times the L2 cache has flushed it.
 _FLUSHING_FACTOR = 8
 # Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
@@ -150,7 +146,7 @@ class CudaDevice:
         self._stored = stored
 
     def ceilings(self) -> Mapping[str, float]:
-        return self._stored or _ceilings(torch.cuda.current_device())
+        return self._stored or measure_ceilings(torch.cuda.current_device())
 
 
 class CudaWatch:
@@ -205,50 +201,3 @@ class CudaWatch:
 
     def explain(self, question: Question) -> Mismatch | None:
         return compare(self._arena, self._snapshots, question)
-
-
-@functools.cache
-def _ceilings(index: int) -> Mapping[str, float]:
-    """Best of a few tries on GPU ``index``: bytes/s of a copy (read and written), flop/s of a square matmul."""
-    found = {"bandwidth": _bandwidth()}
-    for dtype in (torch.float32, torch.float16, torch.bfloat16):
-        found[f"rate:{str(dtype).removeprefix('torch.')}"] = _matmul_rate(dtype)
-    torch.cuda.empty_cache()
-    return found
-
-
-def _bandwidth() -> float:
-    """The best of a copy, a sum of two arrays into a third, and reading alone: memory serves reads quicker than a
-    mixture, and no honest kernel of any mixture shall look quicker than light."""
-    first = torch.zeros(_CEILING_BYTES // 4, dtype=torch.float32, device="cuda")
-    second, third = torch.zeros_like(first), torch.empty_like(first)
-    found = []
-    for block, warps in _STREAM_SHAPES:
-        for stream, arrays in (
-            (lambda shape: kernels.stream_copy(first, third, shape), 2),
-            (lambda shape: kernels.stream_add(first, second, third, shape), 3),
-            (lambda shape: kernels.stream_read(first, third, shape), 1),
-        ):
-            seconds = _best_seconds(lambda run=stream, shape=(block, warps): run(shape))  # type: ignore[misc]
-            found.append(arrays * _CEILING_BYTES / seconds)
-    return max(found)
-
-
-def _matmul_rate(dtype: torch.dtype) -> float:
-    a = torch.randn(_CEILING_SIDE, _CEILING_SIDE, device="cuda").to(dtype)
-    out = torch.empty_like(a)
-    return 2 * _CEILING_SIDE**3 / _best_seconds(lambda: torch.mm(a, a, out=out))
-
-
-def _best_seconds(call: Callable[[], object]) -> float:
-    call()
-    times: list[float] = []
-    for _ in range(_CEILING_TRIES):
-        start = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
-        end = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
-        start.record()
-        call()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(start.elapsed_time(end) * 1e-3)
-    return min(times)

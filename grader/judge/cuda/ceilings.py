@@ -1,0 +1,67 @@
+"""What a GPU reaches at most, measured: the two sides of the roofline."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+
+import torch
+
+from grader.judge.cuda import kernels
+
+_BYTES = 1 << 30
+_SIDE = 8192
+_TRIES = 8
+# Elements and warps of a program that streams through memory: which is best differs from GPU to GPU.
+_STREAM_SHAPES = ((1024, 4), (2048, 4), (4096, 8), (8192, 8))
+
+
+@functools.cache
+def measure_ceilings(index: int) -> Mapping[str, float]:
+    """Best of a few tries on GPU ``index``: ``bandwidth`` in bytes/s, ``rate:DTYPE`` of a square matmul in flop/s."""
+    found = {"bandwidth": max(_bandwidths().values())}
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        found[f"rate:{str(dtype).removeprefix('torch.')}"] = _matmul_rate(dtype)
+    torch.cuda.empty_cache()
+    return found
+
+
+def copy_bandwidth() -> float:
+    """Bytes/s, read and written, of the best copy."""
+    return _bandwidths()["copy"]
+
+
+def _bandwidths() -> dict[str, float]:
+    """The best of a copy, of a sum of two arrays into a third, and of reading alone: memory serves reads quicker than
+    a mixture, and no honest kernel of any mixture shall look quicker than light."""
+    first = torch.zeros(_BYTES // 4, dtype=torch.float32, device="cuda")
+    second, third = torch.zeros_like(first), torch.empty_like(first)
+    streams: dict[str, tuple[Callable[[kernels.Shape], None], int]] = {
+        "copy": (lambda shape: kernels.stream_copy(first, third, shape), 2),
+        "add": (lambda shape: kernels.stream_add(first, second, third, shape), 3),
+        "read": (lambda shape: kernels.stream_read(first, third, shape), 1),
+    }
+    return {
+        name: max(arrays * _BYTES / _best_seconds(functools.partial(run, shape)) for shape in _STREAM_SHAPES)
+        for name, (run, arrays) in streams.items()
+    }
+
+
+def _matmul_rate(dtype: torch.dtype) -> float:
+    a = torch.randn(_SIDE, _SIDE, device="cuda").to(dtype)
+    out = torch.empty_like(a)
+    return 2 * _SIDE**3 / _best_seconds(lambda: torch.mm(a, a, out=out))
+
+
+def _best_seconds(call: Callable[[], object]) -> float:
+    call()
+    times: list[float] = []
+    for _ in range(_TRIES):
+        start = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        end = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end) * 1e-3)
+    return min(times)
