@@ -145,6 +145,12 @@ def test_a_tolerance_that_native_pytorch_does_not_keep_to(made: Made) -> None:
     assert made.examined()["tolerance"].status is Status.OK
 
 
+def test_an_atol_that_forgives_everything(made: Made) -> None:
+    made.edit("reference.py", "return x + x", "return torch.exp(torch.sin(x))")
+    made.edit("challenge.toml", "atol = 0.0\nrtol = 0.0", "atol = 1e-3\nrtol = 1e-6")
+    _fails(made, "tolerance", Status.WEAK, "native uses")
+
+
 def test_a_proposed_tolerance_is_kept_to(made: Made) -> None:
     made.edit("reference.py", "return x + x", "return torch.exp(torch.sin(x))")
     (proposed,) = re.findall(
