@@ -124,3 +124,23 @@ def test_triton_autotune(judge: Judge) -> None:
     )
     report = judge(source, Language.TRITON)
     assert report.verdict is Verdict.ACCEPTED, report
+
+
+HOARD = RIGHT_CUDA.replace(
+    "if (n > 0) twice",
+    """static bool full = false;
+    for (size_t piece = size_t(1) << 32; !full && piece >= (size_t(1) << 21); piece /= 2) {
+        void* kept;
+        while (cudaMallocAsync(&kept, piece, 0) == cudaSuccess) cudaMemsetAsync(kept, 1, piece, 0);
+        cudaGetLastError();
+    }
+    full = true;
+    if (n > 0) twice""",
+)
+
+
+def test_a_submission_that_takes_all_memory_is_no_failure_of_ours(judge: Judge) -> None:
+    """The judge has what it needs before the box may use the GPU. Raises JudgeFailure where it has not."""
+    report = judge(HOARD, Language.CUDA, timing=True)
+    assert report.verdict in (Verdict.ACCEPTED, Verdict.MEMORY_LIMIT, Verdict.RUNTIME_ERROR), report
+    assert judge(RIGHT_CUDA, Language.CUDA, timing=True).verdict is Verdict.ACCEPTED
