@@ -56,6 +56,18 @@ def test_the_reference_is_what_pytorch_s_own_autograd_gives(rows: int, cols: int
         assert torch.allclose(got, want, rtol=1e-9, atol=1e-9)
 
 
+def test_pytorch_s_fused_operation_is_the_same_function() -> None:
+    """On a GPU the reference in float32 is this operation: it has to take mean and rstd as given, too."""
+    x, gamma, _ = (it.detach() for it in leaves(6, 33))
+    mean, rstd = torch.full((6,), 0.3, dtype=torch.float64), torch.full((6,), 0.7, dtype=torch.float64)
+    dy = torch.randn(6, 33, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    fused = torch.ops.aten.native_layer_norm_backward
+    theirs = fused(dy, x, [33], mean[:, None], rstd[:, None], gamma, gamma, [True, True, True])
+    ours = CHALLENGE.reference.compute(dy, x.clone(), gamma.clone(), mean, rstd, 6, 33)
+    for got, want in zip(ours, theirs, strict=True):
+        assert torch.allclose(got, want, rtol=1e-9, atol=1e-9)
+
+
 def test_rows_are_independent_of_how_many_are_worked_on_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     case = CHALLENGE.case("odd")
     inputs = {name: it.double() for name, it in draw_inputs(CHALLENGE.manifest, case, 3).items()}
