@@ -16,7 +16,7 @@ from grader.judge.arena import Arena, Buffer
 from grader.judge.compare import compare, counted
 from grader.judge.cuda import kernels, nvml
 from grader.judge.cuda.ceilings import measure_ceilings
-from grader.judge.cuda.driver import DriverError, api, attribute, check
+from grader.judge.cuda.driver import NEEDS_MEND, DriverError, api, check, lacking
 from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import CudaMemories, Staging
 from grader.judge.device import Gate, Noise, Plan, Watch
@@ -27,11 +27,6 @@ from grader.schemas.report import Language, Mismatch
 
 # Torch, Triton and a CUDA context hold some 4 GiB of host memory; torch.compile starts compilers beside it.
 _BOX_MEMORY_BYTES = 24 << 30
-_WANTED = (
-    "CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS",
-    "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED",
-    "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED",
-)
 # A reveal that writes this many times the L2 cache has flushed it.
 _FLUSHING_FACTOR = 8
 # Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
@@ -56,11 +51,8 @@ class CudaDevice:
                 "torch finds no NVIDIA GPU", "Is the driver installed? `grader doctor` says more."
             )
         torch.cuda.set_device(index)
-        missing = [wanted for wanted in _WANTED if not attribute(wanted, index)]
-        if missing:
-            raise BoxUnavailable(
-                f"GPU {index} lacks {', '.join(missing)}", "Use a GPU of this decade, on Linux."
-            )
+        if missing := lacking(index):
+            raise BoxUnavailable(f"GPU {index} lacks {', '.join(missing)}", NEEDS_MEND)
         self._gpu: Gpu = find_gpus()[index]
         self._monitor = nvml.Monitor(self._gpu.uuid)
         self.model = torch.cuda.get_device_name(index)

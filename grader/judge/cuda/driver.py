@@ -7,6 +7,16 @@ from typing import Any
 from grader.errors import BoxUnavailable
 
 LEGACY_STREAM = 1
+# What judging needs of a GPU, in words, by the attribute that tells. The gate is a wait on a stream, the arena memory
+# that another process maps by a file descriptor: without either nothing can be judged there, timed or not.
+NEEDS = {
+    "CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS": "stream memory operations",
+    "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED": "memory exported as file descriptors",
+    "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED": "virtual memory management",
+}
+NEEDS_MEND = (
+    "Use a GPU of compute capability 7.0 or newer under Linux's own driver (not WSL, not every vGPU)."
+)
 
 
 class DriverError(Exception):
@@ -37,6 +47,12 @@ def check(answer: Any) -> Any:
     if not results:
         return None
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def lacking(index: int) -> list[str]:
+    """What GPU ``index`` lacks of ``NEEDS``, in words; makes no context. Raises BoxUnavailable, DriverError."""
+    check(api().cuInit(0))
+    return [words for name, words in NEEDS.items() if not attribute(name, index)]
 
 
 def attribute(name: str, index: int) -> int:
