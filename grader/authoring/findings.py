@@ -68,6 +68,9 @@ class Tried(Strict):
     ending: Ending
     failed: list[str] = Field(default_factory=list)
     ran: int = 0
+    raised: bool = Field(
+        default=False, description="its first failure is an exception of its own Python code"
+    )
     detail: str = ""
     seconds: float = 0.0
 

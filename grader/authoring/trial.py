@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import time
 from dataclasses import dataclass, field
 
@@ -23,6 +24,8 @@ from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.report import CaseReport, CaseVerdict, Language
 
+# How a report begins where Python code raised: a crash, a fault of the GPU and a wrong answer are told otherwise.
+_RAISED = re.compile(r"\w+ while solve ran")
 # What is kept of a compiler's words or of a mismatch: enough to see what went wrong.
 _DETAIL_CHARS = 400
 
@@ -58,6 +61,7 @@ class Bench:
             ending=ending,
             failed=[it.name for it in failed],
             ran=sum(it.verdict is not CaseVerdict.NOT_RUN for it in reports),
+            raised=bool(failed) and _raised(failed[0]),
             detail=detail[:_DETAIL_CHARS],
             seconds=round(time.perf_counter() - began, 3),
         )
@@ -139,3 +143,8 @@ class Bench:
 
 def _told(report: CaseReport) -> str:
     return report.detail.splitlines()[0] if report.detail else ""
+
+
+def _raised(report: CaseReport) -> bool:
+    """Whether Python code raised for a reason of its own. torch and Triton tell a GPU's fault by an exception, too."""
+    return _RAISED.match(report.detail) is not None and "CUDA" not in report.detail

@@ -43,6 +43,8 @@ def _killed(tried: Sequence[Tried], role: Role, name: str) -> Check | None:
         return None
     survivors = [f"{it.name} survives all {it.ran} cases" for it in found if it.ending is Ending.ACCEPTED]
     broken = [f"{it.name} does not load: {it.detail}" for it in found if it.ending is Ending.BROKEN]
+    # An exception is no wrong answer: the suite is not known to tell the mistake.
+    broken += [f"{it.name} raises an exception: {it.detail}" for it in found if it.raised]
     ran = [it for it in found if it.ending in (Ending.FAILED, Ending.ACCEPTED)]
     dead = sum(it.ending is Ending.FAILED for it in ran)
     remarks = [

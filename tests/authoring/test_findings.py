@@ -190,6 +190,16 @@ def test_a_mutant_that_does_not_load_proves_nothing(made: Made) -> None:
     assert "no_mask.py does not load" in checks["mutants"].summary
 
 
+def test_a_mutant_that_raises_proves_nothing(made: Made) -> None:
+    (made.staff / "mutants" / "no_mask.py").write_text(
+        '"""Mistake: a name."""\ndef solve(x, out, n):\n    nowhere\n'
+    )
+    check = made.proven()["mutants"]
+    assert check.status is Status.ERROR
+    assert "no_mask.py raises an exception: " in check.summary
+    assert "NameError" in check.summary
+
+
 def test_a_mutant_that_survives(made: Made) -> None:
     solution = (made.staff / "solution.py").read_text()
     (made.staff / "mutants" / "no_mask.py").write_text(solution)
