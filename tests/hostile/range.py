@@ -1,0 +1,162 @@
+"""Judges attacks and controls through the real judge in real boxes, and says what became of each."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from grader.challenge.loader import Course
+from grader.judge.device import Device, HostDevice, Plan
+from grader.judge.oracle import find_case
+from grader.judge.request import CPU, Request
+from grader.judge.session import Session
+from grader.sandbox.box import BoxMaker
+from grader.schemas.report import Report, Verdict
+from tests.hostile.host_state import HostState, settled, take
+from tests.hostile.suite import CHARGED, CONTROL, Entry
+
+COURSE = Path(__file__).resolve().parent.parent / "course"
+# Of nobody's secret; the same for every attack, and for the runs of one that is judged several times.
+SEED_KEY = hashlib.sha256(b"the hostile suite").digest()
+
+DEFENDED, VULNERABLE = "DEFENDED", "VULNERABLE"
+ACCEPTED, REFUSED = "ACCEPTED", "REFUSED"
+# It ended by something that its header does not name: it no longer tries what it says.
+UNEXPECTED = "UNEXPECTED"
+NOT_RUN = "NOT RUN"
+FAILURES = (VULNERABLE, REFUSED, UNEXPECTED)
+
+
+class QuickHost(HostDevice):
+    """The host with few rounds: what is asked here is what a time holds, not how exactly it is known."""
+
+    plan = Plan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of one entry. ``by``: what ended it. ``host``: what it changed of the host, by kind."""
+
+    name: str
+    surface: str
+    language: str
+    device: str
+    outcome: str
+    by: str
+    seconds: float = 0.0
+    host: dict[str, list[str]] = field(default_factory=dict)
+    detail: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome in FAILURES
+
+
+@dataclass
+class Range:
+    """``boxes``: where submissions run. ``watch``: whether the host is counted around each entry, for which nothing
+    else of this process's may start or end boxes. ``alone``: nobody else is at work on this host."""
+
+    boxes: BoxMaker
+    device: Device = field(default_factory=QuickHost)
+    watch: bool = False
+    alone: bool = False
+    course: Course = field(default_factory=lambda: Course(COURSE))
+    folders: Sequence[Path] = field(default_factory=lambda: [COURSE, Path(tempfile.gettempdir())])
+
+    def judge(self, entry: Entry) -> Finding:
+        """Whatever goes wrong is its finding, so that the others still run."""
+        if entry.docker_only and self.boxes.name != "docker":
+            return self._finding(entry, NOT_RUN, "only in Docker: a plain process would harm this host")
+        before = self._take()
+        began = time.perf_counter()
+        try:
+            outcome, by, detail = decide(entry, self._report(entry))
+        except Exception as error:  # an attack may break the judge in any way: that it did is the finding
+            outcome = REFUSED if entry.surface == CONTROL else VULNERABLE
+            by, detail = "the judge failed", f"{type(error).__name__}: {error}"[:300]
+        seconds = time.perf_counter() - began
+        host = settled(before, self.folders, alone=self.alone).changed_since(before) if before else {}
+        if host:
+            outcome, detail = (VULNERABLE, f"the host changed: {host}; {detail}")
+        return replace(self._finding(entry, outcome, by), seconds=seconds, host=host, detail=detail)
+
+    def _report(self, entry: Entry) -> Report:
+        for _ in range(entry.judged):
+            report = (
+                Session(self._request(entry), self.device, self.boxes, lambda _: None, lambda: None)
+                .run()
+                .report
+            )
+        return report
+
+    def _request(self, entry: Entry) -> Request:
+        challenge = self.course.load(entry.fields["Challenge"])
+        every = [*challenge.cases, *challenge.hidden_cases]
+        return Request(
+            challenge=challenge,
+            language=entry.language,
+            source=entry.source,
+            device=self.device.name,
+            seed_key=SEED_KEY,
+            cases=every if entry.case is None else [find_case(challenge, entry.case)],
+            # Baselines are ours, and no attack is alive while they are timed.
+            baselines={it.name: {"eager": 1.0, "compile": 1.0} for it in challenge.manifest.workloads},
+            timing=entry.timed,
+        )
+
+    def _take(self) -> HostState | None:
+        return take(self.folders, alone=self.alone) if self.watch else None
+
+    def _finding(self, entry: Entry, outcome: str, by: str) -> Finding:
+        return Finding(entry.name, entry.surface, entry.language.value, self.device.name, outcome, by)
+
+
+def decide(entry: Entry, report: Report) -> tuple[str, str, str]:
+    """Outcome, by what, and the judge's own words."""
+    words = report.detail or next((it.detail for it in report.cases if it.detail), "")
+    detail = words.partition("\n")[0][:160]
+    if entry.surface == CONTROL:
+        return _decide_control(entry, report, detail)
+    if report.verdict is not Verdict.ACCEPTED:
+        known = report.verdict.value in entry.defence
+        return (DEFENDED if known else UNEXPECTED), report.verdict.value, detail
+    for name, holds, by in _of_accepted(entry, report):
+        if holds:
+            return (DEFENDED if name in entry.defence else UNEXPECTED), by, detail
+    return VULNERABLE, "accepted", detail
+
+
+def _decide_control(entry: Entry, report: Report, detail: str) -> tuple[str, str, str]:
+    """Accepted, and free of flags but those that its header names as right."""
+    flags = {flag.value for flag in report.flags}
+    fine = report.verdict is Verdict.ACCEPTED and flags == set(entry.defence)
+    by = ", ".join([report.verdict.value, *sorted(flags)])
+    return (ACCEPTED if fine else REFUSED), by, detail
+
+
+def _of_accepted(entry: Entry, report: Report) -> list[tuple[str, bool, str]]:
+    """What can hold an accepted attack: name, whether it does, and how to say it."""
+    found = [(flag.value, True, f"flag {flag.value}") for flag in report.flags]
+    if entry.takes_us is not None:
+        least = min((it.time_us for it in report.workloads), default=0.0)
+        text = f"timed {least / 1e3:.1f} ms, its work takes {entry.takes_us / 1e3:.0f} ms"
+        found.append((CHARGED, least >= entry.takes_us, text))
+    return found
+
+
+def run(
+    entries: Sequence[Entry], range_: Range, on_finding: Callable[[Finding], None] = lambda _: None
+) -> list[Finding]:
+    """Judge those entries that run on the range's device, in order."""
+    kind = "cpu" if range_.device.name == CPU else "gpu"
+    findings = []
+    for entry in entries:
+        if kind in entry.devices:
+            findings.append(range_.judge(entry))
+            on_finding(findings[-1])
+    return findings

@@ -1,0 +1,127 @@
+"""The attacks and controls as data: one file each, a real submission that says about itself what it tries.
+
+A header (the docstring of a ``.py``, the leading ``//`` comment of a ``.cu``) has a title and these fields, each on a
+line of its own and continued on indented ones:
+
+- ``Mechanism``, ``Surface``, ``Gain``: for people. A control has ``Looks`` instead: what about it is suspicious.
+- ``Challenge``: the slug, of the course in tests/course.
+- ``Defence``: what ends it, separated by commas: verdicts, flags, or ``charged``. An attack that ends by something
+  else no longer tries what it says, and the suite fails.
+- ``Takes``: milliseconds that its work really needs. ``charged`` holds where the reported time is no less.
+- ``Case``: the one to judge (``basic`` unless given), or ``all``. ``Timed: yes``: all cases, then every workload.
+- ``Judged``: how many times in a row, by boxes of their own; the last one counts.
+- ``On``: ``cpu``, ``gpu`` or both (Triton is judged on ``cpu`` unless given, CUDA always on ``gpu``).
+- ``Box``: ``docker`` where it would really harm the host from a plain process.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.schemas.report import Language
+
+FOLDER = Path(__file__).resolve().parent
+ATTACKS, CONTROLS = FOLDER / "attacks", FOLDER / "controls"
+CONTROL = "control"
+# Judged as submissions. What attacks the service speaks HTTP and has a range of its own.
+SURFACES = ("clock", "replay", "answers", "verdict", "specification", "compile", "box")
+CHARGED = "charged"
+
+_FIELD = re.compile(r"^(?P<name>[A-Z][a-z]+): (?P<value>.*(?:\n[ \t]+.*)*)", re.M)
+_NEEDED = ("Mechanism", "Surface", "Gain", "Challenge", "Defence")
+_NEEDED_OF_CONTROL = ("Looks", "Challenge")
+_LANGUAGES = {it.suffix: it for it in Language}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file. ``surface``: its folder, or CONTROL. ``fields``: its header's, by name, on one line each."""
+
+    name: str
+    surface: str
+    language: Language
+    source: str
+    title: str
+    fields: Mapping[str, str]
+
+    @property
+    def defence(self) -> frozenset[str]:
+        return frozenset(_words(self.fields.get("Defence", "")))
+
+    @property
+    def devices(self) -> frozenset[str]:
+        default = "cpu" if self.language is Language.TRITON else "gpu"
+        return frozenset(_words(self.fields.get("On", default)))
+
+    @property
+    def timed(self) -> bool:
+        return self.fields.get("Timed") == "yes"
+
+    @property
+    def case(self) -> str | None:
+        """The one case to judge; None for all."""
+        name = self.fields.get("Case", "all" if self.timed or self.surface == CONTROL else "basic")
+        return None if name == "all" else name
+
+    @property
+    def takes_us(self) -> float | None:
+        text = self.fields.get("Takes")
+        return float(text.removesuffix("ms")) * 1e3 if text else None
+
+    @property
+    def judged(self) -> int:
+        return int(self.fields.get("Judged", "1"))
+
+    @property
+    def docker_only(self) -> bool:
+        return self.fields.get("Box") == "docker"
+
+
+class HeaderInvalid(Exception):
+    """A file of the suite does not say what it must."""
+
+
+def load(only: tuple[str, ...] = ()) -> list[Entry]:
+    """All attacks, by surface and name, then all controls. ``only``: beginnings of names, or surfaces.
+
+    Raises HeaderInvalid.
+    """
+    files = [(it, path) for it in SURFACES for path in _sources(ATTACKS / it)]
+    files += [(CONTROL, path) for path in _sources(CONTROLS)]
+    entries = [read(path, surface) for surface, path in files]
+    return [it for it in entries if not only or it.surface in only or it.name.startswith(only)]
+
+
+def read(path: Path, surface: str) -> Entry:
+    """One file of the suite. Raises HeaderInvalid."""
+    source, language = path.read_text(), _LANGUAGES[path.suffix]
+    header = (ast.get_docstring(ast.parse(source)) or "") if language is Language.TRITON else _comment(source)
+    fields = {it["name"]: " ".join(it["value"].split()) for it in _FIELD.finditer(header)}
+    needed = _NEEDED_OF_CONTROL if surface == CONTROL else _NEEDED
+    if missing := [it for it in needed if not fields.get(it)]:
+        raise HeaderInvalid(f"{path.name}: its header lacks {', '.join(missing)}")
+    return Entry(path.stem, surface, language, source, header.partition("\n")[0].rstrip("."), fields)
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    yield from sorted(
+        path for path in folder.glob("*") if path.suffix in _LANGUAGES and path.stem != "__init__"
+    )
+
+
+def _comment(source: str) -> str:
+    lines = []
+    for line in source.splitlines():
+        if not line.startswith("//"):
+            break
+        lines.append(line.removeprefix("//").removeprefix(" "))
+    return textwrap.dedent("\n".join(lines))
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
