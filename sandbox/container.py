@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox import image
+from grader.sandbox import image, seccomp
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.gpu import box_environment
 from grader.sandbox.toolkit import cuda_home
@@ -17,6 +17,22 @@ OPEN_FILES = 1024
 TMP_INODES = 16_384
 # Of the CPU, against the 1024 that every other process group of the host has by default.
 BACKGROUND_SHARES = 64
+
+
+# What a box can read of the host beside its toolchain. Docker hides some of these itself; naming any replaces its list.
+# Each tells of the host's hardware, other people's activity, or where its kernel lies. A name that this host lacks is
+# ignored. CUDA reads /proc/driver, /proc/devices, /proc/modules and /sys/bus: they stay.
+MASKED = (
+    "/proc/acpi /proc/asound /proc/buddyinfo /proc/config.gz /proc/diskstats /proc/interrupts /proc/iomem "
+    "/proc/ioports /proc/kallsyms /proc/kcore /proc/key-users /proc/keys /proc/kmsg /proc/kpagecgroup "
+    "/proc/kpagecount /proc/kpageflags /proc/latency_stats /proc/locks /proc/mdstat /proc/pagetypeinfo "
+    "/proc/partitions /proc/pressure /proc/sched_debug /proc/schedstat /proc/scsi /proc/slabinfo /proc/softirqs "
+    "/proc/swaps /proc/sysvipc /proc/timer_list /proc/timer_stats /proc/vmallocinfo /proc/zoneinfo "
+    "/sys/devices/virtual/dmi /sys/devices/virtual/powercap /sys/firmware /sys/fs/bpf /sys/fs/pstore "
+    "/sys/hypervisor /sys/kernel/btf /sys/kernel/debug /sys/kernel/notes /sys/kernel/security /sys/kernel/slab "
+    "/sys/kernel/tracing /sys/kernel/vmcoreinfo"
+).split()
+READ_ONLY = "/proc/bus /proc/fs /proc/irq /proc/sys /proc/sysrq-trigger".split()
 
 
 def environment(spec: BoxSpec) -> dict[str, str]:
@@ -50,15 +66,19 @@ def _devices(spec: BoxSpec) -> list[str]:
     return [f"{node}:{node}:rw" for node in spec.gpu.nodes] if spec.gpu else []
 
 
-def host_config(client: Any, spec: BoxSpec, binds: list[str]) -> dict[str, Any]:
+def host_config(client: Any, spec: BoxSpec, binds: list[str], runtime: str = "runc") -> dict[str, Any]:
+    """Everything that the engine is told about the box of ``spec``. The limits are the engine's own words for them,
+    which it turns into those of control groups version 1 or 2; swap is part of the memory in both."""
     from docker.types import LogConfig, Ulimit
 
-    return dict(
+    paths = {"MaskedPaths": MASKED, "ReadonlyPaths": READ_ONLY}
+    return paths | dict(
         client.create_host_config(
+            runtime=runtime,
             binds=binds,
             network_mode="none",
             cap_drop=["ALL"],
-            security_opt=["no-new-privileges"],
+            security_opt=["no-new-privileges", f"seccomp={seccomp.profile()}"],
             read_only=True,
             tmpfs={"/tmp": _tmp_options(spec)},  # noqa: S108
             # No /dev/shm and no System V memory: /tmp is the one place to write, and it is bounded.

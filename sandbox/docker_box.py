@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import atexit
 import os
-import queue
 import shutil
+import signal
 import socket
 import sys
 import threading
@@ -19,16 +19,17 @@ from pathlib import Path
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox import container, image
+from grader.sandbox import container, image, runtime
 from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
-from grader.sandbox.docker_engine import Engine, engine, is_orphan, labels
+from grader.sandbox.docker_engine import engine, is_orphan, labels
+from grader.sandbox.frames import Frames
+from grader.sandbox.memory_kills import memory_kills
 from grader.sandbox.output import BoundedOutput
 from grader.sandbox.parent import make_folder, sweep_folders
+from grader.sandbox.remover import Remover
 
 RUNNER = Path(__file__).resolve().parent / "runner"
 
-# A frame of the attached stream is a header of 8 bytes (stream, 0, 0, 0, length) and that many bytes.
-FRAME_HEADER = 8
 READ_BYTES = 256 * limits.KIB
 # How often a box that is silent looks at its wall clock, which the parent may have restarted.
 CLOCK_SECONDS = 1.0
@@ -52,6 +53,7 @@ class DockerBox:
         self._lock = threading.Lock()
         self._deadline = time.monotonic() + spec.wall_seconds
         self._thread: threading.Thread | None = None
+        self._memory_kills = memory_kills()
         self._folder = maker.root / self.id
         self._folder.mkdir(mode=0o711)
         try:
@@ -95,7 +97,10 @@ class DockerBox:
             network_disabled=True,
             labels=labels(spec.wall_seconds),
             host_config=container.host_config(
-                self._engine.client, spec, [*self._maker.binds, f"{self._folder}:{image.SOCKET_MOUNT}:ro"]
+                self._engine.client,
+                spec,
+                [*self._maker.binds, f"{self._folder}:{image.SOCKET_MOUNT}:ro"],
+                self._maker.runtime,
             ),
         )  # fmt: skip
 
@@ -141,7 +146,7 @@ class DockerBox:
     def _read_stream(self) -> EndReason | None:
         """Keep what is printed until it ends (None), floods or takes too long."""
         stream: socket.socket = self._stream._sock
-        frames, left = bytearray(), 0
+        frames = Frames()
         while (remaining := self._deadline - time.monotonic()) > 0:
             stream.settimeout(min(remaining, CLOCK_SECONDS))
             try:
@@ -152,16 +157,7 @@ class DockerBox:
                 return None
             if not data:
                 return None
-            frames += data
-            while frames:
-                if left == 0:
-                    if len(frames) < FRAME_HEADER:
-                        break
-                    left = int.from_bytes(frames[4:FRAME_HEADER], "big")
-                    del frames[:FRAME_HEADER]
-                part = bytes(frames[:left])
-                del frames[:left]
-                left -= len(part)
+            for part in frames.feed(data):
                 if not self._output.add(part):
                     return EndReason.OUTPUT_FLOOD
         return EndReason.WALL_CLOCK
@@ -191,7 +187,8 @@ class DockerBox:
         except BoxUnavailable:  # somebody removed it
             return BoxEnd(EndReason.KILLED)
         code = int(state.get("ExitCode", 0))
-        if state.get("OOMKilled"):
+        killed = code == SIGNAL_BASE + signal.SIGKILL and memory_kills() > self._memory_kills
+        if state.get("OOMKilled") or killed:
             return BoxEnd(EndReason.OUT_OF_MEMORY)
         if SIGNAL_BASE < code <= SIGNAL_BASE + SIGNALS:
             return BoxEnd(EndReason.SIGNALLED, signal=code - SIGNAL_BASE)
@@ -226,34 +223,8 @@ class DockerBox:
         self._deadline = time.monotonic() + seconds
 
 
-class Remover:
-    """Removes ended containers on a thread of its own: the engine takes its time, and nobody needs to wait for it."""
-
-    def __init__(self, using: Engine) -> None:
-        self._engine = using
-        self._waiting: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._serve, name="box-remover", daemon=True).start()
-
-    def _serve(self) -> None:
-        while True:
-            ended = self._waiting.get()
-            try:
-                self._engine.remove(ended)
-            except BoxUnavailable:
-                pass  # it bears our label: whoever reaps next removes it
-            finally:
-                self._waiting.task_done()
-
-    def remove(self, ended: str) -> None:
-        self._waiting.put(ended)
-
-    def finish(self) -> None:
-        """Wait until everything handed over is removed."""
-        self._waiting.join()
-
-
 class DockerBoxes:
-    """See ``BoxMaker``. Raises BoxUnavailable when no engine answers or it lacks the image."""
+    """See ``BoxMaker``. Raises BoxUnavailable when no engine answers, or it lacks the image or the chosen runtime."""
 
     name = "docker"
 
@@ -263,7 +234,13 @@ class DockerBoxes:
             raise BoxUnavailable(
                 f"the engine has no image {image.image_tag()}", "Make it: grader sandbox build --from-host"
             )
+        facts = self.engine.facts()
+        self.runtime = runtime.chosen_runtime()
+        runtime.check_known(self.runtime, facts)
         self.root = make_folder("docker")
+        if facts.remaps_users:
+            # What mounts a box is then an ordinary user. Each folder below has a name that nobody can guess.
+            self.root.chmod(0o711)
         self.binds = [f"{RUNNER}:{image.RUNNER_MOUNT}:ro", *self._toolchain()]
         self.remover = Remover(self.engine)
         self.alive: set[DockerBox] = set()
@@ -282,6 +259,7 @@ class DockerBoxes:
         return binds
 
     def start(self, spec: BoxSpec) -> DockerBox:
+        runtime.check_fits(self.runtime, spec)
         box = DockerBox(self, spec)
         self.alive.add(box)
         return box

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from grader.errors import BoxUnavailable
+from grader.sandbox.engine_facts import EngineFacts
 from grader.sandbox.parent import host_identity, is_alive, own_mark
 
 MEND = "Start the Docker engine (systemctl start docker), or use the box kind 'local' for your own code."
@@ -60,6 +61,11 @@ class Engine:
     def version(self) -> str:
         with _engine_errors("say its version"):
             return str(self.client.version(api_version=False)["Version"])
+
+    def facts(self) -> EngineFacts:
+        """What the engine says of itself."""
+        with _engine_errors("describe itself"):
+            return EngineFacts.of(self.client.info())
 
     def has_image(self, tag: str) -> bool:
         import docker.errors

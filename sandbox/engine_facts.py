@@ -1,0 +1,37 @@
+"""What an engine says of itself, as far as boxes depend on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class EngineFacts:
+    """``options``: the names of the engine's security options, such as ``seccomp``, ``apparmor``, ``userns``.
+    ``runtimes``: the programs that it can run a container with. ``cgroup``: 1 or 2, the host's control groups."""
+
+    runtimes: tuple[str, ...]
+    cgroup: int
+    options: frozenset[str]
+    version: str = ""
+
+    @classmethod
+    def of(cls, info: Mapping[str, Any]) -> EngineFacts:
+        """From the answer to the engine's ``/info``, whose parts may be missing."""
+        said = [str(text) for text in info.get("SecurityOptions") or []]
+        # Such as "name=seccomp,profile=default".
+        pairs = [part.partition("=") for text in said for part in text.split(",")]
+        return cls(
+            runtimes=tuple(sorted(info.get("Runtimes") or {})),
+            # Engines before 20.10 did not say, and knew version 1 only.
+            cgroup=2 if str(info.get("CgroupVersion")) == "2" else 1,
+            options=frozenset(value for key, _, value in pairs if key == "name"),
+            version=str(info.get("ServerVersion") or ""),
+        )
+
+    @property
+    def remaps_users(self) -> bool:
+        """Whether user 0 of a container is an ordinary user of the host."""
+        return bool(self.options & {"userns", "rootless"})

@@ -1,0 +1,165 @@
+"""The system calls of a box: an allow list; whatever is not named here is refused.
+
+Docker's own profile serves every program there is. A box runs Python, torch, Triton, a compiler and CUDA's driver, so
+it can do with less: what none of them needs is attack surface of the host's kernel, which all boxes share with it.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import json
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Group:
+    """System calls that are allowed for one reason."""
+
+    why: str
+    calls: str
+
+
+# Names of 64-bit machines; what only some of them have is ignored by the engines of the others.
+ALLOWED = (
+    Group(
+        "Programs begin, fork, wait and end.",
+        "execve execveat exit exit_group fork vfork wait4 waitid set_tid_address arch_prctl prctl "
+        "restart_syscall",
+    ),
+    Group(
+        "A runtime gives up what it still has after the filter is in place; nothing can be won by it.",
+        "capget capset",
+    ),
+    Group(
+        "Threads and their locks; membarrier and rseq are how the C library makes them quick.",
+        "futex futex_waitv futex_wake futex_wait futex_requeue set_robust_list get_robust_list rseq "
+        "membarrier gettid",
+    ),
+    Group(
+        "Memory, also on chosen NUMA nodes: CUDA pins and binds what it shares with a GPU.",
+        "brk munmap mremap mprotect madvise mincore msync mlock mlock2 mlockall munlock munlockall "
+        "get_mempolicy set_mempolicy mbind pkey_alloc pkey_free pkey_mprotect map_shadow_stack "
+        "cachestat mseal",
+    ),
+    Group(
+        "Files are opened, read, written and looked at.",
+        "open openat openat2 creat close close_range read readv pread64 preadv preadv2 write writev pwrite64 "
+        "pwritev pwritev2 lseek stat fstat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 "
+        "readlink readlinkat getdents getdents64 getcwd chdir fchdir umask getxattr lgetxattr fgetxattr "
+        "listxattr llistxattr flistxattr",
+    ),
+    Group(
+        "Files are made, changed and removed: compilers do it in /tmp, the one place that can be written.",
+        "mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat chmod "
+        "fchmod fchmodat fchmodat2 chown fchown lchown fchownat truncate ftruncate fallocate fadvise64 "
+        "sync_file_range fsync fdatasync utime utimes utimensat futimesat flock sendfile copy_file_range "
+        "readahead",
+    ),
+    Group(
+        "Descriptors are handed about and waited for; ioctl is CUDA's way into the driver.",
+        "dup dup2 dup3 fcntl ioctl pipe pipe2 poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl "
+        "epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2 signalfd signalfd4",
+    ),
+    Group(
+        "Sockets that are already there; which new ones may be made is said below.",
+        "bind connect listen accept accept4 getsockname getpeername getsockopt setsockopt sendto sendmsg "
+        "sendmmsg recvfrom recvmsg recvmmsg shutdown",
+    ),
+    Group(
+        "Signals, to oneself and to one's own children: a box sees no other process.",
+        "rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait "
+        "rt_tgsigqueueinfo sigaltstack kill tkill tgkill pause pidfd_open pidfd_send_signal",
+    ),
+    Group(
+        "Clocks are read and waited for, never set.",
+        "clock_getres clock_gettime clock_nanosleep gettimeofday nanosleep time times alarm getitimer "
+        "setitimer timer_create timer_delete timer_getoverrun timer_gettime timer_settime timerfd_create "
+        "timerfd_gettime timerfd_settime",
+    ),
+    Group(
+        "Scheduling among what the box was given: threads of torch and of the driver choose core and policy.",
+        "sched_yield sched_getaffinity sched_setaffinity sched_getattr sched_setattr sched_getparam "
+        "sched_setparam sched_getscheduler sched_setscheduler sched_get_priority_max sched_get_priority_min "
+        "sched_rr_get_interval getcpu getpriority setpriority",
+    ),
+    Group(
+        "A process asks who and where it is, and lowers its own limits.",
+        "getpid getppid getpgid getpgrp setpgid getsid setsid getuid geteuid getgid getegid getresuid "
+        "getresgid getgroups getrlimit setrlimit prlimit64 getrusage sysinfo uname getrandom",
+    ),
+)
+
+# Named although the rest is refused anyway: libraries take "not there" for an answer and do without, where
+# "not permitted" would make them fail. clone3 hides its flags in memory, so the C library has to use clone.
+ABSENT = (
+    "clone3 io_uring_setup io_uring_enter io_uring_register userfaultfd perf_event_open bpf seccomp "
+    "landlock_create_ruleset"
+)
+
+# clone must not make namespaces: mount, cgroup, uts, ipc, user, pid, net.
+NAMESPACE_FLAGS = 0x0002_0000 | 0x7E00_0000
+# Huge pages that the host set aside belong to nobody's memory limit: mmap's flag, memfd_create's flag.
+MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 0x4
+# personality must change nothing: the ordinary one, and the question which it is.
+PERSONALITIES = (0x0, 0xFFFF_FFFF)
+# Sockets on this machine alone. There is no network, and every other family (packets, virtual machines, crypto, ...)
+# is kernel code that nobody here needs. AF_NETLINK of protocol 0 lists the interfaces.
+AF_UNIX, AF_NETLINK, NETLINK_ROUTE = 1, 16, 0
+# IPv4 and IPv6: a library that looks for a network is told that this machine has none.
+NETWORK = (2, 10)
+# What is refused besides, each a way that containers were left or hosts were harmed before: keyrings (keyctl, add_key,
+# request_key), other processes' memory (ptrace, process_vm_readv, process_vm_writev, pidfd_getfd, kcmp), mounts and
+# namespaces (mount, umount2, pivot_root, unshare, setns, fsopen, ...), file handles (open_by_handle_at), asynchronous
+# reads that are counted for the whole host (io_setup), System V memory and POSIX queues, fanotify and inotify (counted
+# by user, and every box is the same user), vmsplice and splice, device nodes (mknod), the clock, modules, kexec,
+# reboot, swap, quotas, and 32-bit calls.
+_CPUS = ("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64")
+
+
+def allowed_calls() -> list[str]:
+    """Names that are allowed whatever their arguments."""
+    return [name for group in ALLOWED for name in group.calls.split()]
+
+
+@functools.cache
+def profile() -> str:
+    """The filter in the form that Docker's API takes, as JSON text. The engine chooses the architecture, and 32-bit
+    calls are not among them."""
+    return json.dumps(
+        {
+            "defaultAction": "SCMP_ACT_ERRNO",
+            "archMap": [{"architecture": cpu, "subArchitectures": []} for cpu in _CPUS],
+            "syscalls": [
+                _allow(allowed_calls()),
+                _allow(["clone"], (0, "SCMP_CMP_MASKED_EQ", NAMESPACE_FLAGS, 0)),
+                _allow(["mmap"], (3, "SCMP_CMP_MASKED_EQ", MAP_HUGETLB, 0)),
+                _allow(["memfd_create"], (1, "SCMP_CMP_MASKED_EQ", MFD_HUGETLB, 0)),
+                *(_allow(["personality"], (0, "SCMP_CMP_EQ", which)) for which in PERSONALITIES),
+                _allow(["socket"], (0, "SCMP_CMP_EQ", AF_UNIX)),
+                _allow(["socketpair"], (0, "SCMP_CMP_EQ", AF_UNIX)),
+                _allow(["socket"], (0, "SCMP_CMP_EQ", AF_NETLINK), (2, "SCMP_CMP_EQ", NETLINK_ROUTE)),
+                *(_refuse(["socket"], errno.EAFNOSUPPORT, family) for family in NETWORK),
+                _refuse(ABSENT.split(), errno.ENOSYS),
+            ],
+        }
+    )
+
+
+def _allow(names: list[str], *conditions: tuple[Any, ...]) -> dict[str, Any]:
+    """Allowed where every condition holds: place of the argument, comparison, value, second value."""
+    keys = ("index", "op", "value", "valueTwo")
+    return {
+        "names": names,
+        "action": "SCMP_ACT_ALLOW",
+        "args": [dict(zip(keys, condition, strict=False)) for condition in conditions],
+    }
+
+
+def _refuse(names: list[str], error: int, first: int | None = None) -> dict[str, Any]:
+    """Refused with ``error``; ``first``: only where the first argument is that."""
+    refused: dict[str, Any] = {"names": names, "action": "SCMP_ACT_ERRNO", "errnoRet": error}
+    return (
+        refused if first is None else {**refused, "args": [{"index": 0, "op": "SCMP_CMP_EQ", "value": first}]}
+    )
