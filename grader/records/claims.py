@@ -47,17 +47,21 @@ def claim(
 ) -> Claim | None:
     """Take the next submission that ``device`` can run, or None. Call it within ``writing``.
 
-    What is compiled goes straight to ``testing`` where its artefact is there and of compiler ``toolkit`` (None: of
-    any); otherwise whoever claims it has to compile it. ``uncompiled``: take what is not compiled yet, too, where it
-    comes first.
+    What is compiled goes straight to ``testing`` where its artefact is there and of compiler ``toolkit``, the one of
+    this worker; otherwise this worker has to compile it. One without a compiler (None) takes the artefacts of any, and
+    sends back to the compilers what has none. ``uncompiled``: take what is not compiled yet, too, where it comes first.
     """
     claimable = or_(runnable(), compilable()) if uncompiled else runnable()
-    row = _next(session, [device], now, claimable, SubmissionRow.language.in_(languages))
-    if row is None:
-        return None
-    ready = row.state is State.WAITING and row.artefact and artefacts.use(session, row.artefact, now, toolkit)
-    started = row.started_at if row.state is State.WAITING else now
-    return _take(session, row, State.TESTING if ready else State.COMPILING, worker, now, lease_s, started)
+    while row := _next(session, [device], now, claimable, SubmissionRow.language.in_(languages)):
+        if row.state is not State.WAITING:
+            return _take(session, row, State.COMPILING, worker, now, lease_s, now)
+        if row.artefact and artefacts.use(session, row.artefact, now, toolkit):
+            return _take(session, row, State.TESTING, worker, now, lease_s, row.started_at)
+        if toolkit is not None:
+            return _take(session, row, State.COMPILING, worker, now, lease_s, row.started_at)
+        if not move(session, row.id, row.attempt, State.QUEUED):
+            return None
+    return None
 
 
 def claim_to_compile(

@@ -16,12 +16,12 @@ from grader.schemas.submission import State
 _ENDS = {State.DONE, State.CANCELLED, State.FAILED, State.QUEUED}
 
 # compiling: a worker took it, which for CUDA most often is one that compiles and hands it on; waiting: compiled, and
-# in nobody's hands. queued again: a failure of ours, or a worker that was asked to stop. No state follows done,
-# cancelled and failed.
+# in nobody's hands. queued again: a failure of ours, a worker that was asked to stop, or what it was compiled to is
+# gone. No state follows done, cancelled and failed.
 FOLLOWS: dict[State, frozenset[State]] = {
     State.QUEUED: frozenset({State.COMPILING, State.CANCELLED}),
     State.COMPILING: frozenset({State.WAITING, State.TESTING} | _ENDS),
-    State.WAITING: frozenset({State.COMPILING, State.TESTING, State.CANCELLED}),
+    State.WAITING: frozenset({State.QUEUED, State.COMPILING, State.TESTING, State.CANCELLED}),
     State.TESTING: frozenset({State.TIMING} | _ENDS),
     State.TIMING: frozenset(_ENDS),
     State.DONE: frozenset(),

@@ -347,6 +347,7 @@ def test_an_artefact_that_is_gone_leaves_compiling_to_who_runs_it(
     heart: Heart,
     stopping: threading.Event,
 ) -> None:
+    need("nvcc")
     sent = send()
     make_desk(FakeCompiler()).serve_one()
     with writing(platform.sessions) as session:

@@ -85,9 +85,9 @@ def test_triton_goes_straight_to_its_device(sessions: Sessions, add: Add) -> Non
     assert (held.id, held.artefact, read(sessions, row).state) == (row, None, State.COMPILING)
 
 
-@pytest.mark.parametrize(("there", "toolkit"), [(False, "13.0.88"), (False, None), (True, "12.4.0")])
+@pytest.mark.parametrize(("there", "toolkit"), [(False, "13.0.88"), (True, "12.4.0")])
 def test_without_its_artefact_who_runs_it_compiles_it(
-    sessions: Sessions, add: Add, there: bool, toolkit: str | None
+    sessions: Sessions, add: Add, there: bool, toolkit: str
 ) -> None:
     row = add()
     held = _compile(sessions)
@@ -116,6 +116,23 @@ def test_with_nobody_who_compiles_it_is_taken_in_its_turn(sessions: Sessions, ad
         assert held.artefact is None
         taken.append(held.id)
     assert taken == rows
+
+
+def test_who_has_no_compiler_sends_back_what_has_no_artefact(sessions: Sessions, add: Add) -> None:
+    gone, there = add("ada", 9), add("bob", 8)
+    for row, key in ((gone, "gone"), (there, "k")):
+        held = _compile(sessions)
+        assert held is not None
+        assert held.id == row
+        assert _hand_on(sessions, held, key, there=key == "k")
+    taken = _run(sessions, toolkit=None)
+    assert taken is not None
+    assert (taken.id, taken.artefact) == (there, "k")
+    sent_back = read(sessions, gone)
+    assert (sent_back.state, sent_back.failures) == (State.QUEUED, 0)
+    again = _compile(sessions)
+    assert again is not None
+    assert again.id == gone
 
 
 def test_only_boards_whose_gpus_are_known_are_compiled_for(sessions: Sessions, add: Add) -> None:
