@@ -65,6 +65,18 @@ BAD_GPU_FAILURES = 2
 
 # argon2 costs some 50 ms of CPU a guess; more than this a minute from one address is not a person.
 SIGN_IN_PER_MINUTE = 10
+# At one account, from wherever they come: many addresses must not add up to a search. Right ones count, too, so that
+# guesses in parallel are not weighed before the first is known to be wrong; nobody signs in this often.
+SIGN_IN_PER_ACCOUNT = 40
+SIGN_IN_WINDOW_MINUTES = 15
+# Answers 401 to tokens that one address may get: a program with an old token stops at its first.
+BAD_TOKENS_PER_MINUTE = 120
+# A term and its repeats; who is still there signs in again.
+TOKEN_DAYS = 180
+# Noting each use would make a write of every read.
+TOKEN_USE_SECONDS = 600.0
+# After this a database that did not answer is asked again.
+RETRY_SECONDS = 5
 # A class of 200 before a deadline submits about once a minute each.
 SUBMIT_PER_MINUTE = 30
 # Waiting or running at once for one user: enough to compare ideas, too few to fill the queue.

@@ -44,6 +44,15 @@ class Settings(BaseSettings):
     open_sign_up: bool = Field(
         default=False, description="anyone who reaches the page may make a student account"
     )
+    token_days: int = Field(
+        default=limits.TOKEN_DAYS, ge=1, le=3650, description="how long an API token lives at most"
+    )
+    proxies: int = Field(
+        default=0,
+        ge=0,
+        le=8,
+        description="reverse proxies in front of the web, whose X-Forwarded-* are believed",
+    )
     lock_dir: Path | None = Field(
         default=None, description="where GPUs are locked; one folder for a whole machine"
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from flask import Response, make_response
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
+from werkzeug.middleware.proxy_fix import ProxyFix
 
 from grader import limits
 from grader.schemas.submission import ErrorEnvelope
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from grader.service.platform import Platform
 
 API_PREFIX = "/api/v1"
-# A student signs in once a fortnight; signing out ends the session at once whatever its age.
-SESSION_LIFETIME = timedelta(days=14)
 # Static files carry a hash in their address, so a year is safe.
 STATIC_SECONDS = 365 * 24 * 3600
 
@@ -61,10 +59,12 @@ def create_app(platform: Platform) -> OpenAPI:
         SESSION_COOKIE_NAME=sessions.COOKIE,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
-        PERMANENT_SESSION_LIFETIME=SESSION_LIFETIME,
+        PERMANENT_SESSION_LIFETIME=sessions.LIFETIME,
         SEND_FILE_MAX_AGE_DEFAULT=STATIC_SECONDS,
         RATELIMIT_STORAGE_URI=throttle.storage_uri(platform.settings),
     )
+    if hops := platform.settings.proxies:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
     app.extensions["grader"] = platform
     app.session_interface = sessions.Sessions()
     errors.init_app(app)

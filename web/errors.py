@@ -8,7 +8,8 @@ import logging
 from flask import Flask, Response, redirect, render_template, request, url_for
 from flask_wtf.csrf import CSRFError  # type: ignore[import-untyped]
 from pydantic import ValidationError
-from sqlalchemy.exc import DataError
+from sqlalchemy.exc import DataError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -37,6 +38,13 @@ _HTTP: dict[int, tuple[str, str, str]] = {
 }
 # JSON nested a thousand deep; lone surrogates; NUL characters, which PostgreSQL does not take.
 _UNREADABLE = (RecursionError, UnicodeError, DataError)
+# The database is away, locked for too long, or all connections to it are in use.
+_AWAY = (OperationalError, InterfaceError, PoolTimeout)
+_UNREACHABLE = (
+    "unreachable",
+    "The database does not answer.",
+    "Nothing is lost; try again in a moment.",
+)
 _FAILED = (
     "internal",
     "Something failed on our side.",
@@ -50,6 +58,8 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(HTTPException, _of_http)
     for kind in _UNREADABLE:
         app.register_error_handler(kind, _unreadable)
+    for away in _AWAY:
+        app.register_error_handler(away, _unreachable)
     app.register_error_handler(Exception, _unforeseen)
 
 
@@ -110,6 +120,13 @@ def _of_http(error: HTTPException) -> BaseResponse:
 def _unreadable(error: Exception) -> BaseResponse:
     log.warning("%s %s: %s", request.method, request.path, type(error).__name__)
     return _answer(400, *_HTTP[400])
+
+
+def _unreachable(error: Exception) -> BaseResponse:
+    log.error("%s %s: %s", request.method, request.path, error)
+    response = _answer(503, *_UNREACHABLE)
+    response.headers["Retry-After"] = str(limits.RETRY_SECONDS)
+    return response
 
 
 def _unforeseen(error: Exception) -> BaseResponse:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from flask import Flask, Response
+from flask import Flask, Response, request
+
+from grader.web.auth.identity import viewer
 
 # Own files only; no inline script or style, so that text of a student that slipped through could still not run.
 _POLICY = "; ".join(
     [
-        "default-src 'self'",
+        "default-src 'none'",
+        "connect-src 'self'",
+        "img-src 'self'",
+        "script-src 'self'",
+        "style-src 'self'",
         "base-uri 'none'",
         "form-action 'self'",
         "frame-ancestors 'none'",
-        "object-src 'none'",
     ]
 )
 _HEADERS = {
@@ -20,8 +25,11 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+# A year, as browsers ask for; only this host, for what else runs under its domain is not ours to decide.
+_ONLY_TLS = "max-age=31536000"
 
 
 def init_app(app: Flask) -> None:
@@ -31,6 +39,10 @@ def init_app(app: Flask) -> None:
 def _guard(response: Response) -> Response:
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
+    if request.is_secure:
+        response.headers["Strict-Transport-Security"] = _ONLY_TLS
     if "Cache-Control" not in response.headers:
-        response.headers["Cache-Control"] = "private, no-cache"  # a page shows who is signed in
+        # A page shows who is signed in; and what only they may read must not stay on a shared computer's disk.
+        kept = "no-cache" if viewer() is None else "no-store"
+        response.headers["Cache-Control"] = f"private, {kept}"
     return response

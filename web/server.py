@@ -64,6 +64,7 @@ def _options(bind: str) -> dict[str, Any]:
         "loglevel": "warning",
         "proc_name": "grader-web",
         "control_socket_disable": True,
+        "forwarded_allow_ips": "",  # GRADER_PROXIES alone decides whose X-Forwarded-* are believed
         "when_ready": _announce,
     }
 

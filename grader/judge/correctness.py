@@ -51,7 +51,7 @@ class Suite:
         for number, case in enumerate(self.cases):
             if self.stop_at_failure and self.reports and self.reports[-1].verdict is not CaseVerdict.ACCEPTED:
                 break
-            self.on_case(number, len(self.cases), case.name)
+            self.on_case(number, len(self.cases), "a hidden case" if case.hidden else case.name)
             if current is None:
                 if fresh >= self.fresh_boxes:
                     self._record(case, None, faults.not_run(fresh), None, "", None)

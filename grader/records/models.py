@@ -98,7 +98,7 @@ class UserRow(Base):
 
 
 class TokenRow(Base):
-    """An API token: only its SHA-256 is kept."""
+    """An API token: only its SHA-256 is kept. ``last_used_at`` is noted every few minutes."""
 
     __tablename__ = "tokens"
 
@@ -107,6 +107,8 @@ class TokenRow(Base):
     sha256: Mapped[str] = mapped_column(String(64), unique=True)
     label: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class SubmissionRow(Base):

@@ -126,20 +126,6 @@ class Leaderboard(Strict):
     )
 
 
-class TokenBody(Strict):
-    """Body of POST /api/v1/tokens: a name and password buy an API token."""
-
-    name: str
-    password: str
-    label: str = "cli"
-
-
-class TokenView(Strict):
-    token: str
-    user: str
-    role: str
-
-
 class Me(Strict):
     name: str
     role: str

@@ -14,7 +14,7 @@ from grader.cli import login
 from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
 
-TOKEN = {"token": "grd_secret", "user": "ada", "role": "student"}
+TOKEN = {"token": "grd_secret", "user": "ada", "role": "student", "expires_at": "2030-01-02T03:04:05Z"}
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from grader.errors import BadRequest, Conflict, NotSignedIn
-from grader.service import accounts
+from grader.service import accounts, tokens
 from grader.service.accounts import Role, User
 from grader.service.platform import Platform
 
@@ -53,21 +53,21 @@ def test_an_unknown_name_costs_a_hash_too(platform: Platform, monkeypatch: pytes
 
 
 def test_a_token_works_until_it_is_revoked_and_is_not_stored(platform: Platform, student: User) -> None:
-    token = accounts.issue_token(platform, student, "laptop")
+    token = tokens.issue_token(platform, student, "laptop").token
     assert token.startswith("grd_")
-    assert accounts.user_of_token(platform, token) == student
+    assert tokens.user_of_token(platform, token) == student
     with platform.sessions() as session:
         stored = str(session.execute(text("SELECT * FROM tokens")).all())
         passwords = str(session.execute(text("SELECT * FROM users")).all())
     assert token not in stored
     assert "correct horse" not in passwords
-    accounts.revoke_token(platform, token)
-    accounts.revoke_token(platform, token)
+    tokens.revoke_token(platform, token)
+    tokens.revoke_token(platform, token)
     with pytest.raises(NotSignedIn):
-        accounts.user_of_token(platform, token)
+        tokens.user_of_token(platform, token)
 
 
 @pytest.mark.parametrize("token", ["", "grd_", "x" * 10_000, "\ud800"])
 def test_no_nonsense_is_a_token(platform: Platform, token: str) -> None:
     with pytest.raises(NotSignedIn):
-        accounts.user_of_token(platform, token)
+        tokens.user_of_token(platform, token)

@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from grader.schemas.submission import SubmissionView
-from grader.service import accounts
+from grader.service import accounts, tokens
 from grader.service.accounts import Role, User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
@@ -92,7 +92,7 @@ def call(app: Flask, platform: Platform) -> Visit:
     def make(user: User | None) -> FlaskClient:
         client = app.test_client()
         if user is not None:
-            token = accounts.issue_token(platform, user, "test")
+            token = tokens.issue_token(platform, user, "test").token
             client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
         return client
 

@@ -20,8 +20,8 @@ from grader.schemas.submission import (
     State,
     SubmissionList,
     SubmissionView,
-    TokenView,
 )
+from grader.schemas.token import TokenView
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from tests.web import stage

@@ -113,7 +113,7 @@ class TestNothingRuns:
             with client.get(path) as answer:
                 headers = answer.headers
             policy = headers["Content-Security-Policy"]
-            assert "default-src 'self'" in policy
+            assert "default-src 'none'" in policy
             assert "frame-ancestors 'none'" in policy
             assert "unsafe" not in policy
             assert headers["X-Content-Type-Options"] == "nosniff"

@@ -28,7 +28,7 @@ def test_lists_every_route(app: Flask, document: dict[str, Any]) -> None:
     }
     listed = {(path, method.upper()) for path, item in document["paths"].items() for method in item}
     assert listed == routes
-    assert len(routes) == 19
+    assert len(routes) == 21
 
 
 def test_no_page_is_in_it(document: dict[str, Any]) -> None:

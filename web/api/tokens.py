@@ -1,11 +1,15 @@
-"""POST /tokens buys an API token with name and password; DELETE /tokens/current gives it back."""
+"""POST /tokens buys an API token with name and password; the others list one's tokens and end them."""
 
 from __future__ import annotations
 
-from flask import Response, session
+from datetime import timedelta
 
-from grader.schemas.submission import ErrorEnvelope, TokenBody, TokenView
-from grader.service import accounts
+from flask import Response, session
+from pydantic import BaseModel, Field
+
+from grader.schemas.submission import ErrorEnvelope
+from grader.schemas.token import TokenBody, TokenList, TokenView
+from grader.service import accounts, tokens
 from grader.web import throttle
 from grader.web.answers import answer
 from grader.web.api.resource import SIGNED_IN, resource
@@ -16,19 +20,42 @@ from grader.web.current import platform
 api = resource("tokens", "Tokens for programs", signed_in=False)
 
 
-@api.post("/tokens", responses={201: TokenView, 401: ErrorEnvelope, 429: ErrorEnvelope})
+class TokenPath(BaseModel):
+    number: int = Field(ge=1, le=2**31 - 1)
+
+
+@api.post("/tokens", responses={201: TokenView, 401: ErrorEnvelope})
 @throttle.sign_in_limit
+@throttle.account_limit
 def create_token(body: TokenBody) -> Response:
     """A new API token. It is shown this once and stored only as a hash."""
     user = accounts.authenticate(platform(), body.name, body.password)
-    token = accounts.issue_token(platform(), user, body.label)
-    return answer(TokenView(token=token, user=user.name, role=user.role), 201)
+    lifetime = timedelta(days=body.days) if body.days is not None else None
+    issued = tokens.issue_token(platform(), user, body.label, lifetime)
+    view = TokenView(token=issued.token, user=user.name, role=user.role, expires_at=issued.expires_at)
+    return answer(view, 201)
+
+
+@api.get("/tokens", responses={200: TokenList, 401: ErrorEnvelope}, security=SIGNED_IN)
+def list_tokens() -> Response:
+    """One's own tokens and sessions: where they came from, when they were used, when they end."""
+    return answer(tokens.list_tokens(platform(), current_user(), _present()))
 
 
 @api.delete("/tokens/current", responses={204: None, 401: ErrorEnvelope}, security=SIGNED_IN)
 def delete_token() -> Response:
     """Revoke the token that this call is made with."""
     current_user()
-    token = bearer_token() or session.get(sessions.TOKEN_KEY, "")
-    accounts.revoke_token(platform(), token)
+    tokens.revoke_token(platform(), _present())
     return Response(status=204)
+
+
+@api.delete("/tokens/<int:number>", responses={204: None, 401: ErrorEnvelope}, security=SIGNED_IN)
+def delete_one(path: TokenPath) -> Response:
+    """Revoke one of one's own tokens by its number in the list."""
+    tokens.revoke_own(platform(), current_user(), path.number)
+    return Response(status=204)
+
+
+def _present() -> str:
+    return bearer_token() or session.get(sessions.TOKEN_KEY, "")

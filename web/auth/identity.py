@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, g, request, session
 
 from grader.errors import NotSignedIn
-from grader.service import accounts
+from grader.service import accounts, tokens
 from grader.web.auth.sessions import TOKEN_KEY
 from grader.web.current import platform
 
@@ -62,12 +62,12 @@ def _identify() -> None:
     if request.endpoint == "static":
         return
     if request.path.startswith("/api/") and (token := bearer_token()) is not None:
-        g.user = accounts.user_of_token(platform(), token)  # a bad token is an error, never "nobody"
+        g.user = tokens.user_of_token(platform(), token)  # a bad token is an error, never "nobody"
         return
     if TOKEN_KEY not in session:
         return
     g.by_cookie = True
     try:
-        g.user = accounts.user_of_token(platform(), session[TOKEN_KEY])
+        g.user = tokens.user_of_token(platform(), session[TOKEN_KEY])
     except NotSignedIn:
         session.clear()

@@ -3,12 +3,13 @@ session, and sign-out ends it on the server too, whoever may have copied the coo
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from flask import Flask, request, session
 from flask.sessions import SecureCookieSessionInterface
 
-from grader.service import accounts
+from grader.service import accounts, tokens
 from grader.web.current import platform
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 COOKIE = "grader_session"
 TOKEN_KEY = "token"  # noqa: S105 - the name of a key
 _LABEL = "browser"
+# A student signs in once a fortnight; signing out ends the session at once whatever its age.
+LIFETIME = timedelta(days=14)
 
 
 class Sessions(SecureCookieSessionInterface):
@@ -37,7 +40,8 @@ def begin(user: User) -> None:
     """A new session for ``user``: nothing of an earlier one survives, its CSRF token neither."""
     end()
     session.permanent = True
-    session[TOKEN_KEY] = accounts.issue_token(platform(), user, _LABEL)
+    lifetime = min(LIFETIME, timedelta(days=platform().settings.token_days))
+    session[TOKEN_KEY] = tokens.issue_token(platform(), user, _LABEL, lifetime).token
 
 
 def end() -> None:
@@ -45,4 +49,4 @@ def end() -> None:
     token = session.get(TOKEN_KEY)
     session.clear()
     if token:
-        accounts.revoke_token(platform(), token)
+        tokens.revoke_token(platform(), token)

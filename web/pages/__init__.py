@@ -8,6 +8,7 @@ from flask import Flask
 def register(app: Flask) -> None:
     """Put every page into ``app``, and the filters that the templates use."""
     from grader.web.pages import (
+        account,
         challenges,
         formats,
         leaderboards,
@@ -19,5 +20,5 @@ def register(app: Flask) -> None:
     )
 
     formats.init_app(app)
-    for page in (challenges, submissions, leaderboards, progress, versions, sign_in, sign_up):
+    for page in (challenges, submissions, leaderboards, progress, versions, sign_in, sign_up, account):
         app.register_blueprint(page.pages)

@@ -24,6 +24,7 @@ def form() -> str | Response:
 
 @pages.post("/sign-in")
 @throttle.sign_in_limit
+@throttle.account_limit
 def submit() -> Response | tuple[str, int]:
     wanted = safe_path(request.form.get("next"))
     name = request.form.get("name", "").strip()
@@ -37,4 +38,7 @@ def submit() -> Response | tuple[str, int]:
 @pages.post("/sign-out")
 def sign_out() -> Response:
     sessions.end()
-    return redirect(url_for("challenges.index"), 303)
+    response = redirect(url_for("challenges.index"), 303)
+    # Drafts of the editor, too: the next person at this computer is someone else. Browsers heed it over TLS.
+    response.headers["Clear-Site-Data"] = '"cache", "storage"'
+    return response

@@ -15,7 +15,7 @@ from grader.cli.client import Client, connect
 from grader.cli.command import make_app
 from grader.cli.terminal import say
 from grader.errors import BadRequest, NotSignedIn, Unreachable
-from grader.schemas.submission import TokenBody, TokenView
+from grader.schemas.token import TokenBody, TokenView
 
 app = make_app()
 
@@ -26,6 +26,10 @@ def login(
         str | None, typer.Option("--server", metavar="URL", help="The server's address.")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", "-n", metavar="NAME", help="Your user name.")] = None,
+    days: Annotated[
+        int | None,
+        typer.Option("--days", metavar="N", min=1, help="How long the token lives; else as long as it may."),
+    ] = None,
     password_stdin: options.PasswordStdin = False,
 ) -> int:
     """Sign in to a server and keep a token for it."""
@@ -33,11 +37,12 @@ def login(
     client = Client(address)
     user = name or _ask_name()
     password = options.read_password(password_stdin, f"Password of {user}")
-    body = TokenBody(name=user, password=password, label=f"cli on {platform.node()}"[:64])
-    answer = understood(TokenView, client.post("/tokens", body.model_dump()))
+    body = TokenBody(name=user, password=password, label=f"cli on {platform.node()}"[:64], days=days)
+    answer = understood(TokenView, client.post("/tokens", body.model_dump(exclude_none=True)))
     kept.keep(client.server, answer.user, answer.token)
     say(
-        f"Signed in to {client.server} as {answer.user} ({answer.role}). The token is kept in {kept.path()}.",
+        f"Signed in to {client.server} as {answer.user} ({answer.role}). The token is kept in {kept.path()} "
+        f"and good until {answer.expires_at:%Y-%m-%d}.",
         "green",
     )
     return 0
