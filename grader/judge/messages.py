@@ -25,7 +25,7 @@ class Failure(Message):
     kind: Literal["exception", "memory", "syntax", "import", "cuda"]
     type: Word
     message: Text
-    line: int | None = None
+    line: Small | None = None
     trace: Text = ""
     hint: Text = ""
 
@@ -46,7 +46,7 @@ class Bound(Message):
 
 class Queued(Message):
     op: Literal["queued"]
-    round: int
+    round: Small
 
 
 class SeenKernel(Message):
@@ -67,7 +67,7 @@ class Seen(Message):
 
 class Returned(Message):
     op: Literal["returned"]
-    round: int
+    round: Small
     error: Failure | None = None
     control_us: float | None = Field(default=None, gt=0, lt=60e6)
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
