@@ -123,7 +123,9 @@ class Engine:
             except (docker.errors.NotFound, docker.errors.APIError) as error:
                 if error.status_code in (404, 409):
                     return False
-                raise
+                # The engine waits ten seconds for the end; hundreds of processes on a busy host need longer to die.
+                if not self.wait(container, CALL_SECONDS):
+                    raise
         return True
 
     def remove(self, container: str) -> None:
