@@ -32,6 +32,7 @@ class Settings(BaseSettings):
         default=None, description="a course folder with challenges/ and reference/"
     )
     box: Literal["auto", "docker", "local"] = Field(default="auto", description="what submissions run in")
+    runtime: str = Field(default="runc", description="what the Docker engine runs a box with: runc or runsc")
     host: str = Field(default="127.0.0.1", description="address the web listens on")
     port: int = Field(default=8000, ge=0, le=65535)
     device: str = Field(default="cpu", description="board that a worker without a GPU serves")
