@@ -1,0 +1,98 @@
+"""Times the solutions, alone on a GPU: nothing is faster than light, so where one seems to be, the cost is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.authoring.calibrate import calibrate, too_tight
+from grader.authoring.findings import Check, Ending, Status, check
+from grader.authoring.subjects import Subject
+from grader.authoring.trial import Bench
+from grader.challenge.model import Workload
+from grader.judge.assembly import ABOVE_ROOFLINE, roofline_seconds
+from grader.judge.channel import ChannelError
+from grader.judge.device import Plan
+from grader.judge.launch import LoadFailed
+from grader.judge.oracle import workload_case
+from grader.judge.timing import Stopwatch, WrongInTiming
+
+# The best of a few rounds says whether a cost can be; scores are made of many.
+_PLAN = Plan(rounds=3, most_rounds=3, control_rounds=0, warm_up=1, seconds=2.0)
+
+
+def measured_check(bench: Bench, solutions: Sequence[Subject]) -> Check:
+    """``cost_measured``: at the longest workload that fits here, each solution takes at least its roofline time, at the
+    ceilings that this GPU was measured to have. Raises BoxUnavailable, ChallengeInvalid."""
+    workload = _longest(bench)
+    if workload is None:
+        return Check(name="cost_measured", status=Status.SKIPPED, summary="no workload fits this GPU")
+    manifest = bench.challenge.manifest
+    least = roofline_seconds(manifest, workload, bench.device.ceilings())
+    if least is None:
+        return Check(name="cost_measured", status=Status.SKIPPED, summary="this device has no ceilings")
+    told, problems = [], []
+    for subject in solutions:
+        seconds, fault = _seconds(bench, subject, workload)
+        if seconds is None:
+            problems.append(f"{subject.name}: {workload.name}: {fault}")
+            continue
+        share = least / seconds
+        told.append(f"{subject.name}: {seconds * 1e6:.0f} us, {share:.2f} of the speed of light")
+        if share > ABOVE_ROOFLINE:
+            problems.append(f"{told[-1]}: cost.bytes or cost.flops is too high")
+    good = f"{workload.name}: {'; '.join(told)}"
+    return check("cost_measured", problems, good, bad=Status.ERROR, remarks=told if problems else [])
+
+
+def calibrated_check(bench: Bench) -> Check:
+    """``workload_tolerance``: native PyTorch keeps to the tolerance at every workload that fits here, with headroom.
+
+    Raises ChallengeInvalid where the reference fails.
+    """
+    import torch
+
+    problems = []
+    fitting = _fitting(bench)
+    for workload in fitting:
+        case = workload_case(bench.challenge, workload)
+        found = calibrate(bench.challenge, [case], bench.device.torch_device, bench.device.torch_device)
+        problems += found.disagreements + too_tight(found)
+        torch.cuda.empty_cache()
+    good = f"native keeps to it at {', '.join(it.name for it in fitting) or 'no workload'}"
+    return check("workload_tolerance", problems, good, bad=Status.ERROR)
+
+
+def _fitting(bench: Bench) -> list[Workload]:
+    """The GPU's workloads that it has room for."""
+    workloads = bench.challenge.manifest.workloads
+    return [it for it in workloads if it.on == "gpu" and not bench.device.fits(bench.challenge, it.sizes)]
+
+
+def _longest(bench: Bench) -> Workload | None:
+    manifest, ceilings = bench.challenge.manifest, bench.device.ceilings()
+    fitting = _fitting(bench)
+    times = {it.name: roofline_seconds(manifest, it, ceilings) or 0.0 for it in fitting}
+    return max(fitting, key=lambda it: times[it.name], default=None)
+
+
+def _seconds(bench: Bench, subject: Subject, workload: Workload) -> tuple[float | None, str]:
+    """The shortest round in seconds, every one compared in full; or None and what went wrong."""
+    launcher = bench.launcher(subject)
+    try:
+        if (prevented := bench.compile_into(launcher, subject)) is not None:
+            return None, prevented[1] if prevented[0] is not Ending.COMPILED else "nothing here can run it"
+        remote = launcher.submission()
+        stopwatch = Stopwatch(
+            bench.challenge, workload, launcher.request.seed_key, bench.device, f"check {subject.name}"
+        )
+        stopwatch.plan = _PLAN
+        own = stopwatch.own(remote)
+        return min(it.gate for it in own.rounds), ""
+    except LoadFailed as failed:
+        return None, failed.detail
+    except WrongInTiming:
+        return None, "its answer is wrong"
+    except ChannelError as error:
+        return None, f"its box failed: {error}"
+    finally:
+        launcher.close()
