@@ -10,13 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.authoring.findings import Check, Proof, Proofs, Status
-from grader.cli.terminal import aside, out, safe
+from grader.cli.terminal import aside, out, safe, say
 
 _COLOURS = {Status.OK: "green", Status.WEAK: "yellow", Status.ERROR: "bold red", Status.SKIPPED: "dim"}
 
 
 class Progress:
-    """A context manager: one live line on a terminal, nothing elsewhere. Everything goes to stderr."""
+    """A context manager: one live line on a terminal, a line for each tenth elsewhere. Everything goes to stderr."""
 
     def __init__(self) -> None:
         self._bar = Bar(
@@ -28,6 +28,7 @@ class Progress:
             transient=True,
             disable=not aside().is_terminal,
         )
+        self._tenth = 0
         self._task = self._bar.add_task("starting", total=None)
 
     def __enter__(self) -> Progress:
@@ -41,6 +42,10 @@ class Progress:
 
     def show(self, done: int, total: int, label: str) -> None:
         self._bar.update(self._task, completed=done, total=total, description=label)
+        tenth = 10 * done // total
+        if not aside().is_terminal and tenth > self._tenth:
+            say(f"{done} of {total} done")
+        self._tenth = tenth
 
 
 def put_proofs(proofs: Proofs) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -133,4 +134,6 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mon
     weak = cli("challenge", "check", "fresh", "--jobs", "1", "--language", "triton")
     assert weak.code == 1
     assert "nan_swallowed:out survives" in weak.out
+    done, total = re.findall(r"(\d+) of (\d+) done", weak.err)[-1]
+    assert done == total
     assert "0 of 1 proven" in weak.out

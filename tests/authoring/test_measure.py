@@ -1,0 +1,73 @@
+"""A timed run tells a cost model that cannot be: on the host, which is given ceilings as a GPU has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from grader.authoring.findings import Check, Role, Status
+from grader.authoring.measure import calibrated_check, measured_check
+from grader.authoring.subjects import subjects
+from grader.authoring.trial import Bench
+from grader.judge.device import HostDevice
+from grader.schemas.report import Language
+from tests.authoring.conftest import Made, Write
+
+
+class Lit(HostDevice):
+    """A host that is known to copy so many bytes a second."""
+
+    def __init__(self, bandwidth: float) -> None:
+        self.bandwidth = bandwidth
+
+    def ceilings(self) -> Mapping[str, float]:
+        return {"bandwidth": self.bandwidth, "rate:float32": 1e30} if self.bandwidth else {}
+
+
+@pytest.fixture
+def made(write: Write) -> Made:
+    """Its GPU workloads are as small as a test can be."""
+    made = write()
+    path = made.challenge.folder / "challenge.toml"
+    path.write_text(re.sub(r"n = \d{6,}", "n = 3000", path.read_text()))
+    return made
+
+
+def _measured(made: Made, bandwidth: float) -> Check:
+    bench = Bench(made.challenge, Lit(bandwidth), made.boxes)
+    solutions = [it for it in subjects(bench.challenge, (Language.TRITON,)) if it.role is Role.SOLUTION]
+    return measured_check(bench, solutions)
+
+
+def test_slower_than_light_is_well(made: Made) -> None:
+    check = _measured(made, bandwidth=1e12)
+    assert check.status is Status.OK
+    assert re.search(r"solution.py: \d+ us, 0.00 of the speed of light", check.summary)
+
+
+def test_faster_than_light_is_a_wrong_cost(made: Made) -> None:
+    check = _measured(made, bandwidth=1e3)
+    assert check.status is Status.ERROR
+    assert "cost.bytes or cost.flops is too high" in check.summary
+
+
+def test_a_solution_that_is_wrong_at_the_workload(made: Made) -> None:
+    made.edit("staff/solution.py", "values + values", "values")
+    check = _measured(made, bandwidth=1e12)
+    assert check.status is Status.ERROR
+    assert "its answer is wrong" in check.summary
+
+
+def test_without_ceilings_nothing_is_known(made: Made) -> None:
+    assert _measured(made, bandwidth=0).status is Status.SKIPPED
+
+
+def test_the_tolerance_is_asked_at_the_workloads(made: Made) -> None:
+    bench = Bench(made.challenge, Lit(1e12), made.boxes)
+    assert calibrated_check(bench).status is Status.OK
+    made.edit("reference.py", "return x + x", "return torch.exp(torch.sin(x))")
+    check = calibrated_check(Bench(made.challenge, Lit(1e12), made.boxes))
+    assert check.status is Status.ERROR
+    assert "native PyTorch uses" in "".join([check.summary, *check.details])
