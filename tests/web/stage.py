@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from grader.records import claims, leases
+from grader.records import artefacts, claims, leases
 from grader.records.claims import Claim
 from grader.records.engine import writing
 from grader.records.models import utcnow
+from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread
 from grader.schemas.report import (
     CaseReport,
@@ -53,7 +55,7 @@ def hand_in(platform: Platform, user: User, **values: Any) -> SubmissionView:
 
 
 def take(platform: Platform) -> Claim:
-    """What a worker does first: claim the next one. It is ``compiling`` then."""
+    """What a worker does first: claim the next one. It is ``compiling`` then, or ``testing`` where it was compiled."""
     with writing(platform.sessions) as session:
         held = claims.claim(session, "cpu", [Language.TRITON], "stage", utcnow(), 600.0)
     assert held is not None
@@ -69,8 +71,12 @@ def move(
 
 def hand_on(platform: Platform, held: Claim) -> None:
     """What a worker does that only compiles: then it is ``waiting``, and in nobody's hands."""
+    library = b"a library"
+    sha256 = hashlib.sha256(library).hexdigest()
+    artefact = Artefact(key="key", arch="sm_90a", toolkit="13.0.88", library=library, sha256=sha256)
     with writing(platform.sessions) as session:
-        assert leases.hand_on(session, held, "key")
+        artefacts.store(session, artefact, utcnow())
+        assert leases.hand_on(session, held, artefact.key)
 
 
 def finish(platform: Platform, held: Claim, report: Report) -> None:
