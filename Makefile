@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml scripts/setup
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" sh scripts/setup
 	@touch $@
 
-demo: $(STAMP) ## Judge right and wrong kernels of every challenge through CLI and queue
+demo: $(STAMP) ## Judge right and wrong kernels of six challenges through CLI and queue
 	@$(BIN)/python scripts/demo.py
 
 up: $(STAMP) ## Start web, queue and worker on this machine; Ctrl-C ends them
