@@ -189,7 +189,10 @@ class Session:
         return Stopwatch(self.request.challenge, workload, self.request.seed_key, self.device, part)
 
     def _measure_baselines(self, workloads: Sequence[Workload], control: Remote) -> Baselines:
-        """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone."""
+        """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone.
+
+        A call too short to be told from the cost of a round has no baseline: frozen, it would be nonsense for good.
+        """
         found: Baselines = {}
         for mode in self.device.baselines:
             missing = [it for it in workloads if mode not in self.request.baselines.get(it.name, {})]
@@ -202,7 +205,8 @@ class Session:
                         State.TIMING, len(workloads), len(workloads), f"PyTorch {mode}, {workload.name}"
                     )
                     measured = self._baseline(workload, reference, control, mode)
-                    found.setdefault(workload.name, {})[mode] = round(measured.time.value * 1e6, 3)
+                    if measured.known:
+                        found.setdefault(workload.name, {})[mode] = round(measured.time.value * 1e6, 3)
                 reference.close()
         return found
 

@@ -50,6 +50,11 @@ class Measured:
     gated: bool
     gpu: GpuState | None = None
 
+    @property
+    def known(self) -> bool:
+        """Whether the time is longer than what it may be off by; otherwise nothing can be divided by it."""
+        return self.time.interval[0] > SHORTEST_S
+
 
 class WrongInTiming(Exception):
     """A timed round's output differs: the submission is wrong, whatever its cases said."""

@@ -13,7 +13,9 @@ from grader.challenge.model import Workload
 from grader.judge.device import HostDevice
 from grader.judge.request import Request
 from grader.judge.session import Session
+from grader.judge.timing import SHORTEST_S, Measured
 from grader.schemas.report import Language
+from grader.scoring import Estimate
 
 
 class TwoBaselines(HostDevice):
@@ -38,12 +40,12 @@ class References:
 
 
 def _measure(
-    frozen: dict[str, dict[str, float]], monkeypatch: pytest.MonkeyPatch
+    frozen: dict[str, dict[str, float]], monkeypatch: pytest.MonkeyPatch, low: float = 1e-6
 ) -> tuple[list[str], dict[str, dict[str, float]]]:
     def baseline(_workload: Workload, reference: Any, _control: Any, mode: str) -> Any:
         assert reference.mode == mode
         seconds = {"eager": 3e-6, "compile": 2e-6}[mode]
-        return SimpleNamespace(time=SimpleNamespace(value=seconds))
+        return Measured(Estimate(seconds, (low, 4e-6)), 9, 0.0, 0.0, 0.0, 0.0, 0.0, gated=True)
 
     challenge = find_course().load("vector_add")
     request = Request(challenge, Language.TRITON, "", "cpu", b"", [], baselines=frozen)
@@ -67,3 +69,8 @@ def test_eager_and_compile_are_measured_once(monkeypatch: pytest.MonkeyPatch) ->
 def test_only_what_is_missing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     frozen = {"small": {"eager": 1.0, "compile": 1.0}, "large": {"eager": 1.0}}
     assert _measure(frozen, monkeypatch) == (["compile"], {"large": {"compile": 2.0}})
+
+
+def test_what_cannot_be_told_from_the_cost_of_a_round_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A speedup against it would say nothing, and it would be frozen."""
+    assert _measure({}, monkeypatch, low=SHORTEST_S) == (["eager", "compile"], {})
