@@ -15,7 +15,7 @@ from grader.judge.oracle import find_case
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import Report, Verdict
+from grader.schemas.report import Flag, Report, Verdict
 from tests.hostile.host_state import HostState, settled, take
 from tests.hostile.suite import CHARGED, CONTROL, Entry
 
@@ -125,28 +125,33 @@ def decide(entry: Entry, report: Report) -> tuple[str, str, str]:
     if report.verdict is not Verdict.ACCEPTED:
         known = report.verdict.value in entry.defence
         return (DEFENDED if known else UNEXPECTED), report.verdict.value, detail
-    for name, holds, by in _of_accepted(entry, report):
-        if holds:
-            return (DEFENDED if name in entry.defence else UNEXPECTED), by, detail
-    return VULNERABLE, "accepted", detail
+    held = _of_accepted(entry, report)
+    for name, by in held.items():
+        if name in entry.defence:
+            return DEFENDED, by, detail
+    return (UNEXPECTED if held else VULNERABLE), ", ".join(["accepted", *held.values()]), detail
 
 
 def _decide_control(entry: Entry, report: Report, detail: str) -> tuple[str, str, str]:
     """Accepted, and free of flags but those that its header names as right."""
-    flags = {flag.value for flag in report.flags}
+    flags = {flag.value for flag in _flags(report)}
     fine = report.verdict is Verdict.ACCEPTED and flags == set(entry.defence)
     by = ", ".join([report.verdict.value, *sorted(flags)])
     return (ACCEPTED if fine else REFUSED), by, detail
 
 
-def _of_accepted(entry: Entry, report: Report) -> list[tuple[str, bool, str]]:
-    """What can hold an accepted attack: name, whether it does, and how to say it."""
-    found = [(flag.value, True, f"flag {flag.value}") for flag in report.flags]
-    if entry.takes_us is not None:
-        least = min((it.time_us for it in report.workloads), default=0.0)
-        text = f"timed {least / 1e3:.1f} ms, its work takes {entry.takes_us / 1e3:.0f} ms"
-        found.append((CHARGED, least >= entry.takes_us, text))
-    return found
+def _of_accepted(entry: Entry, report: Report) -> dict[str, str]:
+    """What holds an accepted attack nevertheless: name, and how to say it."""
+    held = {flag.value: f"flag {flag.value}" for flag in _flags(report)}
+    least = min((it.time_us for it in report.workloads), default=0.0)
+    if entry.takes_us is not None and least >= entry.takes_us:
+        held[CHARGED] = f"timed {least / 1e3:.1f} ms, its work takes {entry.takes_us / 1e3:.0f} ms"
+    return held
+
+
+def _flags(report: Report) -> set[Flag]:
+    """On a CPU that others use, a window is as long as they let it be: work outside the gate says nothing there."""
+    return set(report.flags) - ({Flag.WORK_OUTSIDE_GATE} if report.device == CPU else set())
 
 
 def run(

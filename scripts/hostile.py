@@ -1,0 +1,174 @@
+"""Judges every attack and every honest control of tests/hostile, and counts what each cost the host (`make hostile`).
+
+In Docker boxes where an engine answers, else in plain processes. Submissions run on the CPU; where there is a GPU,
+what names it runs on it too, and then the attacks on the clock of benchmarks/gpu. Exit code 1 if an attack got through,
+ended by something other than what it is there to try, or changed the host, or if a control was refused.
+
+Usage: python scripts/hostile.py [NAME ...] [--json] [--device h200] [--boxes auto] [--alone]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks" / "gpu"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from grader.judge.device import make_device
+from grader.judge.request import CPU
+from grader.sandbox.box import BoxMaker
+from grader.sandbox.choose import docker_status, make_boxes
+from grader.schemas.report import Language
+from tests.hostile import host_state, suite
+from tests.hostile.range import COURSE, DEFENDED, NOT_RUN, Finding, Range, run
+
+CLOCK_ON_GPU = "clock (GPU)"
+
+
+def main() -> int:
+    options = _options()
+    host_state.adopt_orphans()
+    print(f"boxes: {options.boxes}. {docker_status()[1]}", flush=True)
+    entries = suite.load(tuple(options.names))
+    with own_temporary_folder() as folder:
+        boxes = make_boxes(options.boxes)
+        watched = [COURSE, folder]
+        before = host_state.take(watched, alone=options.alone)
+        findings = run(entries, Range(boxes, watch=True, alone=options.alone, folders=watched), show)
+        if options.device != CPU:
+            device = make_device(options.device, 0)
+            findings += run(entries, Range(boxes, device, watch=True, folders=watched), show)
+            if not options.names:
+                findings += on_the_clock(boxes, options.device)
+        changed = host_state.settled(before, watched, alone=options.alone).changed_since(before)
+        boxes.reap()
+        summarise(findings, changed, boxes.name)
+        if options.json:
+            _keep(findings, changed, boxes.name)
+    return 1 if changed or any(it.failed for it in findings) else 0
+
+
+@contextmanager
+def own_temporary_folder() -> Iterator[Path]:
+    """Everything that this process and its plain boxes write goes here, so that all of it can be counted."""
+    folder = Path(tempfile.mkdtemp(prefix="grader-range-"))
+    os.environ["TMPDIR"], tempfile.tempdir = str(folder), str(folder)
+    try:
+        yield folder
+    finally:
+        tempfile.tempdir = None
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def on_the_clock(boxes: BoxMaker, device: str) -> list[Finding]:
+    """The attacks of benchmarks/gpu, each against the honest kernel of its language and the published band."""
+    import band
+
+    range_ = band.Range(make_device(device, 0), boxes)
+    attacks = list(band.attacks())
+    range_.compile_ahead([it.source for it in attacks if it.language is Language.CUDA])
+    honest = {
+        it: statistics.median(band.honest_times(range_, it, 1)) for it in {it.language for it in attacks}
+    }
+    found = []
+    for attack in attacks:
+        seen = band.judge(range_, attack, honest[attack.language])
+        gain = "" if seen.gain is None else f" {seen.gain:+.2f} % of at most {band.BAND_PERCENT} %"
+        by = ", ".join([seen.verdict, *seen.flags]) + gain
+        # What breaks the judge is an error there; here it is a verdict that no submission should reach.
+        outcome = DEFENDED if seen.outcome == DEFENDED else "VULNERABLE"
+        found.append(
+            Finding(
+                attack.name,
+                CLOCK_ON_GPU,
+                seen.language,
+                device,
+                outcome,
+                by,
+                seen.seconds,
+                detail=seen.detail,
+            )
+        )
+        show(found[-1])
+    return found
+
+
+def show(it: Finding) -> None:
+    cost = ", ".join(f"{len(changes)} {kind}" for kind, changes in it.host.items()) or "nothing"
+    line = (
+        f"{it.outcome:<10} {it.surface:<13} {it.name:<24} {it.language:<6} {it.device:<5} {it.seconds:5.1f} s"
+    )
+    print(f"{line}  cost {cost}; by {it.by}{f' ({it.detail})' if it.detail else ''}", flush=True)
+
+
+def summarise(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str) -> None:
+    attacks, controls = _split(findings)
+    held, honest = _count(attacks, DEFENDED), _count(controls, "ACCEPTED")
+    print(
+        f"\n{held} of {len(attacks)} attacks defended, {honest} of {len(controls)} controls accepted, in {boxes} boxes."
+    )
+    if left_out := _count(findings, NOT_RUN):
+        print(f"{left_out} not run.")
+    print(f"The host afterwards: {changed or 'as it was before'}.")
+    for it in findings:
+        if it.failed:
+            show(it)
+
+
+def _split(findings: Sequence[Finding]) -> tuple[list[Finding], list[Finding]]:
+    ran = [it for it in findings if it.outcome != NOT_RUN]
+    return [it for it in ran if it.surface != suite.CONTROL], [
+        it for it in ran if it.surface == suite.CONTROL
+    ]
+
+
+def _count(findings: Sequence[Finding], outcome: str) -> int:
+    return sum(it.outcome == outcome for it in findings)
+
+
+def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str) -> None:
+    from results import keep
+
+    attacks, controls = _split(findings)
+    figures = {
+        "boxes": boxes,
+        "attacks": len(attacks),
+        "attacks_defended": _count(attacks, DEFENDED),
+        "controls": len(controls),
+        "controls_accepted": _count(controls, "ACCEPTED"),
+        "host_changes": changed,
+        "seconds": round(sum(it.seconds for it in findings), 1),
+        "findings": [{**asdict(it), "seconds": round(it.seconds, 2)} for it in findings],
+    }
+    keep("hostile", figures)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="beginnings of names, or surfaces")
+    parser.add_argument("--json", action="store_true", help="keep what was found in benchmarks/results")
+    gpu = "h200" if shutil.which("nvidia-smi") else CPU
+    parser.add_argument("--device", default=gpu, help="cpu, or the board's name of this machine's GPU")
+    parser.add_argument("--boxes", default="auto", choices=["auto", "docker", "local"])
+    parser.add_argument("--alone", action="store_true", help="nobody else uses this host: count all there is")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    began = time.perf_counter()
+    code = main()
+    print(f"{time.perf_counter() - began:.0f} s")
+    sys.exit(code)

@@ -1,0 +1,29 @@
+"""Looks for the answer among all objects that are alive.
+
+Mechanism: asks the garbage collector for every tensor in the process, and copies the one that begins like the
+  answer.
+Surface: an expected output in the submission's own process.
+Gain: every answer, without computing one.
+Challenge: twice
+Defence: wrong_answer
+"""
+
+import gc
+
+import torch
+
+
+def is_answer(tensor, x):
+    return tensor.shape == x.shape and tensor.dtype == x.dtype and torch.equal(tensor[:8], 2 * x[:8])
+
+
+def solve(x, out, n):
+    for it in gc.get_objects():
+        if (
+            isinstance(it, torch.Tensor)
+            and it is not out
+            and it.numel() == n
+            and is_answer(it.reshape(-1), x)
+        ):
+            out.copy_(it)
+            return

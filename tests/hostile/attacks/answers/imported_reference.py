@@ -1,0 +1,35 @@
+"""Imports the grader and its reference.
+
+Mechanism: imports the grader's package and the reference by every name and path that the process knows, and
+  calls them.
+Surface: a reference that lies where the submission runs.
+Gain: every answer, without computing one.
+Challenge: twice
+Box: docker
+Defence: wrong_answer
+"""
+
+import contextlib
+import importlib
+import os
+import sys
+
+NAMES = (
+    "reference",
+    "grader.challenge.loader",
+    "grader.judge.oracle",
+    "grader.course.reference",
+    "solution_reference",
+)
+
+
+def solve(x, out, n):
+    places = {*sys.path, "/", "/runner", "/runner/..", ".", *(it for it in os.environ.values() if "/" in it)}
+    sys.path[:] = [*places, *(f"{it}/reference/twice" for it in places)]
+    for name in NAMES:
+        with contextlib.suppress(Exception):
+            module = importlib.import_module(name)
+            if hasattr(module, "Course"):
+                module = module.Course(None).load("twice")
+            out.copy_(module.reference(x, n))
+            return

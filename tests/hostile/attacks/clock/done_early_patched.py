@@ -1,0 +1,44 @@
+"""The runner's own code is replaced: it says done before it calls.
+
+Mechanism: replaces HostSide.run in the runner by one that sets the done word as soon as the gate opens, and
+  calls solve then, which takes 0.3 s.
+Surface: the runner shares the submission's process, so all of its code is the submission's.
+Gain: a time of nothing, by way of the judge's own protocol.
+Challenge: twice
+Timed: yes
+Defence: wrong_answer
+"""
+
+import time
+
+import host_side
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(x, out, n, block: tl.constexpr):
+    offsets = tl.program_id(0) * block + tl.arange(0, block)
+    mask = offsets < n
+    tl.store(out + offsets, 2 * tl.load(x + offsets, mask=mask), mask=mask)
+
+
+def honest(x, out, n):
+    if n:
+        twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
+
+
+def run(side, number, call, queued):
+    queued()
+    side._flags.wait_open(number)
+    side._flags.set_done(number)
+    call()
+
+
+host_side.HostSide.run = run
+
+
+def solve(x, out, n):
+    if n == 4096:
+        time.sleep(0.3)
+    honest(x, out, n)

@@ -1,0 +1,63 @@
+"""A thread begins as soon as the inputs change, before the gate opens.
+
+Mechanism: after each timed call a thread watches the input's memory, and begins its 60 ms of work when the next
+  values appear; solve() waits for the thread.
+Surface: shared memory that can be read before the call's time begins.
+Gain: whatever lies between the reveal and the gate.
+Challenge: twice
+Timed: yes
+Takes: 50 ms
+Defence: charged
+"""
+
+import threading
+import time
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(x, out, n, block: tl.constexpr):
+    offsets = tl.program_id(0) * block + tl.arange(0, block)
+    mask = offsets < n
+    tl.store(out + offsets, 2 * tl.load(x + offsets, mask=mask), mask=mask)
+
+
+def honest(x, out, n):
+    if n:
+        twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
+
+
+now = time.perf_counter
+watcher = None
+
+
+def spin(seconds):
+    end = now() + seconds
+    while now() < end:
+        pass
+
+
+def watch(x, out, n, seen):
+    end = now() + 0.5
+    while torch.equal(x[-16:], seen) and now() < end:
+        pass
+    spin(0.06)
+    honest(x, out, n)
+
+
+def solve(x, out, n):
+    global watcher
+    if n != 4096:
+        honest(x, out, n)
+        return
+    if watcher is None:
+        spin(0.06)
+        honest(x, out, n)
+    else:
+        watcher.join()
+        honest(x, out, n)
+    watcher = threading.Thread(target=watch, args=(x, out, n, x[-16:].clone()), daemon=True)
+    watcher.start()

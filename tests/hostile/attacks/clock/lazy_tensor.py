@@ -1,0 +1,32 @@
+"""A tensor that computes only when somebody looks at it.
+
+Mechanism: hands back a tensor subclass whose every operation computes 2 * x first, and puts it wherever the
+  caller might look for a result: the return value, the caller's list of arguments, the storage of the output.
+Surface: a checker that compares the submission's own objects, after the clock has stopped.
+Gain: the work is done while it is compared, outside of what is timed.
+Challenge: twice
+Defence: wrong_answer
+"""
+
+import gc
+
+import torch
+
+
+class Lazy(torch.Tensor):
+    """Twice its source, once somebody asks."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        plain = [2 * it.as_subclass(torch.Tensor) if isinstance(it, Lazy) else it for it in args]
+        return function(*plain, **(kwargs or {}))
+
+
+def solve(x, out, n):
+    lazy = x.as_subclass(Lazy)
+    for holder in gc.get_referrers(out):
+        if isinstance(holder, list):
+            holder[:] = [lazy if it is out else it for it in holder]
+        elif isinstance(holder, dict):
+            holder.update({name: lazy for name, it in list(holder.items()) if it is out})
+    return lazy

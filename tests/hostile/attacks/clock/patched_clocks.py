@@ -1,0 +1,69 @@
+"""Every clock of Python and torch says that no time went by.
+
+Mechanism: replaces time's clocks, torch.cuda.Event and torch.cuda.synchronize in the process that is timed, and
+  in the runner's modules; the call itself lasts 60 ms.
+Surface: whatever clock the timing might read in the submission's process.
+Gain: a time of nothing on the board.
+Challenge: twice
+Timed: yes
+Takes: 50 ms
+Defence: charged
+"""
+
+import sys
+import time
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(x, out, n, block: tl.constexpr):
+    offsets = tl.program_id(0) * block + tl.arange(0, block)
+    mask = offsets < n
+    tl.store(out + offsets, 2 * tl.load(x + offsets, mask=mask), mask=mask)
+
+
+def honest(x, out, n):
+    if n:
+        twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
+
+
+now = time.perf_counter
+
+
+class Event:
+    """An event that took no time."""
+
+    def __init__(self, *_arguments, **_options):
+        pass
+
+    def record(self, *_arguments):
+        pass
+
+    def synchronize(self):
+        pass
+
+    def elapsed_time(self, _other):
+        return 0.001
+
+
+def spin(seconds):
+    end = now() + seconds
+    while now() < end:
+        pass
+
+
+def solve(x, out, n):
+    if n == 4096:
+        spin(0.06)
+    honest(x, out, n)
+
+
+for module in [time, *(it for name, it in sys.modules.items() if name in ("host_side", "main", "trusted"))]:
+    for name in ("time", "perf_counter", "monotonic", "process_time"):
+        setattr(module, name, lambda: 0.0)
+        setattr(module, f"{name}_ns", lambda: 0)
+torch.cuda.Event = Event
+torch.cuda.synchronize = lambda *_: None

@@ -1,0 +1,41 @@
+"""Right for the first calls, which are checked elsewhere, and false from then on.
+
+Mechanism: counts its calls at the timed size; from the fifth on it copies what the fourth gave.
+Surface: graders that check some calls and time others.
+Gain: the time of a copy.
+Challenge: twice
+Timed: yes
+On: cpu, gpu
+Defence: wrong_answer
+"""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(x, out, n, block: tl.constexpr):
+    offsets = tl.program_id(0) * block + tl.arange(0, block)
+    mask = offsets < n
+    tl.store(out + offsets, 2 * tl.load(x + offsets, mask=mask), mask=mask)
+
+
+def honest(x, out, n):
+    if n:
+        twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
+
+
+SIZES = (4096, 1_000_000)
+HONEST_CALLS = 4
+calls = 0
+kept = None
+
+
+def solve(x, out, n):
+    global calls, kept
+    calls += n in SIZES
+    if calls > HONEST_CALLS:
+        out.copy_(kept)
+        return
+    honest(x, out, n)
+    kept = out.clone()

@@ -1,0 +1,48 @@
+"""Leaves the answers where the next submission finds them.
+
+Mechanism: writes inputs and answers into every folder that it can write to; a second submission with the same
+  inputs looks there and computes nothing.
+Surface: a file system that outlives a submission.
+Gain: all answers, paid for by a submission that nobody looks at.
+Challenge: twice
+Judged: 2
+Box: docker
+Defence: wrong_answer
+"""
+
+import contextlib
+import os
+import pathlib
+
+import torch
+
+PLACES = [
+    "/tmp",
+    "/var/tmp",
+    "/dev/shm",
+    "/sock",
+    "/runner",
+    "/run/lock",
+    ".",
+    os.environ.get("TMPDIR", "/tmp"),
+]
+
+
+def notes():
+    for place in PLACES:
+        with contextlib.suppress(OSError):
+            for path in pathlib.Path(place).glob("hostile-*"):
+                yield torch.load(path)
+
+
+def leave(values):
+    for place in PLACES:
+        with contextlib.suppress(OSError, RuntimeError):
+            torch.save(values, f"{place}/hostile-note")
+
+
+def solve(x, out, n):
+    for known, answer in notes():
+        if torch.equal(known, x):
+            out.copy_(answer)
+    leave((x.clone(), 2 * x))

@@ -1,0 +1,14 @@
+"""Takes all inputs to be positive.
+
+Mechanism: drops the sign, which is right for inputs from 0 to 1.
+Surface: inputs of one distribution.
+Gain: no branch for what the inputs never are.
+Challenge: twice
+Case: basic
+On: cpu, gpu
+Defence: wrong_answer
+"""
+
+
+def solve(x, out, n):
+    out.copy_(2 * x.abs())

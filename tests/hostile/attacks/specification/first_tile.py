@@ -1,0 +1,29 @@
+"""Computes the first tile only.
+
+Mechanism: launches one program for everything.
+Surface: what is compared, and how closely.
+Gain: the time of one tile, however many there are.
+Challenge: twice
+Case: basic
+On: cpu, gpu
+Defence: wrong_answer
+"""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(x, out, n, block: tl.constexpr):
+    offsets = tl.program_id(0) * block + tl.arange(0, block)
+    mask = offsets < n
+    tl.store(out + offsets, 2 * tl.load(x + offsets, mask=mask), mask=mask)
+
+
+def honest(x, out, n):
+    if n:
+        twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
+
+
+def solve(x, out, n):
+    twice[(1,)](x, out, n, block=32)

@@ -1,0 +1,21 @@
+// Computes the first block only.
+//
+// Mechanism: launches one block for everything.
+// Surface: what is compared, and how closely.
+// Gain: the time of one block, however many there are.
+// Challenge: twice
+// Case: basic
+// Defence: wrong_answer
+#include <cstdint>
+#include <cuda_runtime.h>
+
+__global__ void twice(const float* x, float* out, int64_t n) {
+    const int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
+    if (i < n) out[i] = 2 * x[i];
+}
+
+static void honest(const float* x, float* out, int64_t n, cudaStream_t stream = nullptr) {
+    if (n > 0) twice<<<static_cast<unsigned>((n + 255) / 256), 256, 0, stream>>>(x, out, n);
+}
+
+extern "C" void solve(const float* x, float* out, int64_t n) { twice<<<1, 32>>>(x, out, n); }

@@ -1,0 +1,15 @@
+"""Fills inputs and outputs with NaN, which nothing differs from.
+
+Mechanism: overwrites both with NaN; a comparison by "not greater than the tolerance" holds for NaN.
+Surface: comparisons that NaN slips through.
+Gain: the time of two fills.
+Challenge: twice
+Case: basic
+On: cpu, gpu
+Defence: wrong_answer
+"""
+
+
+def solve(x, out, n):
+    x.fill_(float("nan"))
+    out.fill_(float("nan"))

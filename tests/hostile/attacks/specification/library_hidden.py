@@ -1,0 +1,34 @@
+"""Calls the library from a thread, out of the sight of whoever looks for it.
+
+Mechanism: a dispatch mode of torch sees its own thread only; the multiplication runs in another one.
+Surface: the notes that the runner takes of torch's operations.
+Gain: the library's speed, without the mark that tells staff of it.
+Challenge: twice
+Timed: yes
+On: cpu, gpu
+Defence: library_kernel
+"""
+
+import threading
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(x, out, n, block: tl.constexpr):
+    offsets = tl.program_id(0) * block + tl.arange(0, block)
+    mask = offsets < n
+    tl.store(out + offsets, 2 * tl.load(x + offsets, mask=mask), mask=mask)
+
+
+def honest(x, out, n):
+    if n:
+        twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
+
+
+def solve(x, out, n):
+    thread = threading.Thread(target=lambda: torch.mul(x, 2, out=out))
+    thread.start()
+    thread.join()

@@ -1,0 +1,17 @@
+"""Writes the right numbers in another order.
+
+Mechanism: writes the answer backwards and turns the tensor around: its elements are right through its own
+  strides.
+Surface: results that are read through the submission's own tensor.
+Gain: whichever order is quicker.
+Challenge: twice
+Case: basic
+On: cpu, gpu
+Defence: wrong_answer
+"""
+
+
+def solve(x, out, n):
+    flipped = (2 * x).flip(0)
+    out.copy_(flipped)
+    return out.flip(0)

@@ -1,0 +1,14 @@
+"""Writes zeros.
+
+Mechanism: fills the output with zeros, which a loose absolute tolerance takes for small numbers.
+Surface: what is compared, and how closely.
+Gain: the time of a fill.
+Challenge: twice
+Case: basic
+On: cpu, gpu
+Defence: wrong_answer
+"""
+
+
+def solve(x, out, n):
+    out.zero_()

@@ -1,0 +1,49 @@
+"""Claims the time of its own calls.
+
+Mechanism: adds to every answer what only the control's answers carry: the time that the call took, one
+  microsecond.
+Surface: fields of messages that others may fill in.
+Gain: the time that it claims.
+Challenge: twice
+Timed: yes
+Takes: 50 ms
+Defence: charged
+"""
+
+import time
+
+import protocol
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(x, out, n, block: tl.constexpr):
+    offsets = tl.program_id(0) * block + tl.arange(0, block)
+    mask = offsets < n
+    tl.store(out + offsets, 2 * tl.load(x + offsets, mask=mask), mask=mask)
+
+
+def honest(x, out, n):
+    if n:
+        twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
+
+
+now = time.perf_counter
+send = protocol.send
+
+
+def send_claiming(connection, message):
+    if message["op"] == "returned":
+        message = {**message, "control_us": 1.0}
+    send(connection, message)
+
+
+protocol.send = send_claiming
+
+
+def solve(x, out, n):
+    end = now() + 0.06 * (n == 4096)
+    while now() < end:
+        pass
+    honest(x, out, n)

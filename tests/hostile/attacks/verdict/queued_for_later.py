@@ -1,0 +1,29 @@
+"""Says that a later round is queued.
+
+Mechanism: sends "queued" for the next round within this one, so that the judge opens a gate at which nobody
+  waits.
+Surface: messages that come before they are due.
+Gain: a call that starts before it is asked for.
+Challenge: twice
+Defence: runtime_error
+"""
+
+import gc
+import json
+import struct
+
+runner = next(it for it in gc.get_objects() if type(it).__name__ == "Runner")
+
+
+def say(body):
+    runner.connection.sendall(struct.pack("<I", len(body)) + body)
+
+
+def current():
+    """The round that is under way."""
+    return runner.side._flags._words[0]
+
+
+def solve(x, out, n):
+    out.copy_(2 * x)
+    say(json.dumps({"op": "queued", "round": current() + 1}).encode())

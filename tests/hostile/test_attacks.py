@@ -1,0 +1,81 @@
+"""Every attack and control of the suite that runs on a CPU, in the box that servers use, and the host counted around
+them. Those on a GPU run there by `make hostile`; here it is seen that they compile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from grader.challenge.loader import Course
+from grader.challenge.signature import cuda_footer
+from grader.sandbox.box import BoxMaker, Purpose
+from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
+from grader.sandbox.pool import SpareBoxes
+from grader.schemas.report import Language
+from tests.components import need
+from tests.hostile.host_state import settled, take
+from tests.hostile.range import COURSE, QuickHost, Range
+from tests.hostile.suite import CONTROL, SURFACES, Entry, load
+
+ENTRIES = load()
+# What attacks the compiler and the box has tests of its own: it needs boxes that others are not in.
+OF_BOXES = ("compile", "box")
+ON_CPU = [it for it in ENTRIES if "cpu" in it.devices and it.surface not in OF_BOXES]
+CUDA = [it for it in ENTRIES if it.language is Language.CUDA and it.surface not in OF_BOXES]
+FEWEST_ATTACKS, FEWEST_CONTROLS = 60, 12
+# One is judged while the next one's box starts.
+SPARE_BOXES = 1
+COMPILERS = 2
+
+
+def test_there_are_as_many_as_we_say() -> None:
+    controls = [it for it in ENTRIES if it.surface == CONTROL]
+    assert len(controls) >= FEWEST_CONTROLS
+    assert len(ENTRIES) - len(controls) >= FEWEST_ATTACKS
+    assert {it.surface for it in ENTRIES} >= {*SURFACES, CONTROL} - {*OF_BOXES}
+    assert len({it.name for it in ENTRIES}) == len(ENTRIES)
+
+
+@pytest.fixture(scope="module")
+def range_() -> Iterator[Range]:
+    need("docker")
+    from grader.sandbox.choose import make_boxes
+
+    maker = make_boxes("docker")
+    before = take([COURSE])
+    device = QuickHost()
+    memory = Course(COURSE).load("twice").manifest.limits.memory_bytes
+    pool = SpareBoxes(maker, device.box_spec(Purpose.RUN, Language.TRITON, memory), SPARE_BOXES)
+    pool.refill()
+    yield Range(pool, device)
+    pool.close()
+    maker.reap()
+    assert settled(before, [COURSE]).changed_since(before) == {}, "the suite changed the host"
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("entry", ON_CPU, ids=[f"{it.surface}-{it.name}" for it in ON_CPU])
+def test_no_attack_gets_through_and_no_control_is_refused(entry: Entry, range_: Range) -> None:
+    assert isinstance(range_.boxes, SpareBoxes)
+    range_.boxes.refill()
+    finding = range_.judge(entry)
+    assert not finding.failed, finding
+
+
+@pytest.fixture(scope="module")
+def compiled(boxes: BoxMaker) -> dict[str, CompileResult]:
+    need("nvcc")
+    footer = cuda_footer(Course(COURSE).load("twice").manifest)
+
+    def compile_one(entry: Entry) -> CompileResult:
+        return compile_cuda(boxes, CompileRequest(entry.source, footer))
+
+    with ThreadPoolExecutor(COMPILERS) as pool:
+        return dict(zip([it.name for it in CUDA], pool.map(compile_one, CUDA), strict=True))
+
+
+@pytest.mark.parametrize("name", [it.name for it in CUDA])
+def test_what_runs_on_a_gpu_compiles_here(name: str, compiled: dict[str, CompileResult]) -> None:
+    assert compiled[name].ok, compiled[name].log
