@@ -198,7 +198,7 @@ def _server() -> list[Finding]:
 
     try:
         address, token = login.server(), login.token()
-        health = Client(address, seconds=5.0).get("/health")
+        health = Client(address, token, seconds=5.0).get("/health")
         me = Client(address, token, seconds=5.0).get("/me") if token else {}
     except GraderError as error:
         return [Finding("server", Mark.MISSING, error.message, error.hint, "submit")]

@@ -1,0 +1,350 @@
+"""Who may read and do what: a row for every route and role. A new route without a row fails the first test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import update
+
+from grader.records.engine import writing
+from grader.records.models import VersionRow, WorkerRow
+from grader.service import tokens
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.web.app import create_app
+from grader.web.throttle import limiter
+from tests.service.world import make_course
+from tests.web import stage
+from tests.web.conftest import Visit, csrf
+
+ROLES = ("anonymous", "owner", "other", "staff")
+API = "/api/v1"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One route and the status that each of ROLES gets. ``{id}``, ``{running}``, ``{number}`` stand for the owner's
+    things."""
+
+    method: str
+    rule: str
+    path: str
+    statuses: tuple[int, int, int, int]
+
+
+def everyone(status: int) -> tuple[int, int, int, int]:
+    return (status,) * 4
+
+
+# Where a page sends those who are not signed in; a session that is not there is not found.
+ROWS = [
+    Row("GET", "/static/<path:filename>", "/static/page.js", everyone(200)),
+    Row("GET", "/", "/", everyone(200)),
+    Row("GET", "/challenges/<slug>", "/challenges/scale", everyone(200)),
+    Row("POST", "/challenges/<slug>", "/challenges/scale", (302, 400, 400, 400)),
+    Row("GET", "/leaderboards/<slug>", "/leaderboards/scale", everyone(200)),
+    Row("GET", "/leaderboards/<slug>", "/leaderboards/scale?version=2", (404, 404, 404, 200)),
+    Row("GET", "/submissions", "/submissions", (302, 200, 200, 200)),
+    Row("GET", "/submissions/<submission>", "/submissions/{id}", (302, 200, 404, 200)),
+    Row("GET", "/submissions/<submission>/panel", "/submissions/{id}/panel", (302, 200, 404, 200)),
+    Row("POST", "/submissions/<submission>/cancel", "/submissions/{running}/cancel", (302, 303, 404, 303)),
+    Row("GET", "/progress", "/progress", (302, 200, 200, 200)),
+    Row("GET", "/progress", "/progress?user=owner", (302, 200, 403, 200)),
+    Row("GET", "/challenges/<slug>/versions", "/challenges/scale/versions", (302, 403, 403, 200)),
+    Row("POST", "/challenges/<slug>/rejudge", "/challenges/scale/rejudge", (302, 403, 403, 303)),
+    Row("POST", "/challenges/<slug>/publish", "/challenges/scale/publish", (302, 403, 403, 409)),
+    Row("GET", "/sign-in", "/sign-in", (200, 302, 302, 302)),
+    Row("POST", "/sign-in", "/sign-in", everyone(401)),
+    Row("POST", "/sign-out", "/sign-out", everyone(303)),
+    Row("GET", "/sign-up", "/sign-up", everyone(404)),
+    Row("POST", "/sign-up", "/sign-up", everyone(404)),
+    Row("GET", "/account", "/account", (302, 200, 200, 200)),
+    Row("POST", "/account/password", "/account/password", (302, 403, 403, 403)),
+    Row(
+        "POST",
+        "/account/tokens/<int:number>/revoke",
+        "/account/tokens/{number}/revoke",
+        (302, 303, 404, 404),
+    ),
+    Row("GET", f"{API}/openapi.json", f"{API}/openapi.json", everyone(200)),
+    Row("GET", f"{API}/challenges", f"{API}/challenges", everyone(200)),
+    Row("GET", f"{API}/challenges/<slug>", f"{API}/challenges/scale", everyone(200)),
+    Row("GET", f"{API}/challenges/<slug>/versions", f"{API}/challenges/scale/versions", (401, 403, 403, 200)),
+    Row(
+        "GET",
+        f"{API}/challenges/<slug>/versions/<version>",
+        f"{API}/challenges/scale/versions/1",
+        (401, 403, 403, 200),
+    ),
+    Row(
+        "GET",
+        f"{API}/challenges/<slug>/comparison",
+        f"{API}/challenges/scale/comparison",
+        (401, 403, 403, 200),
+    ),
+    Row("POST", f"{API}/challenges/<slug>/rejudge", f"{API}/challenges/scale/rejudge", (401, 403, 403, 200)),
+    Row("POST", f"{API}/challenges/<slug>/publish", f"{API}/challenges/scale/publish", (401, 403, 403, 409)),
+    Row("GET", f"{API}/leaderboards/<slug>", f"{API}/leaderboards/scale", everyone(200)),
+    Row("GET", f"{API}/leaderboards/<slug>", f"{API}/leaderboards/scale?version=2", (404, 404, 404, 200)),
+    Row("GET", f"{API}/health", f"{API}/health", everyone(503)),
+    Row("GET", f"{API}/me", f"{API}/me", (401, 200, 200, 200)),
+    Row("GET", f"{API}/progress", f"{API}/progress", (401, 200, 200, 200)),
+    Row("GET", f"{API}/progress", f"{API}/progress?user=owner", (401, 200, 403, 200)),
+    Row("GET", f"{API}/submissions", f"{API}/submissions", (401, 200, 200, 200)),
+    Row("POST", f"{API}/submissions", f"{API}/submissions", (401, 400, 400, 400)),
+    Row("GET", f"{API}/submissions/<id>", f"{API}/submissions/{{id}}", (401, 200, 404, 200)),
+    Row("GET", f"{API}/submissions/<id>/source", f"{API}/submissions/{{id}}/source", (401, 200, 404, 200)),
+    Row("GET", f"{API}/submissions/<id>/report", f"{API}/submissions/{{id}}/report", (401, 200, 404, 200)),
+    Row(
+        "POST",
+        f"{API}/submissions/<id>/cancel",
+        f"{API}/submissions/{{running}}/cancel",
+        (401, 200, 404, 200),
+    ),
+    Row("POST", f"{API}/tokens", f"{API}/tokens", everyone(401)),
+    Row("GET", f"{API}/tokens", f"{API}/tokens", (401, 200, 200, 200)),
+    Row("DELETE", f"{API}/tokens/current", f"{API}/tokens/current", (401, 204, 204, 204)),
+    Row("DELETE", f"{API}/tokens/<int:number>", f"{API}/tokens/{{number}}", (401, 204, 404, 404)),
+]
+# What the rows' calls send: credentials are wrong, a submission is one that is refused after who sent it was asked.
+FORMS = {
+    "/sign-in": {"name": "owner", "password": "a wrong one"},
+    "/challenges/scale": {"language": "perl"},
+    "/account/password": {"present": "a wrong one", "new": "correct horses"},
+}
+BODIES = {
+    f"{API}/submissions": {"challenge": "scale", "source": "", "filename": "a.py"},
+    f"{API}/tokens": {"name": "owner", "password": "a wrong one"},
+}
+
+SOURCE = "import triton  # the owner's secret source\n"
+# Of a hidden case, in this order: name, seed, size, what it says, where it differs, what it printed.
+HIDDEN = [
+    "hidden-name",
+    "777333111",
+    "424243",
+    "hidden-detail",
+    "hidden-hint",
+    "hidden-expected",
+    "hidden-got",
+    "hidden-output",
+]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A submission of the owner that was judged under version 1 (shown) and 2 (a draft), and one that waits."""
+
+    app: Flask
+    platform: Platform
+    people: dict[str, User | None]
+    id: str
+    again: str
+    running: str
+
+    def path(self, row: Row) -> str:
+        owner = self.people["owner"]
+        assert owner
+        number = tokens.list_tokens(self.platform, owner).tokens[-1].id
+        return row.path.format(id=self.id, running=self.running, number=number)
+
+
+def hidden_report() -> object:
+    report = stage.wrong(challenge="scale")
+    secret = report.cases[1].model_copy(
+        update={
+            "hidden": True,
+            "name": HIDDEN[0],
+            "seed": int(HIDDEN[1]),
+            "sizes": {"n": int(HIDDEN[2])},
+            "detail": HIDDEN[3],
+            "hint": HIDDEN[4],
+            "mismatch": report.cases[1].mismatch.model_copy(  # type: ignore[union-attr]
+                update={"expected": HIDDEN[5], "got": HIDDEN[6], "wrong": 31313, "total": int(HIDDEN[2])}
+            ),
+            "output": HIDDEN[7],
+            "seconds": 0.123456789,
+        }
+    )
+    return report.model_copy(update={"cases": [report.cases[0], secret], "compiler_log": "the owner's log"})
+
+
+@pytest.fixture
+def scene(tmp_path: Path, app: Flask, platform: Platform, ada: User, bob: User, teacher: User) -> Scene:
+    from grader.service import accounts, rejudge
+
+    owner = accounts.create_user(platform, "owner", stage.PASSWORD)
+    tokens.issue_token(platform, owner, "the owner's laptop")
+    view = stage.judged(platform, owner, hidden_report(), challenge="scale", source=SOURCE)  # type: ignore[arg-type]
+    path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+    path.write_text(path.read_text().replace("version = 1", "version = 2").replace("2.0", "4.0"))
+    rejudge.rejudge(platform, teacher, "scale")
+    with platform.sessions() as session:
+        from sqlalchemy import select
+
+        from grader.records.models import SubmissionRow
+
+        again = session.scalar(select(SubmissionRow.public_id).where(SubmissionRow.rejudge_of.is_not(None)))
+    assert again
+    running = stage.hand_in(platform, owner, challenge="scale").id
+    people = {"anonymous": None, "owner": owner, "other": bob, "staff": teacher}
+    return Scene(app, platform, people, view.id, again, running)
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> object:
+    from grader.service.platform import open_platform
+
+    course = make_course(tmp_path / "course")
+    staff = course / "reference" / "scale" / "staff"
+    staff.mkdir(exist_ok=True)
+    (staff / "solution.py").write_text("# a solution by staff\ndef solve(a, i, out, alpha, n): ...\n")
+    opened = open_platform(stage.make_settings(tmp_path, challenges=course))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(autouse=True)
+def _unthrottled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limiter, "enabled", False)
+
+
+def test_every_route_has_a_row(app: Flask) -> None:
+    routes = {
+        (method, rule.rule)
+        for rule in app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert {(row.method, row.rule) for row in ROWS} == routes
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_who_may(scene: Scene, visit: Visit, call: Visit, role: str) -> None:
+    user = scene.people[role]
+    wrong = []
+    for row in ROWS:
+        answer = ask(scene, row, call(user) if row.path.startswith(API) else visit(user))
+        if answer != row.statuses[ROLES.index(role)]:
+            wrong.append(f"{row.method} {row.path}: {answer}, not {row.statuses[ROLES.index(role)]}")
+    assert wrong == []
+
+
+def ask(scene: Scene, row: Row, client: FlaskClient) -> int:
+    path = scene.path(row)
+    if row.path.startswith(API):
+        json = BODIES.get(path, {}) if row.method == "POST" else None
+        return client.open(path, method=row.method, json=json).status_code
+    if row.method == "GET":
+        with client.get(path) as answer:  # a file that is served stays open until then
+            return answer.status_code
+    form = FORMS.get(path, {}) | {"csrf_token": csrf(client, "/challenges/scale")}
+    return client.post(path, data=form).status_code
+
+
+# A field, and what stands for it: (what, texts, who may read it).
+FIELDS = [
+    ("source", [SOURCE.strip()[-20:]], {"owner", "staff"}),
+    ("compiler log", ["s log"], {"owner", "staff"}),
+    ("hidden cases", HIDDEN, {"staff"}),
+    ("hidden mismatch", ["31313", "31,313", "0.1234567"], {"staff"}),
+    ("answers of staff", ["a solution by staff"], set()),
+    ("tokens", ["the owner's laptop", "the owner&#39;s laptop"], {"owner"}),
+]
+# By role the whole of what its GETs answer; "source" is cut by markup of the listing, so the API's counts there.
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_which_fields(scene: Scene, visit: Visit, call: Visit, role: str) -> None:
+    user = scene.people[role]
+    told = "\n".join(
+        (call(user) if row.path.startswith(API) else visit(user)).get(scene.path(row)).text
+        for row in ROWS
+        if row.method == "GET" and not row.path.startswith("/static")
+    )
+    for field, texts, readers in FIELDS:
+        if role in readers:
+            assert any(text in told for text in texts), f"{role} should read {field}"
+        else:
+            assert [text for text in texts if text in told] == [], f"{role} reads {field}"
+
+
+@pytest.mark.parametrize(
+    "where", [f"{API}/submissions/{{id}}/report", "/submissions/{id}", "/submissions/{id}/panel"]
+)
+@pytest.mark.parametrize("text", HIDDEN)
+def test_hidden_cases_keep_their_data(scene: Scene, visit: Visit, call: Visit, where: str, text: str) -> None:
+    browser = call if where.startswith(API) else visit
+    path = where.format(id=scene.id)
+    assert text not in browser(scene.people["owner"]).get(path).text.replace(",", "")
+    assert "wrong_answer" in browser(scene.people["owner"]).get(path).text.replace(
+        "wrong answer", "wrong_answer"
+    )
+    if where.startswith(API):
+        assert text in browser(scene.people["staff"]).get(path).text
+
+
+def test_a_draft_names_no_judgement_to_students(scene: Scene, call: Visit, visit: Visit) -> None:
+    finish_draft(scene)
+    for role in ("anonymous", "owner", "other"):
+        user = scene.people[role]
+        for path in ("/submissions", f"/submissions/{scene.id}", "/leaderboards/scale", "/challenges/scale"):
+            assert scene.again not in visit(user).get(path).text
+            assert scene.again not in call(user).get(API + path).text
+    assert scene.again in call(scene.people["staff"]).get(f"{API}/submissions/{scene.id}").text
+
+
+def finish_draft(scene: Scene) -> None:
+    report = stage.accepted(challenge="scale", version=2)
+    for _ in range(2):  # the one that waits, and the draft's
+        stage.finish(scene.platform, stage.take(scene.platform), report)
+    with writing(scene.platform.sessions) as session:
+        session.execute(update(VersionRow).where(VersionRow.version == 2).values(published_at=None))
+
+
+def test_of_progress_and_lists_only_ones_own(scene: Scene, call: Visit, visit: Visit) -> None:
+    for path in ("/submissions?everyone=true&everyone=1", f"{API}/submissions?everyone=true"):
+        client = (call if path.startswith(API) else visit)(scene.people["other"])
+        assert scene.id not in client.get(path).text
+
+
+def test_hosts_and_gpus_are_for_staff(scene: Scene, call: Visit) -> None:
+    with writing(scene.platform.sessions) as session:
+        session.add(
+            WorkerRow(
+                name="w",
+                device="h200",
+                languages="triton",
+                host="host-of-ours",
+                pid=1,
+                gpu="GPU-77",
+                out_of_service="broken",
+            )
+        )
+    for role in ROLES:
+        told = call(scene.people[role]).get(f"{API}/health").text
+        assert ("host-of-ours" in told) == (role == "staff"), role
+        assert "alerts" in told
+
+
+def test_no_page_tells_that_someone_elses_submission_is_there(scene: Scene, visit: Visit) -> None:
+    theirs = visit(scene.people["other"]).get(f"/submissions/{scene.id}").text
+    nobodys = visit(scene.people["other"]).get("/submissions/0000000000").text
+    assert theirs.replace(scene.id, "0000000000") == nobodys.replace(csrf_of(nobodys), csrf_of(theirs))
+
+
+def csrf_of(page: str) -> str:
+    return page.split('name="csrf_token" value="')[1].split('"')[0]
+
+
+def test_the_document_of_the_application_has_no_other_door(tmp_path: Path) -> None:
+    """Open sign-up changes which accounts there are, and no other route."""
+    from grader.service.platform import open_platform
+
+    opened = open_platform(stage.make_settings(tmp_path / "open", open_sign_up=True))
+    rules = {rule.rule for rule in create_app(opened).url_map.iter_rules()}
+    opened.close()
+    assert rules == {row.rule for row in ROWS}
