@@ -174,7 +174,11 @@ def test_it_tells_what_a_person_needs(up: Up) -> None:
 def test_a_right_and_a_wrong_kernel(up: Up) -> None:
     report = up.json("submit", str(RIGHT), "-c", "vector_add", "--wait")
     assert report["verdict"] == "accepted"
-    assert report["workloads"][0]["baselines_us"]["eager"] > 0
+    (workload,) = report["workloads"]
+    assert workload["time_us"] > 0
+    # On a CPU PyTorch is often too quick to be told from the cost of a round: then there is no baseline to divide by.
+    eager = workload["baselines_us"].get("eager")
+    assert report["score"]["speedup"] == (pytest.approx(eager / workload["time_us"]) if eager else None)
     assert report["representative"] is False
     ran = up.cli("submit", str(WRONG), "-c", "vector_add", "--wait")
     assert ran.returncode == 1

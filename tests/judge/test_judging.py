@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
-from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
-from tests.judge.conftest import Judge
+from grader.challenge.loader import Course
+from grader.judge.at_home import judge_at_home
+from grader.sandbox.box import BoxMaker
+from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Verdict
+from tests.judge.conftest import COURSE, Judge
 from tests.judge.kernels import HEAD, RIGHT, with_solve
+
+# How long the reference of one test takes: long beside the cost of a round, on a busy machine, too.
+REFERENCE_S = 0.03
 
 
 def case_of(report: Report, name: str) -> CaseReport:
@@ -20,8 +29,20 @@ def test_a_right_kernel_is_accepted_and_timed(judge: Judge) -> None:
     assert (report.score.passed, report.score.total) == (6, 6)
     (workload,) = report.workloads
     assert workload.ci_us[0] <= workload.time_us <= workload.ci_us[1]
-    assert workload.baselines_us["eager"] > 0
     assert not report.representative
+
+
+def test_the_reference_is_timed_for_a_baseline(boxes: BoxMaker, tmp_path: Path) -> None:
+    """One slow enough to be told from the cost of a round, also on a machine that does much else."""
+    course = shutil.copytree(COURSE, tmp_path / "course")
+    file = course / "reference" / "twice" / "reference.py"
+    slow = f"    import time\n    time.sleep({REFERENCE_S})\n    return 2 * x"
+    file.write_text(file.read_text().replace("    return 2 * x", slow))
+    report = judge_at_home(Course(course).load("twice"), RIGHT, Language.TRITON, boxes)
+    (workload,) = report.workloads
+    eager = workload.baselines_us["eager"]
+    assert REFERENCE_S * 0.8 < eager * 1e-6 < REFERENCE_S * 4
+    assert report.score.speedup == pytest.approx(eager / workload.time_us)
 
 
 def test_the_same_seed_draws_the_same_data(judge: Judge) -> None:
