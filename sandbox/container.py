@@ -18,12 +18,12 @@ TMP_INODES = 16_384
 # Of the CPU, against the 1024 that every other process group of the host has by default.
 BACKGROUND_SHARES = 64
 
-
 # What a box can read of the host beside its toolchain. Docker hides some of these itself; naming any replaces its list.
-# Each tells of the host's hardware, other people's activity, or where its kernel lies. A name that this host lacks is
-# ignored. CUDA reads /proc/driver, /proc/devices, /proc/modules and /sys/bus: they stay.
+# Each tells of the host's hardware, other people's activity, or where its kernel lies; /dev/mqueue is a second place to
+# write. A name that this host lacks is ignored. CUDA reads /proc/driver, /proc/devices, /proc/modules and /sys/bus:
+# they stay.
 MASKED = (
-    "/proc/acpi /proc/asound /proc/buddyinfo /proc/config.gz /proc/diskstats /proc/interrupts /proc/iomem "
+    "/dev/mqueue /proc/acpi /proc/asound /proc/buddyinfo /proc/config.gz /proc/diskstats /proc/interrupts /proc/iomem "
     "/proc/ioports /proc/kallsyms /proc/kcore /proc/key-users /proc/keys /proc/kmsg /proc/kpagecgroup "
     "/proc/kpagecount /proc/kpageflags /proc/latency_stats /proc/locks /proc/mdstat /proc/pagetypeinfo "
     "/proc/partitions /proc/pressure /proc/sched_debug /proc/schedstat /proc/scsi /proc/slabinfo /proc/softirqs "
@@ -91,6 +91,7 @@ def host_config(client: Any, spec: BoxSpec, binds: list[str], runtime: str = "ru
             cpu_shares=BACKGROUND_SHARES if spec.background else None,
             ulimits=[
                 Ulimit(name="core", soft=0, hard=0),
+                Ulimit(name="msgqueue", soft=0, hard=0),
                 Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),
                 Ulimit(name="fsize", soft=spec.tmp_bytes, hard=spec.tmp_bytes),
             ],

@@ -118,7 +118,7 @@ class DockerBox:
         raise BoxUnavailable(
             f"the program {self._spec.program} in the box did not connect{how}"
             + (f"; it said: {said}" if said else ""),
-            "Is the host's Python readable for everyone? Run: grader sandbox build --from-host",
+            runtime.connect_hint(self._maker.runtime),
         )
 
     # The box's thread

@@ -39,3 +39,10 @@ def check_fits(runtime: str, spec: BoxSpec) -> None:
             f"a box with a GPU cannot be run by {runtime!r}",
             f"Set {VARIABLE}={DEFAULT} for workers with a GPU; those that compile may keep {runtime}.",
         )
+
+
+def connect_hint(runtime: str) -> str:
+    """What to mend where a box was started and did not connect."""
+    if runtime == "runsc":
+        return "runsc must be told to let boxes connect: --host-uds=open (older ones: --fsgofer-host-uds)."
+    return "Is the host's Python readable for everyone? Run: grader sandbox build --from-host"

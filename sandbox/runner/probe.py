@@ -8,6 +8,7 @@ import ctypes
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 from typing import Any
@@ -158,6 +159,14 @@ def many_files(request: Request, _descriptors: list[int]) -> Answer:
     return {"made": request["count"]}
 
 
+def python(request: Request, _descriptors: list[int]) -> Answer:
+    """Run ``code`` in a process of its own; what it printed, and how it ended."""
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", request["code"]], capture_output=True, text=True, timeout=60, check=False
+    )
+    return {"code": ran.returncode, "out": ran.stdout[-8000:], "err": ran.stderr[-2000:]}
+
+
 def end(request: Request, _descriptors: list[int]) -> Answer:
     os._exit(request["code"])
 
@@ -175,7 +184,7 @@ def spin(_request: Request, _descriptors: list[int]) -> Answer:
         pass
 
 
-_ALL = (see, can_write, can_read, double, reach, use_memory, fork, write_output, fill, many_files)
+_ALL = (see, can_write, can_read, double, reach, use_memory, fork, write_output, fill, many_files, python)
 DEEDS = {deed.__name__: deed for deed in (*_ALL, end, crash, spin)}
 
 
