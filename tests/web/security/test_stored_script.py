@@ -1,0 +1,241 @@
+"""Script in every text that someone else may write: shown as text on every page, and as JSON by the API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import update
+
+from grader.records.engine import writing
+from grader.records.models import SubmissionRow, UserRow, WorkerRow
+from grader.schemas.hardware import KernelUsage
+from grader.schemas.report import Flag, Report
+from grader.schemas.submission import State
+from grader.service import tokens
+from grader.service.accounts import User
+from grader.service.platform import Platform, open_platform
+from grader.web.app import create_app
+from tests.service.world import make_course
+from tests.web import stage
+from tests.web.conftest import Visit, csrf
+from tests.web.security.inert import what_runs
+
+# One text that leaves an attribute of either quote, a text area, a title, a comment and a listing, and runs there.
+EVIL = (
+    "\"'><script>alert(1)</script></pre></textarea></title></script>--><img src=x onerror=alert(2)>"
+    "<svg onload=alert(3)><a href=javascript:alert(4)>x</a>{{7*7}}"
+)
+API = "/api/v1"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<script>alert(1)</script>",
+        "<script src=//evil.example/x.js></script>",
+        "<img src=x onerror=alert(1)>",
+        "<a href='java\nscript:alert(1)'>x</a>",
+        "<a href='&#106;avascript:alert(1)'>x</a>",
+        "<p style=color:red>x</p>",
+        "<form action=//evil.example>",
+        "<link rel=stylesheet href=https://evil.example>",
+        "<base href=/evil>",
+        "<svg onload=alert(1)>",
+    ],
+)
+def test_the_reader_sees_what_runs(page: str) -> None:
+    assert what_runs(page)
+
+
+def evil_course(root: Path) -> Path:
+    """Staff may have it from anywhere: title, description, spec, tags, notes and starters hold script."""
+    make_course(root)
+    folder = root / "challenges" / "scale"
+    manifest = folder / "challenge.toml"
+    text = manifest.read_text().replace('title = "Scale"', f"title = {json.dumps(EVIL[:80])}")
+    manifest.write_text(f"tags = [{json.dumps(EVIL)}]\n{text}")
+    cases = folder / "cases.py"
+    cases.write_text(cases.read_text().replace('note="a prime"', f"note={EVIL!r}"))
+    (folder / "spec.md").write_text(
+        f"# Scale\n\n{EVIL}\n\n[x](javascript:alert(1))\n\n```python\n{EVIL}\n```\n"
+    )
+    for starter in folder.glob("starter.*"):
+        starter.write_text(f"// {EVIL}\n" if starter.suffix == ".cu" else f"# {EVIL}\n")
+    reference = root / "reference" / "scale" / "reference.py"
+    reference.write_text(f"# {EVIL}\n{reference.read_text()}")
+    return root
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Iterator[Platform]:
+    opened = open_platform(stage.make_settings(tmp_path, challenges=evil_course(tmp_path / "course")))
+    yield opened
+    opened.close()
+
+
+def evil_report(**values: Any) -> Report:
+    report = stage.wrong(challenge="scale")
+    shown = report.cases[1]
+    assert shown.mismatch
+    mismatch = shown.mismatch.model_copy(
+        update={"argument": EVIL, "kind": EVIL, "expected": EVIL, "got": EVIL}
+    )
+    case = shown.model_copy(
+        update={
+            "name": EVIL,
+            "category": EVIL,
+            "detail": EVIL,
+            "hint": EVIL,
+            "output": EVIL,
+            "mismatch": mismatch,
+            "sizes": {EVIL: 3},
+        }
+    )
+    update = {
+        "cases": [case],
+        "compiler_log": EVIL,
+        "detail": EVIL,
+        "hint": EVIL,
+        "environment": {EVIL: EVIL},
+        "breakdown_s": {EVIL: 1.0},
+        "kernels": [KernelUsage(name=EVIL, registers=1)],
+        "library_ops": [EVIL],
+        "flags": [Flag.LIBRARY_KERNEL],
+    }
+    return report.model_copy(update=update | values)
+
+
+@pytest.fixture
+def ids(platform: Platform, ada: User) -> dict[str, str]:
+    """One that ran, one that was fast, one that runs, one that failed; and then the user's name itself is script."""
+    given = {"challenge": "scale", "source": f"# {EVIL}\n", "filename": EVIL.replace("/", "")[:120] + ".py"}
+    found = {"wrong": stage.judged(platform, ada, evil_report(), **given).id}
+    fast = stage.accepted(challenge="scale")
+    workload = fast.workloads[0].model_copy(update={"name": EVIL, "baselines_us": {EVIL: 3.0}})
+    fast = fast.model_copy(update={"workloads": [workload]})
+    found["accepted"] = stage.judged(platform, ada, fast, **given).id
+    failed = stage.hand_in(platform, ada, **given)
+    stage.fail(platform, stage.take(platform), EVIL)
+    running = stage.hand_in(platform, ada, **given)
+    stage.move(platform, stage.take(platform), State.TESTING, 1, 9, EVIL)
+    tokens.issue_token(platform, ada, EVIL)
+    return found | {"failed": failed.id, "running": running.id}
+
+
+@pytest.fixture
+def evil_names(platform: Platform, ids: dict[str, str], ada: User) -> None:
+    """No such name can be made; yet the pages do not rely on it."""
+    with writing(platform.sessions) as session:
+        session.execute(update(UserRow).where(UserRow.id == ada.id).values(name=EVIL[:64]))
+        session.execute(update(SubmissionRow).values(device=EVIL[:32]))
+        session.add(
+            WorkerRow(
+                name="w", device="h200", languages="triton", host=EVIL, pid=1, gpu="G", out_of_service=EVIL
+            )
+        )
+
+
+def pages(ids: dict[str, str]) -> list[str]:
+    return [
+        "/",
+        "/challenges/scale",
+        "/challenges/scale/versions",
+        "/leaderboards/scale",
+        f"/leaderboards/scale?device={EVIL}",
+        "/submissions",
+        "/submissions?everyone=1",
+        f"/submissions?challenge={EVIL}",
+        "/progress",
+        f"/progress?user={EVIL}",
+        "/account",
+        f"/nothing/{EVIL}",
+        *(f"/submissions/{each}" for each in ids.values()),
+        *(f"/submissions/{each}/panel" for each in ids.values()),
+    ]
+
+
+def test_on_every_page(visit: Visit, ids: dict[str, str], ada: User, teacher: User) -> None:
+    shown = 0
+    for user in (ada, teacher):
+        client = visit(user)
+        for path in pages(ids):
+            page = client.get(path)
+            assert page.mimetype == "text/html"
+            assert what_runs(page.text) == [], path
+            assert "{{7*7}}" in page.text or "49" not in page.text, path
+            shown += "&lt;script&gt;" in page.text
+    assert shown > 15  # it is there, as text
+
+
+@pytest.mark.usefixtures("evil_names")
+def test_even_in_names(visit: Visit, ids: dict[str, str], teacher: User) -> None:
+    client = visit(teacher)
+    for path in (*pages(ids), "/leaderboards/scale"):
+        assert what_runs(client.get(path).text) == [], path
+
+
+@pytest.mark.usefixtures("evil_names")
+def test_the_api_answers_json_that_nothing_sniffs(
+    app: Flask, call: Visit, ids: dict[str, str], teacher: User
+) -> None:
+    client = call(teacher)
+    for path in (
+        "/challenges",
+        "/challenges/scale",
+        "/challenges/scale/versions",
+        "/leaderboards/scale",
+        f"/leaderboards/{EVIL}",
+        "/submissions?everyone=true",
+        "/health",
+        "/tokens",
+        *(f"/submissions/{each}{part}" for each in ids.values() for part in ("", "/source", "/report")),
+    ):
+        answer = client.get(API + path)
+        assert answer.mimetype == "application/json", path
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        json.loads(answer.data)
+
+
+def test_what_is_typed_comes_back_as_text(visit: Visit, ada: User, app: Flask) -> None:
+    client = visit(ada)
+    sent = {
+        "/challenges/scale": {
+            "language": "triton",
+            "source-triton": EVIL + "\0",
+            "device": EVIL,
+            "nonce": EVIL,
+        },
+        "/account/password": {"present": EVIL, "new": EVIL},
+        "/sign-in": {"name": EVIL, "password": EVIL, "next": EVIL},
+    }
+    for path, form in sent.items():
+        answer = client.post(path, data=form | {"csrf_token": csrf(client, "/challenges/scale")})
+        assert answer.status_code in (400, 401, 403), path
+        assert what_runs(answer.text) == [], path
+
+
+def test_an_exceptions_text_is_not_shown(
+    app: Flask, visit: Visit, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError(EVIL)
+
+    client = visit(ada)
+    monkeypatch.setattr("grader.service.submissions.list_submissions", broken)
+    page = client.get("/submissions")
+    assert page.status_code == 500
+    assert "alert" not in page.text
+
+
+def test_open_sign_up_takes_no_script_as_a_name(tmp_path: Path) -> None:
+    opened = open_platform(stage.make_settings(tmp_path / "open", open_sign_up=True))
+    client = create_app(opened).test_client()
+    form = {"name": EVIL, "password": stage.PASSWORD, "csrf_token": csrf(client, "/sign-up")}
+    page = client.post("/sign-up", data=form)
+    opened.close()
+    assert (page.status_code, what_runs(page.text)) == (400, [])
