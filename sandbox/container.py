@@ -13,6 +13,10 @@ from grader.sandbox.gpu import box_environment
 from grader.sandbox.toolkit import cuda_home
 
 OPEN_FILES = 1024
+# No core is so small, so none is written. It is not 0 because of hosts that pipe cores to a program of theirs, as
+# Ubuntu does: the kernel starts that program, as root and outside the box, whatever the limit is, except where it is 1.
+# The filter of system calls keeps a box from changing it.
+CORE_BYTES = 1
 # Triton's and nvcc's caches make hundreds of files; each costs the host a kilobyte of memory that no limit counts.
 TMP_INODES = 16_384
 # Of the CPU, against the 1024 that every other process group of the host has by default.
@@ -90,7 +94,7 @@ def host_config(client: Any, spec: BoxSpec, binds: list[str], runtime: str = "ru
             cpuset_cpus=",".join(map(str, spec.cores)) or None,
             cpu_shares=BACKGROUND_SHARES if spec.background else None,
             ulimits=[
-                Ulimit(name="core", soft=0, hard=0),
+                Ulimit(name="core", soft=CORE_BYTES, hard=CORE_BYTES),
                 Ulimit(name="msgqueue", soft=0, hard=0),
                 Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),
                 Ulimit(name="fsize", soft=spec.tmp_bytes, hard=spec.tmp_bytes),

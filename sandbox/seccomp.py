@@ -87,7 +87,7 @@ ALLOWED = (
     Group(
         "A process asks who and where it is, and lowers its own limits.",
         "getpid getppid getpgid getpgrp setpgid getsid setsid getuid geteuid getgid getegid getresuid "
-        "getresgid getgroups getrlimit setrlimit prlimit64 getrusage sysinfo uname getrandom",
+        "getresgid getgroups getrlimit getrusage sysinfo uname getrandom",
     ),
 )
 
@@ -102,6 +102,9 @@ ABSENT = (
 NAMESPACE_FLAGS = 0x0002_0000 | 0x7E00_0000
 # Huge pages that the host set aside belong to nobody's memory limit: mmap's flag, memfd_create's flag.
 MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 0x4
+# Every limit on resources may be lowered but that on core dumps, which container.py explains: it has number 4 of 16.
+RLIMIT_CORE, RLIMITS = 4, 16
+_LOW_HALF = 0xFFFF_FFFF  # the kernel looks at no more of the number
 # personality must change nothing: the ordinary one, and the question which it is.
 PERSONALITIES = (0x0, 0xFFFF_FFFF)
 # Sockets on this machine alone. There is no network, and every other family (packets, virtual machines, crypto, ...)
@@ -136,6 +139,15 @@ def profile() -> str:
                 _allow(["clone"], (0, "SCMP_CMP_MASKED_EQ", NAMESPACE_FLAGS, 0)),
                 _allow(["mmap"], (3, "SCMP_CMP_MASKED_EQ", MAP_HUGETLB, 0)),
                 _allow(["memfd_create"], (1, "SCMP_CMP_MASKED_EQ", MFD_HUGETLB, 0)),
+                _allow(["prlimit64"], (2, "SCMP_CMP_EQ", 0)),  # to read
+                *(
+                    _allow(["prlimit64"], (1, "SCMP_CMP_MASKED_EQ", _LOW_HALF, limit))
+                    for limit in _other_limits()
+                ),
+                *(
+                    _allow(["setrlimit"], (0, "SCMP_CMP_MASKED_EQ", _LOW_HALF, limit))
+                    for limit in _other_limits()
+                ),
                 *(_allow(["personality"], (0, "SCMP_CMP_EQ", which)) for which in PERSONALITIES),
                 _allow(["socket"], (0, "SCMP_CMP_EQ", AF_UNIX)),
                 _allow(["socketpair"], (0, "SCMP_CMP_EQ", AF_UNIX)),
@@ -145,6 +157,10 @@ def profile() -> str:
             ],
         }
     )
+
+
+def _other_limits() -> list[int]:
+    return [limit for limit in range(RLIMITS) if limit != RLIMIT_CORE]
 
 
 def _allow(names: list[str], *conditions: tuple[Any, ...]) -> dict[str, Any]:
