@@ -21,6 +21,8 @@ from grader.web.pages import code, plots
 pages = Blueprint("submissions", __name__)
 
 _PAGE = 50
+# Further than anyone pages, and a number that every database can count to.
+_LAST_PAGE = 10_000_000
 # What the stepper shows; "waiting" (for a GPU) belongs to the step before testing.
 _STEPS = ["queued", "compiling", "testing", "timing", "done"]
 
@@ -38,7 +40,7 @@ def index() -> str:
     user = current_user()
     everyone = is_staff() and request.args.get("everyone") == "1"
     challenge = request.args.get("challenge") or None
-    number = max(1, request.args.get("page", 1, type=int))
+    number = max(1, min(request.args.get("page", 1, type=int), _LAST_PAGE))
     found = submissions.list_submissions(
         platform(), user, challenge=challenge, everyone=everyone, limit=_PAGE, offset=(number - 1) * _PAGE
     )

@@ -1,0 +1,200 @@
+"""What is too large, odd or cannot be served: one shape of error for pages and API, and never a 5xx for what was sent."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from grader import limits
+from grader.schemas.submission import ErrorEnvelope
+from grader.service.accounts import User
+from grader.service.platform import Platform, open_platform
+from grader.web.app import create_app
+from tests.web import stage
+from tests.web.conftest import Visit, csrf
+
+API = "/api/v1"
+AWAY = [
+    OperationalError("SELECT secret", {}, Exception("database is locked at secret.example")),
+    InterfaceError("SELECT secret", {}, Exception("the connection is closed")),
+    PoolTimeout("QueuePool limit of size 5 overflow 10 reached: secret"),
+]
+
+
+class TestDatabaseAway:
+    @pytest.mark.parametrize("error", AWAY, ids=lambda error: type(error).__name__)
+    def test_is_a_503_that_says_when_to_try_again(
+        self, app: Flask, monkeypatch: pytest.MonkeyPatch, error: Exception
+    ) -> None:
+        def broken(*_: object) -> None:
+            raise error
+
+        monkeypatch.setattr("grader.service.catalogue.list_challenges", broken)
+        answer = app.test_client().get(f"{API}/challenges")
+        page = app.test_client().get("/")
+        told = ErrorEnvelope.model_validate_json(answer.data).error
+        assert told.code == "unreachable"
+        assert page.mimetype == "text/html"
+        for each in (answer, page):
+            assert each.status_code == 503
+            assert each.headers["Retry-After"] == str(limits.RETRY_SECONDS)
+            assert told.message in each.text
+            assert "secret" not in each.text
+
+    def test_also_where_it_is_really_gone(
+        self, visit: Visit, call: Visit, platform: Platform, ada: User
+    ) -> None:
+        """Tables that are not there stand for a file on a disk that is not there: SQLite says the same of both."""
+        browser, program = visit(ada), call(ada)
+        with platform.engine.begin() as connection:
+            connection.exec_driver_sql("ALTER TABLE submissions RENAME TO gone")
+        for path in ("/submissions", f"{API}/submissions"):
+            assert (program if path.startswith(API) else browser).get(path).status_code == 503
+        with platform.engine.begin() as connection:
+            connection.exec_driver_sql("ALTER TABLE tokens RENAME TO gone_too")
+        assert browser.get("/account").status_code == 503
+        assert program.get(f"{API}/me").status_code == 503
+        assert program.get(f"{API}/health").status_code == 503
+        assert browser.get("/static/page.js", buffered=True).status_code == 200
+
+    def test_reading_goes_on_where_nothing_can_be_written(
+        self, call: Visit, platform: Platform, ada: User
+    ) -> None:
+        program = call(ada)
+        with platform.engine.begin() as connection:
+            connection.exec_driver_sql(
+                "CREATE TRIGGER full BEFORE UPDATE ON tokens BEGIN SELECT no_such_function(); END"
+            )
+        assert program.get(f"{API}/me").status_code == 200
+
+
+class TestTooLarge:
+    def test_on_pages_and_api(self, visit: Visit, call: Visit, ada: User) -> None:
+        huge = b"x" * (limits.REQUEST_BYTES + 1)
+        page = visit(ada).post("/challenges/vector_add", data={"source-triton": huge})
+        answer = call(ada).post(f"{API}/submissions", data=huge, content_type="application/json")
+        for each in (page, answer):
+            assert each.status_code == 413
+            assert f"{limits.REQUEST_BYTES // limits.MIB} MiB" in each.text
+
+    def test_as_a_file_of_a_form(self, visit: Visit, ada: User) -> None:
+        file = (io.BytesIO(b"x" * (limits.REQUEST_BYTES + 1)), "a.py")
+        assert visit(ada).post("/challenges/vector_add", data={"file": file}).status_code == 413
+
+    def test_a_form_of_a_hundred_thousand_parts(self, visit: Visit, ada: User) -> None:
+        fields = "&".join(f"a{number}=" for number in range(100_000))
+        sent = visit(ada).post(
+            "/challenges/vector_add", data=fields, content_type="application/x-www-form-urlencoded"
+        )
+        assert sent.status_code in (403, 413)
+
+    def test_a_length_that_lies(self, call: Visit, ada: User) -> None:
+        sent = call(ada).post(
+            f"{API}/submissions",
+            data=b"{}",
+            content_type="application/json",
+            headers={"Content-Length": "9" * 30},
+        )
+        assert 400 <= sent.status_code < 500
+
+    @pytest.mark.parametrize("path", ["/", f"{API}/challenges"])
+    def test_a_query_of_a_hundred_thousand_letters(self, app: Flask, path: str) -> None:
+        assert app.test_client().get(f"{path}?{'a' * 100_000}=1").status_code in (200, 400)
+
+
+ODD: list[Any] = [
+    b"a\0b",
+    b"\xff\xfe\x00x",
+    b"\xed\xa0\x80",
+    "x\ud800".encode("utf-8", "surrogatepass"),
+    b"",
+    b" \n",
+]
+
+
+class TestOddText:
+    @pytest.mark.parametrize("text", ODD)
+    def test_as_a_source(self, visit: Visit, platform: Platform, ada: User, text: bytes) -> None:
+        client = visit(ada)
+        form = {"language": "triton", "source-triton": text, "csrf_token": csrf(client, "/account")}
+        answer = client.post("/challenges/vector_add", data=form)
+        if (
+            answer.status_code == 303
+        ):  # what a form holds in another encoding is read as UTF-8, with marks in it
+            assert "\ufffd" in client.get(answer.headers["Location"]).text
+            return
+        assert answer.status_code == 400
+        assert 'role="alert"' in answer.text
+
+    @pytest.mark.parametrize("text", ODD)
+    def test_as_a_name_or_password(self, app: Flask, ada: User, text: bytes) -> None:
+        client = app.test_client()
+        for form in ({"name": text, "password": b"guess"}, {"name": b"ada", "password": text}):
+            answer = client.post("/sign-in", data={**form, "csrf_token": csrf(client)})
+            assert answer.status_code in (400, 401)
+
+    @pytest.mark.parametrize("part", ["%00", "%ff%fe", "%ed%a0%80", "a" * 3000, "..%2f..%2fetc%2fpasswd"])
+    def test_in_an_address(self, visit: Visit, call: Visit, teacher: User, part: str) -> None:
+        browser, program = visit(teacher), call(teacher)
+        for path in (
+            f"/challenges/{part}",
+            f"/challenges/{part}/versions",
+            f"/leaderboards/{part}",
+            f"/leaderboards/vector_add?device={part}",
+            f"/submissions/{part}",
+            f"/submissions?challenge={part}",
+            f"/progress?user={part}",
+        ):
+            assert browser.get(path).status_code in (200, 400, 404), path
+            assert program.get(API + path).status_code in (200, 400, 404), path
+
+    @pytest.mark.parametrize("number", ["9" * 30, "-1", "0", "1e9", "x", "", str(2**63), str(2**31)])
+    def test_as_a_number(self, visit: Visit, call: Visit, teacher: User, number: str) -> None:
+        browser, program = visit(teacher), call(teacher)
+        for path in (
+            f"/submissions?page={number}",
+            f"/leaderboards/vector_add?version={number}",
+        ):
+            assert browser.get(path).status_code in (200, 404), path
+        for path in (
+            f"/submissions?offset={number}",
+            f"/submissions?limit={number}",
+            f"/leaderboards/vector_add?version={number}",
+            f"/challenges/vector_add/versions/{number}",
+        ):
+            assert program.get(API + path).status_code in (200, 400, 404), path
+        token = csrf(browser, "/account")
+        revoked = browser.post(f"/account/tokens/{number}/revoke", data={"csrf_token": token})
+        assert revoked.status_code in (404, 405)
+        assert program.delete(f"{API}/tokens/{number}").status_code in (400, 404, 405)
+
+    @pytest.mark.parametrize(
+        "kind", ["text/plain", "multipart/form-data", "application/json; charset=utf-16", "x", ""]
+    )
+    def test_another_content_type(self, call: Visit, ada: User, kind: str) -> None:
+        body = '{"challenge": "vector_add", "source": "", "filename": "a.py"}'
+        sent = call(ada).post(f"{API}/submissions", data=body, content_type=kind)
+        assert sent.status_code in (400, 415)
+        ErrorEnvelope.model_validate_json(sent.data)
+
+
+def test_every_error_has_the_one_shape(tmp_path: Path) -> None:
+    opened = open_platform(stage.make_settings(tmp_path / "e"))
+    client = create_app(opened).test_client()
+    for method, path, status in (
+        ("GET", "nothing", 404),
+        ("PATCH", "challenges", 405),
+        ("GET", "me", 401),
+        ("POST", "tokens", 400),
+        ("GET", "leaderboards/vector_add?device=abacus", 400),
+    ):
+        answer = client.open(f"{API}/{path}", method=method)
+        told = ErrorEnvelope.model_validate_json(answer.data).error
+        assert (answer.status_code, bool(told.code), bool(told.message)) == (status, True, True)
+    opened.close()

@@ -1,0 +1,259 @@
+"""Forgery, sessions, cookies and headers: on every route, not on a chosen few."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select, update
+
+from grader.records.engine import writing
+from grader.records.models import TokenRow, utcnow
+from grader.service import accounts, tokens
+from grader.service.accounts import User
+from grader.service.platform import Platform, open_platform
+from grader.web.app import create_app
+from tests.web import stage
+from tests.web.conftest import Visit, csrf
+
+API = "/api/v1"
+TLS = "https://grader.example"
+
+
+def unsafe(app: Flask, api: bool) -> list[tuple[str, str]]:
+    """Method and path of every route that changes something."""
+    stand_ins = {"slug": stage.SLUG, "submission": "x", "id": "x", "number": "1"}
+    return [
+        (method, re.sub(r"<(?:int:)?(\w+)>", lambda found: stand_ins[found[1]], rule.rule))
+        for rule in app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"GET", "HEAD", "OPTIONS"}
+        if rule.rule.startswith("/api/") == api
+    ]
+
+
+class TestForgery:
+    @pytest.mark.parametrize("token", [None, "", "x", "theirs"])
+    def test_no_form_goes_without_its_token(
+        self, app: Flask, visit: Visit, teacher: User, bob: User, token: str | None
+    ) -> None:
+        client, sent = visit(teacher), {}
+        if token is not None:
+            sent["csrf_token"] = csrf(visit(bob), "/account") if token == "theirs" else token
+        paths = unsafe(app, api=False)
+        assert len(paths) == 9
+        for method, path in paths:
+            answer = client.open(path, method=method, data={"name": "teacher", **sent})
+            assert answer.status_code == 403, path
+            assert "our own page" in answer.text
+        assert client.get("/submissions").status_code == 200
+
+    def test_no_call_goes_by_cookie_alone(self, app: Flask, visit: Visit, teacher: User) -> None:
+        client = visit(teacher)
+        paths = unsafe(app, api=True)
+        assert len(paths) == 7
+        for method, path in paths:
+            answer = client.open(path, method=method, json={})
+            assert (answer.status_code, answer.get_json()["error"]["code"]) == (403, "csrf"), path
+        assert client.get(f"{API}/me").status_code == 200
+
+    def test_a_body_that_a_foreign_form_can_send_is_no_json(self, app: Flask, ada: User) -> None:
+        """Such as enctype=text/plain: it needs no leave of the browser."""
+        body = f'{{"name": "ada", "password": "{stage.PASSWORD}"}}'
+        answer = app.test_client().post(f"{API}/tokens", data=body, content_type="text/plain")
+        assert answer.status_code == 400
+
+    def test_nothing_is_changed_by_reading(self, app: Flask) -> None:
+        for rule in app.url_map.iter_rules():
+            reads = (rule.methods or set()) & {"GET", "HEAD"}
+            assert not (reads and (rule.methods or set()) & {"POST", "PUT", "PATCH", "DELETE"}), rule.rule
+
+
+def cookie(client: FlaskClient) -> str:
+    found = client.get_cookie("grader_session")
+    assert found is not None
+    return found.value
+
+
+def thief_of(app: Flask, client: FlaskClient) -> FlaskClient:
+    thief = app.test_client()
+    thief.set_cookie("grader_session", cookie(client))
+    assert thief.get("/account").status_code == 200
+    return thief
+
+
+class TestSession:
+    def test_a_planted_session_is_not_signed_in(self, app: Flask, ada: User) -> None:
+        """Fixation: who knows the cookie from before the sign-in has nothing of the one after it."""
+        victim = app.test_client()
+        token = csrf(victim)
+        planted = cookie(victim)
+        victim.post("/sign-in", data={"name": "ada", "password": stage.PASSWORD, "csrf_token": token})
+        attacker = app.test_client()
+        attacker.set_cookie("grader_session", planted)
+        assert attacker.get("/account").status_code == 302
+        assert cookie(victim) != planted
+        assert victim.post("/sign-out", data={"csrf_token": token}).status_code == 403  # nor of its token
+
+    def test_an_attackers_session_ends_when_the_victim_signs_in_over_it(
+        self, app: Flask, visit: Visit, ada: User, bob: User
+    ) -> None:
+        victim = visit(bob)
+        before = thief_of(app, victim)
+        data = {"name": "ada", "password": stage.PASSWORD, "csrf_token": csrf(victim, "/account")}
+        victim.post("/sign-in", data=data)
+        assert before.get("/account").status_code == 302
+
+    def test_signing_out_ends_it_on_the_server(self, app: Flask, visit: Visit, ada: User) -> None:
+        client = visit(ada)
+        thief = thief_of(app, client)
+        out = client.post("/sign-out", data={"csrf_token": csrf(client, "/account")})
+        assert thief.get("/account").status_code == 302
+        assert "storage" in out.headers["Clear-Site-Data"]
+
+    def test_a_new_password_ends_all_sessions_and_tokens(
+        self, app: Flask, visit: Visit, call: Visit, ada: User
+    ) -> None:
+        client, elsewhere, program = visit(ada), visit(ada), call(ada)
+        thief = thief_of(app, client)
+        form = {"present": stage.PASSWORD, "new": "a new password", "csrf_token": csrf(client, "/account")}
+        assert client.post("/account/password", data=form).status_code == 303
+        assert client.get("/account").status_code == 200
+        assert thief.get("/account").status_code == 302
+        assert elsewhere.get("/account").status_code == 302
+        assert program.get(f"{API}/me").status_code == 401
+        again = app.test_client()
+        data = {"name": "ada", "password": stage.PASSWORD, "csrf_token": csrf(again)}
+        assert again.post("/sign-in", data=data).status_code == 401
+        assert again.post("/sign-in", data=data | {"password": "a new password"}).status_code == 303
+
+    @pytest.mark.parametrize(
+        ("present", "new", "status"), [("wrong", "a new password", 403), (stage.PASSWORD, "short", 400)]
+    )
+    def test_a_refused_password_changes_nothing(
+        self, app: Flask, visit: Visit, ada: User, present: str, new: str, status: int
+    ) -> None:
+        client = visit(ada)
+        form = {"present": present, "new": new, "csrf_token": csrf(client, "/account")}
+        assert client.post("/account/password", data=form).status_code == status
+        assert visit(ada).get("/account").status_code == 200
+
+    def test_a_token_of_the_list_can_be_revoked(self, visit: Visit, call: Visit, ada: User) -> None:
+        program, client = call(ada), visit(ada)
+        assert program.get(f"{API}/me").status_code == 200
+        page = client.get("/account").text
+        number = re.findall(r"/account/tokens/(\d+)/revoke", page)[
+            -1
+        ]  # the newest first; the browser's is newer
+        assert "this one" in page
+        client.post(f"/account/tokens/{number}/revoke", data={"csrf_token": csrf(client, "/account")})
+        assert program.get(f"{API}/me").status_code == 401
+
+    def test_a_session_ends_by_itself(self, visit: Visit, platform: Platform, ada: User) -> None:
+        client = visit(ada)
+        with writing(platform.sessions) as session:
+            session.execute(update(TokenRow).values(expires_at=utcnow()))
+        assert client.get("/account").status_code == 302
+
+
+class TestTransport:
+    def test_cookie_and_headers_over_tls(self, app: Flask) -> None:
+        answer = app.test_client().get("/sign-in", base_url=TLS)
+        for part in ("Secure", "HttpOnly", "SameSite=Lax", "Path=/"):
+            assert part in answer.headers["Set-Cookie"]
+        assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
+
+    def test_no_promise_of_tls_without_it(self, app: Flask) -> None:
+        assert "Strict-Transport-Security" not in app.test_client().get("/sign-in").headers
+
+    @pytest.mark.parametrize(("proxies", "secure"), [(0, False), (1, True)])
+    def test_only_a_known_proxy_is_believed(self, tmp_path: Path, proxies: int, secure: bool) -> None:
+        opened = open_platform(stage.make_settings(tmp_path / "p", proxies=proxies))
+        headers = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.7, 192.0.2.8"}
+        with create_app(opened).test_client() as client:
+            answer = client.get("/sign-in", headers=headers)
+            from flask import request
+
+            assert request.remote_addr == ("192.0.2.8" if proxies else "127.0.0.1")
+        opened.close()
+        assert ("Secure" in answer.headers["Set-Cookie"]) == secure
+
+    def test_the_policy_lets_nothing_in(self, visit: Visit, ada: User) -> None:
+        client = visit(ada)
+        for path in ("/", "/account", "/nothing", f"{API}/me", f"{API}/nothing"):
+            policy = client.get(path).headers["Content-Security-Policy"]
+            directives = dict(part.split(" ", 1) for part in policy.split("; "))
+            assert directives.pop("default-src") == "'none'"
+            assert {directives.pop(name) for name in ("base-uri", "frame-ancestors")} == {"'none'"}
+            assert set(directives) >= {"form-action", "script-src", "style-src"}
+            assert set(directives.values()) == {"'self'"}
+
+    def test_what_only_one_may_read_is_not_kept(self, visit: Visit, platform: Platform, ada: User) -> None:
+        seen = stage.judged(platform, ada, stage.accepted())
+        client = visit(ada)
+        for path in (
+            f"/submissions/{seen.id}",
+            "/account",
+            "/",
+            f"{API}/me",
+            f"{API}/submissions/{seen.id}/source",
+        ):
+            assert client.get(path).headers["Cache-Control"] == "private, no-store", path
+        for path in (f"/submissions/{seen.id}/panel", f"{API}/submissions/{seen.id}/report"):
+            answer = client.get(path).headers
+            assert "private" in answer["Cache-Control"], path
+            assert "no-cache" in answer["Cache-Control"], path
+
+
+class TestTokens:
+    def test_a_token_lives_as_long_as_the_settings_say_and_no_longer(
+        self, platform: Platform, call: Visit, app: Flask, ada: User
+    ) -> None:
+        body = {"name": "ada", "password": stage.PASSWORD}
+        asked = app.test_client().post(f"{API}/tokens", json=body | {"days": 3}).get_json()
+        whole = app.test_client().post(f"{API}/tokens", json=body).get_json()
+        found = {
+            it.expires_at.isoformat(): it for it in tokens.list_tokens(platform, ada, whole["token"]).tokens
+        }
+        lives = sorted(
+            round((it.expires_at - it.created_at).total_seconds() / 86400) for it in found.values()
+        )
+        assert lives == [3, 180]
+        assert [it.current for it in found.values()] == [True, False]
+        assert asked["expires_at"] < whole["expires_at"]
+        too_long = app.test_client().post(f"{API}/tokens", json=body | {"days": 181})
+        assert (too_long.status_code, "180 days" in too_long.text) == (400, True)
+
+    def test_it_ends(self, platform: Platform, call: Visit, ada: User) -> None:
+        program = call(ada)
+        with writing(platform.sessions) as session:
+            session.execute(update(TokenRow).values(expires_at=utcnow()))
+        answer = program.get(f"{API}/me")
+        assert (answer.status_code, "ended" in answer.text) == (401, True)
+        assert tokens.list_tokens(platform, ada).tokens == []
+        tokens.issue_token(platform, ada)  # clears away what has ended
+        with platform.sessions() as session:
+            assert len(session.scalars(select(TokenRow)).all()) == 1
+
+    def test_its_use_is_noted_once_in_a_while(self, platform: Platform, call: Visit, ada: User) -> None:
+        program = call(ada)
+        assert tokens.list_tokens(platform, ada).tokens[0].last_used_at is None
+        assert program.get(f"{API}/me").status_code == 200
+        first = tokens.list_tokens(platform, ada).tokens[0].last_used_at
+        program.get(f"{API}/me")
+        assert first is not None
+        assert tokens.list_tokens(platform, ada).tokens[0].last_used_at == first
+
+    def test_others_cannot_end_it(self, platform: Platform, call: Visit, ada: User, bob: User) -> None:
+        tokens.issue_token(platform, ada)
+        number = tokens.list_tokens(platform, ada).tokens[0].id
+        assert call(bob).delete(f"{API}/tokens/{number}").status_code == 404
+        assert call(ada).delete(f"{API}/tokens/{number}").status_code == 204
+
+    def test_staff_set_a_password_for_who_forgot_it(self, platform: Platform, call: Visit, ada: User) -> None:
+        program = call(ada)
+        accounts.set_password(platform, "ADA", "another password")
+        assert program.get(f"{API}/me").status_code == 401
+        assert accounts.authenticate(platform, "ada", "another password") == ada

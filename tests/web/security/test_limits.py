@@ -1,0 +1,223 @@
+"""Limits on guessing and on handing in, also where fifty threads come at once."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from grader import limits
+from grader.queue.embedded import start_redis
+from grader.records.models import SubmissionRow
+from grader.service import accounts, tokens
+from grader.service.accounts import User
+from grader.service.platform import Platform, open_platform
+from grader.settings import Settings
+from grader.web import throttle
+from grader.web.app import create_app
+from tests.components import need
+from tests.records.postgres import cluster, new_database
+from tests.service.world import remove, short_folder
+from tests.web import stage
+from tests.web.conftest import csrf
+
+API = "/api/v1"
+AT_ONCE = 50
+BODY = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "add.py"}
+
+
+def at_once(act: Callable[[int], int], count: int = AT_ONCE) -> Counter[int]:
+    """The statuses of ``count`` threads that begin together."""
+    statuses: list[int] = []
+    ready = threading.Barrier(count)
+
+    def run(number: int) -> None:
+        ready.wait()
+        statuses.append(act(number))
+
+    threads = [threading.Thread(target=run, args=[number]) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(statuses) == count
+    return Counter(statuses)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Platform]:
+    """A platform on each kind of database."""
+    if request.param == "sqlite":
+        platform = open_platform(stage.make_settings(tmp_path))
+        yield platform
+        platform.close()
+        return
+    need("postgres")
+    with cluster() as url:
+        platform = open_platform(stage.make_settings(tmp_path, database_url=new_database(url, "limits")))
+        yield platform
+        platform.close()
+
+
+class TestQuota:
+    @pytest.fixture(autouse=True)
+    def _of_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(limits, "WAITING_PER_USER", 1)
+        monkeypatch.setattr(throttle.limiter, "enabled", False)
+
+    def test_fifty_posts_at_a_quota_of_one_let_one_in(self, served: Platform) -> None:
+        app = create_app(served)
+        user = accounts.create_user(served, "ada", stage.PASSWORD)
+        token = tokens.issue_token(served, user).token
+        headers = {"Authorization": f"Bearer {token}"}
+        statuses = at_once(
+            lambda _: app.test_client().post(f"{API}/submissions", json=BODY, headers=headers).status_code
+        )
+        assert statuses == {201: 1, 429: AT_ONCE - 1}
+        assert _stored(served) == 1
+
+    def test_nor_do_fifty_forms(self, served: Platform) -> None:
+        app = create_app(served)
+        accounts.create_user(served, "ada", stage.PASSWORD)
+        client = app.test_client()
+        client.post("/sign-in", data={"name": "ada", "password": stage.PASSWORD, "csrf_token": csrf(client)})
+        token = csrf(client, "/account")
+        kept = client.get_cookie("grader_session")
+
+        def post(number: int) -> int:
+            browser = app.test_client()
+            assert kept
+            browser.set_cookie("grader_session", kept.value)
+            form = {
+                "language": "triton",
+                "source-triton": stage.SOURCE,
+                "nonce": str(number),
+                "csrf_token": token,
+            }
+            return browser.post(f"/challenges/{stage.SLUG}", data=form).status_code
+
+        assert at_once(post) == {303: 1, 429: AT_ONCE - 1}
+        assert _stored(served) == 1
+
+    def test_one_key_fifty_times_is_one_submission(
+        self, served: Platform, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        app = create_app(served)
+        user = accounts.create_user(served, "ada", stage.PASSWORD)
+        headers = {
+            "Authorization": f"Bearer {tokens.issue_token(served, user).token}",
+            "Idempotency-Key": "once",
+        }
+        statuses = at_once(
+            lambda _: app.test_client().post(f"{API}/submissions", json=BODY, headers=headers).status_code
+        )
+        assert statuses == {201: AT_ONCE}
+        assert _stored(served) == 1
+
+
+def _stored(platform: Platform) -> int:
+    with platform.sessions() as session:
+        return session.scalar(select(func.count()).select_from(SubmissionRow)) or 0
+
+
+@pytest.fixture(params=["memory", "redis"])
+def counted(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Flask]:
+    """An application that counts in memory, or in Redis."""
+    if request.param == "memory":
+        platform = open_platform(stage.make_settings(tmp_path))
+        yield create_app(platform)
+        platform.close()
+        return
+    folder = short_folder()
+    with start_redis(Settings(data_dir=folder, redis_url="")) as server:
+        platform = open_platform(stage.make_settings(tmp_path, redis_url=server.url))
+        yield create_app(platform)
+        platform.close()
+    remove(folder)
+
+
+def guess(app: Flask, name: str, address: str, password: str = "guess") -> int:
+    return (
+        app.test_client()
+        .post(
+            f"{API}/tokens",
+            json={"name": name, "password": password},
+            environ_base={"REMOTE_ADDR": address},
+        )
+        .status_code
+    )
+
+
+class TestGuessing:
+    def test_fifty_guesses_at_once_from_one_address(self, counted: Flask) -> None:
+        statuses = at_once(lambda number: guess(counted, f"user{number}", "192.0.2.1"))
+        assert statuses == {401: limits.SIGN_IN_PER_MINUTE, 429: AT_ONCE - limits.SIGN_IN_PER_MINUTE}
+
+    def test_fifty_addresses_at_one_account(self, counted: Flask) -> None:
+        most = limits.SIGN_IN_PER_ACCOUNT
+        statuses = at_once(lambda number: guess(counted, "ada", f"192.0.2.{number}"))
+        assert statuses == {401: most, 429: AT_ONCE - most}
+        assert guess(counted, "ADA", "192.0.2.200") == 429  # whatever the case
+        assert guess(counted, "bob", "192.0.2.200") == 401  # and nobody else's
+
+    def test_the_right_password_comes_too_late_as_well(self, app: Flask, ada: User) -> None:
+        for number in range(limits.SIGN_IN_PER_ACCOUNT):
+            assert guess(app, "ada", f"192.0.2.{number}") == 401
+        assert guess(app, "ada", "192.0.2.200", stage.PASSWORD) == 429
+        client = app.test_client()
+        form = {"name": " ada ", "password": stage.PASSWORD, "csrf_token": csrf(client)}
+        assert client.post("/sign-in", data=form).status_code == 429
+
+    def test_no_answer_says_which_names_there_are(self, app: Flask, ada: User) -> None:
+        client = app.test_client()
+        told = {
+            client.post(f"{API}/tokens", json={"name": name, "password": "guess"}).text
+            for name in ("ada", "nobody", "ADA", "a" * 64)
+        }
+        assert len(told) == 1
+
+    def test_known_and_unknown_names_cost_one_check_each(
+        self, app: Flask, ada: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        checked: list[str] = []
+        matches = accounts._matches
+        monkeypatch.setattr(
+            accounts, "_matches", lambda hashed, word: checked.append(hashed[:10]) or matches(hashed, word)
+        )
+        for name in ("ada", "nobody"):
+            guess(app, name, "192.0.2.1")
+        assert len(checked) == 2
+        assert checked[0] == checked[1]  # of one kind
+
+    @pytest.mark.parametrize("body", [b"[]", b'"x"', b"null", b"{", b'{"name": {"a": 1}}', b"\xff"])
+    def test_odd_bodies_are_counted_too(self, app: Flask, body: bytes) -> None:
+        client = app.test_client()
+        statuses = [
+            client.post(f"{API}/tokens", data=body, content_type="application/json").status_code
+            for _ in range(limits.SIGN_IN_PER_MINUTE + 1)
+        ]
+        assert set(statuses[:-1]) == {400}
+
+    def test_wrong_tokens_are_counted(self, app: Flask, platform: Platform, ada: User) -> None:
+        right = tokens.issue_token(platform, ada).token
+        client = app.test_client()
+
+        def show(token: str) -> int:
+            return client.get(f"{API}/me", headers={"Authorization": f"Bearer {token}"}).status_code
+
+        for number in range(limits.BAD_TOKENS_PER_MINUTE):
+            assert show(f"grd_{number}") == 401
+        assert show("grd_another") == 429
+        assert show(right) == 429  # or it would be found out that it is right
+        assert client.get(f"{API}/challenges").status_code == 200
+
+    def test_right_tokens_are_not(self, app: Flask, platform: Platform, ada: User) -> None:
+        headers = {"Authorization": f"Bearer {tokens.issue_token(platform, ada).token}"}
+        client = app.test_client()
+        for _ in range(limits.BAD_TOKENS_PER_MINUTE + 5):
+            assert client.get(f"{API}/me", headers=headers).status_code == 200
