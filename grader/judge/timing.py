@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.arena import Arena
+from grader.judge.compare import broken_guard, changed_input
 from grader.judge.device import Device, Noise, Record
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.remote import Answer, Remote, Timed, Ungated
@@ -173,8 +174,10 @@ class Stopwatch:
             self._watch.look,
             gated=gated,
         )
+        # Looked for in a control's rounds too, so that every round begins where a like one ended.
+        trespass = broken_guard(self.arena) or changed_input(self.arena, question)
         if checked:
-            mismatch = self._watch.explain(question) if self._watch.suspicious() else None
+            mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or trespass
             if mismatch is not None or answer.failure is not None:
                 raise WrongInTiming(seed, mismatch, answer)
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6

@@ -1,13 +1,14 @@
 """Notes, in one extra call that nobody times, what torch does by kernels of its own, and what Triton's kernels take.
 
-All of it is a hint: the submission runs in this process and can hide what it likes. Work of another thread, of a
-replayed CUDA graph, or of a library that is called beside torch is not seen at all.
+All of it is a hint: the submission runs in this process and can hide what it likes. Work of a thread that
+was there before, of a replayed CUDA graph, or of a library that is called beside torch is not seen at all.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -46,7 +47,7 @@ class Survey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """``call``, noting what it does."""
 
         def watched() -> Any:
-            with self._around_triton(), self:
+            with self._around_triton(), self._in_threads(), self:
                 return call()
 
         return watched
@@ -86,6 +87,21 @@ class Survey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         finally:
             for owner, name, launch in before:
                 setattr(owner, name, launch)
+
+    @contextlib.contextmanager
+    def _in_threads(self) -> Iterator[None]:
+        """A mode sees its own thread: have those that are started meanwhile seen too."""
+        run = threading.Thread.run
+
+        def watched(thread: threading.Thread) -> None:
+            with self:
+                run(thread)
+
+        threading.Thread.run = watched  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            threading.Thread.run = run  # type: ignore[method-assign]
 
     def _launching(self, launch: Callable[..., Any]) -> Callable[..., Any]:
         def launched(this: Any, *args: Any, **kwargs: Any) -> Any:

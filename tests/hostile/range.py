@@ -16,6 +16,7 @@ from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import Flag, Report, Verdict
+from tests.hostile.conditions import around, leaked
 from tests.hostile.host_state import HostState, settled, take
 from tests.hostile.suite import CHARGED, CONTROL, Entry
 
@@ -35,6 +36,10 @@ class QuickHost(HostDevice):
     """The host with few rounds: what is asked here is what a time holds, not how exactly it is known."""
 
     plan = Plan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1)
+
+    def languages(self) -> tuple[Language, ...]:
+        """CUDA too: its library is loaded in a box, as on a GPU, and finds no device there."""
+        return (Language.TRITON, Language.CUDA)
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,11 @@ class Range:
         before = self._take()
         began = time.perf_counter()
         try:
-            outcome, by, detail = decide(entry, self._report(entry))
+            with around(entry):
+                report = self._report(entry)
+            outcome, by, detail = decide(entry, report)
+            if secret := leaked(entry, report):
+                outcome, by = VULNERABLE, f"the report shows {secret}"
         except Exception as error:  # an attack may break the judge in any way: that it did is the finding
             outcome = REFUSED if entry.surface == CONTROL else VULNERABLE
             by, detail = "the judge failed", f"{type(error).__name__}: {error}"[:300]

@@ -1,6 +1,7 @@
 """Calls the library from a thread, out of the sight of whoever looks for it.
 
-Mechanism: a dispatch mode of torch sees its own thread only; the multiplication runs in another one.
+Mechanism: a dispatch mode of torch sees its own thread only; the multiplication runs in one that is started for
+  it.
 Surface: the notes that the runner takes of torch's operations.
 Gain: the library's speed, without the mark that tells staff of it.
 Challenge: twice

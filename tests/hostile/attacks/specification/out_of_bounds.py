@@ -7,7 +7,7 @@ Gain: no mask.
 Challenge: twice
 Timed: yes
 On: cpu, gpu
-Defence: wrong_answer
+Defence: wrong_answer, runtime_error
 """
 
 import triton
