@@ -12,7 +12,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from grader import limits
 from grader.schemas.submission import ErrorEnvelope
-from grader.web import api, assets, errors, headers, pages, throttle
+from grader.web import api, assets, errors, forms, headers, pages, throttle
 from grader.web.answers import conditional
 from grader.web.auth import csrf, identity, sessions
 
@@ -70,6 +70,7 @@ def create_app(platform: Platform) -> OpenAPI:
     errors.init_app(app)
     headers.init_app(app)
     assets.init_app(app)
+    forms.init_app(app)
     throttle.limiter.init_app(app)
     identity.init_app(app)
     csrf.init_app(app)

@@ -23,6 +23,8 @@ from grader.service.platform import Platform
 log = structlog.get_logger(__name__)
 
 _PREFIX = "grd_"  # so that secret scanners know our tokens
+# What the column can hold; a database asked for more is in error.
+_LARGEST_NUMBER = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def revoke_own(platform: Platform, user: User, number: int) -> None:
     """End one of the user's tokens by its number. Raises NotFound, also for what belongs to someone else."""
     with writing(platform.sessions) as session:
         statement = delete(TokenRow).where(TokenRow.id == number, TokenRow.user_id == user.id)
-        if not changed(session, statement):
+        if number > _LARGEST_NUMBER or not changed(session, statement):
             raise NotFound(f"You have no token {number}.", "The page Account lists yours.")
 
 
