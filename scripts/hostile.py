@@ -4,7 +4,8 @@ In Docker boxes where an engine answers, else in plain processes. Submissions ru
 what names it runs on it too, and then the attacks on the clock of benchmarks/gpu. Exit code 1 if an attack got through,
 ended by something other than what it is there to try, or changed the host, or if a control was refused.
 
-Usage: python scripts/hostile.py [NAME ...] [--json] [--device h200] [--boxes auto] [--alone]
+Usage: python scripts/hostile.py [NAME ...] [--json] [--on cpu] [--device h200] [--boxes auto] [--alone]
+NAME: the beginning of an attack's name, or a surface (clock, replay, ..., control, clock_gpu).
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks" / "gpu"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from grader.judge.device import make_device
+from grader.judge.device import Device, make_device
 from grader.judge.request import CPU
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import docker_status, make_boxes
 from grader.schemas.report import Language
 from tests.hostile import host_state, suite
-from tests.hostile.range import COURSE, DEFENDED, NOT_RUN, Finding, Range, run
+from tests.hostile.range import COURSE, DEFENDED, NOT_RUN, Finding, QuickHost, Range, run
 
-CLOCK_ON_GPU = "clock (GPU)"
+CLOCK_ON_GPU = "clock_gpu"
 
 
 def main() -> int:
@@ -45,17 +46,17 @@ def main() -> int:
         boxes = make_boxes(options.boxes)
         watched = [COURSE, folder]
         before = host_state.take(watched, alone=options.alone)
-        findings = run(entries, Range(boxes, watch=True, alone=options.alone, folders=watched), show)
-        if options.device != CPU:
-            device = make_device(options.device, 0)
-            findings += run(entries, Range(boxes, device, watch=True, folders=watched), show)
-            if not options.names:
-                findings += on_the_clock(boxes, options.device)
+        findings = []
+        for device in _devices(options):
+            range_ = Range(boxes, device, watch=True, alone=options.alone, folders=watched)
+            findings += run(entries, range_, show)
+            if device.name != CPU and (not options.names or CLOCK_ON_GPU in options.names):
+                findings += on_the_clock(boxes, device)
         changed = host_state.settled(before, watched, alone=options.alone).changed_since(before)
         boxes.reap()
         summarise(findings, changed, boxes.name)
         if options.json:
-            _keep(findings, changed, boxes.name)
+            _keep(findings, changed, boxes.name, options.on)
     return 1 if changed or any(it.failed for it in findings) else 0
 
 
@@ -71,11 +72,19 @@ def own_temporary_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def on_the_clock(boxes: BoxMaker, device: str) -> list[Finding]:
+def _devices(options: argparse.Namespace) -> Iterator[Device]:
+    """What to judge on, one after the other: a GPU is not touched before the CPU's part is through."""
+    if options.on in ("cpu", "all"):
+        yield QuickHost()
+    if options.on in ("gpu", "all") and options.device != CPU:
+        yield make_device(options.device, 0)
+
+
+def on_the_clock(boxes: BoxMaker, device: Device) -> list[Finding]:
     """The attacks of benchmarks/gpu, each against the honest kernel of its language and the published band."""
     import band
 
-    range_ = band.Range(make_device(device, 0), boxes)
+    range_ = band.Range(device, boxes)
     attacks = list(band.attacks())
     range_.compile_ahead([it.source for it in attacks if it.language is Language.CUDA])
     honest = {
@@ -88,18 +97,8 @@ def on_the_clock(boxes: BoxMaker, device: str) -> list[Finding]:
         by = ", ".join([seen.verdict, *seen.flags]) + gain
         # What breaks the judge is an error there; here it is a verdict that no submission should reach.
         outcome = DEFENDED if seen.outcome == DEFENDED else "VULNERABLE"
-        found.append(
-            Finding(
-                attack.name,
-                CLOCK_ON_GPU,
-                seen.language,
-                device,
-                outcome,
-                by,
-                seen.seconds,
-                detail=seen.detail,
-            )
-        )
+        finding = Finding(attack.name, CLOCK_ON_GPU, seen.language, device.name, outcome, by, seen.seconds)
+        found.append(replace(finding, detail=seen.detail))
         show(found[-1])
     return found
 
@@ -137,7 +136,7 @@ def _count(findings: Sequence[Finding], outcome: str) -> int:
     return sum(it.outcome == outcome for it in findings)
 
 
-def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str) -> None:
+def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str, on: str) -> None:
     from results import keep
 
     attacks, controls = _split(findings)
@@ -151,7 +150,7 @@ def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str
         "seconds": round(sum(it.seconds for it in findings), 1),
         "findings": [{**asdict(it), "seconds": round(it.seconds, 2)} for it in findings],
     }
-    keep("hostile", figures)
+    keep("hostile" if on == "all" else f"hostile-{on}", figures)
 
 
 def _options() -> argparse.Namespace:
@@ -162,6 +161,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="keep what was found in benchmarks/results")
     gpu = "h200" if shutil.which("nvidia-smi") else CPU
     parser.add_argument("--device", default=gpu, help="cpu, or the board's name of this machine's GPU")
+    parser.add_argument("--on", default="all", choices=["all", "cpu", "gpu"], help="judge only there")
     parser.add_argument("--boxes", default="auto", choices=["auto", "docker", "local"])
     parser.add_argument("--alone", action="store_true", help="nobody else uses this host: count all there is")
     return parser.parse_args()

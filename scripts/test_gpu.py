@@ -2,7 +2,8 @@
 
 Where `.bundle/` is there (`make bundle` made it elsewhere), its wheels go into a folder of their own, which the host's
 Python is pointed to, and its Docker Engine is started when none answers; it is ended with the tests. Without a bundle
-everything must be installed already. Arguments are handed on to pytest.
+everything must be installed already. Arguments are handed on to pytest; where the first is a script of this folder
+(scripts/hostile.py), that is run instead.
 """
 
 from __future__ import annotations
@@ -131,15 +132,9 @@ def main() -> int:
         }
         if paths:
             environment["PYTHONPATH"] = ":".join(paths)
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-p",
-            "pytest_timeout",
-            "-q",
-            *(sys.argv[1:] or ["tests/gpu"]),
-        ]
+        wanted = sys.argv[1:] or ["tests/gpu"]
+        pytest = ["-m", "pytest", "-p", "pytest_timeout", "-q"]
+        command = [sys.executable, *([] if wanted[0].startswith("scripts/") else pytest), *wanted]
         return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 

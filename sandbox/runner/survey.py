@@ -97,7 +97,7 @@ class Survey(TorchDispatchMode):  # type: ignore[no-untyped-call]
             with self:
                 run(thread)
 
-        threading.Thread.run = watched  # type: ignore[method-assign]
+        threading.Thread.run = watched  # type: ignore[method-assign,assignment]
         try:
             yield
         finally:
