@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
 
 from rich.table import Table
 from rich.text import Text
+from typer import Option
 
 from grader.cli import options
 from grader.cli.command import make_app
@@ -16,8 +18,15 @@ _COLOURS = {"ok": "green", "note": "cyan", "missing": "yellow"}
 
 
 @app.command()
-def doctor(json: options.Json = False) -> int:
+def doctor(
+    security: Annotated[
+        bool, Option("--security", help="Check how safe this host is for running other people's code.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
     """Say what this machine can and cannot do, and the mend. Finding something missing is no failure."""
+    if security:
+        return _security(json)
     from grader.cli.doctor import examine
 
     findings = examine()
@@ -33,4 +42,15 @@ def doctor(json: options.Json = False) -> int:
             told.append_text(Text.assemble(("\n-> ", "bold"), safe(finding.mend)))
         table.add_row(Text(finding.mark.value, _COLOURS[finding.mark]), Text(finding.name, "bold"), told)
     out().print(table)
+    return 0
+
+
+def _security(json: bool) -> int:
+    from grader.cli.security.everything import examine_security, table
+
+    checks = examine_security()
+    if json:
+        put_json({"checks": [asdict(check) for check in checks]})
+    else:
+        out().print(table(checks))
     return 0

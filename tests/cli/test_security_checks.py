@@ -1,0 +1,256 @@
+"""`grader doctor --security`: every check has a host on which it fails and one on which it is well."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.cli.security import engine, gpu, kernel, platform
+from grader.cli.security.check import Check, Level, numbers
+from grader.sandbox.engine_facts import EngineFacts
+from grader.settings import Settings
+from tests.cli.conftest import Cli
+
+GOOD = EngineFacts(("runc",), 2, frozenset({"seccomp", "apparmor", "userns"}), "27.1.0")
+
+
+def levels(checks: list[Check]) -> dict[str, Level]:
+    return {check.name: check.level for check in checks}
+
+
+def test_every_finding_says_how_to_mend_it(cli: Cli) -> None:
+    began = time.monotonic()
+    ran = cli("doctor", "--security", "--json")
+    assert time.monotonic() - began < 10
+    assert ran.code == 0
+    checks = json.loads(ran.out)["checks"]
+    assert {check["area"] for check in checks} == {"engine", "kernel", "gpu", "platform"}
+    assert all(set(check) == {"area", "name", "level", "text", "mend"} for check in checks)
+    assert all(check["mend"] or check["level"] == "ok" for check in checks)
+    assert all(check["text"] for check in checks)
+
+
+def test_the_table_tells_the_same(cli: Cli) -> None:
+    ran = cli("doctor", "--security")
+    assert ran.code == 0
+    for words in (
+        "engine: socket",
+        "kernel: kernel.core_pattern",
+        "gpu: container toolkit",
+        "platform: redis",
+    ):
+        assert words in ran.out
+
+
+# The engine
+
+
+def test_an_engine_on_the_network_is_bad(tmp_path: Path) -> None:
+    assert engine.reach("tcp://127.0.0.1:2375").level is Level.BAD
+    head = "sl local_address rem_address st\n"
+    row = "0: 00000000:{port:04X} 00000000:0000 {state} 0\n"
+    for port, state, level in ((2375, "0A", Level.BAD), (2376, "0A", Level.WARN), (2375, "01", Level.OK)):
+        (tmp_path / "tcp").write_text(head + row.format(port=port, state=state))
+        assert engine.network(tmp_path).level is level
+
+
+@pytest.mark.parametrize(("mode", "level"), [(0o666, Level.BAD), (0o662, Level.BAD), (0o660, Level.OK)])
+def test_a_socket_for_everyone_is_bad(tmp_path: Path, mode: int, level: Level) -> None:
+    path = tmp_path / "docker.sock"
+    path.touch()
+    path.chmod(mode)
+    assert engine.reach(f"unix://{path}").level is level
+
+
+def test_a_good_engine_is_well() -> None:
+    assert set(levels(engine.judge(GOOD, "runc")).values()) == {Level.OK}
+
+
+@pytest.mark.parametrize(
+    ("facts", "name", "level"),
+    [
+        (EngineFacts(("runc",), 1, GOOD.options, "20.10.9"), "version", Level.BAD),
+        (EngineFacts(("runc",), 1, GOOD.options, "20.10.24+dfsg1"), "version", Level.OK),
+        (EngineFacts(("runc",), 1, GOOD.options, ""), "version", Level.BAD),
+        (EngineFacts(("runc",), 1, GOOD.options - {"seccomp"}, "27.0"), "seccomp", Level.BAD),
+        (EngineFacts(("runc",), 1, GOOD.options - {"apparmor"}, "27.0"), "confinement", Level.WARN),
+        (EngineFacts(("runc",), 1, GOOD.options - {"userns"}, "27.0"), "users", Level.WARN),
+        (EngineFacts(("crun",), 1, GOOD.options, "27.0"), "runtime", Level.BAD),
+    ],
+)
+def test_what_an_engine_lacks_is_told(facts: EngineFacts, name: str, level: Level) -> None:
+    assert levels(engine.judge(facts, "runc"))[name] is level
+
+
+def test_control_groups_are_told() -> None:
+    told = {check.name: check.text for check in engine.judge(GOOD, "runc")}
+    assert told["control groups"] == "version 2"
+
+
+def test_without_an_engine_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    from grader.sandbox import docker_engine
+
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
+    monkeypatch.setattr(docker_engine, "_engine", None)
+    found = levels(engine.engine_checks())
+    assert found["answers"] is Level.WARN
+    assert found["socket"] is Level.WARN
+
+
+# The kernel
+
+
+def kernel_of(root: Path, **changed: str) -> dict[str, Level]:
+    """The checks on a host whose settings are all good but ``changed``, with ``__`` for the dot."""
+    good = {setting.name: str(setting.least) for setting in kernel.SETTINGS}
+    good |= {"user.max_user_namespaces": "0", "kernel.core_pattern": "core"}
+    for name, value in (good | {name.replace("__", "."): value for name, value in changed.items()}).items():
+        path = root / name.replace(".", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(value + "\n")
+    return levels(kernel.kernel_checks(root))
+
+
+def test_a_good_kernel_is_well(tmp_path: Path) -> None:
+    found = kernel_of(tmp_path)
+    assert set(found.values()) == {Level.OK}
+    assert len(found) == len(kernel.SETTINGS) + 2
+
+
+@pytest.mark.parametrize("setting", kernel.SETTINGS, ids=lambda it: it.name)
+def test_a_weak_kernel_setting_is_told(tmp_path: Path, setting: kernel.Setting) -> None:
+    found = kernel_of(tmp_path, **{setting.name: str(setting.least - 1)})
+    assert {name for name, level in found.items() if level is not Level.OK} == {setting.name}
+
+
+def test_user_namespaces_and_piped_cores_are_told(tmp_path: Path) -> None:
+    changed = {"user__max_user_namespaces": "100", "kernel__core_pattern": "|/usr/share/apport/apport %p"}
+    found = kernel_of(tmp_path, **changed)
+    assert found["user namespaces"] is Level.WARN
+    assert found["kernel.core_pattern"] is Level.WARN
+    assert (
+        kernel_of(tmp_path, kernel__unprivileged_userns_clone="0", **changed)["user namespaces"] is Level.OK
+    )
+
+
+# GPUs
+
+
+@pytest.mark.parametrize(
+    ("said", "level", "words"),
+    [
+        (None, Level.OK, "not installed"),
+        ("NVIDIA Container Toolkit CLI version 1.16.1\ncommit: x", Level.BAD, "CVE-2024-0132"),
+        ("NVIDIA Container Toolkit CLI version 1.16.2", Level.BAD, "CVE-2025-23359"),
+        ("NVIDIA Container Toolkit CLI version 1.17.7", Level.BAD, "(CVE-2025-23266)"),
+        ("NVIDIA Container Toolkit CLI version 1.17.8", Level.OK, "1.17.8"),
+        ("cli-version: 1.18.0", Level.OK, "1.18.0"),
+        ("", Level.WARN, "unknown"),
+    ],
+)
+def test_a_toolkit_with_a_known_escape_is_bad(said: str | None, level: Level, words: str) -> None:
+    found = gpu.toolkit(said)
+    assert found.level is level
+    assert words in found.text
+
+
+def answers(**changed: str) -> dict[str, str]:
+    usual = dict.fromkeys(gpu.FIELDS, "1755") | {
+        "index": "3",
+        "driver_version": "580.65.06",
+        "compute_mode": "Default",
+    }
+    usual |= {"persistence_mode": "Enabled", "ecc.mode.current": "Enabled", "mig.mode.current": "Disabled"}
+    return usual | {name.replace("__", "."): value for name, value in changed.items()}
+
+
+@pytest.mark.parametrize(
+    ("changed", "weak"),
+    [
+        ({}, set()),
+        ({"ecc__mode__current": "[N/A]", "mig__mode__current": "[N/A]"}, set()),
+        ({"clocks__applications__graphics": "[N/A]"}, set()),
+        ({"persistence_mode": "Disabled"}, {"3, persistence"}),
+        ({"ecc__mode__current": "Disabled"}, {"3, ECC"}),
+        ({"mig__mode__current": "Enabled"}, {"3, MIG"}),
+        ({"clocks__applications__graphics": "1200"}, {"3, clocks"}),
+    ],
+)
+def test_what_spoils_timings_is_told(changed: dict[str, str], weak: set[str]) -> None:
+    found = gpu.judge(answers(**changed))
+    assert {check.name for check in found if check.level is not Level.OK} == weak
+    assert any("580.65.06" in check.text for check in found)
+
+
+@pytest.mark.parametrize(
+    ("value", "level"), [("performance", Level.OK), ("powersave", Level.WARN), (None, Level.OK)]
+)
+def test_the_governor_is_told(tmp_path: Path, value: str | None, level: Level) -> None:
+    if value:
+        folder = tmp_path / "cpu0" / "cpufreq"
+        folder.mkdir(parents=True)
+        (folder / "scaling_governor").write_text(value)
+    assert gpu.governor(tmp_path).level is level
+
+
+# The platform
+
+
+def test_open_files_are_bad(tmp_path: Path) -> None:
+    data = tmp_path / "shut"
+    settings = Settings(data_dir=data)
+    assert levels(platform.files(data)) == {"data folder": Level.OK}, "not made yet"
+    settings.secret("session")
+    data.chmod(0o700)
+    assert set(levels(platform.files(data)).values()) == {Level.OK}
+    (data / "secrets" / "session").chmod(0o640)
+    data.chmod(0o755)
+    assert levels(platform.files(data)) == {"data folder": Level.BAD, "secrets": Level.BAD}
+    assert f"chmod 600 {data}/secrets/session" in [check.mend for check in platform.files(data)]
+
+
+@pytest.mark.parametrize(
+    ("box", "sign_up", "level"),
+    [("local", True, Level.BAD), ("local", False, Level.WARN), ("docker", True, Level.OK)],
+)
+def test_plain_processes_for_strangers_are_bad(box: str, sign_up: bool, level: Level) -> None:
+    assert platform.boxes(Settings(box=box, open_sign_up=sign_up)).level is level
+
+
+@pytest.mark.parametrize(
+    ("host", "proxies", "level"),
+    [("127.0.0.1", 0, Level.OK), ("0.0.0.0", 0, Level.BAD), ("0.0.0.0", 1, Level.OK), ("::1", 0, Level.OK)],
+)
+def test_cookies_without_tls_are_bad(host: str, proxies: int, level: Level) -> None:
+    assert platform.transport(Settings(host=host, proxies=proxies)).level is level
+
+
+@pytest.mark.parametrize(
+    ("url", "level"),
+    [
+        ("", Level.OK),
+        ("unix:///run/redis.sock", Level.OK),
+        ("redis://127.0.0.1:6379/0", Level.OK),
+        ("redis://queue:6379/0", Level.BAD),
+        ("redis://:secret@queue:6379/0", Level.WARN),
+        ("rediss://:secret@queue:6379/0", Level.OK),
+    ],
+)
+def test_a_queue_for_everyone_is_bad(url: str, level: Level) -> None:
+    assert platform.redis(url).level is level
+
+
+def test_running_as_root_is_told() -> None:
+    assert platform.who_runs_it(0).level is Level.WARN
+    assert platform.who_runs_it(1000).level is Level.OK
+
+
+@pytest.mark.parametrize(
+    ("version", "parts"),
+    [("20.10.24+dfsg1", (20, 10, 24)), ("v1.17.8", (1, 17, 8)), ("27", (27,)), ("", ()), ("x.1", ())],
+)
+def test_versions_are_compared_as_numbers(version: str, parts: tuple[int, ...]) -> None:
+    assert numbers(version) == parts
