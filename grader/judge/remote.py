@@ -31,6 +31,8 @@ _END_SECONDS = 2.0
 # A runner that is not queued by then waits for something behind the closed gate: a first allocation, a synchronous
 # copy, a compilation. The gate is opened for it, and the call counts as ungated.
 _GATED_SECONDS = 2.0
+# The same for a box that was not queued by then once: it most likely never will be, and every case would wait so long.
+_IMPATIENT_SECONDS = 0.1
 # How long output may lag behind the answer that followed it, and how often it is looked for.
 _MARK_SECONDS = 0.5
 _MARK_POLL_SECONDS = 0.0005
@@ -77,6 +79,7 @@ class Remote:
         self._closed = False
         self._token = secrets.token_hex(8)
         self._marks_come = True
+        self._seen_waiting = False
 
     def hello(self) -> None:
         self.environment = self._channel.expect(Hello, _within(limits.LOAD_SECONDS)).environment
@@ -125,10 +128,10 @@ class Remote:
         """One call behind the gate, waited for on the connection. Raises a ChannelError where none comes back."""
         self._ask()
         try:
-            self._expect_queued(_GATED_SECONDS)
+            self._expect_queued(_IMPATIENT_SECONDS if self._seen_waiting else _GATED_SECONDS)
             queued = True
         except BoxSilent:
-            queued = False
+            self._seen_waiting, queued = True, False
         arena.reveal(inputs)
         opened = self._gate.open()
         if not queued:
