@@ -22,7 +22,7 @@ demo: $(STAMP) ## Judge right and wrong kernels of six challenges through CLI an
 up: $(STAMP) ## Start web, queue and worker on this machine; Ctrl-C ends them
 	@$(BIN)/grader up
 
-test: $(STAMP) ## Run every test; GRADER_REQUIRE=docker,browser,postgres makes missing parts failures
+test: $(STAMP) ## Run the tests; GRADER_REQUIRE=docker,browser,postgres makes missing parts failures, GRADER_PROVE=all proves all challenges
 	$(BIN)/pytest
 
 bundle: $(STAMP) ## Collect what a GPU host without a network lacks into .bundle/ (under 64 MiB)
