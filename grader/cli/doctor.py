@@ -90,7 +90,25 @@ def _gpu() -> Finding:
         return Finding(
             "gpu", Mark.NOTE, "none: Triton runs in its interpreter, CUDA can be compiled only", ""
         )
+    if unfit := _unfit_for_judging():
+        return Finding("gpu", Mark.MISSING, f"{found}; {unfit[0]}", unfit[1], "judging on it")
     return Finding("gpu", Mark.OK, found)
+
+
+def _unfit_for_judging() -> tuple[str, str] | None:
+    """What a GPU here lacks for the arena or the gate, and the mend. Asks the driver; makes no context."""
+    from grader.judge.cuda.driver import NEEDS_MEND, DriverError, lacking
+    from grader.sandbox.gpu import find_gpus
+
+    try:
+        for gpu in find_gpus():
+            if missing := lacking(gpu.index):
+                return f"GPU {gpu.index} lacks {', '.join(missing)}", NEEDS_MEND
+    except DriverError as error:
+        return f"the driver does not answer: {error.name}", "See `nvidia-smi` and the kernel's log."
+    except GraderError as error:
+        return error.message, error.hint
+    return None
 
 
 def _nvcc() -> Finding:

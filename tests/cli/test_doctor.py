@@ -1,0 +1,54 @@
+"""What `grader doctor` says of a GPU that judging cannot use: the driver is faked, as no test machine has such a one."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.cli import doctor
+from grader.errors import BoxUnavailable
+from grader.judge.cuda import driver
+from grader.sandbox import gpu
+from grader.sandbox.gpu import Gpu
+
+
+@pytest.fixture
+def _one_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(doctor, "_first_line", lambda command: "NVIDIA Example, 580.1")
+    monkeypatch.setattr(gpu, "find_gpus", lambda: [Gpu(0, "GPU-1", ())])
+
+
+@pytest.mark.usefixtures("_one_gpu")
+def test_a_gpu_without_stream_memory_operations_is_told_with_a_mend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "lacking", lambda index: ["stream memory operations"])
+    found = doctor._gpu()
+    assert found.mark is doctor.Mark.MISSING
+    assert "GPU 0 lacks stream memory operations" in found.text
+    assert found.mend == driver.NEEDS_MEND
+
+
+@pytest.mark.usefixtures("_one_gpu")
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (driver.DriverError("CUDA_ERROR_NO_DEVICE"), "CUDA_ERROR_NO_DEVICE"),
+        (BoxUnavailable("no bindings", "pip"), "no bindings"),
+    ],
+)
+def test_a_driver_that_does_not_answer_is_told(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
+) -> None:
+    def fail(index: int) -> list[str]:
+        raise error
+
+    monkeypatch.setattr(driver, "lacking", fail)
+    found = doctor._gpu()
+    assert found.mark is doctor.Mark.MISSING
+    assert told in found.text
+    assert found.mend
+
+
+@pytest.mark.usefixtures("_one_gpu")
+def test_a_fit_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "lacking", lambda index: [])
+    assert doctor._gpu().mark is doctor.Mark.OK
