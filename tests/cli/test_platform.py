@@ -9,135 +9,19 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.cli.up import Up, alive, command, end, ready, start, until
 
 ROOT = Path(__file__).resolve().parents[2]
 STAFF = ROOT / "reference" / "vector_add" / "staff"
 RIGHT, WRONG = STAFF / "solution.py", STAFF / "mutants" / "tail_dropped.py"
 ENDLESS = "def solve(a, b, out, n):\n    while True:\n        pass\n"
-# Far more than a loaded machine needs; only a failure waits that long.
-PATIENCE_SECONDS = 120.0
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a platform runs on Linux")
-
-
-@dataclass
-class Up:
-    """A running platform, and the environment in which commands find it."""
-
-    process: subprocess.Popen[bytes]
-    env: dict[str, str]
-    folder: Path
-    url: str = ""
-
-    @property
-    def log(self) -> str:
-        return (self.folder / "log").read_text(errors="replace")
-
-    def cli(self, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            _command(*args),
-            env=self.env,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE_SECONDS,
-        )
-
-    def json(self, *args: str, code: int = 0, stdin: str = "") -> Any:
-        ran = self.cli(*args, "--json", stdin=stdin)
-        assert ran.returncode == code, ran.stderr + self.log
-        return json.loads(ran.stdout)
-
-    def children(self) -> dict[int, str]:
-        """Every process below `grader up`, with its command line."""
-        parents = {int(path.name): _parent(path) for path in Path("/proc").iterdir() if path.name.isdigit()}
-        below = {self.process.pid}
-        while new := {pid for pid, parent in parents.items() if parent in below} - below:
-            below |= new
-        return {pid: _words(pid) for pid in below - {self.process.pid}}
-
-
-def _command(*args: str) -> list[str]:
-    return [sys.executable, "-m", "grader.cli.main", *args]
-
-
-def _parent(process: Path) -> int:
-    try:
-        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
-
-
-def _words(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return ""
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def _until(true: Callable[[], Any], up: Up) -> Any:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (value := true()):
-        assert time.monotonic() < deadline, f"it did not come true in time\n{up.log}"
-        time.sleep(0.05)
-    return value
-
-
-def _start(folder: Path, *args: str) -> Up:
-    env = {key: value for key, value in os.environ.items() if not key.startswith("GRADER_")}
-    env |= {
-        "GRADER_DATA_DIR": str(folder / "data"),
-        "XDG_CONFIG_HOME": str(folder / "config"),
-        "NO_COLOR": "1",
-        # A worker that was killed is noticed soon, so that the test of it is short.
-        "GRADER_LEASE_S": "4",
-        # The board of this test is cpu, also on a machine with GPUs.
-        "GRADER_GPU": "none",
-        "GRADER_HEARTBEAT_S": "1",
-        "GRADER_SWEEP_S": "1",
-    }
-    command = _command("up", "--port", "0", "--box", "local", "--ready-file", str(folder / "ready"), *args)
-    with (folder / "log").open("ab") as log:
-        process = subprocess.Popen(
-            command, env=env, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
-        )
-    return Up(process, env, folder)
-
-
-def _ready(up: Up) -> Up:
-    def told() -> bool:
-        assert up.process.poll() is None, up.log
-        return (up.folder / "ready").exists()
-
-    _until(told, up)
-    up.url = json.loads((up.folder / "ready").read_text())["url"]
-    return up
-
-
-def _end(up: Up, kind: signal.Signals = signal.SIGTERM) -> int:
-    if up.process.poll() is None:
-        up.process.send_signal(kind)
-    try:
-        return up.process.wait(30)
-    finally:
-        if up.process.poll() is None:
-            up.process.kill()
-            up.process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -149,9 +33,9 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def up(folder: Path) -> Iterator[Up]:
-    running = _start(folder)
+    running = start(folder)
     try:
-        _ready(running)
+        ready(running)
         made = running.json("user", "add", "ada")
         password = made["password"] + "\n"
         ran = running.cli(
@@ -160,7 +44,7 @@ def up(folder: Path) -> Iterator[Up]:
         assert ran.returncode == 0, ran.stderr
         yield running
     finally:
-        _end(running)
+        end(running)
 
 
 def test_it_tells_what_a_person_needs(up: Up) -> None:
@@ -205,7 +89,7 @@ def test_cancel_while_it_runs(up: Up, tmp_path: Path) -> None:
     kernel = tmp_path / "endless.py"
     kernel.write_text(ENDLESS)
     submission = up.json("submit", str(kernel), "-c", "vector_add")["id"]
-    _until(lambda: up.json("status", submission)["state"] == "testing", up)
+    until(lambda: up.json("status", submission)["state"] == "testing", up)
     ran = up.cli("watch", submission, "--timeout", "0.2")
     assert ran.returncode == 5
     assert "It goes on" in ran.stderr
@@ -227,7 +111,7 @@ def test_refusals(up: Up, tmp_path: Path) -> None:
     assert up.json("status", "nope", code=2)["error"]["code"] == "not_found"
     anonymous = up.env | {"GRADER_TOKEN": "grd_wrong"}
     ran = subprocess.run(
-        _command("history"), env=anonymous, capture_output=True, text=True, check=False, timeout=60
+        command("history"), env=anonymous, capture_output=True, text=True, check=False, timeout=60
     )
     assert ran.returncode == 3
     assert "grader login" in ran.stderr
@@ -244,7 +128,7 @@ def test_a_killed_worker_is_replaced_and_its_submission_judged(up: Up, tmp_path:
     kernel = tmp_path / "slow.py"
     kernel.write_text("import time\ntime.sleep(2)\n" + RIGHT.read_text())
     submission = up.json("submit", str(kernel), "-c", "vector_add")["id"]
-    _until(lambda: up.json("status", submission)["state"] in ("testing", "compiling"), up)
+    until(lambda: up.json("status", submission)["state"] in ("testing", "compiling"), up)
     (worker,) = [pid for pid, words in up.children().items() if "grader.cli.main worker" in words]
     os.kill(worker, signal.SIGKILL)
     report = up.json("watch", submission, "--timeout", "100")
@@ -267,15 +151,15 @@ def test_sigterm_ends_everything_and_it_starts_again_without_a_new_account(up: U
     told = " ".join(below.values())
     for part in ("redis-server", "grader.web.server", "grader.cli.main worker"):
         assert part in told
-    assert _end(up) == 0
-    assert [words for pid, words in below.items() if _alive(pid)] == []
+    assert end(up) == 0
+    assert [words for pid, words in below.items() if alive(pid)] == []
     assert not (up.folder / "ready").exists()
-    again = _start(up.folder)
+    again = start(up.folder)
     try:
-        _ready(again)
+        ready(again)
         assert again.log.count("sign in as 'staff'") == 1
         history = subprocess.run(
-            _command("history", "--json"),
+            command("history", "--json"),
             env=up.env | {"GRADER_SERVER": again.url, "GRADER_TOKEN": _token(up)},
             capture_output=True,
             text=True,
@@ -284,10 +168,10 @@ def test_sigterm_ends_everything_and_it_starts_again_without_a_new_account(up: U
         )
         assert json.loads(history.stdout)["total"] >= 2
         below = again.children()
-        assert _end(again, signal.SIGINT) == 0
-        assert [words for pid, words in below.items() if _alive(pid)] == []
+        assert end(again, signal.SIGINT) == 0
+        assert [words for pid, words in below.items() if alive(pid)] == []
     finally:
-        _end(again)
+        end(again)
 
 
 def _token(up: Up) -> str:
@@ -297,7 +181,7 @@ def _token(up: Up) -> str:
 def _up_once(tmp: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
     clean = {key: value for key, value in os.environ.items() if not key.startswith("GRADER_")}
     return subprocess.run(
-        _command("up", *args),
+        command("up", *args),
         env=clean | {"GRADER_DATA_DIR": str(tmp / "data")} | env,
         capture_output=True,
         text=True,

@@ -33,7 +33,7 @@ def start_parent(kind: str) -> tuple[subprocess.Popen[str], str, int]:
 
 def end_parent(parent: subprocess.Popen[str], number: int) -> None:
     parent.send_signal(number)
-    parent.wait(20)
+    parent.wait(60)  # an engine that ends containers of others first takes its time
     assert parent.stdout is not None
     parent.stdout.close()
 
