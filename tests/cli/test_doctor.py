@@ -1,4 +1,4 @@
-"""What `grader doctor` says of a GPU that judging cannot use: the driver is faked, as no test machine has such a one."""
+"""What `grader doctor` says of a GPU that judging cannot use; the driver is faked: no test machine has such a one."""
 
 from __future__ import annotations
 
