@@ -47,6 +47,34 @@ def add(
     return 0
 
 
+@user.command()
+def password(
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    password_stdin: options.PasswordStdin = False,
+    json: options.Json = False,
+) -> int:
+    """Set a new password and end all sessions and tokens; without --password-stdin one is made up and printed."""
+    from grader.cli.configuration import load_settings
+    from grader.service.accounts import set_password
+    from grader.service.platform import open_platform
+
+    new = options.read_password(True, "") if password_stdin else made_up_password()
+    platform = open_platform(load_settings())
+    try:
+        changed = set_password(platform, name, new)
+    finally:
+        platform.close()
+    shown = None if password_stdin else new
+    if json:
+        put_json({"name": changed.name, "password": shown})
+        return 0
+    say(f"'{changed.name}' has a new password, and is signed out everywhere.", "green")
+    if shown is not None:
+        say("It is shown this once:", "dim")
+        tell(shown)
+    return 0
+
+
 def made_up_password() -> str:
     """A password that nobody guesses: 16 characters, some 96 random bits."""
     return secrets.token_urlsafe(12)
