@@ -38,8 +38,9 @@ def test_from_editor_to_leaderboard_without_a_reload(page: WebDriver, site: Site
 
     held = stage.take(site.platform)
     headline(page, "Compiling")
-    stage.move(site.platform, held, State.WAITING)
+    stage.hand_on(site.platform, held)
     headline(page, "Compiled, waiting for the device")
+    held = stage.take(site.platform)
     stage.move(site.platform, held, State.TESTING, 3, 19, "nan")
     headline(page, "Testing 3 of 19")
     assert page.find_element(By.TAG_NAME, "progress").get_property("value") == 3
