@@ -226,7 +226,7 @@ class _Compilation:
             self._interrupt()
             left = self._deadline - time.monotonic()
             ready = poll.poll(max(0.0, min(left, ASK_SECONDS)) * 1000)
-            if not ready and left <= 0:
+            if left <= 0:  # whether or not something came: a box that drips is stopped like one that is silent
                 return f"[the compiler took longer than {_wall_seconds():g} seconds and was stopped]"
             for descriptor, _ in ready:
                 if descriptor != pipe:
@@ -265,7 +265,7 @@ class _Compilation:
         try:
             answer = json.loads(self._answer[4:])
             ok, log, usage = answer["ok"], answer["log"], answer["usage"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:  # the last: brackets without end
             raise BoxUnavailable("the box that compiles gave an answer that makes no sense") from error
         if not (isinstance(ok, bool) and isinstance(log, str) and isinstance(usage, str)):
             raise BoxUnavailable("the box that compiles gave an answer that makes no sense")

@@ -20,9 +20,11 @@ _STACK = re.compile(
     r"\s*(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads"
 )
 _USED = re.compile(r"ptxas info\s*: Used (?P<registers>\d+) registers")
-_SHARED = re.compile(r"(\d+) bytes smem")
+# A source can print such lines itself, with as many digits as it likes: a search begins only where a number does, or it
+# would try every digit as a beginning.
+_SHARED = re.compile(r"(?<!\d)(\d{1,12}) bytes smem")
 # One for each bank. The assembler of CUDA 13 says nothing of it for the newest architectures.
-_CONSTANT = re.compile(r"(\d+) bytes cmem\[\d+\]")
+_CONSTANT = re.compile(r"(?<!\d)(\d{1,12}) bytes cmem\[\d{1,2}\]")
 _NO_STACK = {"stack": 0, "stores": 0, "loads": 0}
 
 

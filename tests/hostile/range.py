@@ -15,7 +15,7 @@ from grader.judge.oracle import find_case
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import Flag, Report, Verdict
+from grader.schemas.report import Flag, Language, Report, Verdict
 from tests.hostile.conditions import around, leaked
 from tests.hostile.host_state import HostState, settled, take
 from tests.hostile.suite import CHARGED, CONTROL, Entry

@@ -11,6 +11,8 @@ line of its own and continued on indented ones:
 - ``Case``: the one to judge (``basic`` unless given), or ``all``. ``Timed: yes``: all cases, then every workload.
 - ``Judged``: how many times in a row, by boxes of their own; the last one counts.
 - ``On``: ``cpu``, ``gpu`` or both (Triton is judged on ``cpu`` unless given, CUDA always on ``gpu``).
+- ``Limits``: names and values of ``grader.limits`` that hold meanwhile, so that a bomb's end comes sooner.
+- ``Secret``: files of the host, or ``environment`` (of the judge): what of them must not stand in the report.
 - ``Box``: ``docker`` where it would really harm the host from a plain process.
 """
 
@@ -80,6 +82,16 @@ class Entry:
     @property
     def docker_only(self) -> bool:
         return self.fields.get("Box") == "docker"
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """Of ``grader.limits``, by name."""
+        pairs = (words.split() for words in _words(self.fields.get("Limits", "")))
+        return {name: float(value) for name, value in pairs}
+
+    @property
+    def secrets(self) -> list[str]:
+        return _words(self.fields.get("Secret", ""))
 
 
 class HeaderInvalid(Exception):

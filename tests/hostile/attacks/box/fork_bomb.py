@@ -1,0 +1,16 @@
+"""Forks without end.
+
+Mechanism: every process forks for ever, from the moment that the source is loaded.
+Surface: the host's table of processes, and its scheduler.
+Gain: a host that can start nothing any more; other people's submissions fail.
+Challenge: twice
+Defence: runtime_error, time_limit
+Box: docker
+"""
+
+import os
+
+
+def solve(x, out, n):
+    while True:
+        os.fork()

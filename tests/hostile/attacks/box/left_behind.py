@@ -1,0 +1,32 @@
+"""Leaves processes that outlive it.
+
+Mechanism: forks twice, each time into a session of its own, closes all that it inherited, ignores signals, and goes on
+  while the submission ends; one of the children holds the connection open.
+Surface: a host that ends a group or a session of processes, not a box.
+Gain: a process that is alive while the next submission is judged: it can slow it, watch it, or answer for it.
+Challenge: twice
+Defence: runtime_error
+"""
+
+import os
+import signal
+import time
+
+
+def linger(close):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+                signal.signal(number, signal.SIG_IGN)
+            if close:
+                os.closerange(0, 1024)
+            time.sleep(600)
+        os._exit(0)
+    os.wait()
+
+
+def solve(x, out, n):
+    for close in (True, False, True):
+        linger(close)
+    os._exit(0)

@@ -1,0 +1,49 @@
+"""Opens sockets of families that no kernel needs.
+
+Mechanism: raw packets, the host of a virtual machine (vsock), the kernel's ciphers, Bluetooth, CAN, TIPC and others:
+  code of the host's kernel that is seldom used and seldom checked.
+Surface: system calls that containers are often allowed.
+Gain: a bug in one of them is the host; vsock reaches past every network namespace.
+Challenge: twice
+Defence: runtime_error
+Box: docker
+"""
+
+import socket
+
+won, refused = [], []
+
+
+def attempt(name, deed):
+    try:
+        found = deed()
+    except Exception as error:
+        refused.append(f"{name}: {error}")
+    else:
+        (won if found else refused).append(name)
+
+
+# By their numbers: not every Python knows every name.
+FAMILIES = {"AX25": 3, "X25": 9, "KEY": 15, "PACKET": 17, "RDS": 21, "CAN": 29, "TIPC": 30, "BLUETOOTH": 31}
+FAMILIES |= {"ALG": 38, "NFC": 39, "VSOCK": 40, "KCM": 41, "QIPCRTR": 42, "SMC": 43, "XDP": 44}
+
+
+def deed_of(family, kind, protocol=0):
+    def deed():
+        with socket.socket(family, kind, protocol):
+            return True
+
+    return deed
+
+
+for name, number in FAMILIES.items():
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+        attempt(f"{name} {int(kind)}", deed_of(number, kind))
+attempt("raw ICMP", deed_of(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP))
+
+
+def solve(x, out, n):
+    if not won:
+        raise PermissionError("; ".join(refused))
+    print("won:", won)
+    out.copy_(2 * x)

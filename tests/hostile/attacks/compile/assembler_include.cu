@@ -1,0 +1,15 @@
+// Has the assembler quote the host's files.
+//
+// Mechanism: the host assembler has .include and .incbin of its own, past every rule of the preprocessor; a line
+//   that is no instruction is quoted in an error.
+// Surface: a compiler that sees the host's files, and a log that is shown.
+// Gain: as by #include.
+// Challenge: twice
+// Defence: compile_error
+// On: cpu
+// Secret: /etc/passwd, /etc/shadow
+
+#include <cstdint>
+asm(".include \"/etc/passwd\"");
+asm(".include \"/proc/self/environ\"");
+extern "C" void solve(const float* x, float* out, int64_t n) {}

