@@ -95,9 +95,10 @@ class Box(Protocol):
 
 
 class BoxMaker(Protocol):
-    """A kind of box: docker, local."""
+    """A kind of box: docker, local. ``about``: what it is made with on this host, for reports."""
 
     name: str
+    about: str
 
     def start(self, spec: BoxSpec) -> Box:
         """Start a box and wait for its connection (not for its hello).

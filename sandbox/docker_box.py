@@ -237,6 +237,7 @@ class DockerBoxes:
         facts = self.engine.facts()
         self.runtime = runtime.chosen_runtime()
         runtime.check_known(self.runtime, facts)
+        self.about = facts.sentence(self.runtime)
         self.root = make_folder("docker")
         if facts.remaps_users:
             # What mounts a box is then an ordinary user. Each folder below has a name that nobody can guess.

@@ -31,6 +31,11 @@ class EngineFacts:
             version=str(info.get("ServerVersion") or ""),
         )
 
+    def sentence(self, runtime: str) -> str:
+        """What a box is made with here, without versions: a report's reader need not know what is old."""
+        remapped = ", users remapped" if self.remaps_users else ""
+        return f"docker: {runtime}, control groups {self.cgroup}{remapped}"
+
     @property
     def remaps_users(self) -> bool:
         """Whether user 0 of a container is an ordinary user of the host."""

@@ -164,6 +164,7 @@ class ForkedBoxes:
     becomes a local box. Used by one thread."""
 
     name = "forked"
+    about = "forked: a plain process, forked from one that has torch"
 
     def __init__(self) -> None:
         self._local = LocalBoxes()

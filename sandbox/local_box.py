@@ -250,6 +250,7 @@ class LocalBoxes:
     """See ``BoxMaker``."""
 
     name = "local"
+    about = "local: a plain process"
 
     def start(self, spec: BoxSpec) -> LocalBox:
         return LocalBox(spec)

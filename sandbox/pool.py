@@ -26,7 +26,7 @@ class SpareBoxes:
     """
 
     def __init__(self, maker: BoxMaker, spec: BoxSpec, count: int) -> None:
-        self.name = maker.name
+        self.name, self.about = maker.name, maker.about
         self._maker = maker
         self._spec = spec
         self._count = count

@@ -29,7 +29,7 @@ class Ahead:
     """A maker of boxes that starts some side by side ahead of need: none of them is busy while another is timed."""
 
     def __init__(self, maker: BoxMaker) -> None:
-        self.name = maker.name
+        self.name, self.about = maker.name, maker.about
         self._maker = maker
         self._ready: list[tuple[BoxSpec, Box]] = []
 

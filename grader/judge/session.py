@@ -289,4 +289,5 @@ class Session:
         )
 
     def _environment(self) -> dict[str, str]:
-        return {**judge_environment(), "device_model": self.device.model, **self._launcher.environment}
+        known = {"device_model": self.device.model, "box": self._launcher.boxes.about}
+        return {**judge_environment(), **known, **self._launcher.environment}

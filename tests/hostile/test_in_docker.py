@@ -39,6 +39,7 @@ def test_a_right_kernel_is_accepted_and_timed(course: Course, docker_boxes: BoxM
     report = judge_at_home(course.load("twice"), RIGHT, Language.TRITON, docker_boxes)
     assert report.verdict is Verdict.ACCEPTED, report
     assert report.workloads[0].time_us > 0
+    assert report.environment["box"].startswith("docker: runc, control groups ")
 
 
 @pytest.mark.parametrize(("body", "verdict"), ATTACKS.values(), ids=ATTACKS.keys())

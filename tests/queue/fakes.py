@@ -96,7 +96,7 @@ def compiled(log: str = "") -> CompileResult:
 
 
 class NoBoxes:
-    name = "none"
+    name, about = "none", "no boxes"
 
     def start(self, spec: BoxSpec) -> Box:
         raise BoxUnavailable("there are no boxes in this test")

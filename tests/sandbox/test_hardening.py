@@ -387,6 +387,7 @@ def test_the_engine_says_its_control_groups() -> None:
     assert facts.options == {"seccomp", "userns"}
     assert facts.remaps_users
     assert facts.runtimes == ("runc",)
+    assert facts.sentence("runc") == "docker: runc, control groups 1, users remapped"
 
 
 def ended(monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], kills: int) -> BoxEnd:
