@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from werkzeug.test import TestResponse
 
 from grader import limits
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 from grader.schemas.report import Report
 from grader.schemas.submission import (
-    ErrorEnvelope,
     Health,
     Leaderboard,
     Me,
@@ -26,18 +24,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from tests.web import stage
 from tests.web.conftest import Visit
-
-API = "/api/v1"
-BODY = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "add.py"}
-
-
-def refused(answer: TestResponse, status: int, code: str) -> str:
-    """The message of an error, after checking that it has the one shape."""
-    assert answer.status_code == status, answer.text
-    assert answer.mimetype == "application/json"
-    error = ErrorEnvelope.model_validate_json(answer.data).error
-    assert error.code == code
-    return f"{error.message} {error.hint}"
+from tests.web.refusals import API, BODY, refused
 
 
 class TestReadByAnyone:
@@ -245,62 +232,3 @@ class TestSubmissions:
             assert client.post(f"{API}/submissions", json=BODY | {"source": ""}).status_code == 400
         refused(client.post(f"{API}/submissions", json=BODY), 429, "too_many")
         assert call(bob).post(f"{API}/submissions", json=BODY).status_code == 201
-
-
-class TestBadRequests:
-    @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"text"', b"null", b"\xff\xfe", b"[" * 100_000])
-    def test_malformed(self, call: Visit, ada: User, body: bytes) -> None:
-        answer = call(ada).post(f"{API}/submissions", data=body, content_type="application/json")
-        refused(answer, 400, "bad_request")
-
-    def test_says_what_is_wrong_and_never_repeats_it(self, call: Visit, ada: User) -> None:
-        body = {"challenge": "sesame", "source": ["open"], "filename": "a.py"}
-        message = refused(call(ada).post(f"{API}/submissions", json=body), 400, "bad_request")
-        assert "source" in message
-        assert "sesame" not in message
-        assert "open" not in message.replace("openapi", "")
-
-    def test_password_is_not_repeated(self, call: Visit) -> None:
-        answer = call(None).post(f"{API}/tokens", json={"name": "ada", "password": {"secret": "hunter2"}})
-        assert "hunter2" not in refused(answer, 400, "bad_request")
-
-    @pytest.mark.parametrize("name", ["\ud800", "a\0b", "x" * 100_000])
-    def test_odd_names(self, call: Visit, name: str) -> None:
-        answer = call(None).post(f"{API}/tokens", json={"name": name, "password": "\ud800"})
-        assert answer.status_code in (400, 401), answer.text
-
-    def test_too_large(self, call: Visit, ada: User) -> None:
-        answer = call(ada).post(
-            f"{API}/submissions", data=b"x" * (limits.REQUEST_BYTES + 1), content_type="application/json"
-        )
-        refused(answer, 413, "too_large")
-
-    def test_unknown_address(self, call: Visit) -> None:
-        refused(call(None).get(f"{API}/nothing"), 404, "not_found")
-
-    def test_wrong_method(self, call: Visit) -> None:
-        answer = call(None).delete(f"{API}/challenges")
-        refused(answer, 405, "method_not_allowed")
-        assert "GET" in answer.headers["Allow"]
-
-    @pytest.mark.parametrize("query", ["limit=0", "limit=x", "offset=-1", "unknown=1"])
-    def test_bad_query(self, call: Visit, ada: User, query: str) -> None:
-        refused(call(ada).get(f"{API}/submissions?{query}"), 400, "bad_request")
-
-    def test_our_failure_tells_nothing(
-        self,
-        call: Visit,
-        platform: Platform,
-        monkeypatch: pytest.MonkeyPatch,
-        caplog: pytest.LogCaptureFixture,
-    ) -> None:
-        def broken(_: object) -> None:
-            raise RuntimeError("the secret is 42")
-
-        monkeypatch.setattr("grader.service.catalogue.list_challenges", broken)
-        message = refused(call(None).get(f"{API}/challenges"), 500, "internal")
-        assert "42" not in message
-        assert "the secret is 42" in caplog.text
-        page = call(None).get("/")
-        assert page.status_code == 500
-        assert "42" not in page.text

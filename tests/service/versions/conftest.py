@@ -1,0 +1,28 @@
+"""The platform of these tests runs on every database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from argon2 import PasswordHasher
+
+from grader.service import accounts
+from grader.service.platform import Platform, open_platform
+from tests.records.conftest import empty_url, postgres_url  # noqa: F401 - fixtures
+from tests.service.world import make_settings
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What hashing should cost is not tested here, and each test makes accounts."""
+    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(accounts, "_hasher", lambda: quick)
+
+
+@pytest.fixture
+def platform(tmp_path: Path, redis_url: str, empty_url: str) -> Iterator[Platform]:  # noqa: F811
+    platform = open_platform(make_settings(tmp_path, redis_url, database_url=empty_url))
+    yield platform
+    platform.close()

@@ -1,0 +1,111 @@
+"""Judging again, on every database: whose it is, what it orders, and what changes is seen before it is shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.errors import Conflict
+from grader.records import leases
+from grader.records.claims import claim
+from grader.records.engine import writing
+from grader.records.models import utcnow
+from grader.schemas.report import Language, Verdict
+from grader.schemas.submission import State
+from grader.service import versions
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.rejudge import compare, rejudge
+from grader.service.submissions import list_submissions
+from grader.service.submit import submit
+from tests.service.versions.scenes import SLUG, at_once, judge, judged, raise_version
+from tests.service.world import body
+
+
+def test_judging_again_is_nobodys_attempt(platform: Platform, student: User, staff: User) -> None:
+    judged(platform, student)
+    raise_version(platform)
+    rejudge(platform, staff, SLUG)
+    for _ in range(4):
+        view = submit(platform, student, body())
+    assert view.position == 4, "behind its author's own, ahead of what is judged again"
+    listed = list_submissions(platform, student)
+    assert listed.total == 5
+    assert len(listed.submissions) == 5
+    assert list_submissions(platform, staff, everyone=True).total == 5
+
+
+def test_ordering_twice_orders_once(platform: Platform, student: User, staff: User) -> None:
+    judged(platform, student)
+    judged(platform, student, None)
+    raise_version(platform)
+    assert rejudge(platform, staff, SLUG).queued == 2
+    again = rejudge(platform, staff, SLUG)
+    assert (again.queued, again.waiting) == (0, 2)
+
+
+def test_only_what_stands_on_a_board(platform: Platform, student: User, other: User, staff: User) -> None:
+    judged(platform, student, 10.0)
+    judged(platform, student, 12.0)
+    judged(platform, student, None)
+    judged(platform, other, 9.0)
+    raise_version(platform)
+    assert rejudge(platform, staff, SLUG, ranked=True).queued == 2
+
+
+def test_what_changes_is_compared_before_anyone_sees_it(
+    platform: Platform, student: User, other: User, staff: User
+) -> None:
+    judged(platform, student, 10.0)
+    judged(platform, student, None)
+    judged(platform, other, 20.0)
+    with pytest.raises(Conflict, match="nothing to compare"):
+        compare(platform, staff, SLUG)
+    raise_version(platform)
+    before = compare(platform, staff, SLUG)
+    assert (before.judged, before.not_ordered, before.before, before.after) == (0, 3, 1, 2)
+    rejudge(platform, staff, SLUG)
+    judge(platform, 30.0)  # authors take turns, and bob had fewer lately
+    judge(platform, None)
+    found = compare(platform, staff, SLUG)
+    assert (found.judged, found.waiting, found.failed, found.not_ordered) == (2, 1, 0, 0)
+    judge(platform, 11.0)
+    found = compare(platform, staff, SLUG)
+    assert (found.judged, found.shown, found.median_time_ratio) == (3, 1, 1.5)
+    assert [
+        (it.user, it.before.verdict, it.after and it.after.verdict, it.verdict_changed, it.time_ratio)
+        for it in sorted(found.submissions, key=lambda it: (it.user, it.before.verdict or ""))
+    ] == [
+        ("ada", Verdict.ACCEPTED, Verdict.WRONG_ANSWER, True, None),
+        ("ada", Verdict.WRONG_ANSWER, Verdict.ACCEPTED, True, None),
+        ("bob", Verdict.ACCEPTED, Verdict.ACCEPTED, False, 1.5),
+    ]
+    assert [it.verdict_changed for it in found.submissions] == [True, True, False]
+    assert {it.user: (it.before, it.after) for it in found.ranks} == {"ada": (1, 1), "bob": (2, 2)}
+    versions.publish(platform, staff, SLUG)
+    later = compare(platform, staff, SLUG)
+    assert (later.before, later.after, later.shown) == (1, 2, 2), "it can be looked up afterwards"
+
+
+def test_what_failed_of_ours_is_told_and_ordered_again(
+    platform: Platform, student: User, staff: User
+) -> None:
+    judged(platform, student)
+    raise_version(platform)
+    rejudge(platform, staff, SLUG)
+    with writing(platform.sessions) as session:
+        held = claim(session, "cpu", [Language.TRITON], "test", utcnow(), 60.0)
+        assert held is not None
+        state = leases.give_back(session, held.id, held.attempt, utcnow(), error="a full disk", cap=1)
+        assert state is State.FAILED
+    assert compare(platform, staff, SLUG).failed == 1
+    assert rejudge(platform, staff, SLUG).queued == 1
+    judge(platform, 5.0)
+    found = compare(platform, staff, SLUG)
+    assert (found.failed, found.judged) == (0, 1)
+
+
+def test_orders_that_come_together_order_once(platform: Platform, student: User, staff: User) -> None:
+    judged(platform, student)
+    judged(platform, student)
+    raise_version(platform)
+    assert sum(it.queued for it in at_once(lambda: rejudge(platform, staff, SLUG))) == 2
