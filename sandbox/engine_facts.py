@@ -6,16 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+# What the engine can bound, by its own name. Where it cannot, it makes the box all the same and leaves the limit out.
+LIMITS = {
+    "MemoryLimit": "memory",
+    "SwapLimit": "swap",
+    "PidsLimit": "processes",
+    "CpuCfsQuota": "processor time",
+}
+
 
 @dataclass(frozen=True)
 class EngineFacts:
     """``options``: the names of the engine's security options, such as ``seccomp``, ``apparmor``, ``userns``.
-    ``runtimes``: the programs that it can run a container with. ``cgroup``: 1 or 2, the host's control groups."""
+    ``runtimes``: the programs that it can run a container with. ``cgroup``: 1 or 2, the host's control groups.
+    ``unbounded``: values of ``LIMITS`` that it cannot set on this host. ``cdi``: it knows devices by name.
+    """
 
     runtimes: tuple[str, ...]
     cgroup: int
     options: frozenset[str]
     version: str = ""
+    unbounded: tuple[str, ...] = ()
+    cdi: bool = False
 
     @classmethod
     def of(cls, info: Mapping[str, Any]) -> EngineFacts:
@@ -29,6 +41,9 @@ class EngineFacts:
             cgroup=2 if str(info.get("CgroupVersion")) == "2" else 1,
             options=frozenset(value for key, _, value in pairs if key == "name"),
             version=str(info.get("ServerVersion") or ""),
+            # An engine that does not speak of a limit is taken to set it.
+            unbounded=tuple(what for key, what in LIMITS.items() if info.get(key) is False),
+            cdi=bool(info.get("CDISpecDirs")),
         )
 
     def sentence(self, runtime: str) -> str:

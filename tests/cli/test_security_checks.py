@@ -78,6 +78,8 @@ def test_a_good_engine_is_well() -> None:
         (EngineFacts(("runc",), 1, GOOD.options - {"seccomp"}, "27.0"), "seccomp", Level.BAD),
         (EngineFacts(("runc",), 1, GOOD.options - {"apparmor"}, "27.0"), "confinement", Level.WARN),
         (EngineFacts(("runc",), 1, GOOD.options - {"userns"}, "27.0"), "users", Level.WARN),
+        (EngineFacts(("runc",), 1, GOOD.options, "27.0", ("swap",)), "control groups", Level.WARN),
+        (EngineFacts(("runc",), 1, GOOD.options, "27.0", ("memory", "swap")), "control groups", Level.BAD),
         (EngineFacts(("crun",), 1, GOOD.options, "27.0"), "runtime", Level.BAD),
     ],
 )
@@ -87,7 +89,7 @@ def test_what_an_engine_lacks_is_told(facts: EngineFacts, name: str, level: Leve
 
 def test_control_groups_are_told() -> None:
     told = {check.name: check.text for check in engine.judge(GOOD, "runc")}
-    assert told["control groups"] == "version 2"
+    assert told["control groups"] == "version 2, and every limit of a box holds"
 
 
 def test_without_an_engine_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,12 +16,14 @@ from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import container, memory_kills, runtime, seccomp
 from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.choose import make_boxes
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 from grader.sandbox.docker_box import DockerBox
 from grader.sandbox.docker_engine import engine
 from grader.sandbox.engine_facts import EngineFacts
 from grader.sandbox.gpu import Gpu
 from grader.sandbox.toolkit import nvcc_version
+from tests.components import need
 from tests.sandbox.talk import ask
 from tests.sandbox.test_nvcc import FOOTER, SOURCE
 
@@ -390,6 +392,14 @@ def test_the_engine_says_its_control_groups() -> None:
     assert facts.sentence("runc") == "docker: runc, control groups 1, users remapped"
 
 
+def test_limits_that_the_engine_leaves_out_are_known() -> None:
+    assert EngineFacts.of({"MemoryLimit": True, "SwapLimit": False, "PidsLimit": False}).unbounded == (
+        "swap",
+        "processes",
+    )
+    assert EngineFacts.of({}).unbounded == ()
+
+
 def ended(monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], kills: int) -> BoxEnd:
     """How a box says it ended whose engine says ``state``, after ``kills`` of the kernel's since it began."""
     box = object.__new__(DockerBox)
@@ -462,3 +472,14 @@ def test_a_box_is_run_by_the_chosen_runtime(docker_boxes: BoxMaker, start: Start
     assert made["Runtime"] == "runc"
     assert made["IpcMode"] == "none"
     assert set(container.MASKED) == set(made["MaskedPaths"])
+
+
+@docker
+@pytest.mark.parametrize("kind", ["docker", "auto"])
+def test_no_other_box_is_made_where_the_chosen_runtime_is_missing(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("docker")
+    monkeypatch.setenv("GRADER_RUNTIME", "no-such-runtime")
+    with pytest.raises(BoxUnavailable, match="no runtime 'no-such-runtime'"):
+        make_boxes(kind)

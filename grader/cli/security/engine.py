@@ -133,7 +133,18 @@ def _users(facts: EngineFacts) -> Check:
 
 
 def _groups(facts: EngineFacts) -> Check:
-    return Check(AREA, "control groups", Level.OK, f"version {facts.cgroup}")
+    if not facts.unbounded:
+        return Check(
+            AREA, "control groups", Level.OK, f"version {facts.cgroup}, and every limit of a box holds"
+        )
+    text = (
+        f"version {facts.cgroup}; this host sets no limit on {', '.join(facts.unbounded)}: a box may take all"
+    )
+    if facts.unbounded == ("swap",):
+        mend = "Boot with swapaccount=1, or run without swap."
+        return Check(AREA, "control groups", Level.WARN, text, mend)
+    mend = "Enable the controllers memory, pids and cpu for the engine (rootless: delegate them to its user)."
+    return Check(AREA, "control groups", Level.BAD, text, mend)
 
 
 def _runtime(facts: EngineFacts, runtime: str) -> Check:

@@ -1,0 +1,68 @@
+"""What the engine's answers mean, where a real engine would rarely give them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import docker.errors
+import pytest
+import requests
+
+from grader.errors import BoxUnavailable
+from grader.sandbox.docker_engine import Engine
+from grader.sandbox.frames import Frames
+
+
+def framed(*parts: bytes) -> bytes:
+    return b"".join(b"\x01\0\0\0" + len(part).to_bytes(4, "big") + part for part in parts)
+
+
+@pytest.mark.parametrize("size", [1, 3, 8, 9, 1000])
+def test_frames_are_taken_in_pieces_of_any_size(size: int) -> None:
+    stream = framed(b"hello ", b"", b"x" * 300, b"end")
+    frames = Frames()
+    pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
+    assert (
+        b"".join(part for piece in pieces for part in frames.feed(piece)) == b"hello " + b"x" * 300 + b"end"
+    )
+
+
+def test_a_header_that_never_ends_holds_no_memory() -> None:
+    frames = Frames()
+    assert b"".join(frames.feed(b"\x01\0\0\0\xff\xff\xff\xff")) == b""
+    assert sum(len(part) for _ in range(100) for part in frames.feed(b"x" * 1000)) == 100_000
+    assert not frames._held
+
+
+class Client:
+    """Answers a kill as told; the container is over after so many waits, or never."""
+
+    def __init__(self, status: int, over: bool) -> None:
+        self._status, self._over = status, over
+
+    def kill(self, _container: str) -> None:
+        response = requests.Response()
+        response.status_code = self._status
+        raise docker.errors.APIError("tried to kill container", response)
+
+    def wait(self, _container: str, timeout: float) -> dict[str, Any]:
+        if not self._over:
+            raise requests.ReadTimeout
+        return {"StatusCode": 137}
+
+
+def engine_with(client: Client) -> Engine:
+    made = object.__new__(Engine)
+    made.client = client
+    return made
+
+
+def test_a_box_that_dies_slowly_was_killed() -> None:
+    assert engine_with(Client(500, over=True)).kill("box") is True
+    with pytest.raises(BoxUnavailable, match="could not kill a box"):
+        engine_with(Client(500, over=False)).kill("box")
+
+
+@pytest.mark.parametrize("status", [404, 409])
+def test_a_box_that_was_over_was_not_killed(status: int) -> None:
+    assert engine_with(Client(status, over=True)).kill("box") is False
