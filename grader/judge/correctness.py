@@ -43,20 +43,26 @@ class Suite:
     stop_at_failure: bool = False
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
+    _fresh: int = 0
 
-    def run(self, remote: Remote) -> Remote | None:
-        """Judge all cases, beginning with ``remote``. Returns a living box that the last case left usable."""
-        current: Remote | None = remote
-        fresh = 0
-        for number, case in enumerate(self.cases):
-            if self.stop_at_failure and self.reports and self.reports[-1].verdict is not CaseVerdict.ACCEPTED:
+    @property
+    def passed(self) -> bool:
+        """Whether every case so far was."""
+        return all(it.verdict is CaseVerdict.ACCEPTED for it in self.reports)
+
+    def run(self, remote: Remote | None, cases: Sequence[Case] | None = None) -> Remote | None:
+        """Judge ``cases`` (all of them unless given), beginning with ``remote``, or in a fresh box. Returns a living
+        box that the last case left usable. Call it again for further cases; the fresh boxes are for all together."""
+        current = remote
+        for case in self.cases if cases is None else cases:
+            if self.stop_at_failure and not self.passed:
                 break
-            self.on_case(number, len(self.cases), "a hidden case" if case.hidden else case.name)
+            self.on_case(len(self.reports), len(self.cases), case.name)
             if current is None:
-                if fresh >= self.fresh_boxes:
-                    self._record(case, None, faults.not_run(fresh), None, "", None)
+                if self._fresh >= self.fresh_boxes:
+                    self._record(case, None, faults.not_run(self._fresh), None, "", None)
                     continue
-                fresh += 1
+                self._fresh += 1
                 try:
                     current = self.start()
                 except LoadFailed as failed:
@@ -69,7 +75,7 @@ class Suite:
                     continue
             if not self._judge(current, case):
                 current = None
-        self.on_case(len(self.cases), len(self.cases), "")
+        self.on_case(len(self.reports), len(self.cases), "")
         return current
 
     def _judge(self, remote: Remote, case: Case) -> bool:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from grader.challenge.cases import Case, Category
+from grader.challenge.cases import Case
 from grader.challenge.model import Workload
 from grader.errors import JudgeFailure, LanguageNotServed
-from grader.judge import faults
 from grader.judge.assembly import TimedWorkload, flags_of, score_of, verdict_of, workload_report
 from grader.judge.channel import ChannelError
 from grader.judge.compilation import compile_error, request_of, result_of
@@ -22,12 +21,13 @@ from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.remote import Remote
 from grader.judge.request import CPU, Request
 from grader.judge.survey import survey
+from grader.judge.timed_case import failed_workload
 from grader.judge.timing import ControlRound, Measured, Own, Stopwatch, WrongInTiming, settle
 from grader.judge.tuning import tune
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult, compile_cuda
 from grader.schemas.hardware import KernelUsage
-from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Verdict, WorkloadReport
+from grader.schemas.report import CaseReport, Language, Report, Verdict, WorkloadReport
 from grader.schemas.submission import ProgressView, State
 
 Baselines = dict[str, dict[str, float]]
@@ -89,11 +89,14 @@ class Session:
                 "Submit to a server whose workers have a GPU, or judge the Triton version here.",
             )
         before = self._control_ahead() if self.request.timing else None
-        last, cases = self._test()
-        failed = any(it.verdict is not CaseVerdict.ACCEPTED for it in cases)
-        if last is None or failed or before is None:
-            return Outcome(report=self._report(verdict_of(cases), cases=cases, log=log))
-        return self._time(last, cases, log, before)
+        suite = self._suite()
+        with self._clock("box"):
+            remote = self._launcher.submission()
+        last = self._test(suite, remote, [it for it in self.request.cases if not it.hidden])
+        if last is not None and suite.passed and before is not None:
+            return self._time(last, suite, log, before)
+        self._test(suite, last, self._hidden())
+        return self._outcome(suite.reports, log)
 
     def _compile(self) -> CompileResult:
         """The library of a CUDA source: what it was compiled to ahead, else what a box of its own makes of it now."""
@@ -112,12 +115,9 @@ class Session:
             request.challenge, request.device, compiled, len(request.cases), self._environment()
         )
 
-    def _test(self) -> tuple[Remote | None, list[CaseReport]]:
-        """Run every case. Returns a box that may go on, where one lives, and what was found."""
+    def _suite(self) -> Suite:
         self._tell(State.TESTING, 0, len(self.request.cases), "loading")
-        with self._clock("box"):
-            remote = self._launcher.submission()
-        suite = Suite(
+        return Suite(
             challenge=self.request.challenge,
             cases=self.request.cases,
             seed_of=self.request.seed_of,
@@ -126,10 +126,22 @@ class Session:
             device=self.device,
             warm_up=self.device.warm_up_cases(self.request.language),
         )
+
+    def _test(self, suite: Suite, remote: Remote | None, cases: Sequence[Case]) -> Remote | None:
+        """Run these cases. Returns a box that may go on, where one lives."""
         with self._clock("cases"):
-            last = suite.run(remote)
+            last = suite.run(remote, cases)
         self.own_seconds = suite.own_seconds
-        return last, suite.reports
+        return last
+
+    def _hidden(self) -> list[Case]:
+        """The cases that come last of all: whoever has seen them must have nothing left to say that its author may
+        read, neither an error's text nor an operation's name."""
+        return [it for it in self.request.cases if it.hidden]
+
+    def _outcome(self, cases: Sequence[CaseReport], log: str) -> Outcome:
+        """Of a submission that is not timed, or not for good."""
+        return Outcome(report=self._report(verdict_of(cases), cases=cases, log=log))
 
     def _control_ahead(self) -> Control:
         """Half of the control's rounds, before the submission is alive."""
@@ -144,8 +156,9 @@ class Session:
         except ChannelError as error:
             raise JudgeFailure(f"the control's box failed: {error}") from error
 
-    def _time(self, subject: Remote, cases: list[CaseReport], log: str, control: Control) -> Outcome:
-        """Time every workload; then, with the submission gone, the control's other half and missing baselines."""
+    def _time(self, subject: Remote, suite: Suite, log: str, control: Control) -> Outcome:
+        """Time every workload, and judge the hidden cases; then, with the submission gone, the control's other half and
+        missing baselines."""
         own: list[tuple[Workload, Own, list[ControlRound]]] = []
         for number, (workload, before) in enumerate(control.halves.values()):
             self._tell(State.TIMING, number, len(control.halves), workload.name)
@@ -153,11 +166,18 @@ class Session:
                 with self._clock("timing"):
                     own.append((workload, self._stopwatch(workload, "own").own(subject), before))
             except (WrongInTiming, ChannelError) as error:
-                cases = [*cases, self._failed_workload(workload, subject, error)]
-                return Outcome(report=self._report(verdict_of(cases), cases=cases, log=log))
+                failed = failed_workload(self.request.challenge, workload, subject, error)
+                subject.close()
+                self._test(suite, None, self._hidden())
+                return self._outcome([*suite.reports, failed], log)
         if self.request.language is Language.TRITON:
             self._survey(subject, [workload for workload, _, _ in own])
-        subject.close()
+        # Nothing that is being timed goes back to being tested.
+        suite.on_case = lambda done, total, _: self._tell(State.TIMING, done, total, "hidden cases")
+        last = self._test(suite, subject, self._hidden())
+        if last is None or not suite.passed:
+            return self._outcome(suite.reports, log)
+        last.close()
         timed = []
         for workload, rounds, before in own:
             with self._clock("control"):
@@ -176,7 +196,9 @@ class Session:
         ]
         left_out = [self.device.fits(self.request.challenge, it.sizes) for it in self.request.workloads]
         detail = " ".join(reason for reason in left_out if reason)
-        report = self._report(Verdict.ACCEPTED, cases=cases, workloads=reports, detail=detail, log=log)
+        report = self._report(
+            Verdict.ACCEPTED, cases=suite.reports, workloads=reports, detail=detail, log=log
+        )
         return Outcome(report=report, baselines=fresh)
 
     def _survey(self, subject: Remote, workloads: Sequence[Workload]) -> None:
@@ -218,33 +240,6 @@ class Session:
             raise JudgeFailure(f"the baseline's box failed: {error}") from error
         after = self._control(control, workload, f"after {mode}")
         return settle(own, before, after, self.device.noise)
-
-    def _failed_workload(
-        self, workload: Workload, remote: Remote, error: WrongInTiming | ChannelError
-    ) -> CaseReport:
-        """A timed call that went wrong, as a case that its seed replays."""
-        case = Case(f"workload {workload.name}", Category.LARGE, dict(workload.sizes))
-        doing = "solve was timed"
-        seed, mismatch = None, None
-        if isinstance(error, ChannelError):
-            limit = self.request.challenge.manifest.limits.case_seconds
-            finding = faults.of_broken_channel(remote, error, doing, limit)
-        elif error.mismatch is None or error.answer.failure is not None:
-            assert error.answer.failure is not None
-            seed, finding = error.seed, faults.of_exception(error.answer.failure, doing)
-        else:
-            seed, mismatch = error.seed, error.mismatch
-            finding = faults.of_mismatch(mismatch, case, error.answer.empty_launches)
-        return CaseReport(
-            name=case.name,
-            category=case.category.value,
-            verdict=finding.verdict,
-            seed=seed,
-            sizes=dict(workload.sizes),
-            detail=finding.detail,
-            hint=finding.hint,
-            mismatch=mismatch,
-        )
 
     def _tell(self, state: State, done: int, total: int, label: str) -> None:
         self.interrupt()

@@ -24,6 +24,9 @@ COURSE = Path(__file__).resolve().parent.parent / "course"
 # Of nobody's secret; the same for every attack, and for the runs of one that is judged several times.
 SEED_KEY = hashlib.sha256(b"the hostile suite").digest()
 
+# What an attack puts before the data of a hidden case that it tells.
+TOLD = "HOSTILE_TOLD_"
+
 DEFENDED, VULNERABLE = "DEFENDED", "VULNERABLE"
 ACCEPTED, REFUSED = "ACCEPTED", "REFUSED"
 # It ended by something that its header does not name: it no longer tries what it says.
@@ -85,6 +88,8 @@ class Range:
             outcome, by, detail = decide(entry, report)
             if secret := leaked(entry, report):
                 outcome, by = VULNERABLE, f"the report shows {secret}"
+            if TOLD in report.redacted().model_dump_json():
+                outcome, by = VULNERABLE, "its author may read of a hidden case"
         except Exception as error:  # an attack may break the judge in any way: that it did is the finding
             outcome = REFUSED if entry.surface == CONTROL else VULNERABLE
             by, detail = "the judge failed", f"{type(error).__name__}: {error}"[:300]
