@@ -33,6 +33,7 @@ class Settings(BaseSettings):
     )
     box: Literal["auto", "docker", "local"] = Field(default="auto", description="what submissions run in")
     runtime: str = Field(default="runc", description="what the Docker engine runs a box with: runc or runsc")
+    gpu_access: str = Field(default="nodes", description="how a Docker box gets its GPU: nodes or cdi")
     host: str = Field(default="127.0.0.1", description="address the web listens on")
     port: int = Field(default=8000, ge=0, le=65535)
     device: str = Field(default="cpu", description="board that a worker without a GPU serves")

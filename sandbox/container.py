@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox import image, seccomp
+from grader.sandbox import gpu_access, image, seccomp
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.gpu import box_environment
 from grader.sandbox.toolkit import cuda_home
@@ -65,11 +65,6 @@ def _tmp_options(spec: BoxSpec) -> str:
     return f"rw,nosuid,nodev,{execution},size={spec.tmp_bytes},nr_inodes={TMP_INODES},{owner}"
 
 
-def _devices(spec: BoxSpec) -> list[str]:
-    """Device files that the box gets: its GPU's, to read and write, never to make nodes of its own."""
-    return [f"{node}:{node}:rw" for node in spec.gpu.nodes] if spec.gpu else []
-
-
 def host_config(client: Any, spec: BoxSpec, binds: list[str], runtime: str = "runc") -> dict[str, Any]:
     """Everything that the engine is told about the box of ``spec``. The limits are the engine's own words for them,
     which it turns into those of control groups version 1 or 2; swap is part of the memory in both."""
@@ -99,7 +94,8 @@ def host_config(client: Any, spec: BoxSpec, binds: list[str], runtime: str = "ru
                 Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),
                 Ulimit(name="fsize", soft=spec.tmp_bytes, hard=spec.tmp_bytes),
             ],
-            devices=_devices(spec),
+            devices=gpu_access.device_files(spec),
+            device_requests=gpu_access.device_requests(spec),
             oom_score_adj=1000,  # where the host runs out of memory, a box goes first
             # What a box prints comes through the attached stream; a log would be a way to write to the host's disk.
             log_config=LogConfig(type="none"),

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox import container, image, runtime
+from grader.sandbox import container, gpu_access, image, runtime
 from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
 from grader.sandbox.docker_engine import engine, is_orphan, labels
 from grader.sandbox.frames import Frames
@@ -237,6 +237,7 @@ class DockerBoxes:
         facts = self.engine.facts()
         self.runtime = runtime.chosen_runtime()
         runtime.check_known(self.runtime, facts)
+        gpu_access.check_access(gpu_access.chosen_access(), facts)
         self.about = facts.sentence(self.runtime)
         self.root = make_folder("docker")
         if facts.remaps_users:

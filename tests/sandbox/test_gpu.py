@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox import container, gpu, local_box
+from grader.errors import BoxUnavailable
+from grader.sandbox import container, gpu, gpu_access, local_box
 from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.engine_facts import EngineFacts
 from grader.sandbox.gpu import Gpu, find_gpus
 
 ONE = Gpu(1, "GPU-b", ("/dev/nvidia1", "/dev/nvidiactl"), "NVIDIA H200")
@@ -50,11 +52,30 @@ def test_no_driver_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_box_is_given_one_gpu_or_none() -> None:
     with_one, without = BoxSpec(Purpose.RUN, gpu=ONE), BoxSpec(Purpose.COMPILE)
-    assert container._devices(with_one) == [
+    assert gpu_access.device_files(with_one) == [
         "/dev/nvidia1:/dev/nvidia1:rw",
         "/dev/nvidiactl:/dev/nvidiactl:rw",
     ]
-    assert container._devices(without) == []
+    assert gpu_access.device_files(without) == []
     for environment in (container.environment, lambda spec: local_box.environment(spec, "/home")):
         assert environment(with_one)["CUDA_VISIBLE_DEVICES"] == "GPU-b"
         assert environment(without)["CUDA_VISIBLE_DEVICES"] == ""
+
+
+def test_by_cdi_a_box_asks_for_its_gpu_by_uuid_and_gets_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(gpu_access.VARIABLE, "cdi")
+    with_one = BoxSpec(Purpose.RUN, gpu=ONE)
+    assert gpu_access.device_files(with_one) == []
+    (request,) = gpu_access.device_requests(with_one)
+    assert (request["Driver"], request["DeviceIDs"]) == ("cdi", ["nvidia.com/gpu=GPU-b"])
+    assert gpu_access.device_requests(BoxSpec(Purpose.COMPILE)) == []
+
+
+def test_an_engine_without_cdi_is_refused_with_a_mend() -> None:
+    old, new = EngineFacts.of({}), EngineFacts.of({"CDISpecDirs": ["/etc/cdi"]})
+    gpu_access.check_access("nodes", old)
+    gpu_access.check_access("cdi", new)
+    with pytest.raises(BoxUnavailable, match="Container Device Interface"):
+        gpu_access.check_access("cdi", old)
+    with pytest.raises(BoxUnavailable, match="toolkit"):
+        gpu_access.check_access("toolkit", new)
