@@ -43,27 +43,40 @@ __device__ float from_below(float value) {
     return threadIdx.x % 32 == 0 ? 0.0f : below;
 }
 
+// How far one glance goes: this many times 32 tiles. The sum so far travels by one glance at a time, each of which takes
+// as long as memory does to answer; so a glance of 32 tiles would hold up the whole scan.
+constexpr int kGlance = 4;
+
 // The sum of all tiles ahead of `tile`. Called by one whole warp: lane 0 looks at the tile just ahead, lane 1 at the
-// one ahead of that, and so on.
+// one ahead of that, and so on; then each at the tile 32 further ahead.
 __device__ float look_back(volatile Notice* notices, int64_t tile) {
     float sum = 0.0f;
-    for (int64_t nearest = tile - 1; nearest >= 0; nearest -= 32) {
-        const int64_t mine = nearest - threadIdx.x;
-        // Ahead of tile 0 there is nothing: a sum so far of 0.
-        Notice notice = static_cast<Notice>(kSumSoFar) << 32;
-        unsigned complete;
-        do {
-            // Those ahead have started before us (see the counter), so they go on, and this ends.
-            if (mine >= 0) notice = notices[mine];
-            complete = __ballot_sync(kAll, notice >> 32 == kSumSoFar);
-            // Lanes beyond the nearest sum so far need not be waited for: it includes them.
-        } while (__any_sync(kAll, notice >> 32 == kNothing && (complete & ((1u << threadIdx.x) - 1)) == 0));
-
-        const bool counts = (complete & ((1u << threadIdx.x) - 1)) == 0;  // up to the nearest sum so far
-        float part = counts ? __uint_as_float(static_cast<unsigned>(notice)) : 0.0f;
-        for (int step = 16; step > 0; step /= 2) part += __shfl_xor_sync(kAll, part, step);
-        sum += part;
-        if (complete != 0) break;
+    for (int64_t nearest = tile - 1; nearest >= 0; nearest -= 32 * kGlance) {
+        Notice seen[kGlance];
+#pragma unroll
+        for (int g = 0; g < kGlance; ++g) {  // all under way before any is looked at
+            const int64_t mine = nearest - 32 * g - threadIdx.x;
+            // Ahead of tile 0 there is nothing: a sum so far of 0.
+            seen[g] = mine >= 0 ? notices[mine] : static_cast<Notice>(kSumSoFar) << 32;
+        }
+#pragma unroll
+        for (int g = 0; g < kGlance; ++g) {
+            const int64_t mine = nearest - 32 * g - threadIdx.x;
+            unsigned complete;
+            for (;;) {
+                complete = __ballot_sync(kAll, seen[g] >> 32 == kSumSoFar);
+                // Lanes beyond the nearest sum so far need not be waited for: it includes them.
+                const bool needed = (complete & ((1u << threadIdx.x) - 1)) == 0;
+                if (!__any_sync(kAll, needed && seen[g] >> 32 == kNothing)) break;
+                // Those ahead have started before us (see the counter), so they go on, and this ends.
+                if (mine >= 0) seen[g] = notices[mine];
+            }
+            const bool counts = (complete & ((1u << threadIdx.x) - 1)) == 0;  // up to the nearest sum so far
+            float part = counts ? __uint_as_float(static_cast<unsigned>(seen[g])) : 0.0f;
+            for (int step = 16; step > 0; step /= 2) part += __shfl_xor_sync(kAll, part, step);
+            sum += part;
+            if (complete != 0) return sum;
+        }
     }
     return sum;
 }

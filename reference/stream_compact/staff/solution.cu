@@ -39,26 +39,38 @@ __device__ int scan_warp(int value) {
     return value;
 }
 
+// How far one glance goes: this many times 32 tiles. The number so far travels by one glance at a time, each of which
+// takes as long as memory does to answer; so a glance of 32 tiles would hold up everything.
+constexpr int kGlance = 4;
+
 // How many elements the tiles ahead of `tile` keep. Called by one whole warp: lane 0 looks at the tile just ahead, lane 1
-// at the one ahead of that, and so on.
+// at the one ahead of that, and so on; then each at the tile 32 further ahead.
 __device__ int64_t look_back(volatile Notice* notices, int64_t tile) {
     const unsigned nearer = (1u << threadIdx.x) - 1;  // lanes that look at tiles nearer than this one's
     int64_t sum = 0;
-    for (int64_t nearest = tile - 1; nearest >= 0; nearest -= 32) {
-        const int64_t mine = nearest - threadIdx.x;
-        Notice notice = kSoFar << kKindShift;  // ahead of tile 0 there is nothing: 0 elements so far
-        unsigned complete;
-        do {
-            // Those ahead have started before us (see the counter), so they go on, and this ends.
-            if (mine >= 0) notice = notices[mine];
-            complete = __ballot_sync(kAll, kind(notice) == kSoFar);
-            // Tiles beyond the nearest number so far need not be waited for: it includes them.
-        } while (__any_sync(kAll, kind(notice) == kNothing && (complete & nearer) == 0));
-
-        long long part = (complete & nearer) == 0 ? number(notice) : 0;
-        for (int step = 16; step > 0; step /= 2) part += __shfl_xor_sync(kAll, part, step);
-        sum += part;
-        if (complete != 0) break;
+    for (int64_t nearest = tile - 1; nearest >= 0; nearest -= 32 * kGlance) {
+        Notice seen[kGlance];
+#pragma unroll
+        for (int g = 0; g < kGlance; ++g) {  // all under way before any is looked at
+            const int64_t mine = nearest - 32 * g - threadIdx.x;
+            seen[g] = mine >= 0 ? notices[mine] : kSoFar << kKindShift;  // ahead of tile 0: 0 elements so far
+        }
+#pragma unroll
+        for (int g = 0; g < kGlance; ++g) {
+            const int64_t mine = nearest - 32 * g - threadIdx.x;
+            unsigned complete;
+            for (;;) {
+                complete = __ballot_sync(kAll, kind(seen[g]) == kSoFar);
+                // Tiles beyond the nearest number so far need not be waited for: it includes them.
+                if (!__any_sync(kAll, kind(seen[g]) == kNothing && (complete & nearer) == 0)) break;
+                // Those ahead have started before us (see the counter), so they go on, and this ends.
+                if (mine >= 0) seen[g] = notices[mine];
+            }
+            long long part = (complete & nearer) == 0 ? number(seen[g]) : 0;
+            for (int step = 16; step > 0; step /= 2) part += __shfl_xor_sync(kAll, part, step);
+            sum += part;
+            if (complete != 0) return sum;
+        }
     }
     return sum;
 }
