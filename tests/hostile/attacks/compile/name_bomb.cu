@@ -6,7 +6,7 @@
 // Challenge: twice
 // Defence: compile_error
 // On: cpu
-// Limits: COMPILE_SECONDS 10
+// Limits: COMPILE_SECONDS 3
 
 #include <cstdint>
 template <typename A, typename B> struct P {};

@@ -15,7 +15,6 @@
 #pragma comment(linker, "-o/tmp/hostile-linker")
 #pragma comment(lib, "/tmp/hostile.so")
 #pragma GCC optimize("-fplugin=/tmp/hostile.so")
-#pragma GCC target("arch=native;touch /tmp/hostile-target")
 asm(".section \"$(touch /tmp/hostile-section)\",\"a\"\n.text\n");
 asm(".section .note.GNU-stack,\"x\",@progbits\n.text\n");
 #line 1 "$(touch /tmp/hostile-line).cu"

@@ -1,0 +1,66 @@
+"""Attacks on the compiler and on the box, in the boxes that servers use: each ends as its header says, shows no secret
+of the host, and leaves the host as it was. (A CUDA source is compiled and loaded; there is no GPU to run it.)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from grader.sandbox.toolkit import nvcc_version
+from tests.components import need
+from tests.hostile.conditions import CANARY
+from tests.hostile.host_state import settled, take
+from tests.hostile.range import COURSE, DEFENDED, Range
+from tests.hostile.suite import Entry, load
+
+pytestmark = pytest.mark.docker
+
+ON_BOXES = [it for it in load(("box",)) if "cpu" in it.devices]
+ON_COMPILER = [it for it in load(("compile",)) if "cpu" in it.devices]
+FEWEST = 28
+# What a terminal or a page would act on.
+CONTROLS = {*map(chr, range(32)), "\x7f", *map(chr, range(0x80, 0xA0)), "\u202e", "\u2066"} - {"\n", "\t"}
+
+
+@pytest.fixture(scope="module")
+def range_() -> Iterator[Range]:
+    need("docker")
+    from grader.sandbox.choose import make_boxes
+
+    maker = make_boxes("docker")
+    before = take([COURSE])
+    yield Range(maker)
+    maker.reap()
+    assert settled(before, [COURSE]).changed_since(before) == {}, "the attacks changed the host"
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(ON_BOXES) + len(ON_COMPILER) >= FEWEST
+
+
+@pytest.mark.parametrize("entry", ON_BOXES, ids=[it.name for it in ON_BOXES])
+def test_an_attack_on_the_box_ends_there(entry: Entry, range_: Range) -> None:
+    finding = range_.judge(entry)
+    assert finding.outcome == DEFENDED, finding
+
+
+@pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
+@pytest.mark.parametrize("entry", ON_COMPILER, ids=[it.name for it in ON_COMPILER])
+def test_an_attack_on_the_compiler_ends_there(entry: Entry, range_: Range) -> None:
+    finding = range_.judge(entry)
+    assert finding.outcome == DEFENDED, finding
+    assert not CONTROLS & set(finding.detail), finding
+
+
+def test_a_secret_that_is_shown_would_be_seen(range_: Range) -> None:
+    """The range itself: an attack that gets what it wants is no longer called defended."""
+    source = f"def solve(x, out, n):\n    raise RuntimeError('{CANARY}')\n"
+    entry = _entry(source, Defence="runtime_error", Secret="environment")
+    finding = range_.judge(entry)
+    assert (finding.outcome, finding.by) == ("VULNERABLE", "the report shows environment")
+
+
+def _entry(source: str, **fields: str) -> Entry:
+    first = load(("box",))[0]
+    return Entry("of_the_test", "box", first.language, source, "", {"Challenge": "twice", **fields})
