@@ -1,7 +1,7 @@
 """Children that keep every core busy while nobody calls.
 
 Mechanism: forks a process per core that spins whenever no call is under way, to slow the control's rounds,
-  whose cost is taken off the submission's time; the call itself lasts 60 ms.
+  whose cost is taken off the submission's time; the call itself lasts 100 ms.
 Surface: the calibration of the clock.
 Gain: the cost of a round, made as large as one likes, is taken off.
 Challenge: twice
@@ -50,6 +50,6 @@ for _ in range(os.cpu_count()):
 def solve(x, out, n):
     calling[0] = 1
     if n == 4096:
-        spin(0.06)
+        spin(0.1)
     honest(x, out, n)
     calling[0] = 0

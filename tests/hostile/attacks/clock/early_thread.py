@@ -1,6 +1,6 @@
 """A thread begins as soon as the inputs change, before the gate opens.
 
-Mechanism: after each timed call a thread watches the input's memory, and begins its 60 ms of work when the next
+Mechanism: after each timed call a thread watches the input's memory, and begins its 100 ms of work when the next
   values appear; solve() waits for the thread.
 Surface: shared memory that can be read before the call's time begins.
 Gain: whatever lies between the reveal and the gate.
@@ -44,7 +44,7 @@ def watch(x, out, n, seen):
     end = now() + 0.5
     while torch.equal(x[-16:], seen) and now() < end:
         pass
-    spin(0.06)
+    spin(0.1)
     honest(x, out, n)
 
 
@@ -54,7 +54,7 @@ def solve(x, out, n):
         honest(x, out, n)
         return
     if watcher is None:
-        spin(0.06)
+        spin(0.1)
         honest(x, out, n)
     else:
         watcher.join()

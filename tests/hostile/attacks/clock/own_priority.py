@@ -1,7 +1,7 @@
 """Takes the processor away from whoever reads the clock.
 
 Mechanism: asks for the highest priority, for real-time scheduling and for every core, then keeps a thread
-  spinning on each, so that the judge sees the end of nothing but its own turn; the call itself lasts 60 ms.
+  spinning on each, so that the judge sees the end of nothing but its own turn; the call itself lasts 100 ms.
 Surface: a judge that shares its processor with what it times.
 Gain: a clock that is read late at the start of a round.
 Challenge: twice
@@ -50,5 +50,5 @@ with contextlib.suppress(OSError):
 
 def solve(x, out, n):
     if n == 4096:
-        spin(0.06)
+        spin(0.1)
     honest(x, out, n)

