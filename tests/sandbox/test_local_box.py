@@ -12,8 +12,10 @@ from pathlib import Path
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
 from tests.sandbox.talk import ask, within
 
+# What a shell starts in the background ignores SIGINT, and so would this parent of tests that run there.
 PARENT = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.choose import make_boxes
 from tests.sandbox.talk import ask
@@ -33,7 +35,7 @@ def start_parent(kind: str) -> tuple[subprocess.Popen[str], str, int]:
 
 def end_parent(parent: subprocess.Popen[str], number: int) -> None:
     parent.send_signal(number)
-    parent.wait(60)  # an engine that ends containers of others first takes its time
+    parent.wait(20)
     assert parent.stdout is not None
     parent.stdout.close()
 
