@@ -226,7 +226,9 @@ class _Compilation:
             self._interrupt()
             left = self._deadline - time.monotonic()
             ready = poll.poll(max(0.0, min(left, ASK_SECONDS)) * 1000)
-            if left <= 0:  # whether or not something came: a box that drips is stopped like one that is silent
+            if (
+                left <= 0
+            ):  # whether or not something came: a box that drips is stopped like one that is silent
                 return f"[the compiler took longer than {_wall_seconds():g} seconds and was stopped]"
             for descriptor, _ in ready:
                 if descriptor != pipe:
