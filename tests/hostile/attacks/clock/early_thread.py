@@ -7,7 +7,7 @@ Gain: whatever lies between the reveal and the gate.
 Challenge: twice
 Timed: yes
 Takes: 50 ms
-Defence: charged
+Defence: charged, runtime_error
 """
 
 import os
