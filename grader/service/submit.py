@@ -126,4 +126,5 @@ def _filename(name: str, language: Language) -> str:
             f"The file's name has {len(clean)} characters; {limits.FILENAME_CHARS} are the most.",
             "Rename it.",
         )
-    return clean or f"solution{language.suffix}"
+    # Dots alone name folders.
+    return clean if clean.strip(".") else f"solution{language.suffix}"

@@ -131,6 +131,12 @@ def test_of_a_path_the_name_is_kept(platform: Platform, student: User, sent: str
     assert submit(platform, student, body(filename=sent)).filename == kept
 
 
+@pytest.mark.parametrize("dots", ["..", "a/..", ".", "..."])
+def test_a_name_of_dots_is_none(platform: Platform, student: User, dots: str) -> None:
+    sent = body(filename=dots, language="triton")
+    assert submit(platform, student, sent).filename == "solution.py"
+
+
 def test_cuda_goes_to_the_first_device_with_a_gpu(tmp_path: Path, redis_url: str) -> None:
     platform = open_platform(make_settings(tmp_path, redis_url, devices="cpu, h200"))
     from grader.service.accounts import create_user

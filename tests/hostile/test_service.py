@@ -1,0 +1,34 @@
+"""Attacks on web, API and command line: each file of attacks/service says what it tries, and names what it gained."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from tests.hostile.service import Service
+from tests.web.conftest import Visit, _quick_passwords, ada, app, bob, call, platform, visit  # noqa: F401
+
+FOLDER = Path(__file__).parent / "attacks" / "service"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
+
+
+@pytest.fixture
+def service(platform: Platform, ada: User, bob: User, visit: Visit, call: Visit) -> Service:  # noqa: F811
+    return Service(platform, ada, visit(ada), call(ada), call(bob))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_gained(name: str, service: Service) -> None:
+    attack = importlib.import_module(f"tests.hostile.attacks.service.{name}")
+    assert attack.attempt(service) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_says_what_it_tries(name: str) -> None:
+    told = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text())) or ""
+    assert all(f"\n{field}: " in told for field in ("Mechanism", "Surface", "Gain"))
