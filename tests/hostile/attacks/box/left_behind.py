@@ -6,6 +6,7 @@ Surface: a host that ends a group or a session of processes, not a box.
 Gain: a process that is alive while the next submission is judged: it can slow it, watch it, or answer for it.
 Challenge: twice
 Defence: runtime_error
+Box: docker
 """
 
 import os

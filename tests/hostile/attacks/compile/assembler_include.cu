@@ -7,6 +7,7 @@
 // Challenge: twice
 // Defence: compile_error
 // On: cpu
+// Box: docker
 // Secret: /etc/passwd, /etc/shadow
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 // Challenge: twice
 // Defence: compile_error
 // On: cpu
+// Box: docker
 
 #include <cstdint>
 #if __has_include("/etc/shadow") || __has_include("/etc/machine-id")

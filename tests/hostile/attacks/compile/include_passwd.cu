@@ -6,6 +6,7 @@
 // Challenge: twice
 // Defence: compile_error
 // On: cpu
+// Box: docker
 // Secret: /etc/passwd, /etc/shadow, /etc/hostname
 
 #include <cstdint>
