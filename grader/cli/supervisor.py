@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grader.cli.terminal import say
+from grader.queue.asked import Asked
 
 # A worker that is judging lets go of its submission first; longer than this is a hang.
 STOP_SECONDS = 10.0
@@ -101,7 +102,7 @@ def ended(code: int) -> str:
 @contextmanager
 def asked_to_end() -> Iterator[threading.Event]:
     """An event that SIGINT and SIGTERM set; the old handlers come back afterwards."""
-    asked = threading.Event()
+    asked = Asked()
     kinds = (signal.SIGINT, signal.SIGTERM)
     old = [signal.signal(kind, lambda *_: asked.set()) for kind in kinds]
     try:

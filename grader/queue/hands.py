@@ -53,7 +53,13 @@ class Hands:
         self._back_in_queue(held, state)
 
     def fail(self, held: Claim, error: str, report: Report | None) -> None:
-        """Give it back after a failure of ours, which is counted."""
+        """Give it back after a failure of ours, which is counted; not where this worker ends, since what ends it often
+        ends its judge and its boxes a moment earlier.
+        """
+        if self._stopping.is_set():
+            log.warning("failure_while_stopping", error=error)
+            self.let_go(held)
+            return
         cap = self._platform.settings.attempts
         state = self.write(
             lambda session: leases.give_back(

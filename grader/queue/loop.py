@@ -9,25 +9,34 @@ import secrets
 import signal
 import threading
 from collections.abc import Sequence
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
 
 import structlog
 from redis import Redis, RedisError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from rq import Queue, SimpleWorker
-from rq.exceptions import StopRequested
+from rq.exceptions import DequeueTimeout, StopRequested
 from rq.serializers import JSONSerializer
 from rq.timeouts import BaseDeathPenalty
+from rq.worker import WorkerStatus
+
+from grader.queue.asked import Asked
 
 if TYPE_CHECKING:
     from types import FrameType
+
+    from rq.job import Job
 
 log = structlog.get_logger(__name__)
 
 # Between two tries to reach a Redis that is away.
 _RECONNECT_SECONDS = 1.0
 # So long does an idle worker wait for a ticket before it looks again whether it shall stop.
-_WAIT_SECONDS = 5
+_WAIT_SECONDS = 1
+# A Redis that does not answer for so long beyond that is away.
+_ANSWER_SECONDS = 2
 
 
 class _NoDeathPenalty(BaseDeathPenalty):
@@ -43,38 +52,57 @@ class _NoDeathPenalty(BaseDeathPenalty):
 
 
 class _TicketWorker(SimpleWorker):
-    """RQ's loop, in this process, with our way to stop."""
+    """RQ's loop, in this process, with our way to stop.
+
+    A signal only leaves word. An exception raised from a handler comes up wherever Python is just then: it is lost in
+    a finalizer, and in every "except Exception: pass" of the clients below us, or it drops a ticket between Redis and
+    the job. So nothing here waits for long, and who waits looks for that word in between.
+    """
 
     death_penalty_class = _NoDeathPenalty
-    max_connection_wait_time = 5.0
-    in_job = False
 
     @property
     def dequeue_timeout(self) -> int:
         return _WAIT_SECONDS
 
-    def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
-        """Called before each wait for a ticket. The exception by which a signal ends an idle worker can get lost where
-        Python raises it, in a finalizer for one: then it ends here.
-        """
-        if self._stop_requested and not self.in_job:
-            raise StopRequested
-        super().heartbeat(timeout, pipeline)
+    @property
+    def connection_timeout(self) -> int:
+        return _WAIT_SECONDS + _ANSWER_SECONDS
 
-    def execute_job(self, job: Any, queue: Any) -> None:
-        self.in_job = True
+    def dequeue_job_and_maintain_ttl(
+        self, timeout: int | None, max_idle_time: int | None = None
+    ) -> tuple[Job, Queue] | None:
+        """The next ticket, which is served in any case; None where the worker shall stop, and without ``timeout``
+        where there is no ticket.
+
+        RQ's own waits on through a stop, and within itself for a Redis that is away. ``max_idle_time`` is not used.
+        """
         try:
-            super().execute_job(job, queue)
-        finally:
-            self.in_job = False
+            self.set_state(WorkerStatus.IDLE)
+            while not self._stop_requested:
+                self.heartbeat()
+                if self.should_run_maintenance_tasks:
+                    self.run_maintenance_tasks()  # type: ignore[no-untyped-call]
+                with suppress(DequeueTimeout):
+                    return self._dequeue(timeout)
+        except RedisError as error:
+            log.warning("redis_away", error=str(error))
+            raise StopRequested from error  # of this loop: the one around it comes back
+        return None
+
+    def _dequeue(self, timeout: int | None) -> tuple[Job, Queue] | None:
+        found = Queue.dequeue_any(
+            self._ordered_queues, timeout, connection=self.connection, serializer=self.serializer
+        )
+        if found is not None:
+            found[0].redis_server_version = self.get_redis_server_version()  # type: ignore[no-untyped-call]
+        return found
 
     def stop_soon(self) -> None:
-        """From a signal handler: leave the loop now when idle, else after the present job (which ends at
-        once).
+        """Leave the loop after the present job (which ends at once), or within about a second when idle. A signal
+        handler may call it.
         """
         self._stop_requested = True
-        if not self.in_job:
-            raise StopRequested
 
     def _install_signal_handlers(self) -> None:
         """A worker of ours has its own."""
@@ -87,7 +115,7 @@ class Stopper:
     """Turns SIGTERM and SIGINT into a clean end."""
 
     def __init__(self) -> None:
-        self.event = threading.Event()
+        self.event = Asked()
         self.rq_worker: _TicketWorker | None = None
 
     def install(self, stack: ExitStack) -> None:
@@ -108,11 +136,12 @@ class Stopper:
 
 def take_tickets(url: str, queues: Sequence[str], name: str, burst: bool, stopper: Stopper) -> None:
     """Serve the ``queues`` of the Redis at ``url``, an earlier one first, until stopped, or with ``burst`` until they
-    are empty. Raises StopRequested where a signal met it idle.
+    are empty.
     """
     while not stopper.event.is_set():
         try:
-            connection = Redis.from_url(url)
+            # Its own retries would wait, unasked, before we look again.
+            connection = Redis.from_url(url, retry=Retry(NoBackoff(), 1))
             stopper.rq_worker = _TicketWorker(
                 [Queue(it, connection=connection, serializer=JSONSerializer) for it in queues],
                 # RQ refuses a name that Redis still lists; ours may come back faster than Redis forgets.

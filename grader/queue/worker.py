@@ -9,12 +9,12 @@ import os
 import secrets
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
-from rq.exceptions import StopRequested
 
 from grader import logs
 from grader.errors import BoxUnavailable, JudgeFailure
@@ -118,7 +118,7 @@ def run_worker(
             ahead = CompileDesk(platform, compiler, heart, entry.name, stopper.event)
             # Who was first may have been taken uncompiled on a ticket of the device: this one stands for that.
             desks[COMPILE] = lambda: ahead.serve_one() or desk.serve_one()
-        _serve_queues(settings, entry.name, desks, burst, stopper)
+        _serve_queues(platform, entry.name, desks, burst, stopper)
     if station is not None and station.trouble:
         raise station.error()
 
@@ -150,7 +150,7 @@ def run_compile_worker(
         entry = _Entry(name or f"{_name(None)}-compile", "", [Language.CUDA], None, compiles=True)
         platform, heart = stack.enter_context(_on_duty(settings, entry, boxes, burst))
         desk = CompileDesk(platform, compiler, heart, entry.name, stopper.event)
-        _serve_queues(settings, entry.name, {COMPILE: desk.serve_one}, burst, stopper)
+        _serve_queues(platform, entry.name, {COMPILE: desk.serve_one}, burst, stopper)
 
 
 @contextmanager
@@ -175,13 +175,19 @@ def _on_duty(
 
 
 def _serve_queues(
-    settings: Settings, name: str, desks: dict[str, Callable[[], bool]], burst: bool, stopper: Stopper
+    platform: Platform, name: str, desks: dict[str, Callable[[], bool]], burst: bool, stopper: Stopper
 ) -> None:
+    def serve_or_return(queue: str) -> bool:
+        served = desks[queue]()
+        if not served and stopper.event.is_set():
+            # A stop came between the ticket and the submission, whose only ticket it may be.
+            platform.tickets.enqueue(queue)
+        return served
+
     global _desks
-    _desks = desks
+    _desks = {queue: partial(serve_or_return, queue) for queue in desks}
     log.info("worker_started", worker=name, queues=list(desks))
-    with suppress(StopRequested):
-        take_tickets(settings.queue_url, list(desks), name, burst, stopper)
+    take_tickets(platform.settings.queue_url, list(desks), name, burst, stopper)
 
 
 def _name(gpu: Gpu | None) -> str:

@@ -1,0 +1,189 @@
+"""Signals at the moments that matter, in this very process, over a real Redis."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from rq import Queue
+
+from grader.errors import JudgeFailure
+from grader.queue.asked import Asked
+from grader.queue.loop import Stopper, take_tickets
+from grader.queue.tickets import COMPILE
+from grader.queue.worker import run_compile_worker, run_worker
+from grader.records.models import SubmissionRow
+from grader.schemas.submission import State
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.submissions import get_submission
+from grader.service.submit import submit
+from grader.settings import Settings
+from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes
+from tests.service.world import body
+
+# An idle worker looks every second whether it shall stop; the rest is for a busy machine.
+_AT_ONCE_S = 4.0
+
+
+class _Hung(BaseException):
+    pass
+
+
+@pytest.fixture(autouse=True)
+def alarm() -> Iterator[None]:
+    """A main thread that hangs cannot fail a test: this wakes it."""
+
+    def wake(*_: object) -> None:
+        raise _Hung
+
+    before = signal.signal(signal.SIGALRM, wake)
+    signal.alarm(30)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def no_sweeper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tickets that are missing stay missing."""
+    monkeypatch.setattr("grader.queue.worker._start_sweeping", lambda *_, **__: None)
+
+
+def _signal_once(number: signal.Signals = signal.SIGTERM) -> Callable[[], float]:
+    """What sends it to this process, the first time; its handler has run when that returns the time of it."""
+    sent: list[float] = []
+
+    def send() -> float:
+        if not sent:
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), number)
+        return sent[0]
+
+    return send
+
+
+def test_a_signal_in_a_finalizer_of_the_client_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
+) -> None:
+    """RQ ends a job with pipelines, whose finalizers pass over any exception, and then waits: an exception from the
+    signal's handler was lost there.
+    """
+    send, served, dequeue = _signal_once(), threading.Event(), Queue.dequeue_any
+
+    def serve() -> bool:
+        served.set()
+        return True
+
+    def drop_a_pipeline_first(*args: Any, **options: Any) -> Any:
+        if served.is_set():
+            pipeline: Any = options["connection"].pipeline()
+            pipeline.reset = send
+            del pipeline
+        return dequeue(*args, **options)
+
+    monkeypatch.setattr(Queue, "dequeue_any", drop_a_pipeline_first)
+    monkeypatch.setattr("grader.queue.worker._desks", {COMPILE: serve})
+    platform.tickets.enqueue(COMPILE)
+    stopper = Stopper()
+    with ExitStack() as stack:
+        stopper.install(stack)
+        take_tickets(settings.queue_url, [COMPILE], "w", False, stopper)
+    assert stopper.event.is_set()
+    assert time.monotonic() - send() < _AT_ONCE_S
+
+
+@pytest.mark.usefixtures("no_sweeper")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_between_ticket_and_submission_loses_neither(
+    monkeypatch: pytest.MonkeyPatch,
+    platform: Platform,
+    student: User,
+    settings: Settings,
+    number: signal.Signals,
+) -> None:
+    sent = submit(platform, student, body()).id
+    dequeue, send = Queue.dequeue_any, _signal_once(number)
+
+    def taken(*args: Any, **options: Any) -> Any:
+        found = dequeue(*args, **options)
+        assert found is not None
+        send()
+        return found
+
+    monkeypatch.setattr(Queue, "dequeue_any", taken)
+    judge = FakeJudge()
+    run_worker(settings, "w", judge=judge, boxes=NoBoxes())
+    assert time.monotonic() - send() < _AT_ONCE_S
+    assert judge.jobs == []
+    seen = get_submission(platform, student, sent)
+    assert (seen.state, seen.attempt) == (State.QUEUED, 0)
+    assert platform.tickets.waiting("run:cpu") == 1, "its ticket waits for the next worker"
+
+
+@pytest.mark.usefixtures("no_sweeper")
+def test_a_compile_worker_gives_its_ticket_back_too(
+    monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
+) -> None:
+    send = _signal_once()
+    dequeue = Queue.dequeue_any
+    monkeypatch.setattr(Queue, "dequeue_any", lambda *a, **o: (dequeue(*a, **o), send())[0])
+    platform.tickets.enqueue(COMPILE)
+    run_compile_worker(settings, "c", compiler=FakeCompiler(), boxes=NoBoxes())
+    assert platform.tickets.waiting(COMPILE) == 1
+
+
+def test_without_redis_a_signal_still_ends_it_soon(settings: Settings) -> None:
+    stopper = Stopper()
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    began = time.monotonic()
+    with ExitStack() as stack:
+        stopper.install(stack)
+        take_tickets("unix:///nowhere/redis.sock", [COMPILE], "w", False, stopper)
+    assert 1.0 < time.monotonic() - began < 1.5 + _AT_ONCE_S
+
+
+def test_a_signal_while_its_thread_has_the_lock_of_an_event() -> None:
+    """Which is so for a moment whenever it begins to wait, and when one signal follows another at once."""
+    stopper = Stopper()
+    with ExitStack() as stack:
+        stopper.install(stack)
+        event: Any = stopper.event  # its lock is a matter of the class, and of this test
+        with event._cond:
+            os.kill(os.getpid(), signal.SIGTERM)
+    assert stopper.event.is_set()
+
+
+def test_waiting_to_be_asked() -> None:
+    asked = Asked()
+    began = time.monotonic()
+    assert not asked.wait(0.12)
+    assert 0.1 < time.monotonic() - began < 2
+    threading.Timer(0.1, asked.set).start()
+    assert asked.wait()
+    asked.clear()
+    assert not asked.wait(0)
+
+
+@pytest.mark.usefixtures("no_sweeper")
+def test_a_failure_while_the_worker_ends_is_not_counted(
+    platform: Platform, student: User, settings: Settings
+) -> None:
+    """Who ends a service ends all its processes: the judge may be gone before its worker has heard of it."""
+
+    def dies(*_: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise JudgeFailure("The judge process ended.")
+
+    sent = submit(platform, student, body()).id
+    run_worker(settings, "w", judge=FakeJudge(dies), boxes=NoBoxes())
+    assert get_submission(platform, student, sent).state is State.QUEUED
+    assert platform.tickets.waiting("run:cpu") == 1
+    with platform.sessions() as session:
+        assert session.query(SubmissionRow.failures).scalar() == 0
