@@ -20,6 +20,7 @@ from grader.queue.hands import Hands, check_version, words
 from grader.queue.heart import Grip, Heart
 from grader.queue.judge import Judge
 from grader.queue.station import Station
+from grader.queue.tickets import COMPILE
 from grader.records import artefacts, baselines, claims, leases, workers
 from grader.records.baselines import Bench
 from grader.records.claims import Claim
@@ -83,11 +84,12 @@ class Desk:
     def _claim(self) -> Claim | None:
         settings, now, toolkit = self._platform.settings, utcnow(), nvcc_version()
         device = settings.device
+        returned: list[int] = []
         with writing(self._platform.sessions) as session:
             compiling = workers.compiling(session, now, settings.lease_s)
             # With nobody who only compiles, a queue that never empties would hold up for ever what is not compiled.
             alone = toolkit is not None and all(worker.device for worker in compiling)
-            return claims.claim(
+            held = claims.claim(
                 session,
                 device,
                 languages_of(device),
@@ -96,7 +98,11 @@ class Desk:
                 settings.lease_s,
                 toolkit=toolkit,
                 uncompiled=alone,
+                returned=returned,
             )
+        if returned:
+            self._platform.tickets.enqueue(COMPILE, len(returned))
+        return held
 
     def _serve(self, held: Claim, grip: Grip) -> None:
         try:

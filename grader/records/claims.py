@@ -44,12 +44,14 @@ def claim(
     lease_s: float,
     toolkit: str | None = None,
     uncompiled: bool = False,
+    returned: list[int] | None = None,
 ) -> Claim | None:
     """Take the next submission that ``device`` can run, or None. Call it within ``writing``.
 
     What is compiled goes straight to ``testing`` where its artefact is there and of compiler ``toolkit``, the one of
     this worker; otherwise this worker has to compile it. One without a compiler (None) takes the artefacts of any, and
-    sends back to the compilers what has none. ``uncompiled``: take what is not compiled yet, too, where it comes first.
+    sends back to the compilers what has none, and adds those rows to ``returned``. ``uncompiled``: take what is not
+    compiled yet, too, where it comes first.
     """
     claimable = or_(runnable(), compilable()) if uncompiled else runnable()
     while row := _next(session, [device], now, claimable, SubmissionRow.language.in_(languages)):
@@ -61,6 +63,8 @@ def claim(
             return _take(session, row, State.COMPILING, worker, now, lease_s, row.started_at)
         if not move(session, row.id, row.attempt, State.QUEUED):
             return None
+        if returned is not None:
+            returned.append(row.id)
     return None
 
 

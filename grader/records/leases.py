@@ -68,7 +68,10 @@ def standing(session: Session, held: Claim) -> Standing:
 
 def progress(session: Session, held: Claim, state: State, view: ProgressView) -> bool:
     """Record how far judging has come; False where the lease was lost or the state may not follow."""
-    return state in ACTIVE and move(session, held.id, held.attempt, state, progress=view.model_dump())
+    # What was given back keeps its attempt until the next claim: without a look at the state, a worker that was given
+    # up for dead would take it into a state where nobody holds it and no lease runs out.
+    still = SubmissionRow.state.in_(ACTIVE)
+    return state in ACTIVE and move(session, held.id, held.attempt, state, still, progress=view.model_dump())
 
 
 def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool:
@@ -134,6 +137,8 @@ def give_back(
     row = session.execute(
         select(SubmissionRow)
         .where(SubmissionRow.id == submission, SubmissionRow.attempt == attempt)
+        # What was handed on is in nobody's hands any more, though its attempt is the same until the next claim.
+        .where(SubmissionRow.state.in_(ACTIVE))
         .with_for_update()
         .execution_options(populate_existing=True)
     ).scalar_one_or_none()

@@ -359,6 +359,27 @@ def test_an_artefact_that_is_gone_leaves_compiling_to_who_runs_it(
     assert _see(platform, student, sent).verdict is Verdict.ACCEPTED
 
 
+def test_who_cannot_compile_what_is_gone_issues_a_ticket_for_who_can(
+    platform: Platform,
+    student: User,
+    send: Send,
+    make_desk: MakeDesk,
+    heart: Heart,
+    stopping: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("grader.queue.desk.nvcc_version", lambda: None)
+    sent = send()
+    make_desk(FakeCompiler()).serve_one()
+    platform.tickets.connection.flushall()
+    with writing(platform.sessions) as session:
+        session.query(ArtefactRow).delete()
+    board = replace(platform, settings=platform.settings.model_copy(update={"device": BOARD}))
+    assert not Desk(board, FakeJudge(), heart, "r", stopping).serve_one()
+    assert _state(platform, student, sent) is State.QUEUED
+    assert _tickets(platform) == (1, 0)
+
+
 class TestByNvcc:
     """The same with the real compiler in boxes."""
 

@@ -12,7 +12,7 @@ from grader.records.claims import Claim
 from grader.records.engine import Sessions, writing
 from grader.records.models import utcnow
 from grader.schemas.report import Language
-from grader.schemas.submission import State
+from grader.schemas.submission import ProgressView, State
 from tests.records.rows import add_submission, add_user, read
 from tests.records.test_artefacts import artefact
 
@@ -125,9 +125,14 @@ def test_who_has_no_compiler_sends_back_what_has_no_artefact(sessions: Sessions,
         assert held is not None
         assert held.id == row
         assert _hand_on(sessions, held, key, there=key == "k")
-    taken = _run(sessions, toolkit=None)
+    returned: list[int] = []
+    with writing(sessions) as session:
+        taken = claims.claim(
+            session, GPU, list(Language), "r", utcnow(), 30.0, toolkit=None, returned=returned
+        )
     assert taken is not None
     assert (taken.id, taken.artefact) == (there, "k")
+    assert returned == [gone]
     sent_back = read(sessions, gone)
     assert (sent_back.state, sent_back.failures) == (State.QUEUED, 0)
     again = _compile(sessions)
@@ -213,6 +218,20 @@ def test_what_waits_is_nobodys_to_keep(sessions: Sessions, add: Add) -> None:
         assert leases.expired(session, utcnow() + timedelta(hours=1)) == []
         assert not leases.standing(session, held).held
     assert read(sessions, row).lease_until is None
+
+
+@pytest.mark.parametrize("cap", [None, 1, 3])
+def test_what_was_handed_on_cannot_be_given_back(sessions: Sessions, add: Add, cap: int | None) -> None:
+    """Its compiler's attempt is the present one until somebody runs it, and it is compiled: nothing has failed."""
+    row = add()
+    held = _compiled(sessions)
+    with writing(sessions) as session:
+        assert leases.give_back(session, held.id, held.attempt, utcnow(), error="oh", cap=cap) is None
+    with writing(sessions) as session:
+        assert not leases.progress(session, held, State.COMPILING, ProgressView(label="late"))
+    seen = read(sessions, row)
+    assert (seen.state, seen.failures, seen.error) == (State.WAITING, 0, "")
+    assert _run(sessions) is not None
 
 
 def test_a_cancellation_is_not_handed_on(sessions: Sessions, add: Add) -> None:

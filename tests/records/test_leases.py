@@ -110,6 +110,20 @@ def test_a_late_result_of_a_worker_that_lost_its_lease_is_dropped(sessions: Sess
     assert read(sessions, held.id).verdict is Verdict.WRONG_ANSWER
 
 
+@pytest.mark.parametrize("state", [State.COMPILING, State.TESTING, State.TIMING])
+def test_late_progress_of_a_worker_that_lost_its_lease_is_dropped(
+    sessions: Sessions, held: Claim, state: State
+) -> None:
+    """Its attempt is still the present one: taken up, it would be compiled by nobody, with no lease to run out."""
+    with writing(sessions) as session:
+        assert leases.reclaim(session, held.id, held.attempt, utcnow() + timedelta(seconds=31), 3)
+    with writing(sessions) as session:
+        assert not leases.progress(session, held, state, ProgressView(label="late"))
+    row = read(sessions, held.id)
+    assert (row.state, row.attempt, row.progress) == (State.QUEUED, held.attempt, {})
+    assert take(sessions, "next") is not None
+
+
 def test_a_lease_that_was_renewed_is_not_reclaimed(sessions: Sessions, held: Claim) -> None:
     later = utcnow() + timedelta(seconds=31)
     with writing(sessions) as session:
