@@ -20,7 +20,7 @@ from grader.queue.hands import Hands, check_version, words
 from grader.queue.heart import Grip, Heart
 from grader.queue.judge import Judge
 from grader.queue.station import Station
-from grader.queue.tickets import COMPILE
+from grader.queue.tickets import COMPILE, run_queue
 from grader.records import artefacts, baselines, claims, leases, workers
 from grader.records.baselines import Bench
 from grader.records.claims import Claim
@@ -28,7 +28,7 @@ from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
-from grader.schemas.report import Report, Verdict
+from grader.schemas.report import Language, Report, Verdict
 from grader.schemas.submission import State
 from grader.service import versions
 from grader.service.devices import languages_of
@@ -102,6 +102,9 @@ class Desk:
             )
         if returned:
             self._platform.tickets.enqueue(COMPILE, len(returned))
+        if held is not None and held.language is Language.CUDA and held.artefact is None:
+            # Its own ticket is one to compile, which a worker of another board may take: this one was somebody else's.
+            self._platform.tickets.enqueue(run_queue(device))
         return held
 
     def _serve(self, held: Claim, grip: Grip) -> None:

@@ -380,6 +380,27 @@ def test_who_cannot_compile_what_is_gone_issues_a_ticket_for_who_can(
     assert _tickets(platform) == (1, 0)
 
 
+def test_what_is_taken_uncompiled_leaves_a_ticket_for_whose_it_took(
+    platform: Platform,
+    student: User,
+    other: User,
+    send: Send,
+    heart: Heart,
+    stopping: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The ticket to compile may go to a worker of another board, which finds nothing there."""
+    monkeypatch.setattr("grader.queue.desk.nvcc_version", lambda: "13.0.88")
+    first = send()
+    second = submit(platform, other, body(source="x = 1\n", filename="a.py", device=BOARD)).id
+    platform.tickets.connection.flushall()
+    board = replace(platform, settings=platform.settings.model_copy(update={"device": BOARD}))
+    assert Desk(board, FakeJudge(), heart, "r", stopping).serve_one()
+    assert _state(platform, student, first) is State.DONE
+    assert _state(platform, other, second) is State.QUEUED
+    assert _tickets(platform) == (0, 1)
+
+
 class TestByNvcc:
     """The same with the real compiler in boxes."""
 
