@@ -106,7 +106,8 @@ class CompileDesk:
 
     def _compile(self, held: Claim, grip: Grip, architecture: str) -> None:
         challenge = self._platform.course.load(held.challenge)
-        check_version(held, versions.serve(self._platform, challenge).version)
+        served = versions.serve(self._platform, challenge)
+        check_version(held, served.version)
         request = request_of(challenge, held.source, architecture)
         key = request.key()
         if self._hands.write(lambda session: artefacts.use(session, key, utcnow())):
@@ -126,7 +127,7 @@ class CompileDesk:
         report = compile_error(challenge, held.device, result, cases, environment).model_copy(
             update={"breakdown_s": {"compile": seconds, "total": seconds}}
         )
-        self._hands.finish(held, report)
+        self._hands.finish(held, report, served)
 
     def _ask(self, grip: Grip) -> None:
         """Raises Cancelled where nobody wants the library any more."""

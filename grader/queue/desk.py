@@ -33,6 +33,7 @@ from grader.schemas.submission import State
 from grader.service import versions
 from grader.service.devices import languages_of
 from grader.service.platform import Platform
+from grader.service.versions import Served
 
 log = structlog.get_logger(__name__)
 
@@ -109,13 +110,14 @@ class Desk:
 
     def _serve(self, held: Claim, grip: Grip) -> None:
         try:
-            report = self._have_judged(held, grip).report
+            served = self._served(held)
+            report = self._have_judged(held, served, grip).report
             if report.verdict is Verdict.INTERNAL_ERROR:
                 self._judge_failed(held, report.detail or "The judge failed.", report)
             else:
                 if self._station is not None:
                     self._station.went_well()
-                self._hands.finish(held, report)
+                self._hands.finish(held, report, served)
         except Cancelled:
             self._hands.let_go(held)
         except (JudgeFailure, BoxUnavailable) as error:
@@ -126,10 +128,14 @@ class Desk:
             log.exception("judge_failed")
             self._hands.fail(held, words(error), None)
 
-    def _have_judged(self, held: Claim, grip: Grip) -> Outcome:
-        platform = self._platform
-        served = versions.serve(platform, platform.course.load(held.challenge))
+    def _served(self, held: Claim) -> Served:
+        """What it is judged by."""
+        served = versions.serve(self._platform, self._platform.course.load(held.challenge))
         check_version(held, served.version)
+        return served
+
+    def _have_judged(self, held: Claim, served: Served, grip: Grip) -> Outcome:
+        platform = self._platform
         bench = Bench(held.challenge, served.version, self._judge.device_model, self._judge.torch_version)
         with platform.sessions() as session:
             frozen = baselines.read(session, bench)

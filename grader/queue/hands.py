@@ -22,7 +22,9 @@ from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.report import Report
 from grader.schemas.submission import State
+from grader.service import versions
 from grader.service.platform import Platform
+from grader.service.versions import Served
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -41,9 +43,15 @@ class Hands:
         self._platform = platform
         self._stopping = stopping
 
-    def finish(self, held: Claim, report: Report) -> None:
-        """Store its verdict."""
-        stored = self.write(lambda session: leases.finish(session, held, report, utcnow()))
+    def finish(self, held: Claim, report: Report, served: Served) -> None:
+        """Store its verdict. Raises ChallengeChanged where ``served`` is no longer what its version stands for."""
+
+        def store(session: Session) -> bool:
+            # In one transaction: from the first verdict on nothing takes the place of what was judged by.
+            versions.check_unchanged(session, served)
+            return leases.finish(session, held, report, utcnow())
+
+        stored = self.write(store)
         log.info("judged" if stored else "late_result_dropped", verdict=report.verdict.value)
 
     def let_go(self, held: Claim) -> None:

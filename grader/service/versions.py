@@ -58,11 +58,11 @@ def serve(platform: Platform, challenge: Challenge) -> Served:
 
 def check_unchanged(session: Session, served: Served) -> None:
     """What was judged by is still what its version stands for: as long as nothing has a verdict, a folder that was
-    changed takes the place of the first.
+    changed takes the place of the first. It stays so until this transaction ends; call it within ``writing``.
 
     Raises ChallengeChanged where it is not.
     """
-    row = versions.find(session, served.challenge, served.version)
+    row = versions.find(session, served.challenge, served.version, lock=True)
     known = json.loads(row.content) if row is not None else {}
     if not fingerprint.agree(known, served.content):
         raise _changed(served.challenge, served.version, served.content, known)

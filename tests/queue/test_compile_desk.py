@@ -32,6 +32,7 @@ from grader.sandbox.local_box import LocalBox, LocalBoxes
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.report import Language, Verdict
 from grader.schemas.submission import State, SubmissionView
+from grader.service import versions
 from grader.service.accounts import User
 from grader.service.cancel import cancel
 from grader.service.health import health
@@ -200,6 +201,23 @@ def test_what_does_not_compile_gets_its_verdict_without_a_gpu(
     assert (report.detail, report.compiler_log, report.device) == (words, f"a warning\n{words}", BOARD)
     assert report.breakdown_s == {"compile": 1.5, "total": 1.5}
     assert _tickets(platform)[1] == 0
+
+
+def test_no_verdict_by_a_folder_that_changed_while_it_was_compiled(
+    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+) -> None:
+    def meanwhile(_: object) -> CompileResult:
+        path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+        path.write_text(path.read_text().replace("value = 2.0", "value = 4.0"))
+        versions.serve(platform, platform.course.load("scale"))
+        return CompileResult(False, None, "error", 0.1)
+
+    sent = send()
+    desk = make_desk(FakeCompiler(meanwhile, lambda _: CompileResult(False, None, "error", 0.1)))
+    assert desk.serve_one()
+    assert _state(platform, student, sent) is State.QUEUED
+    assert desk.serve_one()
+    assert _see(platform, student, sent).verdict is Verdict.COMPILE_ERROR
 
 
 def test_our_failures_are_tried_again_and_cost_nothing(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from grader.challenge.fingerprint import content, digest
 from grader.errors import JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
-from grader.queue import hands
 from grader.queue.desk import Desk
+from grader.queue.hands import Hands
 from grader.queue.heart import Heart
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow
@@ -41,7 +42,7 @@ def under(version: int) -> Act:
 @pytest.fixture
 def serve(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[FakeJudge], None]]:
     """Serve one submission."""
-    monkeypatch.setattr(hands.Hands, "pause_after_failure_s", 0.0)
+    monkeypatch.setattr(Hands, "pause_after_failure_s", 0.0)
     heart = Heart(platform, "w")
     heart.start()
 
@@ -121,6 +122,26 @@ def test_a_folder_that_changes_under_the_first_judgement_has_it_judged_once_more
     serve(judge)
     assert get_submission(platform, student, view.id).verdict is Verdict.ACCEPTED
     assert judge.jobs[0].fingerprint != judge.jobs[1].fingerprint
+
+
+def test_a_folder_that_changes_at_the_last_moment_has_it_judged_once_more(
+    platform: Platform, student: User, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view, finish = submit(platform, student, body()), Hands.finish
+
+    def after_a_change(self: Hands, *given: Any) -> None:
+        monkeypatch.setattr(Hands, "finish", finish)
+        edit(platform, "value = 2.0", "value = 4.0")
+        versions.serve(platform, platform.course.load("scale"))
+        finish(self, *given)
+
+    monkeypatch.setattr(Hands, "finish", after_a_change)
+    judge = FakeJudge(under(1))
+    serve(judge)
+    assert get_submission(platform, student, view.id).state is State.QUEUED
+    serve(judge)
+    assert get_submission(platform, student, view.id).verdict is Verdict.ACCEPTED
+    assert len(judge.jobs) == 2
 
 
 def test_judging_again_through_a_worker(platform: Platform, student: User, staff: User, serve: Serve) -> None:
