@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import array
 import json
-import os
 import resource
 import socket
 import struct
@@ -36,6 +35,7 @@ from grader.judge.device import HostDevice
 from grader.judge.messages import Bound, Hello, Loaded, Message, Queued, Returned
 from grader.judge.remote import Answer, Remote
 from grader.sandbox.box import BoxEnd, EndReason
+from tests.descriptors import none_left_open
 
 KINDS: tuple[type[Message], ...] = (Hello, Loaded, Bound, Queued, Returned)
 # What a wait is given here, and what a busy machine may add to it before a test calls it too long.
@@ -152,13 +152,6 @@ def pair() -> Iterator[tuple[Channel, socket.socket]]:
 
 
 @contextmanager
-def no_descriptor_left() -> Iterator[None]:
-    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - the count is all
-    yield
-    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
-
-
-@contextmanager
 def within(seconds: float) -> Iterator[None]:
     start = time.perf_counter()
     yield
@@ -176,7 +169,7 @@ def soon(seconds: float = PATIENCE) -> float:
 def test_every_wait_ends_with_what_was_due_or_a_channel_error(
     script: list[tuple[bytes, int]], ending: str, expected: list[type[Message]]
 ) -> None:
-    with no_descriptor_left(), pair() as (judge, theirs):
+    with none_left_open(), pair() as (judge, theirs):
         speak(theirs, script, ending)
         for kind in expected:
             with within(PATIENCE), suppress(ChannelError):
@@ -259,7 +252,7 @@ def test_judging_ends_however_a_runner_answers(
 ) -> None:
     """The whole conversation: right answers up to some step, anything after it."""
     right = [(written(said), 0) for step in STEPS[:honest] for said in RIGHT_ANSWERS[step]]
-    with no_descriptor_left():
+    with none_left_open():
         ours, theirs = socket.socketpair()
         device = HostDevice()
         arena = Arena(course.load("twice").manifest, {"n": 8}, {}, device.memories)

@@ -20,6 +20,7 @@ from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
 from grader.sandbox.compiler import nvcc
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.toolkit import nvcc_version
+from tests.descriptors import none_left_open
 from tests.sandbox.test_nvcc import FOOTER, SOURCE
 
 pytestmark = pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
@@ -78,11 +79,10 @@ class FakeBoxes:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(limits, "COMPILE_PATIENCE", SILENT_SECONDS / limits.COMPILE_SECONDS)
-    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - the count is all
     nvcc.cache.clear()
-    yield
-    nvcc.cache.clear()
-    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+    with none_left_open():
+        yield
+        nvcc.cache.clear()
 
 
 def compiled_by(talk: Talk) -> CompileResult:
