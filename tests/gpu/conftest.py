@@ -10,7 +10,8 @@ from grader.challenge.loader import Course, find_course
 from grader.judge.device import Device
 from grader.judge.request import Request
 from grader.judge.session import Session
-from grader.sandbox.box import BoxMaker
+from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.pool import SpareBoxes
 from grader.schemas.report import Language, Report
 from tests.components import need
 from tests.judge.conftest import COURSE
@@ -30,14 +31,28 @@ def device() -> Device:
     return make_device("h200", 0)
 
 
+class Refilled(SpareBoxes):
+    """Spare boxes of one kind, filled up whenever one is taken: a test need not wait for torch to be imported."""
+
+    def start(self, spec: BoxSpec) -> Box:
+        box = super().start(spec)
+        self.refill()
+        return box
+
+
 @pytest.fixture(scope="session", params=["local", "docker"])
-def boxes(request: pytest.FixtureRequest) -> Iterator[BoxMaker]:
+def boxes(request: pytest.FixtureRequest, device: Device) -> Iterator[BoxMaker]:
     if request.param == "docker":
         need("docker")
     from grader.sandbox.choose import make_boxes
 
     maker = make_boxes(request.param)
-    yield maker
+    cuda, triton = (device.box_spec(Purpose.RUN, it, 0) for it in (Language.CUDA, Language.TRITON))
+    inner = Refilled(maker, cuda, 1)
+    outer = Refilled(inner, triton, 2)
+    yield outer
+    outer.close()
+    inner.close()
     maker.reap()
 
 
