@@ -10,7 +10,6 @@ of G (subject), and of what lies before and after the gate (both). A fixed cost 
 from __future__ import annotations
 
 import os
-import statistics
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -75,12 +74,11 @@ def main() -> None:
             found = settle(own, before, after, device.noise)
             print(
                 f"  time {found.time.value * 1e6:.2f}  c {found.fixed * 1e6:.2f}  E {found.excess * 1e6:.2f}"
-                f"  noise {found.noise * 1e6:.2f}  gated {found.gated}"
+                f"  noise {found.noise * 1e6:.2f}  gated {found.gated}  rounds {found.rounds}"
                 f"  first rounds {[round(it.gate * 1e6, 1) for it in own.rounds[:8]]}",
                 flush=True,
             )
         launcher.close()
-    print("medians are over", statistics.median([device.plan.rounds]), "rounds")
 
 
 if __name__ == "__main__":
