@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +14,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 # A writer holds SQLite's lock for milliseconds; who waits this long met a machine in trouble, not a busy one.
 _BUSY_MS = 15_000
+_SWITCH_SECONDS = 0.005
 _WRITING = "grader_writing"
 
 Sessions = sessionmaker[Session]
@@ -34,8 +37,23 @@ def make_engine(url: str) -> Engine:
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # the driver must not begin transactions of its own: _begin_sqlite does
-    for pragma in ("journal_mode = WAL", "foreign_keys = ON", f"busy_timeout = {_BUSY_MS}"):
+    for pragma in (f"busy_timeout = {_BUSY_MS}", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
+    _switch_to_wal(connection)
+
+
+def _switch_to_wal(connection: Any) -> None:
+    # SQLite's own waiting does not cover this switch: of several processes that open a new file at once, one
+    # switches it and the others are told at once that it is locked.
+    deadline = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(_SWITCH_SECONDS)
 
 
 def _begin_sqlite(connection: Connection) -> None:

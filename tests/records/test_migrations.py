@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Engine, inspect, text
+from sqlalchemy.exc import OperationalError
 
 from grader.records.engine import Sessions, make_engine, writing
 from grader.records.migrate import upgrade
@@ -47,6 +51,35 @@ def test_processes_that_start_together_migrate_once(empty_url: str) -> None:
         engine.dispose()
     assert failures == []
     assert "submissions" in tables
+
+
+def test_a_new_file_can_be_opened_by_many_at_once(tmp_path: Path) -> None:
+    # One opening in some hundred met another's switch to WAL: so many files, each opened by eight at once.
+    for number in range(60):
+        engines = [make_engine(f"sqlite:///{tmp_path}/{number}.sqlite3") for _ in range(8)]
+        together = threading.Barrier(len(engines))
+
+        def mode(engine: Engine, together: threading.Barrier = together) -> str:
+            together.wait()
+            with engine.connect() as connection:
+                return str(connection.scalar(text("PRAGMA journal_mode")))
+
+        with ThreadPoolExecutor(len(engines)) as pool:
+            assert set(pool.map(mode, engines)) == {"wal"}
+        for engine in engines:
+            engine.dispose()
+
+
+def test_a_file_that_stays_locked_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.records.engine._BUSY_MS", 50)
+    path = tmp_path / "locked.sqlite3"
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    engine = make_engine(f"sqlite:///{path}")
+    with pytest.raises(OperationalError, match="database is locked"):
+        engine.connect()
+    engine.dispose()
+    holder.close()
 
 
 def test_sqlite_keeps_its_promises(tmp_path: object) -> None:
