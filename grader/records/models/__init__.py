@@ -1,0 +1,24 @@
+"""The tables, by what they are about. Times are UTC."""
+
+from grader.records.models.accounts import TokenRow, UserRow
+from grader.records.models.base import PUBLIC_ID_CHARS, Base, new_public_id, utcnow
+from grader.records.models.challenges import BaselineRow, VersionRow
+from grader.records.models.submissions import ReportRow, SubmissionRow
+from grader.records.models.workers import ArtefactRow, CeilingRow, GpuRow, WorkerRow
+
+__all__ = [
+    "PUBLIC_ID_CHARS",
+    "ArtefactRow",
+    "Base",
+    "BaselineRow",
+    "CeilingRow",
+    "GpuRow",
+    "ReportRow",
+    "SubmissionRow",
+    "TokenRow",
+    "UserRow",
+    "VersionRow",
+    "WorkerRow",
+    "new_public_id",
+    "utcnow",
+]

@@ -1,0 +1,64 @@
+"""What the tables share: times in UTC, public ids, enums as words, names of constraints."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import DateTime, Dialect, Double, Enum, MetaData, TypeDecorator
+from sqlalchemy.orm import DeclarativeBase
+
+# Without i, l, o and u: an id can be read out and typed in. Ten of 32 letters are 50 bits: not to be guessed
+# or met twice.
+_ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+PUBLIC_ID_CHARS = 10
+
+
+def utcnow() -> datetime:
+    return datetime.now(UTC)
+
+
+def new_public_id() -> str:
+    return "".join(secrets.choice(_ID_LETTERS) for _ in range(PUBLIC_ID_CHARS))
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware UTC time on every database; SQLite has no zones, so there it is stored without and read with
+    UTC.
+    """
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def words(kind: type[Any], length: int) -> Enum:
+    """A StrEnum stored as its value in a plain string column: new members need no migration."""
+    return Enum(
+        kind, native_enum=False, length=length, values_callable=lambda members: [m.value for m in members]
+    )
+
+
+class Base(DeclarativeBase):
+    type_annotation_map = {float: Double}  # noqa: RUF012 - SQLAlchemy's own declaration
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )

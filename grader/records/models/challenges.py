@@ -1,0 +1,49 @@
+"""What challenges were judged by, and what their references took."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from grader.records.models.base import Base, UtcDateTime, utcnow
+
+
+class VersionRow(Base):
+    """A challenge version that was served. ``content`` is what judging depended on then, as JSON text (see
+    ``grader.challenge.fingerprint``); its board is shown from ``published_at`` on, until a later one is published.
+    """
+
+    __tablename__ = "challenge_versions"
+    __table_args__ = (UniqueConstraint("challenge", "version"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    challenge: Mapped[str] = mapped_column(String(64))
+    version: Mapped[int]
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    content: Mapped[str] = mapped_column(Text)
+    served_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class BaselineRow(Base):
+    """A reference time in microseconds, frozen: the first one written for its key stays."""
+
+    __tablename__ = "baselines"
+    __table_args__ = (
+        # Named, since PostgreSQL cuts names at 63 letters.
+        UniqueConstraint(
+            "challenge", "version", "workload", "baseline", "device_model", "torch", name="uq_baselines_bench"
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    challenge: Mapped[str] = mapped_column(String(64))
+    version: Mapped[int]
+    workload: Mapped[str] = mapped_column(String(64))
+    baseline: Mapped[str] = mapped_column(String(32))
+    device_model: Mapped[str] = mapped_column(String(128))
+    torch: Mapped[str] = mapped_column(String(64))
+    time_us: Mapped[float]
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

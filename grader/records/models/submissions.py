@@ -1,0 +1,87 @@
+"""What was handed in and what became of it. A verdict exists exactly where a submission is done or has failed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from grader import limits
+from grader.records.models.accounts import UserRow
+from grader.records.models.base import PUBLIC_ID_CHARS, Base, UtcDateTime, new_public_id, utcnow, words
+from grader.schemas.report import Language, Verdict
+from grader.schemas.submission import State
+
+
+class SubmissionRow(Base):
+    """``attempt`` grows with every claim and fences late results; ``failures`` counts our own failures;
+    ``artefact`` is the key of what it was compiled to.
+
+    ``rejudge_of`` is set on what staff have judged again under a later version: a row of its own, so that the first
+    judgement stays as it was, for boards of both versions come out of one query. It is nobody's attempt.
+    """
+
+    __tablename__ = "submissions"
+    __table_args__ = (
+        UniqueConstraint("user_id", "idempotency_key"),
+        CheckConstraint("(verdict IS NOT NULL) = (state IN ('done', 'failed'))", name="verdict_when_judged"),
+        CheckConstraint("ci_lo_us <= time_us AND time_us <= ci_hi_us", name="interval_holds_time"),
+        Index(None, "state", "device", "priority", "created_at"),
+        Index(None, "challenge", "version", "device", "verdict"),
+        Index(None, "user_id", "created_at"),
+        Index(None, "claimed_at"),
+        Index(None, "rejudge_of"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    public_id: Mapped[str] = mapped_column(String(PUBLIC_ID_CHARS), unique=True, default=new_public_id)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
+    challenge: Mapped[str] = mapped_column(String(64))
+    version: Mapped[int]
+    language: Mapped[Language] = mapped_column(words(Language, 16))
+    device: Mapped[str] = mapped_column(String(32))
+    source: Mapped[str] = mapped_column(Text)
+    filename: Mapped[str] = mapped_column(String(limits.FILENAME_CHARS))
+    idempotency_key: Mapped[str | None] = mapped_column(String(128))
+    priority: Mapped[int] = mapped_column(default=0)
+    rejudge_of: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
+
+    state: Mapped[State] = mapped_column(words(State, 16), default=State.QUEUED)
+    attempt: Mapped[int] = mapped_column(default=0)
+    failures: Mapped[int] = mapped_column(default=0)
+    worker: Mapped[str | None] = mapped_column(String(128))
+    lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    progress: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    cancel_requested: Mapped[bool] = mapped_column(default=False)
+    artefact: Mapped[str | None] = mapped_column(String(64))
+
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    claimed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+    verdict: Mapped[Verdict | None] = mapped_column(words(Verdict, 24))
+    error: Mapped[str] = mapped_column(Text, default="")
+    time_us: Mapped[float | None]
+    ci_lo_us: Mapped[float | None]
+    ci_hi_us: Mapped[float | None]
+    speedup: Mapped[float | None]
+    passed: Mapped[int | None]
+    total: Mapped[int | None]
+
+    user: Mapped[UserRow] = relationship()
+
+
+class ReportRow(Base):
+    """The report of the attempt that counted, as JSON text."""
+
+    __tablename__ = "reports"
+
+    submission_id: Mapped[int] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
+    )
+    attempt: Mapped[int] = mapped_column(primary_key=True)
+    body: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

@@ -1,0 +1,79 @@
+"""Who judges, on which GPU, and what it has compiled."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, Index, LargeBinary, String, Text, UniqueConstraint, false
+from sqlalchemy.orm import Mapped, mapped_column
+
+from grader.records.models.base import Base, UtcDateTime, utcnow
+
+
+class WorkerRow(Base):
+    """A worker process. ``ended_at`` is set by itself when it stops, or by a sweeper when it was silent too
+    long. ``gpu`` is the UUID of its GPU; ``out_of_service`` says why that GPU judges nothing, until a worker
+    of it finds it well again. ``compiles``: it serves the queue of what is to be compiled; with no ``device``, that
+    alone.
+    """
+
+    __tablename__ = "workers"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(128), unique=True)
+    device: Mapped[str] = mapped_column(String(32))
+    languages: Mapped[str] = mapped_column(String(64))
+    host: Mapped[str] = mapped_column(String(255))
+    pid: Mapped[int]
+    started_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    heartbeat: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    gpu: Mapped[str | None] = mapped_column(String(64))
+    out_of_service: Mapped[str] = mapped_column(Text, default="", server_default="")
+    compiles: Mapped[bool] = mapped_column(default=False, server_default=false())
+
+
+class GpuRow(Base):
+    """A GPU that a worker has had: what is compiled for its board must fit it, also while it is away."""
+
+    __tablename__ = "gpus"
+
+    uuid: Mapped[str] = mapped_column(String(64), primary_key=True)
+    device: Mapped[str] = mapped_column(String(32))
+    model: Mapped[str] = mapped_column(String(128))
+    architecture: Mapped[str] = mapped_column(String(16))
+    seen_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class CeilingRow(Base):
+    """What one GPU reached in calibration: ``bandwidth`` in bytes/s, ``rate:DTYPE`` in flop/s."""
+
+    __tablename__ = "ceilings"
+    __table_args__ = (UniqueConstraint("gpu", "driver", "torch", "name", name="uq_ceilings_gauge"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    gpu: Mapped[str] = mapped_column(String(64))
+    driver: Mapped[str] = mapped_column(String(64))
+    torch: Mapped[str] = mapped_column(String(64))
+    name: Mapped[str] = mapped_column(String(32))
+    value: Mapped[float]
+    measured_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class ArtefactRow(Base):
+    """What one source was compiled to, see ``grader.schemas.artefact.Artefact``; ``size`` in bytes."""
+
+    __tablename__ = "artefacts"
+    __table_args__ = (Index(None, "used_at"),)
+
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    arch: Mapped[str] = mapped_column(String(16))
+    toolkit: Mapped[str] = mapped_column(String(32))
+    library: Mapped[bytes] = mapped_column(LargeBinary)
+    sha256: Mapped[str] = mapped_column(String(64))
+    size: Mapped[int]
+    log: Mapped[str] = mapped_column(Text)
+    kernels: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    used_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
