@@ -5,7 +5,7 @@ STAMP := $(VENV)/.setup-done
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-gpu hostile bundle lint format bench clean
+.PHONY: help setup demo up test test-gpu bench-gpu hostile bundle lint format bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ bundle: $(STAMP) ## Collect what a GPU host without a network lacks into .bundle
 
 test-gpu: ## On a GPU host: run the GPU's tests, from .bundle/ where it is there; needs no network and no setup
 	$(PYTHON) scripts/test_gpu.py
+
+bench-gpu: ## On a GPU host: the tests and every figure, one after the other (ARGS="proofs solutions --budget 600")
+	$(PYTHON) benchmarks/gpu/run.py $(ARGS)
 
 hostile: $(STAMP) ## Judge every attack and honest control; fails if one gets through or is refused (ARGS=--json)
 	$(BIN)/python scripts/hostile.py $(ARGS)

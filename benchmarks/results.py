@@ -9,10 +9,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from grader import __version__
 from grader.judge.environment import cpu_model
@@ -38,6 +39,22 @@ def keep(name: str, figures: Mapping[str, object]) -> Path:
         file=sys.stderr,
     )
     return path
+
+
+def merged(name: str, rows: Sequence[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    """``rows``, each with the commit and day it was measured at, and those kept earlier whose ``key`` is not among
+    them: a machine that is lent by the minute measures a table in several goes.
+    """
+    stamp = {"commit": commit(), "measured": today()}
+    new = [{**row, **stamp} for row in rows]
+    path = FOLDER / f"{name}-{_slug(machine())}.json"
+    if not path.exists():
+        return new
+    kept = json.loads(path.read_text())
+    stamp = {"commit": kept["commit"], "measured": kept["measured"]}
+    fresh = {row[key] for row in rows}
+    old = [{**stamp, **row} for row in kept["figures"].get("rows", []) if row[key] not in fresh]
+    return sorted(old + new, key=lambda row: str(row[key]))
 
 
 def machine() -> str:

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from gradings import Ahead, Steps
-from results import keep
+from results import keep, merged
 from subjects import is_ranked, narrowed, workloads
 
 from grader.challenge.expression import parse
@@ -259,7 +259,7 @@ def report(rows: Sequence[Row], copy: float, device: Device, steps: Steps, kept:
         figures: dict[str, Any] = {
             "copy_bytes_per_s": copy,
             "ceilings": dict(device.ceilings()),
-            "rows": [asdict(it) for it in rows],
+            "rows": merged("solutions", [asdict(it) for it in rows], "slug"),
             "failures": steps.failures,
         }
         keep("solutions", figures)

@@ -1,0 +1,80 @@
+"""How long the proof of every challenge takes, and what it finds: right kernels pass, wrong ones fail.
+
+Usage: python3 benchmarks/proofs.py [SLUG ...] [--device cpu] [--jobs 0] [--seconds 300] [--json]
+
+Eight challenges at a time, told as soon as they are proven, so that a machine lent by the minute loses nothing when
+its time is up; what was kept of the others stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from typing import Any
+
+from results import keep, merged
+
+from grader.authoring.findings import Proof
+from grader.authoring.proof import Options, prove
+from grader.challenge.loader import Course, find_course
+from grader.cli.proof_view import Progress, put_proofs
+from grader.schemas.report import Language
+
+# Each group starts its processes anew, which costs seconds; enough pieces to keep sixteen cores busy meanwhile.
+AT_ONCE = 8
+
+
+def row(proof: Proof) -> dict[str, Any]:
+    checks = [{"name": it.name, "status": it.status.value, "summary": it.summary} for it in proof.checks]
+    return {
+        "slug": proof.slug,
+        "strong": proof.strong,
+        "seconds": round(proof.seconds, 1),
+        "checks": checks,
+    }
+
+
+def prove_all(course: Course, slugs: list[str], wanted: Options, seconds: float) -> list[Proof]:
+    """What could be begun within ``seconds``."""
+    found: list[Proof] = []
+    start = time.perf_counter()
+    for first in range(0, len(slugs), AT_ONCE):
+        if time.perf_counter() - start > seconds:
+            break
+        with Progress() as progress:
+            proofs = prove(course.root, slugs[first : first + AT_ONCE], wanted, progress.show)
+        put_proofs(proofs)
+        sys.stdout.flush()
+        found += proofs.challenges
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("slugs", nargs="*")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--jobs", type=int, default=0, help="processes; 0 = one for each core")
+    parser.add_argument("--seconds", type=float, default=300.0, help="begin nothing more after this")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    course = find_course()
+    slugs = options.slugs or course.slugs()
+    wanted = Options(options.device, tuple(Language), options.jobs, False)
+    start = time.perf_counter()
+    proofs = prove_all(course, slugs, wanted, options.seconds)
+    took = time.perf_counter() - start
+    strong = sum(it.strong for it in proofs)
+    print(
+        f"{strong} of {len(proofs)} proven in {took:.0f} s; {len(slugs) - len(proofs)} left for want of time"
+    )
+    if options.json:
+        name = "proofs" if options.device == "cpu" else "gpu_proofs"
+        figures = {"device": options.device, "jobs": options.jobs or os.cpu_count(), "seconds": round(took)}
+        keep(name, {**figures, "rows": merged(name, [row(it) for it in proofs], "slug")})
+    return 0 if strong == len(slugs) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
