@@ -6,7 +6,6 @@ from typing import Any
 
 from grader.errors import BoxUnavailable
 
-LEGACY_STREAM = 1
 # What judging needs of a GPU, in words, by the attribute that tells. The gate is a wait on a stream, the arena memory
 # that another process maps by a file descriptor: without either nothing can be judged there, timed or not.
 NEEDS = {
