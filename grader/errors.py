@@ -142,3 +142,29 @@ class JudgeFailure(GraderError):
     """The judge itself failed. Becomes ``internal_error`` and is retried; it never uses up an attempt."""
 
     code = "judge_failure"
+
+
+class AuthorizationPending(BadRequest):
+    """Of a device code (RFC 8628): nobody has answered on the page yet; ask again after the interval."""
+
+    code = "authorization_pending"
+
+
+class SlowDown(BadRequest):
+    """Of a device code: asked too soon; the interval is five seconds longer from now on."""
+
+    code = "slow_down"
+
+
+class AccessDenied(BadRequest):
+    """Of a device code: its owner said no on the page."""
+
+    code = "access_denied"
+    exit_code = EXIT_NOT_ALLOWED
+
+
+class ExpiredToken(BadRequest):
+    """Of a device code: too old, used, or never given."""
+
+    code = "expired_token"
+    exit_code = EXIT_NOT_ALLOWED

@@ -85,3 +85,33 @@ WAITING_PER_USER = 10
 NAME_CHARS = 64
 FILENAME_CHARS = 128
 REQUEST_BYTES = 2 * MIB
+
+# Accounts. An e-mail address has 254 characters at most (RFC 5321); an IPv6 address with a zone is below 64.
+EMAIL_CHARS = 254
+ADDRESS_CHARS = 64
+# One address has a fourth of what an account takes, so that no single one can shut it for devices that are not known.
+SIGN_IN_PER_ADDRESS_AND_ACCOUNT = 10
+# A browser in which its owner has signed in before is counted by itself for so long, whatever others try at the account.
+KNOWN_DEVICE_DAYS = 180
+# A reset link waits in a mailbox while somebody fetches a coffee; a link that proves an address may wait for a day.
+RESET_MINUTES = 60
+PROOF_HOURS = 24
+# Whoever runs a platform may start it in the evening and look into its log in the morning.
+FIRST_ADMIN_HOURS = 24
+# To one mailbox: more is a nuisance that a stranger could cause.
+MAILS_PER_HOUR = 3
+# What waits to be sent at once; beyond it the server of the mail is in trouble, and people ask again.
+MAILS_WAITING = 200
+MAIL_SECONDS = 20.0
+# An invitation is for a course: so many seats, so long a term.
+INVITATION_USES = 1000
+INVITATION_DAYS = 180
+# Ten minutes suffice to open a page and sign in; the code of eight letters has 34 random bits, and of guesses at
+# it so many a minute are taken from one user.
+DEVICE_CODE_MINUTES = 10
+DEVICE_POLL_SECONDS = 5
+DEVICE_GUESSES_PER_MINUTE = 10
+# They cost next to nothing, and a class behind one address logs in within a few minutes.
+DEVICE_CODES_PER_MINUTE = 60
+# Waiting to be approved at once, in all: beyond it somebody floods, and the table must not grow.
+DEVICE_CODES_WAITING = 5_000

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import secrets
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from grader import limits
@@ -16,6 +18,10 @@ from grader import limits
 def default_data_dir() -> Path:
     base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
     return Path(base) / "grader"
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 class Settings(BaseSettings):
@@ -43,9 +49,7 @@ class Settings(BaseSettings):
     devices: str = Field(
         default="cpu", description="comma-separated devices that are offered without a live worker, too"
     )
-    open_sign_up: bool = Field(
-        default=False, description="anyone who reaches the page may make a student account"
-    )
+    open_sign_up: bool = Field(default=False, description="the old way to write GRADER_SIGN_UP=open")
     token_days: int = Field(
         default=limits.TOKEN_DAYS, ge=1, le=3650, description="how long an API token lives at most"
     )
@@ -63,6 +67,93 @@ class Settings(BaseSettings):
     sweep_s: float = Field(default=limits.SWEEP_SECONDS, gt=0)
     attempts: int = Field(default=limits.ATTEMPTS, ge=1)
     spare_boxes: int = Field(default=1, ge=0, le=8, description="boxes started ahead of need")
+
+    # Accounts. Checks of one field against another stand with the later of the two.
+    sign_up: Literal["closed", "invite", "domain", "open"] = Field(
+        default_factory=lambda data: "open" if data.get("open_sign_up") else "closed",
+        description="who may make an account: nobody, who is invited, who has an address, everyone",
+    )
+    url: str = Field(default="", description="the address that people open, such as https://grader.uni.edu")
+    trusted_proxies: str = Field(
+        default="", description="comma-separated addresses and networks whose X-Forwarded-* are believed"
+    )
+    smtp_host: str = Field(default="", description="the server that takes mail; empty = none is sent")
+    smtp_port: int = Field(default=587, ge=1, le=65535)
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        default="starttls", description="none is for a relay on this machine, without a password"
+    )
+    smtp_user: str = Field(default="", description="who signs in to the mail server; empty = nobody")
+    smtp_password: str = Field(default="", repr=False)
+    smtp_from: str = Field(default="", description="the sender of mail")
+    sign_up_domains: str = Field(
+        default="", description="comma-separated domains of e-mail addresses; .uni.edu takes all below it"
+    )
+
+    @field_validator("sign_up")
+    @classmethod
+    def _agree_with_the_old_setting(cls, value: str, info: ValidationInfo) -> str:
+        if info.data.get("open_sign_up") and value != "open":
+            raise ValueError("GRADER_OPEN_SIGN_UP is true and says otherwise: remove it")
+        return value
+
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if value and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query):
+            raise ValueError("write it like https://grader.uni.edu")
+        return value.rstrip("/")
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _check_networks(cls, value: str) -> str:
+        for each in _listed(value):
+            ipaddress.ip_network(each, strict=False)
+        return value
+
+    @field_validator("smtp_host")
+    @classmethod
+    def _need_an_address_for_links(cls, value: str, info: ValidationInfo) -> str:
+        # What a request says of its own host is no ground for a link that is mailed to somebody else.
+        if value and not info.data.get("url"):
+            raise ValueError("mail holds links, so set GRADER_URL to the address that people open")
+        return value
+
+    @field_validator("smtp_user")
+    @classmethod
+    def _keep_the_password_off_the_wire(cls, value: str, info: ValidationInfo) -> str:
+        if value and info.data.get("smtp_security") == "none":
+            raise ValueError("a password needs GRADER_SMTP_SECURITY=starttls or tls")
+        return value
+
+    @field_validator("smtp_from")
+    @classmethod
+    def _need_a_sender(cls, value: str, info: ValidationInfo) -> str:
+        if info.data.get("smtp_host") and "@" not in value:
+            raise ValueError("mail needs a sender, such as grader@uni.edu")
+        return value
+
+    @field_validator("sign_up_domains")
+    @classmethod
+    def _need_domains_and_mail(cls, value: str, info: ValidationInfo) -> str:
+        if info.data.get("sign_up") == "domain":
+            if not _listed(value):
+                raise ValueError("GRADER_SIGN_UP=domain needs at least one, such as uni.edu")
+            if not info.data.get("smtp_host"):
+                raise ValueError("addresses are proven by mail, so set GRADER_SMTP_HOST")
+        if any("@" in each or " " in each for each in _listed(value)):
+            raise ValueError("write domains alone, with commas between them")
+        return value
+
+    @property
+    def networks(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+        """Of the proxies that are believed."""
+        return [ipaddress.ip_network(each, strict=False) for each in _listed(self.trusted_proxies)]
+
+    @property
+    def domains(self) -> list[str]:
+        """Whose e-mail addresses may sign up, in lower case."""
+        return [each.lower() for each in _listed(self.sign_up_domains)]
 
     @property
     def sql_url(self) -> str:

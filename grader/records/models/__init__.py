@@ -1,6 +1,6 @@
 """The tables, by what they are about. Times are UTC."""
 
-from grader.records.models.accounts import TokenRow, UserRow
+from grader.records.models.accounts import DeviceCodeRow, InvitationRow, LinkRow, TokenRow, UserRow
 from grader.records.models.base import PUBLIC_ID_CHARS, Base, new_public_id, utcnow
 from grader.records.models.challenges import BaselineRow, VersionRow
 from grader.records.models.submissions import ReportRow, SubmissionRow
@@ -12,7 +12,10 @@ __all__ = [
     "Base",
     "BaselineRow",
     "CeilingRow",
+    "DeviceCodeRow",
     "GpuRow",
+    "InvitationRow",
+    "LinkRow",
     "ReportRow",
     "SubmissionRow",
     "TokenRow",

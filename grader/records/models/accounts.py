@@ -1,20 +1,28 @@
-"""Who uses the platform, and by which tokens."""
+"""Who uses the platform, by which tokens and sessions, and by which links and codes one comes to these.
+
+Of every secret only the SHA-256 is kept: each has so many random bits, or lives so shortly, that a plain hash holds.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String
+from sqlalchemy import ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from grader import limits
 from grader.records.models.base import Base, UtcDateTime, utcnow
 
+_SHA256 = 64  # hexadecimal digits
+
 
 class UserRow(Base):
-    """``name_key`` is the name in lower case: Ada and ada are one person."""
+    """``name_key`` is the name in lower case: Ada and ada are one person. ``email`` was proven by a link, or set by
+    who runs the platform; ``email_key`` is it in lower case.
+    """
 
     __tablename__ = "users"
+    __table_args__ = (Index(None, "email_key", unique=True),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
@@ -22,17 +30,81 @@ class UserRow(Base):
     password_hash: Mapped[str] = mapped_column(String(256))
     role: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    email: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
+    email_key: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
 
 
 class TokenRow(Base):
-    """An API token: only its SHA-256 is kept. ``last_used_at`` is noted every few minutes."""
+    """An API token, or a browser's session (``kind``). ``scopes`` are words with spaces between; ``address`` is where it
+    was made from. ``last_used_at`` is noted every few minutes.
+    """
 
     __tablename__ = "tokens"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    sha256: Mapped[str] = mapped_column(String(_SHA256), unique=True)
     label: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    kind: Mapped[str] = mapped_column(String(16), default="api", server_default="api")
+    scopes: Mapped[str] = mapped_column(
+        String(64), default="read submit staff", server_default="read submit staff"
+    )
+    address: Mapped[str] = mapped_column(String(limits.ADDRESS_CHARS), default="", server_default="")
+
+
+class LinkRow(Base):
+    """A link that works once: ``purpose`` says for what, ``user_id`` or ``email`` for whom."""
+
+    __tablename__ = "links"
+    __table_args__ = (Index(None, "user_id", "purpose"), Index(None, "email", "purpose"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    purpose: Mapped[str] = mapped_column(String(16))
+    sha256: Mapped[str] = mapped_column(String(_SHA256), unique=True)
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    email: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class InvitationRow(Base):
+    """Lets ``uses`` people make an account with ``role``. ``made_by`` is none where the operator made it."""
+
+    __tablename__ = "invitations"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    sha256: Mapped[str] = mapped_column(String(_SHA256), unique=True)
+    label: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
+    role: Mapped[str] = mapped_column(String(16))
+    uses: Mapped[int]
+    used: Mapped[int] = mapped_column(default=0, server_default=text("0"))
+    made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class DeviceCodeRow(Base):
+    """A command line that asks to be signed in. ``state``: pending, approved, denied or taken; ``days`` is the life
+    that it asks of its token, none for as long as may be; ``interval`` in seconds.
+    """
+
+    __tablename__ = "device_codes"
+    __table_args__ = (Index(None, "expires_at"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    device_sha256: Mapped[str] = mapped_column(String(_SHA256), unique=True)
+    user_sha256: Mapped[str] = mapped_column(String(_SHA256), unique=True)
+    state: Mapped[str] = mapped_column(String(16), default="pending")
+    label: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
+    scopes: Mapped[str] = mapped_column(String(64))
+    days: Mapped[int | None]
+    address: Mapped[str] = mapped_column(String(limits.ADDRESS_CHARS))
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    interval: Mapped[int]
+    polled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
