@@ -11,7 +11,7 @@ from sqlalchemy import select
 from grader.challenge.loader import Challenge
 from grader.errors import NotAllowed, NotFound
 from grader.records import attempts
-from grader.records.attempts import Attempt
+from grader.records.attempts import Attempts
 from grader.records.models import UserRow
 from grader.schemas.progress import Best, ChallengeProgress, Mark, Progress, TrackProgress
 from grader.service.accounts import User
@@ -35,10 +35,10 @@ def progress(platform: Platform, user: User, of: str | None = None) -> Progress:
     return _sum_up(platform, asked.name, tried)
 
 
-def _sum_up(platform: Platform, name: str, tried: Iterable[Attempt]) -> Progress:
-    of_challenge: dict[str, list[Attempt]] = defaultdict(list)
-    for attempt in tried:
-        of_challenge[attempt.challenge].append(attempt)
+def _sum_up(platform: Platform, name: str, tried: Iterable[Attempts]) -> Progress:
+    of_challenge: dict[str, list[Attempts]] = defaultdict(list)
+    for attempts_at in tried:
+        of_challenge[attempts_at.challenge].append(attempts_at)
     challenges = valid_challenges(platform.course)
     lines = {it.slug: _line(it, of_challenge) for it in challenges}
     about = {it.title: it.description for it in platform.course.curriculum.tracks} if challenges else {}
@@ -69,7 +69,7 @@ def _track(title: str, description: str, lines: list[ChallengeProgress]) -> Trac
     )
 
 
-def _line(challenge: Challenge, tried: Mapping[str, Sequence[Attempt]]) -> ChallengeProgress:
+def _line(challenge: Challenge, tried: Mapping[str, Sequence[Attempts]]) -> ChallengeProgress:
     mine = tried.get(challenge.slug, ())
     wanted = challenge.manifest.prerequisites
     return ChallengeProgress(
@@ -87,13 +87,13 @@ def _line(challenge: Challenge, tried: Mapping[str, Sequence[Attempt]]) -> Chall
                 representative=representative(it.device),
             )
             for it in mine
-            if it.accepted and it.speedup is not None
+            if it.speedup is not None
         ),
     )
 
 
-def _mark(tried: Sequence[Attempt]) -> Mark:
-    if any(attempt.accepted for attempt in tried):
+def _mark(tried: Sequence[Attempts]) -> Mark:
+    if any(it.accepted for it in tried):
         return Mark.SOLVED
     return Mark.ATTEMPTED if tried else Mark.OPEN
 

@@ -11,9 +11,10 @@ from tests.records.rows import add_submission, add_user
 from tests.records.test_versions import SLUG, add_done, add_version, again, end
 
 
-def counted(sessions: Sessions, user: int) -> list[tuple[int, Verdict | None]]:
+def counted(sessions: Sessions, user: int) -> list[tuple[int, int, float | None]]:
+    """How many there are, how many of them were accepted, and the best speedup, at each challenge."""
     with sessions() as session:
-        return sorted((it.version, it.verdict) for it in attempts.of_user(session, user))
+        return [(it.count, it.accepted, it.speedup) for it in attempts.of_user(session, user)]
 
 
 def test_each_submission_is_one_attempt_whatever_its_state(sessions: Sessions) -> None:
@@ -26,8 +27,17 @@ def test_each_submission_is_one_attempt_whatever_its_state(sessions: Sessions) -
     with sessions() as session:
         found = {it.challenge: it for it in attempts.of_user(session, user)}
     assert set(found) == {SLUG, "other"}
-    assert (found[SLUG].accepted, found[SLUG].speedup) == (True, 2.0)
-    assert not found["other"].accepted
+    assert (found[SLUG].count, found[SLUG].accepted, found[SLUG].speedup) == (1, 1, 2.0)
+    assert (found["other"].count, found["other"].accepted, found["other"].speedup) == (1, 0, None)
+
+
+def test_the_best_speedup_is_of_what_was_accepted(sessions: Sessions) -> None:
+    user = add_user(sessions)
+    add_done(sessions, user, 10.0, speedup=2.0)
+    add_done(sessions, user, 10.0, speedup=3.0)
+    add_submission(sessions, user, state=State.DONE, verdict=Verdict.WRONG_ANSWER, speedup=9.0)
+    add_submission(sessions, user, state=State.DONE, verdict=Verdict.ACCEPTED, speedup=5.0, device="h200")
+    assert sorted(counted(sessions, user)) == [(1, 1, 5.0), (3, 2, 3.0)]
 
 
 def test_judging_again_counts_once_published_and_only_with_a_verdict(sessions: Sessions) -> None:
@@ -36,12 +46,12 @@ def test_judging_again_counts_once_published_and_only_with_a_verdict(sessions: S
     add_version(sessions, 1, published_s=5)
     add_version(sessions, 2)
     (second,) = again(sessions)
-    assert counted(sessions, user) == [(1, Verdict.ACCEPTED)]
+    assert counted(sessions, user) == [(1, 1, None)]
     with writing(sessions) as session:
         versions.publish(session, SLUG, 2, utcnow())
-    assert counted(sessions, user) == [(1, Verdict.ACCEPTED)]
+    assert counted(sessions, user) == [(1, 1, None)]
     end(sessions, second, state=State.DONE, verdict=Verdict.WRONG_ANSWER)
-    assert counted(sessions, user) == [(2, Verdict.WRONG_ANSWER)]
+    assert counted(sessions, user) == [(1, 0, None)]
 
 
 def test_a_draft_does_not_count(sessions: Sessions) -> None:
@@ -51,4 +61,4 @@ def test_a_draft_does_not_count(sessions: Sessions) -> None:
     add_version(sessions, 2)
     (second,) = again(sessions)
     end(sessions, second, state=State.DONE, verdict=Verdict.WRONG_ANSWER)
-    assert counted(sessions, user) == [(1, Verdict.ACCEPTED)]
+    assert counted(sessions, user) == [(1, 1, None)]
