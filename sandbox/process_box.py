@@ -1,0 +1,169 @@
+"""What boxes that are child processes of ours share: their output, their clock, their end.
+
+A kind of box says how its process is started, how its memory is counted and how everything in it is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import subprocess
+import threading
+import time
+import uuid
+
+from grader import limits
+from grader.errors import BoxUnavailable
+from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
+from grader.sandbox.launcher import launch
+from grader.sandbox.output import BoundedOutput
+
+# Memory is looked at this often: 2 GB/s of touching passes a limit by 100 MB before it is seen.
+WATCH_SECONDS = 0.05
+# Every so many looks the children of the program are counted too, which costs a walk through /proc.
+WALK_EVERY = 10
+READ_BYTES = 64 * limits.KIB
+
+
+class ProcessBox:
+    """See ``Box``. One thread per box reads its output, watches its memory and clock, and notices its end."""
+
+    kind = ""
+
+    def __init__(self, spec: BoxSpec) -> None:
+        """Raises BoxUnavailable where the process cannot be started."""
+        self.id = f"{self.kind}-{uuid.uuid4().hex[:12]}"
+        self._spec = spec
+        self._output = BoundedOutput(spec.output_bytes)
+        self._reason: EndReason | None = None
+        self._end: BoxEnd | None = None
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self.connection, child_end = socket.socketpair()
+        self._pipe, pipe_end = os.pipe()
+        try:
+            self._process = launch(lambda: self._launch(child_end, pipe_end))
+        except (OSError, subprocess.SubprocessError) as error:
+            self.connection.close()
+            os.close(self._pipe)
+            self._free()
+            raise BoxUnavailable(f"the process could not be started: {error}") from error
+        finally:
+            child_end.close()
+            os.close(pipe_end)
+        self._pidfd = os.pidfd_open(self._process.pid)
+        self._wake, self._waker = os.pipe()
+        self._deadline = time.monotonic() + spec.wall_seconds
+        self._thread = threading.Thread(target=self._watch, name=self.id, daemon=True)
+        self._thread.start()
+
+    # What a kind of box says of itself
+
+    def _launch(self, child_end: socket.socket, pipe_end: int) -> subprocess.Popen[bytes]:
+        """Start the process, which talks through ``child_end`` and prints into ``pipe_end``."""
+        raise NotImplementedError
+
+    def _memory_bytes(self, walk: bool) -> int:
+        """What the box uses now; ``walk``: of all its processes, else at least of the first."""
+        raise NotImplementedError
+
+    def _kill_all(self) -> None:
+        """Kill every process of the box. Our own child has not been waited for yet."""
+        raise NotImplementedError
+
+    def _how(self, code: int) -> BoxEnd:
+        """How it ended by itself; ``code``: as ``Popen`` gives it."""
+        raise NotImplementedError
+
+    def _free(self) -> None:
+        """Give back what the box held beside its processes. Called once, when they are gone."""
+
+    # The box's thread
+
+    def _watch(self) -> None:
+        poll = select.poll()
+        for descriptor in (self._pipe, self._pidfd, self._wake):
+            poll.register(descriptor, select.POLLIN)
+        looks = 0
+        while True:
+            ready = {descriptor for descriptor, _ in poll.poll(WATCH_SECONDS * 1000)}
+            if self._pidfd in ready or self._wake in ready:
+                break
+            if self._pipe in ready and not self._read():
+                poll.unregister(self._pipe)
+            looks += 1
+            if self._must_end(walk=looks % WALK_EVERY == 0):
+                break
+        self._finish()
+
+    def _must_end(self, walk: bool) -> bool:
+        if self._output.flooded:
+            return self._give_reason(EndReason.OUTPUT_FLOOD)
+        if time.monotonic() > self._deadline:
+            return self._give_reason(EndReason.WALL_CLOCK)
+        if self._memory_bytes(walk) > self._spec.memory_bytes:
+            return self._give_reason(EndReason.OUT_OF_MEMORY)
+        return False
+
+    def _give_reason(self, reason: EndReason) -> bool:
+        with self._lock:
+            self._reason = self._reason or reason
+        return True
+
+    def _read(self) -> bool:
+        """Take what the pipe holds; False once every writer has closed it."""
+        data = os.read(self._pipe, READ_BYTES)
+        self._output.add(data)
+        return bool(data)
+
+    def _finish(self) -> None:
+        """End what is left, take the last output, say how it ended, free everything."""
+        self._kill_all()
+        code = self._process.wait()
+        os.set_blocking(self._pipe, False)
+        with contextlib.suppress(BlockingIOError):
+            while not self._output.flooded and self._read():
+                pass
+        reason = self._reason
+        if reason is None and self._output.flooded:
+            reason = EndReason.OUTPUT_FLOOD
+        self._end = BoxEnd(reason) if reason is not None else self._how(code)
+        with self._lock:  # together: whoever kills it at this moment looks at one and writes to another
+            for descriptor in (self._pipe, self._pidfd, self._wake, self._waker):
+                os.close(descriptor)
+            self._waker = -1
+        self._free()
+        self._ended.set()
+
+    # What the parent calls
+
+    def end(self, wait_s: float = 0.0) -> BoxEnd | None:
+        self._ended.wait(wait_s)
+        return self._end
+
+    def kill(self) -> BoxEnd:
+        with self._lock:
+            if self._waker >= 0 and self._reason is None and not self._is_over():
+                self._reason = EndReason.KILLED
+            if self._waker >= 0:
+                os.write(self._waker, b"!")
+        self._ended.wait()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+        self.connection.close()
+        assert self._end is not None
+        return self._end
+
+    def _is_over(self) -> bool:
+        """Whether the program ended by itself and our thread has not noticed yet."""
+        readable, _, _ = select.select([self._pidfd], [], [], 0)
+        return bool(readable)
+
+    def output(self) -> bytes:
+        return self._output.take()
+
+    def live_for(self, seconds: float) -> None:
+        """Restart the wall clock: the box may live so long from now."""
+        self._deadline = time.monotonic() + seconds

@@ -1,0 +1,48 @@
+"""Processes of this host, as ``/proc`` tells of them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+
+def kill(pid: int) -> None:
+    """End a process, or a group (a negative number). Harmless when it is gone or not ours."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def memory_bytes(pid: int) -> int:
+    """Memory of a process that no file backs, in bytes; 0 when it is gone."""
+    total = 0
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - twenty times a second
+            for line in file:
+                if line.startswith((b"RssAnon:", b"RssShmem:")):
+                    total += int(line.split()[1]) * 1024
+    except OSError:
+        return 0
+    return total
+
+
+def descendants(pid: int) -> list[int]:
+    """``pid`` and every process it started that still hangs from it."""
+    found = [pid]
+    for parent in found:
+        try:
+            for task in os.listdir(f"/proc/{parent}/task"):  # noqa: PTH208
+                text = Path(f"/proc/{parent}/task/{task}/children").read_bytes()
+                found += [int(word) for word in text.split()]
+        except OSError:
+            continue
+    return found
+
+
+def parent_of(pid: int) -> int | None:
+    """Who started a process, as a number; None when it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
