@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
-from grader.records import artefacts
+from grader.records import artefacts, queues, workers
 from grader.records.models import SubmissionRow
 from grader.records.order import compilable, runnable, waiting_order
 from grader.records.states import move
@@ -33,6 +33,17 @@ class Claim:
     source: str
     artefact: str | None = None
     rejudge: bool = False
+    request_id: str | None = None
+
+    @property
+    def context(self) -> dict[str, str | int]:
+        """What log lines about it bear."""
+        own: dict[str, str | int] = {
+            "submission": self.public_id,
+            "attempt": self.attempt,
+            "challenge": self.challenge,
+        }
+        return own | ({"request": self.request_id} if self.request_id else {})
 
 
 def claim(
@@ -52,7 +63,15 @@ def claim(
     this worker; otherwise this worker has to compile it. One without a compiler (None) takes the artefacts of any, and
     sends back to the compilers what has none, and adds those rows to ``returned``. ``uncompiled``: take what is not
     compiled yet, too, where it comes first.
+
+    Nothing is taken from a paused queue, nor by a worker that is being drained; while ``compile`` is paused, nothing
+    that is to be compiled.
     """
+    paused = queues.pauses(session)
+    if paused.of(device) or workers.draining(session, worker):
+        return None
+    if paused.of(queues.COMPILE):
+        uncompiled, toolkit = False, None
     claimable = or_(runnable(), compilable()) if uncompiled else runnable()
     while row := _next(session, [device], now, claimable, SubmissionRow.language.in_(languages)):
         if row.state is not State.WAITING:
@@ -72,8 +91,10 @@ def claim_to_compile(
     session: Session, devices: Iterable[str], worker: str, now: datetime, lease_s: float
 ) -> Claim | None:
     """Take the next submission for one of ``devices`` that is to be compiled, or None. Call it within
-    ``writing``.
+    ``writing``. None, too, while that queue is paused or this worker is being drained.
     """
+    if queues.pauses(session).of(queues.COMPILE) or workers.draining(session, worker):
+        return None
     row = _next(session, devices, now, compilable())
     return _take(session, row, State.COMPILING, worker, now, lease_s, now) if row is not None else None
 
@@ -129,4 +150,5 @@ def _take(
         row.source,
         row.artefact if to is State.TESTING else None,
         row.rejudge_of is not None,
+        row.request_id,
     )

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from sqlalchemy import CTE, ColumnElement, and_, func, not_, or_, select
+from sqlalchemy import CTE, ColumnElement, and_, case, func, not_, or_, select
 from sqlalchemy.orm import Session
 
-from grader.records import workers
+from grader.records import queues, workers
 from grader.records.models import SubmissionRow
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.report import Language
-from grader.schemas.submission import State
+from grader.schemas.submission import Kind, State
+
+# Ten apart, which is one step of those who wait long.
+PRIORITIES = {Kind.COMPETITION: 10, Kind.COURSE: 0, Kind.PRACTICE: -10, Kind.REJUDGE: -20}
+_STEP = 10
+# What a student has waited for this long for goes up by one kind, and again after as long: however busy the higher ones
+# are, two hours later it takes turns with them. Rejudges stay behind all students for as long as these come.
+PATIENCE = timedelta(hours=1)
 
 # Fairness forgets after this long: who worked hard this morning is not last all day.
 _LATELY = timedelta(hours=1)
@@ -46,9 +53,9 @@ def is_pending(row: SubmissionRow) -> bool:
 def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
     """What is pending on ``devices``, together, with its ``place`` (1 = next).
 
-    By priority, then by turn, then by age. A turn is what its user was served lately plus the user's own
-    submissions ahead of it, so that the order is the one in which claims will really happen if nobody else
-    comes. A claim takes the first that it can serve.
+    By priority (with what it gained by waiting), then by turn, then by age. A turn is what its user was served
+    lately plus the user's own submissions ahead of it, so that the order is the one in which claims will really
+    happen if nobody else comes. A claim takes the first that it can serve.
     """
     row = SubmissionRow
     lately = (
@@ -59,11 +66,15 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
         .group_by(row.user_id)
         .cte("lately")
     )
-    own = func.row_number().over(
-        partition_by=row.user_id, order_by=(row.priority.desc(), row.created_at, row.id)
-    )
+    priority = _priority(now)
+    own = func.row_number().over(partition_by=row.user_id, order_by=(priority.desc(), row.created_at, row.id))
     turns = (
-        select(row.id, row.priority, row.created_at, (func.coalesce(lately.c.claimed, 0) + own).label("turn"))
+        select(
+            row.id,
+            priority.label("priority"),
+            row.created_at,
+            (func.coalesce(lately.c.claimed, 0) + own).label("turn"),
+        )
         .outerjoin(lately, lately.c.user_id == row.user_id)
         .where(pending(), row.device.in_(list(devices)))
         .cte("turns")
@@ -74,10 +85,29 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
     return select(turns.c.id, place.label("place")).cte("waiting_order")
 
 
+def _priority(now: datetime) -> ColumnElement[int]:
+    """That of its kind, higher after long waiting, and never above the highest kind."""
+    row, highest = SubmissionRow, max(PRIORITIES.values())
+    student = row.priority > PRIORITIES[Kind.REJUDGE]
+    return case(
+        (and_(student, row.priority < highest, row.created_at <= now - 2 * PATIENCE), highest),
+        (and_(student, row.priority < highest, row.created_at <= now - PATIENCE), row.priority + _STEP),
+        else_=row.priority,
+    )
+
+
 def positions(session: Session, device: str, now: datetime) -> dict[int, int]:
-    """Row id -> place for everything that waits for ``device``."""
+    """Row id -> place for everything that waits for ``device``.
+
+    While the queue ``compile`` is paused, what is to be compiled stands behind what is not: claims pass it over.
+    """
     order = waiting_order([device], now)
-    return {row.id: row.place for row in session.execute(select(order.c.id, order.c.place))}
+    if queues.COMPILE not in queues.pauses(session).rows:
+        return {row.id: row.place for row in session.execute(select(order.c.id, order.c.place))}
+    row = SubmissionRow
+    held_up = case((compilable(), 1), else_=0)
+    ids = session.scalars(select(order.c.id).join(row, row.id == order.c.id).order_by(held_up, order.c.place))
+    return {id: place for place, id in enumerate(ids, 1)}
 
 
 def seconds_a_place(session: Session, device: str, now: datetime, silent_s: float) -> float | None:
@@ -86,7 +116,7 @@ def seconds_a_place(session: Session, device: str, now: datetime, silent_s: floa
 
     From the last claim on: what is compiled ahead and waits holds up nobody meanwhile.
     """
-    serving = sum(worker.device == device for worker in workers.alive(session, now, silent_s))
+    serving = len(workers.serving(session, device, now, silent_s))
     row = SubmissionRow
     spans = session.execute(
         select(row.claimed_at, row.finished_at)

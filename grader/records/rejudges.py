@@ -8,11 +8,9 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from grader.records.models import SubmissionRow, VersionRow
+from grader.records.order import PRIORITIES
 from grader.records.states import UNFINISHED
-from grader.schemas.submission import State
-
-# Below every student's: a rejudge is served when nobody waits.
-PRIORITY = -10
+from grader.schemas.submission import Kind, State
 
 
 def _is_of(version: int, challenge: str) -> tuple[ColumnElement[bool], ...]:
@@ -59,7 +57,9 @@ def again(first: SubmissionRow, version: int) -> SubmissionRow:
         device=first.device,
         source=first.source,
         filename=first.filename,
-        priority=PRIORITY,
+        source_sha256=first.source_sha256,
+        kind=Kind.REJUDGE,
+        priority=PRIORITIES[Kind.REJUDGE],
         rejudge_of=first.id,
         created_at=first.created_at,
     )

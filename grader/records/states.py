@@ -4,11 +4,13 @@ it.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, update
+from sqlalchemy import ColumnElement, Row, select, update
 from sqlalchemy.orm import Session
 
+from grader.records import quotas
 from grader.records.engine import changed
 from grader.records.models import SubmissionRow
 from grader.schemas.submission import State
@@ -35,6 +37,8 @@ ACTIVE = (State.COMPILING, State.TESTING, State.TIMING)
 FREE = (State.QUEUED, State.WAITING)
 # Counts against the user's waiting limit.
 UNFINISHED = (*FREE, *ACTIVE)
+# Nothing of it has run yet: who cancels it now has used nothing up.
+_NOT_RUN = (*FREE, State.COMPILING)
 
 
 def before(state: State) -> list[State]:
@@ -50,7 +54,11 @@ def move(
     It does not happen when ``fence`` is no longer the present attempt (a late result of a worker that lost
     its lease), when ``to`` may not follow the present state (a verdict is never overwritten), or when a
     condition does not hold. An active state may follow itself: that is progress within it.
+
+    With its end its user's counters are moved back: one less waits, and where the failure was ours, or it was cancelled
+    before it ran, the attempt is not used up.
     """
+    ending = _counted(session, submission) if to.final else None
     sources = before(to) + ([to] if to in ACTIVE else [])
     statement = (
         update(SubmissionRow)
@@ -59,4 +67,20 @@ def move(
         .values(state=to, **values)
         .execution_options(synchronize_session=False)
     )
-    return changed(session, statement) == 1
+    moved = changed(session, statement) == 1
+    if moved and ending is not None:
+        quotas.give_back(session, ending.user_id, quotas.WAITING)
+        if to is State.FAILED or (to is State.CANCELLED and ending.state in _NOT_RUN):
+            scope = quotas.of_challenge(ending.challenge)
+            quotas.give_back(session, ending.user_id, scope, ending.created_at)
+    return moved
+
+
+def _counted(session: Session, submission: int) -> Row[int, str, datetime, State] | None:
+    """What its user's counters need of it, as it stands until this transaction changes it; None for a rejudge."""
+    row = SubmissionRow
+    return session.execute(
+        select(row.user_id, row.challenge, row.created_at, row.state)
+        .where(row.id == submission, row.rejudge_of.is_(None))
+        .with_for_update()
+    ).one_or_none()

@@ -6,8 +6,9 @@ import os
 import socket
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from grader.records.engine import changed
@@ -26,7 +27,8 @@ def register(
 ) -> None:
     """Enter this process as a worker, of the GPU with that UUID if any. ``device`` is empty where it only compiles.
 
-    A row of the same name (an earlier life) is taken over. Out of service it stays until ``back_in_service``.
+    A row of the same name (an earlier life) is taken over. Out of service it stays until ``back_in_service``, and
+    drained until it is resumed.
     """
     row = session.scalar(select(WorkerRow).where(WorkerRow.name == name)) or WorkerRow(name=name)
     row.device = device
@@ -66,9 +68,39 @@ def out_of_service(session: Session) -> list[WorkerRow]:
     return list(session.scalars(select(row).where(row.out_of_service != "").order_by(row.host, row.name)))
 
 
-def _set(session: Session, name: str, **values: datetime | str | None) -> None:
+def draining(session: Session, name: str) -> bool:
+    """Whether staff want this worker to take nothing more."""
+    row = WorkerRow
+    return session.scalar(select(row.id).where(row.name == name, row.drained_at.is_not(None))) is not None
+
+
+def drain(session: Session, name: str, now: datetime) -> bool:
+    """Have it take nothing more; False where there is no worker of that name. Since when it is drained stays."""
+    return _set(session, name, drained_at=func.coalesce(WorkerRow.drained_at, now)) == 1
+
+
+def resume(session: Session, name: str) -> bool:
+    """Let it take submissions again, now or when it is started; False where there is no worker of that name."""
+    return _set(session, name, drained_at=None) == 1
+
+
+def everyone(session: Session, since: datetime) -> list[WorkerRow]:
+    """Those that have not ended, are drained or out of service, or were heard of since then; by name."""
+    row = WorkerRow
+    worth = or_(
+        row.ended_at.is_(None), row.drained_at.is_not(None), row.out_of_service != "", row.heartbeat >= since
+    )
+    return list(session.scalars(select(row).where(worth).order_by(row.name)))
+
+
+def last_seen(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
+    """When the last of these workers was heard of."""
+    return session.scalar(select(func.max(WorkerRow.heartbeat)).where(*conditions))
+
+
+def _set(session: Session, name: str, **values: Any) -> int:
     statement = update(WorkerRow).where(WorkerRow.name == name).values(**values)
-    session.execute(statement.execution_options(synchronize_session=False))
+    return changed(session, statement.execution_options(synchronize_session=False))
 
 
 def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
@@ -88,9 +120,14 @@ def alive(session: Session, now: datetime, silent_s: float) -> list[WorkerRow]:
     return _serving(session, now, silent_s, WorkerRow.device != "")
 
 
+def serving(session: Session, device: str, now: datetime, silent_s: float) -> list[WorkerRow]:
+    """Workers that take what waits for ``device``: those of them that are not being drained."""
+    return _serving(session, now, silent_s, WorkerRow.device == device, WorkerRow.drained_at.is_(None))
+
+
 def compiling(session: Session, now: datetime, silent_s: float) -> list[WorkerRow]:
     """Workers that serve what is to be compiled, beside a device or alone."""
-    return _serving(session, now, silent_s, WorkerRow.compiles.is_(True))
+    return _serving(session, now, silent_s, WorkerRow.compiles.is_(True), WorkerRow.drained_at.is_(None))
 
 
 def _serving(

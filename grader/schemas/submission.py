@@ -28,6 +28,34 @@ class State(StrEnum):
         return self in (State.DONE, State.CANCELLED, State.FAILED)
 
 
+class Kind(StrEnum):
+    """Why something is judged, which decides its place in the queue. The platform says so, never who submits."""
+
+    COMPETITION = "competition"
+    COURSE = "course"
+    PRACTICE = "practice"
+    REJUDGE = "rejudge"
+
+
+class WaitReason(StrEnum):
+    """What a submission waits for, the strongest first."""
+
+    PAUSED = "paused"
+    NO_COMPILER = "no_compiler"
+    NO_WORKER = "no_worker"
+    DRAINING = "draining"
+    AHEAD = "ahead"
+    NEXT = "next"
+
+
+class WaitsFor(Strict):
+    """Why a submission is not being judged yet, in words, and since when that is so."""
+
+    reason: WaitReason
+    text: str
+    since: datetime | None = None
+
+
 class ProgressView(Strict):
     """How far the present state has come: ``done`` of ``total`` cases or workloads, and the latest one's name."""
 
@@ -53,6 +81,7 @@ class SubmissionView(Strict):
     language: Language
     device: str
     filename: str
+    kind: Kind = Kind.COURSE
     state: State
     verdict: Verdict | None = None
     score: Score | None = None
@@ -60,6 +89,7 @@ class SubmissionView(Strict):
     progress: ProgressView = ProgressView()
     position: int | None = Field(default=None, description="1 = next to be served; only while it waits")
     expected_wait_s: float | None = None
+    waits_for: WaitsFor | None = Field(default=None, description="only while it waits")
     created_at: datetime
     started_at: datetime | None = None
     finished_at: datetime | None = None
@@ -69,6 +99,14 @@ class SubmissionView(Strict):
     )
     judged_again: list[JudgedAgain] = Field(
         default_factory=list, description="under later versions, as far as these are published"
+    )
+    reused: bool = Field(
+        default=False,
+        description="an answer to a submit with reuse: this was judged before, and is not judged anew",
+    )
+    remaining: int | None = Field(
+        default=None,
+        description="in the answer to a submit: how many more the challenge takes from you for now",
     )
 
 
@@ -88,6 +126,10 @@ class SubmitBody(Strict):
     filename: str = "solution"
     device: str | None = Field(
         default=None, description="a board's device; the platform's default when absent"
+    )
+    reuse: bool = Field(
+        default=False,
+        description="where you handed in the same before, answer with that one (200), which costs no attempt",
     )
 
 
@@ -151,6 +193,13 @@ class Health(Strict):
     parts: dict[str, PartHealth]
     devices: list[str]
     alerts: list[Alert] = Field(default_factory=list)
+
+
+class Probe(Strict):
+    """What /health and /ready answer: ``detail`` says why not."""
+
+    ok: bool
+    detail: str = ""
 
 
 class ErrorBody(Strict):

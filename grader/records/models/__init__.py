@@ -3,6 +3,8 @@
 from grader.records.models.accounts import DeviceCodeRow, InvitationRow, LinkRow, TokenRow, UserRow
 from grader.records.models.base import PUBLIC_ID_CHARS, Base, new_public_id, utcnow
 from grader.records.models.challenges import BaselineRow, VersionRow
+from grader.records.models.operations import ChoreRow
+from grader.records.models.queues import ChallengeKindRow, PauseRow, QuotaRow
 from grader.records.models.submissions import ReportRow, SubmissionRow
 from grader.records.models.workers import ArtefactRow, CeilingRow, GpuRow, WorkerRow
 
@@ -12,10 +14,14 @@ __all__ = [
     "Base",
     "BaselineRow",
     "CeilingRow",
+    "ChallengeKindRow",
+    "ChoreRow",
     "DeviceCodeRow",
     "GpuRow",
     "InvitationRow",
     "LinkRow",
+    "PauseRow",
+    "QuotaRow",
     "ReportRow",
     "SubmissionRow",
     "TokenRow",

@@ -5,22 +5,26 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from grader import limits
+from grader import limits, logs
 from grader.records.models.accounts import UserRow
 from grader.records.models.base import PUBLIC_ID_CHARS, Base, UtcDateTime, new_public_id, utcnow, words
+from grader.records.models.indexes import reading
 from grader.schemas.report import Language, Verdict
-from grader.schemas.submission import State
+from grader.schemas.submission import Kind, State
 
 
 class SubmissionRow(Base):
     """``attempt`` grows with every claim and fences late results; ``failures`` counts our own failures;
-    ``artefact`` is the key of what it was compiled to.
+    ``artefact`` is the key of what it was compiled to; ``request_id`` is that of the web request that handed it in.
 
     ``rejudge_of`` is set on what staff have judged again under a later version: a row of its own, so that the first
     judgement stays as it was, for boards of both versions come out of one query. It is nobody's attempt.
+
+    ``priority`` is that of its ``kind`` (see ``grader.records.order``). ``request_sha256`` is of what was asked for
+    under the idempotency key, ``source_sha256`` of the source alone; rows of earlier releases have neither.
     """
 
     __tablename__ = "submissions"
@@ -30,9 +34,17 @@ class SubmissionRow(Base):
         CheckConstraint("ci_lo_us <= time_us AND time_us <= ci_hi_us", name="interval_holds_time"),
         Index(None, "state", "device", "priority", "created_at"),
         Index(None, "challenge", "version", "device", "verdict"),
-        Index(None, "user_id", "created_at"),
-        Index(None, "claimed_at"),
+        *reading(),
+        Index(None, "challenge", "language", "device", "verdict"),
         Index(None, "rejudge_of"),
+        Index(None, "user_id", "source_sha256"),
+        # What one user has under way, however much that user has finished.
+        Index(
+            "ix_submissions_unfinished",
+            "user_id",
+            sqlite_where=text("finished_at IS NULL"),
+            postgresql_where=text("finished_at IS NULL"),
+        ),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -45,6 +57,9 @@ class SubmissionRow(Base):
     source: Mapped[str] = mapped_column(Text)
     filename: Mapped[str] = mapped_column(String(limits.FILENAME_CHARS))
     idempotency_key: Mapped[str | None] = mapped_column(String(128))
+    request_sha256: Mapped[str | None] = mapped_column(String(64))
+    source_sha256: Mapped[str | None] = mapped_column(String(64))
+    kind: Mapped[Kind] = mapped_column(words(Kind, 16), default=Kind.COURSE, server_default=Kind.COURSE.value)
     priority: Mapped[int] = mapped_column(default=0)
     rejudge_of: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
 
@@ -56,6 +71,7 @@ class SubmissionRow(Base):
     progress: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     cancel_requested: Mapped[bool] = mapped_column(default=False)
     artefact: Mapped[str | None] = mapped_column(String(64))
+    request_id: Mapped[str | None] = mapped_column(String(logs.REQUEST_ID_CHARS), default=logs.request_id)
 
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     claimed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

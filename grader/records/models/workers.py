@@ -15,7 +15,7 @@ class WorkerRow(Base):
     """A worker process. ``ended_at`` is set by itself when it stops, or by a sweeper when it was silent too
     long. ``gpu`` is the UUID of its GPU; ``out_of_service`` says why that GPU judges nothing, until a worker
     of it finds it well again. ``compiles``: it serves the queue of what is to be compiled; with no ``device``, that
-    alone.
+    alone. ``drained_at``: since then it takes nothing more, whenever it is started, until staff resume it.
     """
 
     __tablename__ = "workers"
@@ -32,6 +32,7 @@ class WorkerRow(Base):
     gpu: Mapped[str | None] = mapped_column(String(64))
     out_of_service: Mapped[str] = mapped_column(Text, default="", server_default="")
     compiles: Mapped[bool] = mapped_column(default=False, server_default=false())
+    drained_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class GpuRow(Base):

@@ -1,0 +1,111 @@
+"""How much each user has used of what is allowed: counters, moved in the transaction that uses or frees something.
+
+The condition stands in the UPDATE itself, so that no number of requests at once passes a limit on any database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Insert, case, func, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from grader.records.engine import changed
+from grader.records.models import QuotaRow, SubmissionRow
+
+WAITING = "waiting"
+
+
+def of_challenge(slug: str) -> str:
+    """The scope that counts submissions for one challenge."""
+    return f"challenge:{slug}"
+
+
+@dataclass(frozen=True)
+class Use:
+    """``used`` at one moment; all of it is free again at ``frees_at``, where the counter has a window."""
+
+    used: int
+    frees_at: datetime | None = None
+
+
+def take(
+    session: Session, user: int, scope: str, limit: int, now: datetime, window_s: float | None = None
+) -> bool:
+    """Count one more; False (and nothing counted) where ``limit`` is reached.
+
+    With ``window_s`` the counter begins anew that many seconds after the first of those that it counts.
+    """
+    free: ColumnElement[bool] = QuotaRow.used < limit
+    values: dict[str, Any] = {"used": QuotaRow.used + 1}
+    if window_s is not None:
+        # Over, or nothing is counted in it: the next one begins.
+        over = or_(QuotaRow.since <= now - timedelta(seconds=window_s), QuotaRow.used == 0)
+        free = or_(free, over)
+        values = {
+            "used": case((over, 1), else_=QuotaRow.used + 1),
+            "since": case((over, now), else_=QuotaRow.since),
+        }
+    statement = (
+        update(QuotaRow)
+        .where(*_is(user, scope), free)
+        .values(values)
+        .execution_options(synchronize_session=False)
+    )
+    if changed(session, statement):
+        return True
+    session.execute(_insert(session).values(user_id=user, scope=scope, used=0, since=now))
+    return changed(session, statement) == 1
+
+
+def give_back(session: Session, user: int, scope: str, counted_at: datetime | None = None) -> None:
+    """Count one less. With ``counted_at`` only where that is in the present window: what is over is forgotten."""
+    conditions = [QuotaRow.used > 0]
+    if counted_at is not None:
+        conditions.append(QuotaRow.since <= counted_at)
+    session.execute(
+        update(QuotaRow)
+        .where(*_is(user, scope), *conditions)
+        .values(used=QuotaRow.used - 1)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def recount_waiting(session: Session, user: int) -> None:
+    """Set the counter of what waits by the record itself: what a restored backup or a hand put wrong heals here."""
+    counter = select(QuotaRow.used).where(*_is(user, WAITING)).with_for_update()
+    session.execute(counter)  # the count below is of a moment at which nobody else moves the counter
+    row = SubmissionRow
+    waiting = session.scalar(
+        select(func.count()).where(row.user_id == user, row.finished_at.is_(None), row.rejudge_of.is_(None))
+    )
+    session.execute(
+        update(QuotaRow)
+        .where(*_is(user, WAITING))
+        .values(used=waiting or 0)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def read(session: Session, user: int, scope: str, now: datetime, window_s: float | None = None) -> Use:
+    """What is used now."""
+    row = session.execute(select(QuotaRow.used, QuotaRow.since).where(*_is(user, scope))).one_or_none()
+    if row is None or row.used == 0:
+        return Use(0)
+    if window_s is None:
+        return Use(row.used)
+    end = row.since + timedelta(seconds=window_s)
+    return Use(row.used, end) if end > now else Use(0)
+
+
+def _is(user: int, scope: str) -> tuple[ColumnElement[bool], ...]:
+    return (QuotaRow.user_id == user, QuotaRow.scope == scope)
+
+
+def _insert(session: Session) -> Insert:
+    if session.get_bind().dialect.name == "postgresql":
+        return postgresql.insert(QuotaRow).on_conflict_do_nothing()
+    return sqlite.insert(QuotaRow).on_conflict_do_nothing()
