@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import database, database_url, empty_url, postgres_url  # noqa: F401 - fixtures for every folder
+
 _KEPT = {"GRADER_REQUIRE", "GRADER_PROVE"}  # they say what tests may not skip, and how much is proven
 _home = pytest.StashKey[Path]()
 

@@ -12,6 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, CursorResult, Engine, Executable, create_engine, event, make_url
 from sqlalchemy.orm import Session, sessionmaker
 
+from grader.records.postgres import postgres_engine
+
 # A writer holds SQLite's lock for milliseconds; who waits this long met a machine in trouble, not a busy one.
 _BUSY_MS = 15_000
 _SWITCH_SECONDS = 0.005
@@ -24,12 +26,11 @@ def make_engine(url: str) -> Engine:
     """An engine for ``url``; the folder of a SQLite file is made where it is missing."""
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
-        if parsed.drivername == "postgresql":
-            parsed = parsed.set(drivername="postgresql+psycopg")
-        return create_engine(parsed, pool_pre_ping=True)
+        return postgres_engine(parsed)
     if parsed.database:
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    engine = create_engine(parsed)
+    # Parameters are sources and password hashes, and an error's text is logged.
+    engine = create_engine(parsed, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -59,7 +59,7 @@ MakeDesk = Callable[[Compiler], CompileDesk]
 
 
 @pytest.fixture
-def settings(tmp_path: Path, redis_url: str) -> Settings:
+def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
     return make_settings(tmp_path, redis_url, devices=f"cpu,{BOARD}")
 
 

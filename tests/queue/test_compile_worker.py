@@ -39,7 +39,7 @@ Start = Callable[..., "subprocess.Popen[bytes]"]
 
 
 @pytest.fixture
-def settings(tmp_path: Path, redis_url: str) -> Settings:
+def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
     return make_settings(tmp_path, redis_url, devices=f"cpu,{BOARD}", lock_dir=tmp_path / "locks")
 
 

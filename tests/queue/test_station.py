@@ -39,7 +39,7 @@ def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def settings(tmp_path: Path, redis_url: str) -> Settings:
+def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
     return make_settings(tmp_path, redis_url, devices="cpu,h200", lock_dir=tmp_path / "locks")
 
 

@@ -33,7 +33,7 @@ def redis_url(redis_server: EmbeddedRedis) -> str:
 
 
 @pytest.fixture
-def settings(tmp_path: Path, redis_url: str) -> Settings:
+def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
     return make_settings(tmp_path, redis_url)
 
 

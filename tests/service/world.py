@@ -94,7 +94,6 @@ def make_settings(folder: Path, redis_url: str, **values: Any) -> Settings:
         "box": "local",
         "devices": "cpu",
         "device": "cpu",
-        "database_url": "",
         "lease_s": 2.0,
         "heartbeat_s": 0.2,
         "sweep_s": 0.2,

@@ -1,4 +1,4 @@
-"""A real platform on SQLite, its application, and browsers (test clients) of several people."""
+"""A real platform on each kind of database, its application, and browsers (test clients) of several people."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def platform(tmp_path: Path) -> Iterator[Platform]:
+def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
     opened = open_platform(stage.make_settings(tmp_path))
     yield opened
     opened.close()

@@ -40,7 +40,6 @@ def make_settings(folder: Path, **values: Any) -> Settings:
     given: dict[str, Any] = {
         "data_dir": folder / "data",
         "redis_url": f"unix://{folder}/nobody.sock",
-        "database_url": "",
         "challenges": None,
         "box": "local",
         "devices": "cpu",

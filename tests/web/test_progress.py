@@ -30,7 +30,7 @@ description = "What comes afterwards."
 
 
 @pytest.fixture
-def platform(tmp_path: Path) -> Iterator[Platform]:
+def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
     """Two challenges: ``only_cuda`` in the first track, ``scale``, which builds on it, in the second."""
     course = make_course(tmp_path / "course")
     (course / "challenges" / "tracks.toml").write_text(TRACKS)

@@ -22,7 +22,7 @@ PAGE = "/challenges/scale/versions"
 
 
 @pytest.fixture
-def platform(tmp_path: Path) -> Iterator[Platform]:
+def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
     course = make_course(tmp_path / "course")
     opened = open_platform(stage.make_settings(tmp_path, challenges=course))
     yield opened

@@ -10,7 +10,6 @@ from argon2 import PasswordHasher
 
 from grader.service import accounts
 from grader.service.platform import Platform, open_platform
-from tests.records.conftest import empty_url, postgres_url  # noqa: F401 - fixtures
 from tests.service.world import make_settings
 
 
@@ -22,7 +21,7 @@ def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def platform(tmp_path: Path, redis_url: str, empty_url: str) -> Iterator[Platform]:  # noqa: F811
-    platform = open_platform(make_settings(tmp_path, redis_url, database_url=empty_url))
+def platform(tmp_path: Path, redis_url: str, database_url: str) -> Iterator[Platform]:
+    platform = open_platform(make_settings(tmp_path, redis_url, database_url=database_url))
     yield platform
     platform.close()

@@ -43,6 +43,9 @@ def everyone(status: int) -> tuple[int, int, int, int]:
 # Where a page sends those who are not signed in; a session that is not there is not found.
 ROWS = [
     Row("GET", "/static/<path:filename>", "/static/page.js", everyone(200)),
+    Row("GET", "/health", "/health", everyone(200)),
+    Row("GET", "/ready", "/ready", everyone(200)),
+    Row("GET", "/metrics", "/metrics", everyone(404)),
     Row("GET", "/", "/", everyone(200)),
     Row("GET", "/challenges/<slug>", "/challenges/scale", everyone(200)),
     Row("POST", "/challenges/<slug>", "/challenges/scale", (302, 400, 400, 400)),
@@ -196,7 +199,7 @@ def scene(tmp_path: Path, app: Flask, platform: Platform, ada: User, bob: User, 
 
 
 @pytest.fixture
-def platform(tmp_path: Path) -> object:
+def platform(tmp_path: Path, database: str) -> object:
     from grader.service.platform import open_platform
 
     course = make_course(tmp_path / "course")

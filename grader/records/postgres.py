@@ -1,0 +1,76 @@
+"""How connections to PostgreSQL are opened: a server that is slow, locked or gone is an error within seconds, never a
+hang."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import URL, Engine, create_engine
+
+# A server on the same continent answers within a fraction of a second; for each address of a host name.
+_CONNECT_SECONDS = 3
+# What was sent and is not acknowledged for so long went into a cable that is cut. Less than a lease, so that a worker
+# learns of it while its submission is still its own.
+_UNACKNOWLEDGED_MS = 5_000
+# Who waits for an answer over a cut cable has nothing to send: then the probes tell, after 4 + 3 * 2 s.
+_KEEPALIVE = {
+    "keepalives": 1,
+    "keepalives_idle": 4,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+}
+# The slowest query of a page takes a fraction of a second; what takes this long never ends. Below the 60 s after which
+# the web's own watchdog would kill the process.
+_STATEMENT_MS = 30_000
+# As long as a writer waits for SQLite's lock.
+_LOCK_MS = 15_000
+# A transaction of ours is ended within milliseconds. One whose process is frozen or cut off must not keep its rows
+# locked from the worker that takes over.
+_IDLE_MS = 15_000
+# Web: 8 threads to a process; a worker: judge, heart, sweeper. More than 15 at once are in trouble and wait.
+_POOL_SIZE, _POOL_OVERFLOW, _POOL_SECONDS = 5, 10, 10.0
+# For one transaction, in place of the timeouts above: a migration may rewrite a table of a million rows, and other
+# processes that start meanwhile wait for it.
+PATIENT = (
+    "SELECT set_config(name, '30min', true) FROM unnest(ARRAY['statement_timeout', 'lock_timeout', "
+    "'idle_in_transaction_session_timeout']) AS name"
+)
+
+
+def postgres_engine(url: URL) -> Engine:
+    """An engine whose connections give up as said above. What ``url`` says in its query (``connect_timeout``,
+    ``sslmode``, ``options``, ...) goes before.
+
+    A connection that died while it lay in the pool is replaced before it is used.
+    """
+    if url.drivername == "postgresql":
+        url = url.set(drivername="postgresql+psycopg")
+    return create_engine(
+        url,
+        connect_args={name: value for name, value in _defaults().items() if name not in url.query},
+        hide_parameters=True,  # they are sources and password hashes, and an error's text is logged
+        pool_pre_ping=True,
+        pool_size=_POOL_SIZE,
+        max_overflow=_POOL_OVERFLOW,
+        pool_timeout=_POOL_SECONDS,
+    )
+
+
+def _defaults() -> dict[str, Any]:
+    limits = {
+        "statement_timeout": _STATEMENT_MS,
+        "lock_timeout": _LOCK_MS,
+        "idle_in_transaction_session_timeout": _IDLE_MS,
+        # The server's end of a cut cable: rows that a lost client had locked are free again as soon.
+        "tcp_user_timeout": _UNACKNOWLEDGED_MS * 2,
+        "tcp_keepalives_idle": _KEEPALIVE["keepalives_idle"],
+        "tcp_keepalives_interval": _KEEPALIVE["keepalives_interval"],
+        "tcp_keepalives_count": _KEEPALIVE["keepalives_count"],
+    }
+    return {
+        "connect_timeout": _CONNECT_SECONDS,
+        "tcp_user_timeout": _UNACKNOWLEDGED_MS,
+        **_KEEPALIVE,
+        "application_name": "grader",
+        "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
+    }

@@ -1,0 +1,61 @@
+"""Fixtures of databases, for every folder: SQLite and PostgreSQL in turn, one server for the whole session."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.components import need
+
+KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A server's URL, to be formatted with the ``name`` of a database."""
+    need("postgres")
+    from tests.records.postgres import cluster, make_template
+
+    with cluster() as url:
+        make_template(url)
+        yield url
+
+
+@pytest.fixture(params=KINDS)
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty database, of each kind in turn."""
+    yield from _database(request, tmp_path, "template0")
+
+
+@pytest.fixture(params=KINDS)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a database to work with, of each kind in turn. PostgreSQL's has its tables already, SQLite's is not
+    there yet: making the tables anew costs less there than a copy.
+    """
+    from tests.records.postgres import TEMPLATE
+
+    yield from _database(request, tmp_path, TEMPLATE)
+
+
+@pytest.fixture
+def database(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The same, and every platform that the test opens without naming a database opens this one, in processes that it
+    starts, too.
+    """
+    monkeypatch.setenv("GRADER_DATABASE_URL", database_url)
+    return database_url
+
+
+def _database(request: pytest.FixtureRequest, folder: Path, template: str) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{folder / 'grader.sqlite3'}"
+        return
+    from tests.records.postgres import drop_database, new_database
+
+    url = new_database(request.getfixturevalue("postgres_url"), f"test{next(_numbers)}", template)
+    yield url
+    drop_database(url)

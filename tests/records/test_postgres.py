@@ -1,0 +1,148 @@
+"""Connections to PostgreSQL give up in time, come back, and speak TLS where the URL says so."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, make_url, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from grader.records.engine import make_engine, make_sessions, writing
+from grader.records.migrate import upgrade
+from tests.components import need
+from tests.records.postgres import certificate, cluster, drop_database, free_port, new_database
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+def url(postgres_url: str) -> Iterator[str]:
+    url = new_database(postgres_url, "giving_up")
+    yield url
+    drop_database(url)
+
+
+@pytest.fixture
+def engine(url: str) -> Iterator[Engine]:
+    made = make_engine(url)
+    yield made
+    made.dispose()
+
+
+def _setting(engine: Engine, name: str) -> str:
+    with engine.connect() as connection:
+        return str(connection.scalar(text(f"SHOW {name}")))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("statement_timeout", "30s"),
+        ("lock_timeout", "15s"),
+        ("idle_in_transaction_session_timeout", "15s"),
+        ("application_name", "grader"),
+    ],
+)
+def test_the_server_ends_what_takes_too_long(engine: Engine, name: str, value: str) -> None:
+    assert _setting(engine, name) == value
+
+
+def test_the_url_has_the_last_word(url: str) -> None:
+    query = {"application_name": "mine", "options": "-c statement_timeout=1234"}
+    engine = make_engine(make_url(url).update_query_dict(query).render_as_string(hide_password=False))
+    assert (_setting(engine, "application_name"), _setting(engine, "statement_timeout")) == ("mine", "1234ms")
+    engine.dispose()
+
+
+def test_a_migration_has_more_time(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def look(config: object, _revision: str) -> None:
+        connection = config.attributes["connection"]  # type: ignore[attr-defined]
+        for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
+            seen.append(str(connection.scalar(text(f"SHOW {name}"))))
+
+    monkeypatch.setattr("grader.records.migrate.command.upgrade", look)
+    upgrade(engine)
+    assert seen == ["30min"] * 3
+    assert _setting(engine, "statement_timeout") == "30s"
+
+
+def test_a_lock_that_is_never_let_go_is_an_error(url: str) -> None:
+    query = {"options": "-c lock_timeout=50"}
+    engine = make_engine(make_url(url).update_query_dict(query).render_as_string(hide_password=False))
+    lock = text("SELECT pg_advisory_xact_lock(1)")
+    with engine.begin() as holder, engine.begin() as waiting:
+        holder.execute(lock)
+        with pytest.raises(OperationalError, match="lock timeout"):
+            waiting.execute(lock)
+    engine.dispose()
+
+
+def test_connections_that_the_server_ended_are_replaced(engine: Engine, url: str) -> None:
+    sessions = make_sessions(engine)
+    with writing(sessions) as session:
+        first = session.scalar(text("SELECT pg_backend_pid()"))
+    operator = make_engine(url)
+    with operator.connect() as connection:
+        assert connection.scalar(text("SELECT pg_terminate_backend(:pid)"), {"pid": first})
+    operator.dispose()
+    with writing(sessions) as session:
+        assert session.scalar(text("SELECT pg_backend_pid()")) != first
+
+
+def test_a_pool_that_is_used_up_is_an_error(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.pool, "_timeout", 0.05)
+    held = [engine.connect() for _ in range(15)]
+    with pytest.raises(PoolTimeout):
+        engine.connect()
+    for connection in held:
+        connection.close()
+    with engine.connect():
+        pass
+
+
+def test_a_server_that_says_nothing_is_given_up() -> None:
+    """It takes the connection and is silent, as one does whose machine hangs."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        engine = make_engine(f"postgresql://grader:hunter2@127.0.0.1:{port}/grader")
+        ended: list[BaseException] = []
+
+        def ask() -> None:
+            try:
+                engine.connect()
+            except OperationalError as error:
+                ended.append(error)
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(60)
+        assert ended, "it hangs"
+        assert "hunter2" not in str(ended[0])
+        engine.dispose()
+
+
+def test_tls_as_the_url_says(tmp_path: Path) -> None:
+    """``verify-full`` takes the server whose certificate it knows, and no other."""
+    need("postgres")
+    port = free_port()
+    with cluster(port=port, tls=True) as url:
+        new_database(url, "secure")
+        ours = Path(make_url(url).query["host"]) / "server.crt"  # type: ignore[arg-type]
+        other, _ = certificate(tmp_path, "localhost")
+        secure = f"postgresql://grader@localhost:{port}/secure?sslmode=verify-full&sslrootcert="
+        engine = make_engine(f"{secure}{ours}")
+        with engine.connect() as connection:
+            seen = connection.scalar(text("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"))
+        assert seen is True
+        engine.dispose()
+        engine = make_engine(f"{secure}{other}")
+        with pytest.raises(OperationalError, match="certificate"):
+            engine.connect()
+        engine.dispose()
