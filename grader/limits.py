@@ -81,6 +81,11 @@ RETRY_SECONDS = 5
 SUBMIT_PER_MINUTE = 30
 # Waiting or running at once for one user: enough to compare ideas, too few to fill the queue.
 WAITING_PER_USER = 10
+# For one challenge within a day: an attempt every five minutes for sixteen hours. It stops loops, not people.
+QUOTA = 200
+QUOTA_HOURS = 24.0
+# Why a queue is paused: a sentence or two.
+REASON_CHARS = 500
 
 NAME_CHARS = 64
 FILENAME_CHARS = 128
@@ -91,7 +96,7 @@ EMAIL_CHARS = 254
 ADDRESS_CHARS = 64
 # One address has a fourth of what an account takes, so that no single one can shut it for devices that are not known.
 SIGN_IN_PER_ADDRESS_AND_ACCOUNT = 10
-# A browser in which its owner has signed in before is counted by itself for so long, whatever others try at the account.
+# A browser in which its owner has signed in before is counted by itself for so long, whatever others try.
 KNOWN_DEVICE_DAYS = 180
 # A reset link waits in a mailbox while somebody fetches a coffee; a link that proves an address may wait for a day.
 RESET_MINUTES = 60

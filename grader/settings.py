@@ -68,6 +68,38 @@ class Settings(BaseSettings):
     attempts: int = Field(default=limits.ATTEMPTS, ge=1)
     spare_boxes: int = Field(default=1, ge=0, le=8, description="boxes started ahead of need")
 
+    # Operating it.
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="how much is logged"
+    )
+    log_format: Literal["auto", "json", "text"] = Field(
+        default="auto", description="auto: JSON where nobody sits at a terminal"
+    )
+    access_log: bool = Field(
+        default=False, description="log every web request, not only those that change or break something"
+    )
+    metrics_token: str = Field(default="", description="a bearer token that may read /metrics")
+    metrics_allow: str = Field(
+        default="", description="comma-separated addresses or networks that may read /metrics without"
+    )
+    metrics_port: int = Field(
+        default=0, ge=0, le=65535, description="workers serve this host's figures on 127.0.0.1; 0 = not"
+    )
+    retention_days: int = Field(
+        default=0, ge=0, le=36500, description="sweepers prune what is older; 0 = only what has expired"
+    )
+
+    # Queues and quotas.
+    waiting_per_user: int = Field(
+        default=limits.WAITING_PER_USER, ge=1, le=1000, description="submissions of one user that wait or run at once"
+    )
+    quota: int = Field(
+        default=limits.QUOTA, ge=1, le=1_000_000, description="submissions of one user for one challenge in a window"
+    )
+    quota_hours: float = Field(
+        default=limits.QUOTA_HOURS, gt=0, le=24 * 366, description="how long that window is"
+    )
+
     # Accounts. Checks of one field against another stand with the later of the two.
     sign_up: Literal["closed", "invite", "domain", "open"] = Field(
         default_factory=lambda data: "open" if data.get("open_sign_up") else "closed",

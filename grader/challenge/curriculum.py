@@ -6,21 +6,26 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from grader.errors import ChallengeInvalid
+from grader.schemas.submission import Kind
 
 _HINT = "See challenges/tracks.toml."
 
 
 class Track(BaseModel):
-    """One part of the course. Challenges name it by its title."""
+    """One part of the course. Challenges name it by its title. Submissions for those of a track of ``practice`` are
+    judged after those of the course.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str = Field(min_length=1, max_length=40)
     description: str = Field(min_length=1, max_length=160)
+    kind: Literal[Kind.COURSE, Kind.PRACTICE] = Kind.COURSE
 
 
 class _File(BaseModel):
@@ -40,6 +45,10 @@ class Curriculum:
         """What to sort by. Without a file tracks stand by their names."""
         titles = [it.title for it in self.tracks]
         return (titles.index(track) if track in titles else len(titles), track)
+
+    def kind(self, track: str) -> Kind:
+        """What submissions for a challenge of that track are."""
+        return next((it.kind for it in self.tracks if it.title == track), Kind.COURSE)
 
     def check_track(self, manifest: Path, track: str) -> None:
         """Raises ChallengeInvalid where there is a file and ``track`` is not in it."""

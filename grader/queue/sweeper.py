@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
-from sqlalchemy import func, select
 
-from grader.queue.tickets import COMPILE, run_queue
-from grader.records import leases, order, workers
+from grader.records import leases, workers
 from grader.records.engine import writing
-from grader.records.models import SubmissionRow, utcnow
-from grader.records.order import runnable
+from grader.records.models import utcnow
 from grader.service.platform import Platform
+from grader.service.queues import issue_missing_tickets
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +39,7 @@ def sweep(platform: Platform, boxes: Reaper | None = None) -> Swept:
     """One sweep. Any number of sweepers may run at once; a part that fails is logged and tried next time."""
     done = Swept(
         reclaimed=_part(_reclaim, platform),
-        tickets=_part(_issue_missing_tickets, platform),
+        tickets=_part(issue_missing_tickets, platform),
         dead_workers=_part(_mark_dead, platform),
         boxes=_part(lambda _: boxes.reap() if boxes else 0, platform),
     )
@@ -72,21 +70,6 @@ def _reclaim(platform: Platform) -> int:
             reclaimed += 1
             log.warning("lease_expired", row=submission, attempt=attempt, state=state.value)
     return reclaimed
-
-
-def _issue_missing_tickets(platform: Platform) -> int:
-    row = SubmissionRow
-    with platform.sessions() as session:
-        waiting = session.execute(select(row.device, func.count()).where(runnable()).group_by(row.device))
-        wanted = {COMPILE: order.uncompiled(session)} | {
-            run_queue(device): count for device, count in waiting
-        }
-    issued = 0
-    for queue, count in wanted.items():
-        missing = count - platform.tickets.waiting(queue)
-        if missing > 0 and platform.tickets.enqueue(queue, missing):
-            issued += missing
-    return issued
 
 
 def _mark_dead(platform: Platform) -> int:

@@ -125,9 +125,10 @@ def serving(session: Session, device: str, now: datetime, silent_s: float) -> li
     return _serving(session, now, silent_s, WorkerRow.device == device, WorkerRow.drained_at.is_(None))
 
 
-def compiling(session: Session, now: datetime, silent_s: float) -> list[WorkerRow]:
-    """Workers that serve what is to be compiled, beside a device or alone."""
-    return _serving(session, now, silent_s, WorkerRow.compiles.is_(True), WorkerRow.drained_at.is_(None))
+def compiling(session: Session, now: datetime, silent_s: float, drained: bool = False) -> list[WorkerRow]:
+    """Workers that serve what is to be compiled, beside a device or alone; or those that did until staff drained them."""
+    state = WorkerRow.drained_at.is_not(None) if drained else WorkerRow.drained_at.is_(None)
+    return _serving(session, now, silent_s, WorkerRow.compiles.is_(True), state)
 
 
 def _serving(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy import select
+from sqlalchemy.orm import Session, defer, joinedload
 
 from grader.errors import Conflict, NotFound
-from grader.records import order, rejudges
-from grader.records.models import ReportRow, SubmissionRow, utcnow
+from grader.records import histories, order, rejudges
+from grader.records.histories import History
+from grader.records.models import ReportRow, SubmissionRow
 from grader.schemas.report import Report, Score
 from grader.schemas.submission import (
     JudgedAgain,
@@ -22,6 +22,7 @@ from grader.schemas.submission import (
 )
 from grader.service.accounts import User
 from grader.service.platform import Platform
+from grader.service.waiting import Line, line_of
 
 _LIST_MOST = 200
 
@@ -40,26 +41,18 @@ def list_submissions(
     everyone: bool = False,
     limit: int = 50,
     offset: int = 0,
+    older_than: str | None = None,
 ) -> SubmissionList:
-    """The newest first, at most ``limit`` (up to 200). ``everyone`` counts for staff only.
+    """The newest first, at most ``limit`` (up to 200). ``everyone`` counts for staff only. ``older_than`` is the id of
+    a submission behind which to begin. Raises NotFound where that is not one that this user may see.
 
     What was handed in: judgements of the same under later versions stand with the first one.
     """
-    conditions: list[ColumnElement[bool]] = [SubmissionRow.rejudge_of.is_(None)]
-    if not (everyone and user.staff):
-        conditions.append(SubmissionRow.user_id == user.id)
-    if challenge is not None:
-        conditions.append(SubmissionRow.challenge == challenge)
+    history = History(None if everyone and user.staff else user.id, challenge)
     with platform.sessions() as session:
-        total = session.scalar(select(func.count()).select_from(SubmissionRow).where(*conditions)) or 0
-        rows = session.scalars(
-            select(SubmissionRow)
-            .where(*conditions)
-            .options(joinedload(SubmissionRow.user))
-            .order_by(SubmissionRow.created_at.desc(), SubmissionRow.id.desc())
-            .limit(max(0, min(limit, _LIST_MOST)))
-            .offset(max(0, offset))
-        ).all()
+        behind = find(session, user, older_than) if older_than is not None else None
+        rows = histories.page(session, history, max(0, min(limit, _LIST_MOST)), max(0, offset), behind)
+        total = histories.count(session, history)
         return SubmissionList(submissions=_views(platform, session, user, rows), total=total)
 
 
@@ -89,37 +82,23 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
     row = session.scalar(
         select(SubmissionRow)
         .where(SubmissionRow.public_id == submission.lower())
-        .options(joinedload(SubmissionRow.user))
+        # The source is read where it is asked for, and not at each look at the state.
+        .options(joinedload(SubmissionRow.user), defer(SubmissionRow.source))
     )
     if row is None or not (user.staff or row.user_id == user.id):
         raise NotFound(f"There is no submission '{submission[:32]}'.", "`grader history` lists yours.")
     return row
 
 
-@dataclass(frozen=True)
-class _Queue:
-    """One device's queue at one moment."""
-
-    places: dict[int, int]
-    running: int
-    seconds_a_place: float | None
-
-
-def _queue(platform: Platform, session: Session, device: str) -> _Queue:
-    now = utcnow()
-    pace = order.seconds_a_place(session, device, now, platform.settings.lease_s)
-    return _Queue(order.positions(session, device, now), order.running(session, device), pace)
-
-
 def _views(
     platform: Platform, session: Session, user: User, rows: Sequence[SubmissionRow]
 ) -> list[SubmissionView]:
     devices = {row.device for row in rows if order.is_pending(row)}
-    queues = {device: _queue(platform, session, device) for device in devices}
+    lines = {device: line_of(session, device, platform.settings.lease_s) for device in devices}
     again = rejudges.judged_again(session, [row.id for row in rows], drafts=user.staff)
     firsts = rejudges.public_ids(session, [row.rejudge_of for row in rows if row.rejudge_of is not None])
     return [
-        _view(row, queues.get(row.device)).model_copy(
+        _view(row, lines.get(row.device)).model_copy(
             update={
                 "rejudge_of": firsts[row.rejudge_of] if row.rejudge_of is not None else None,
                 "judged_again": [_judged_again(it) for it in again.get(row.id, [])],
@@ -134,8 +113,7 @@ def _judged_again(row: SubmissionRow) -> JudgedAgain:
     return JudgedAgain(id=row.public_id, version=row.version, verdict=row.verdict, time_us=row.time_us)
 
 
-def _view(row: SubmissionRow, queue: _Queue | None) -> SubmissionView:
-    place = queue.places.get(row.id) if queue else None
+def _view(row: SubmissionRow, line: Line | None) -> SubmissionView:
     return SubmissionView(
         id=row.public_id,
         user=row.user.name,
@@ -144,25 +122,20 @@ def _view(row: SubmissionRow, queue: _Queue | None) -> SubmissionView:
         language=row.language,
         device=row.device,
         filename=row.filename,
+        kind=row.kind,
         state=row.state,
         verdict=row.verdict,
         score=_score(row),
         attempt=row.attempt,
         progress=ProgressView.model_validate(row.progress),
-        position=place,
-        expected_wait_s=_wait(queue, place) if queue and place else None,
+        position=line.place(row) if line else None,
+        expected_wait_s=line.expected_wait_s(row) if line else None,
+        waits_for=line.waits_for(row) if line else None,
         created_at=row.created_at,
         started_at=row.started_at,
         finished_at=row.finished_at,
         error=row.error,
     )
-
-
-def _wait(queue: _Queue, place: int) -> float | None:
-    """Those ahead take their mean time each; what runs now is, on average, half done."""
-    if queue.seconds_a_place is None:
-        return None
-    return round(queue.seconds_a_place * (place - 1 + queue.running / 2), 1)
 
 
 def _score(row: SubmissionRow) -> Score | None:

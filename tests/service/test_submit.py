@@ -150,7 +150,7 @@ def test_cuda_goes_to_the_first_device_with_a_gpu(tmp_path: Path, redis_url: str
 
 def test_an_idempotency_key_brings_back_the_first(platform: Platform, student: User, other: User) -> None:
     first = submit(platform, student, body(), "key")
-    again = submit(platform, student, body(source="y = 2"), "key")
+    again = submit(platform, student, body(filename="renamed.py"), "key")
     assert again.id == first.id
     assert (_count(platform, student), platform.tickets.waiting("run:cpu")) == (1, 1)
     assert submit(platform, other, body(), "key").id != first.id
