@@ -1,27 +1,134 @@
-"""Log lines: key and value, to standard error; JSON where nobody sits at a terminal. Never a source text."""
+"""Log lines: an event and its facts, to standard error; JSON where nobody sits at a terminal.
+
+Every line bears what its context was bound to: ``request`` (the id of a web request), ``submission`` (its public id)
+and the like, so that looking for one id tells the whole story. Never a source text, a password, a token or hidden data:
+nothing logs them, and what an exception of others might carry is struck out here.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
+import re
+import secrets
 import sys
+from collections.abc import MutableMapping
+from typing import Any, TextIO
 
 import structlog
 
+LEVELS = ("debug", "info", "warning", "error")
+FORMATS = ("auto", "json", "text")
+# From a proxy or a program: long enough to be one of its own, short enough for a column, and nothing that a terminal, a
+# log reader or a header would take for something else.
+REQUEST_ID_CHARS = 64
+_REQUEST_ID = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{7,{REQUEST_ID_CHARS - 1}}}")
+# One line is for reading: a traceback fits, a source text that somehow got in does not.
+_VALUE_CHARS = 16_000
+_HIDDEN = "(not logged)"
+_SECRET_KEYS = frozenset(
+    "source password token secret authorization cookie seed_key database_url library body".split()
+)
+# Tokens of ours and others, and the password in a URL.
+_SECRET_TEXT = (
+    (re.compile(r"grd_[A-Za-z0-9_-]{8,}"), "grd_***"),
+    (re.compile(r"(?i)(bearer\s+)[A-Za-z0-9._~+/=-]{8,}"), r"\1***"),
+    (re.compile(r"(://[^\s:/@]*:)[^\s@/]+(@)"), r"\1***\2"),
+)
+Line = MutableMapping[str, Any]
 
-def configure() -> None:
-    """Set up structlog for this process. The first call counts; a later one changes nothing."""
+
+def configure(level: str = "", form: str = "") -> None:
+    """Set up structlog and the standard library's logging for this process; empty: as ``GRADER_LOG_LEVEL`` and
+    ``GRADER_LOG_FORMAT`` say. The first call counts; a later one changes nothing.
+    """
     if structlog.is_configured():
         return
-    renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
-    )
+    chosen = _level(level or os.environ.get("GRADER_LOG_LEVEL", ""))
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        strike_out,
+    ]
+    renderer = _renderer(form or os.environ.get("GRADER_LOG_FORMAT", ""))
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            renderer,
-        ],
+        processors=[*shared, renderer],
+        wrapper_class=structlog.make_filtering_bound_logger(chosen),
         # Looked up at each call, so that a test or a daemon may redirect standard error.
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
+    _configure_others(shared, renderer, chosen)
+
+
+def request_id() -> str | None:
+    """The id of the web request that is served in this context, if one is."""
+    found = structlog.contextvars.get_contextvars().get("request")
+    return found if isinstance(found, str) else None
+
+
+def new_request_id(proposed: str | None = None) -> str:
+    """``proposed`` where it is well-formed, else a new one of 16 letters."""
+    if proposed is not None and _REQUEST_ID.fullmatch(proposed):
+        return proposed
+    return secrets.token_hex(8)
+
+
+def strike_out(_logger: object, _method: str, line: Line) -> Line:
+    """Keep what must not be in a log out of it, whoever put it there."""
+    for key, value in line.items():
+        if key in _SECRET_KEYS:
+            line[key] = _HIDDEN
+        elif isinstance(value, str):
+            line[key] = _clean(value)
+    return line
+
+
+def _clean(text: str) -> str:
+    for pattern, put in _SECRET_TEXT:
+        text = pattern.sub(put, text)
+    return text if len(text) <= _VALUE_CHARS else f"{text[:_VALUE_CHARS]} ... ({len(text)} characters)"
+
+
+def _level(name: str) -> int:
+    return getattr(logging, name.upper()) if name in LEVELS else logging.INFO
+
+
+def _renderer(form: str) -> structlog.typing.Processor:
+    if form == "text" or (form != "json" and sys.stderr.isatty()):
+        return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    return structlog.processors.JSONRenderer(default=str)
+
+
+def _configure_others(
+    shared: list[structlog.typing.Processor], renderer: structlog.typing.Processor, level: int
+) -> None:
+    """Lines of the standard library's loggers (our web and sandbox, gunicorn, Alembic) take the same form. Others' only
+    from a warning on."""
+    handler = _StandardError()
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*shared[:-1], structlog.stdlib.ExtraAdder(), shared[-1]],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, strike_out, renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    logging.getLogger("grader").setLevel(level)
+
+
+class _StandardError(logging.StreamHandler[TextIO]):
+    """Writes to whatever standard error is at that moment."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:
+        return sys.stderr
+
+    @stream.setter
+    def stream(self, _stream: TextIO) -> None:
+        raise AttributeError("it is looked up at each line")

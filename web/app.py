@@ -12,7 +12,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from grader import limits
 from grader.schemas.submission import ErrorEnvelope
-from grader.web import api, assets, errors, forms, headers, pages, throttle
+from grader.web import api, assets, errors, forms, headers, pages, probes, throttle, trace
 from grader.web.answers import conditional
 from grader.web.auth import csrf, identity, sessions
 
@@ -67,6 +67,7 @@ def create_app(platform: Platform) -> OpenAPI:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
     app.extensions["grader"] = platform
     app.session_interface = sessions.Sessions()
+    trace.init_app(app)
     errors.init_app(app)
     headers.init_app(app)
     assets.init_app(app)
@@ -76,6 +77,7 @@ def create_app(platform: Platform) -> OpenAPI:
     csrf.init_app(app)
     api.register(app)
     pages.register(app)
+    app.register_blueprint(probes.probes)
     app.add_url_rule(f"{API_PREFIX}/openapi.json", "openapi_document", lambda: _document(app))
     return app
 

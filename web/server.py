@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
+from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
+from grader import metrics
 from grader.errors import GraderError
+from grader.metrics.host import forget_dead
 from grader.service.exposure import check_exposure
 from grader.service.platform import open_platform
 from grader.settings import Settings
@@ -40,6 +44,15 @@ class _Server(BaseApplication):  # type: ignore[misc]
         return create_app(open_platform(self.settings, migrate=False))
 
 
+class _Logger(Logger):  # type: ignore[misc]
+    """Gunicorn's own lines take the form of ours. Requests are told by the application, which knows their ids."""
+
+    def setup(self, cfg: Any) -> None:
+        self.error_log.handlers.clear()
+        self.error_log.propagate = True
+        self.error_log.setLevel(logging.WARNING)
+
+
 def serve(settings: Settings, host: str, port: int) -> None:
     """Serve until SIGTERM or SIGINT; then ends the process, as gunicorn does. Port 0 takes a free one. Prints one
     line with the address once it listens.
@@ -47,6 +60,8 @@ def serve(settings: Settings, host: str, port: int) -> None:
     Raises NotAllowed where submissions run in ``local`` boxes and ``host`` can be reached from other machines.
     """
     check_exposure(host, settings.box)
+    metrics.begin(settings)
+    forget_dead(metrics.folder_of(settings))
     open_platform(settings).close()  # migrates once, before several processes would
     address = f"[{host}]" if ":" in host else host
     _Server(settings, _options(f"{address}:{port}")).run()
@@ -62,6 +77,7 @@ def _options(bind: str) -> dict[str, Any]:
         "graceful_timeout": _GRACE_SECONDS,
         "keepalive": 15,
         "loglevel": "warning",
+        "logger_class": _Logger,
         "proc_name": "grader-web",
         "control_socket_disable": True,
         "forwarded_allow_ips": "",  # GRADER_PROXIES alone decides whose X-Forwarded-* are believed

@@ -10,12 +10,13 @@ import os
 import signal
 import socket
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from grader import limits
+import structlog
+
+from grader import limits, logs, metrics
 from grader.challenge.fingerprint import content, digest
 from grader.challenge.loader import Challenge, Course
 from grader.errors import GraderError, JudgeFailure
@@ -28,7 +29,10 @@ from grader.judge.session import Session
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.pool import SpareBoxes
+from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import Language
+
+log = structlog.get_logger(__name__)
 
 _PR_SET_PDEATHSIG = 1
 
@@ -74,7 +78,8 @@ class Child:
     def _handle(self, message: dict[str, Any]) -> None:
         if "job" in message:
             job = Job.model_validate(message["job"])
-            self._answer(lambda: {"outcome": self._judge(job).model_dump(mode="json")})
+            with structlog.contextvars.bound_contextvars(**job.context):
+                self._answer(lambda: {"outcome": self._judge(job).model_dump(mode="json")})
             self._refill()
         elif "probe" in message:
             self._answer(self._probe)
@@ -91,7 +96,7 @@ class Child:
         except EOFError:
             raise
         except Exception as error:
-            traceback.print_exc()
+            log.exception("judge_defect")
             answer = {"failure": {"message": f"{type(error).__name__}: {error}", "hint": ""}}
         self.lines.send(answer)
 
@@ -122,7 +127,11 @@ class Child:
             baselines=job.baselines,
             artefact=job.artefact,
         )
-        return Session(request, self.device, self.boxes, self._progress, self._look_for_cancel).run()
+        boxes = WatchedBoxes(self.boxes, metrics.box_started)
+        log.info("judge_began", device=job.device)
+        outcome = Session(request, self.device, boxes, self._progress, self._look_for_cancel).run()
+        log.info("judge_ended", verdict=outcome.report.verdict.value, **outcome.report.breakdown_s)
+        return outcome
 
     def _progress(self, progress: Progress) -> None:
         self.lines.send({"progress": progress.model_dump(mode="json")})
@@ -147,6 +156,7 @@ def _die_with_parent() -> None:
 
 def main() -> None:
     _die_with_parent()
+    logs.configure()
     # Ctrl-C goes to the whole terminal; the worker decides what it means and closes the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # CUDA's own numbering puts the fastest GPU first; ours is the driver's.

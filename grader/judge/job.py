@@ -15,6 +15,7 @@ class Job(Strict):
     ``fingerprint``: of what is to be judged by, see ``grader.challenge.fingerprint``.
     ``baselines``: workload -> baseline name -> microseconds, as far as already frozen for this challenge version.
     ``artefact``: what a CUDA source was compiled to ahead, if it was.
+    ``context``: what the judge's log lines bear.
     ``ceilings`` of this very GPU as calibrated, see ``Device.ceilings``; without, the judge measures them."""
 
     submission: str
@@ -28,6 +29,7 @@ class Job(Strict):
     baselines: dict[str, dict[str, float]] = Field(default_factory=dict)
     ceilings: dict[str, float] = Field(default_factory=dict)
     artefact: Artefact | None = None
+    context: dict[str, str | int] = Field(default_factory=dict)
 
 
 class Progress(Strict):

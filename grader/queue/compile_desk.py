@@ -10,6 +10,7 @@ from typing import Protocol
 
 import structlog
 
+from grader import metrics
 from grader.judge.boards import CPU, CPU_ARCHITECTURE
 from grader.judge.compilation import artefact_of, compile_error, request_of
 from grader.judge.environment import machine_environment
@@ -25,6 +26,7 @@ from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda, compile_spec
 from grader.sandbox.pool import SpareBoxes
 from grader.sandbox.toolkit import nvcc_version
+from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.submission import ProgressView, State
 from grader.service import versions
 from grader.service.platform import Platform
@@ -50,7 +52,7 @@ class BoxCompiler:
 
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult:
         try:
-            return compile_cuda(self._boxes, request, interrupt)
+            return compile_cuda(WatchedBoxes(self._boxes, metrics.box_started), request, interrupt)
         finally:
             self._boxes.refill()
 
@@ -85,9 +87,7 @@ class CompileDesk:
         if held is None:
             return False
         with (
-            structlog.contextvars.bound_contextvars(
-                worker=self._name, submission=held.public_id, attempt=held.attempt, challenge=held.challenge
-            ),
+            structlog.contextvars.bound_contextvars(**held.context, worker=self._name),
             self._heart.hold(held) as grip,
         ):
             log.info("compiling", device=held.device, architecture=architectures[held.device])

@@ -73,9 +73,7 @@ class Desk:
         if held is None:
             return False
         with (
-            structlog.contextvars.bound_contextvars(
-                worker=self._name, submission=held.public_id, attempt=held.attempt, challenge=held.challenge
-            ),
+            structlog.contextvars.bound_contextvars(**held.context, worker=self._name),
             self._heart.hold(held) as grip,
         ):
             log.info("judging", language=held.language.value, device=held.device)
@@ -152,6 +150,7 @@ class Desk:
             baselines=frozen,
             ceilings=ceilings,
             artefact=self._artefact(held),
+            context={**held.context, "worker": self._name},
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(grip))
         self._hands.write(lambda session: versions.check_unchanged(session, served))

@@ -14,6 +14,7 @@ import structlog
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
+from grader import metrics
 from grader.errors import ChallengeChanged, GraderError
 from grader.queue.tickets import first_queue
 from grader.records import leases
@@ -52,6 +53,8 @@ class Hands:
             return leases.finish(session, held, report, utcnow())
 
         stored = self.write(store)
+        if stored:
+            metrics.judged(report)
         log.info("judged" if stored else "late_result_dropped", verdict=report.verdict.value)
 
     def let_go(self, held: Claim) -> None:
@@ -74,6 +77,7 @@ class Hands:
                 session, held.id, held.attempt, utcnow(), error=error, cap=cap, report=report
             )
         )
+        metrics.failed(held.device)
         log.warning("our_failure", state=state.value if state else "lost", error=error)
         self._stopping.wait(self.pause_after_failure_s)
         self._back_in_queue(held, state)

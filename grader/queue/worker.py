@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from grader import logs
+from grader import logs, metrics
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.boards import board_name
+from grader.metrics.host import serve as serve_figures
 from grader.queue.compile_desk import BoxCompiler, CompileDesk, Compiler
 from grader.queue.desk import Desk
 from grader.queue.gpu_lock import hold, lock_folder
@@ -84,7 +85,8 @@ def run_worker(
 
     Raises Conflict where another worker holds the GPU, BoxUnavailable where the GPU is or turns bad.
     """
-    logs.configure()
+    logs.configure(settings.log_level, settings.log_format)
+    metrics.begin(settings)
     stopper = Stopper()
     station = None
     with ExitStack() as stack:
@@ -140,7 +142,8 @@ def run_compile_worker(
             "This machine has no CUDA compiler, so it cannot serve what is to be compiled.",
             "Install the CUDA toolkit, or set CUDA_HOME to its folder.",
         )
-    logs.configure()
+    logs.configure(settings.log_level, settings.log_format)
+    metrics.begin(settings)
     stopper = Stopper()
     with ExitStack() as stack:
         stopper.install(stack)
@@ -170,6 +173,8 @@ def _on_duty(
         heart.start()
         stack.callback(heart.close)
         _start_sweeping(platform, boxes, stack, once=burst)
+        if served := serve_figures(settings, metrics.folder_of(settings)):
+            stack.callback(served.close)
         yield platform, heart
     log.info("worker_ended", worker=entry.name)
 

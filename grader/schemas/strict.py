@@ -8,4 +8,5 @@ from pydantic import BaseModel, ConfigDict
 class Strict(BaseModel):
     """Base of our models: unknown keys are errors, instances do not change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # What breaks a model may be a source or a hidden case, and its error is logged.
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)

@@ -8,9 +8,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader import __version__
-from grader.records import order, versions, workers
+from grader.records import order, schema, versions, workers
 from grader.records.models import VersionRow, WorkerRow, utcnow
-from grader.schemas.submission import Alert, Health, PartHealth
+from grader.records.schema import SchemaTooNew
+from grader.schemas.submission import Alert, Health, PartHealth, Probe
 from grader.service.devices import in_order
 from grader.service.platform import Platform
 
@@ -41,6 +42,17 @@ def health(platform: Platform) -> Health:
         devices=devices,
         alerts=alerts,
     )
+
+
+def ready(platform: Platform) -> Probe:
+    """Whether requests can be served: the database answers, and has just the tables that are known here. One query."""
+    try:
+        missing = schema.missing_of(platform.engine)
+    except SchemaTooNew:
+        return Probe(ok=False, detail="the database belongs to a later grader")
+    except SQLAlchemyError:
+        return Probe(ok=False, detail="the database does not answer")
+    return Probe(ok=not missing, detail="the database is yet to be upgraded" if missing else "")
 
 
 def mend_of(gpu: str, host: str) -> str:

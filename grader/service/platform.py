@@ -33,7 +33,7 @@ def open_platform(settings: Settings, migrate: bool = True) -> Platform:
 
     Raises ChallengeInvalid where there is no course, and SQLAlchemy's OperationalError without a database.
     """
-    logs.configure()
+    logs.configure(settings.log_level, settings.log_format)
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     course = find_course(settings.challenges)
     engine = make_engine(settings.sql_url)

@@ -1,0 +1,82 @@
+"""Collects and serves what the processes of this host have counted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+from wsgiref.simple_server import WSGIServer
+
+import structlog
+
+if TYPE_CHECKING:
+    from grader.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+_LOOPBACK = "127.0.0.1"
+
+
+def exposition(folder: Path) -> bytes:
+    """Everything that processes counted in ``folder``, in Prometheus's text format."""
+    from prometheus_client import CollectorRegistry, generate_latest
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry, str(folder))  # type: ignore[no-untyped-call]
+    return generate_latest(registry)
+
+
+def forget_dead(folder: Path) -> int:
+    """Remove the files of processes that are gone; how many. Their counts are gone with them, which Prometheus takes
+    for the restart that it is. Else every process that ever was would be read at each scrape."""
+    gone = 0
+    for path in folder.glob("*.db"):
+        pid = path.stem.rpartition("_")[2]
+        if pid.isdigit() and not _lives(int(pid)):
+            path.unlink(missing_ok=True)
+            gone += 1
+    return gone
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+class HostServer:
+    """Serves the figures of this host's processes on a port of the loopback, where a worker can have it."""
+
+    def __init__(self, server: WSGIServer, thread: Thread) -> None:
+        self.port: int = server.server_port
+        self._server = server
+        self._thread = thread
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def serve(settings: Settings, folder: Path) -> HostServer | None:
+    """Serve on ``settings.metrics_port``; None where it is 0, or where another worker of this host has it already: that
+    one serves the figures of all."""
+    if not settings.metrics_port:
+        return None
+    from prometheus_client import CollectorRegistry, start_http_server
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry, str(folder))  # type: ignore[no-untyped-call]
+    try:
+        server, thread = start_http_server(settings.metrics_port, _LOOPBACK, registry)
+    except OSError as error:
+        log.info("metrics_served_by_another", port=settings.metrics_port, error=error.strerror)
+        return None
+    return HostServer(server, thread)

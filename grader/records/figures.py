@@ -1,0 +1,86 @@
+"""Facts of the whole record that an operator watches, each by a query that an index answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from grader.records import workers
+from grader.records.models import SubmissionRow, WorkerRow
+from grader.records.order import pending
+from grader.records.states import UNFINISHED
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """How many submissions ended so."""
+
+    challenge: str
+    language: str
+    device: str
+    verdict: str
+    count: int
+
+
+@dataclass(frozen=True)
+class GpuState:
+    uuid: str
+    device: str
+    host: str
+    in_service: bool
+
+
+def unfinished(session: Session) -> dict[tuple[str, str], int]:
+    """(device, state) -> how many."""
+    row = SubmissionRow
+    counted = select(row.device, row.state, func.count()).where(row.state.in_(UNFINISHED))
+    return {
+        (device, state.value): count
+        for device, state, count in session.execute(counted.group_by(row.device, row.state))
+    }
+
+
+def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
+    """Device -> seconds since the one was handed in that waits longest."""
+    row = SubmissionRow
+    found = session.execute(
+        select(row.device, func.min(row.created_at)).where(pending()).group_by(row.device)
+    )
+    return {device: max(0.0, (now - since).total_seconds()) for device, since in found}
+
+
+def verdicts(session: Session) -> list[Verdicts]:
+    """All that were ever given."""
+    row = SubmissionRow
+    keys = (row.challenge, row.language, row.device, row.verdict)
+    found = session.execute(select(*keys, func.count()).group_by(*keys))
+    return [
+        Verdicts(challenge, language.value, device, verdict.value, count)
+        for challenge, language, device, verdict, count in found
+        if verdict is not None
+    ]
+
+
+def serving(session: Session, now: datetime, silent_s: float) -> dict[str, int]:
+    """Device -> workers whose hearts beat; those that only compile are under ``compile``."""
+    alive = {row.name: row for row in workers.alive(session, now, silent_s)}
+    alive |= {row.name: row for row in workers.compiling(session, now, silent_s)}
+    found: dict[str, int] = {}
+    for row in alive.values():
+        device = row.device or "compile"
+        found[device] = found.get(device, 0) + 1
+    return found
+
+
+def gpus(session: Session, now: datetime, silent_s: float) -> list[GpuState]:
+    """Every GPU that a worker serves, or that is out of service."""
+    serving = {row.name for row in workers.alive(session, now, silent_s)}
+    rows = session.scalars(select(WorkerRow).where(WorkerRow.gpu.is_not(None)).order_by(WorkerRow.name))
+    return [
+        GpuState(row.gpu, row.device, row.host, row.name in serving)
+        for row in rows
+        if row.gpu and (row.name in serving or row.out_of_service)
+    ]

@@ -1,0 +1,153 @@
+"""What Prometheus is told: facts of the database and the queue, and what the processes of this host have counted."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from redis import RedisError
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from grader import __version__
+from grader.metrics import folder_of
+from grader.metrics.host import exposition as counted
+from grader.queue.tickets import COMPILE, run_queue
+from grader.records import figures, schema, workers
+from grader.records.models import utcnow
+from grader.records.states import UNFINISHED
+from grader.service.devices import in_order
+from grader.service.platform import Platform
+
+# Prometheus asks every 15 s or so: whoever asks more often, or in parallel, costs the database nothing.
+CACHE_SECONDS = 5.0
+
+
+def exposition(platform: Platform) -> bytes:
+    """Everything, in Prometheus's text format. Never raises because a part is away: then its ``up`` is 0."""
+    folder = folder_of(platform.settings)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return _facts(platform, folder) + counted(folder)
+
+
+def _facts(platform: Platform, folder: Path) -> bytes:
+    """One copy for all processes: a total that went down between two answers would look like a restart."""
+    kept = folder / "facts.txt"
+    with (folder / "facts.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (found := _read(kept)) is not None:
+            return found
+        registry = CollectorRegistry()
+        registry.register(_Facts(platform))
+        told = generate_latest(registry)
+        partial = folder / f"facts.{os.getpid()}"
+        partial.write_bytes(told)
+        partial.replace(kept)
+        return told
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        age = time.time() - path.stat().st_mtime
+        return path.read_bytes() if 0 <= age < CACHE_SECONDS else None
+    except FileNotFoundError:
+        return None
+
+
+class _Facts(Collector):
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+
+    def describe(self) -> list[Metric]:
+        return []  # else registering would collect
+
+    def collect(self) -> Iterator[Metric]:
+        platform = self._platform
+        build = GaugeMetricFamily("grader_build_info", "What runs here.", labels=["version", "schema"])
+        build.add_metric([__version__, schema.head()], 1)
+        free = GaugeMetricFamily("grader_data_free_bytes", "What is free where the data folder lies.")
+        free.add_metric([], shutil.disk_usage(platform.settings.data_dir).free)
+        yield from (build, free)
+        found: list[Metric] = []
+        devices = platform.settings.device_list
+        try:
+            with platform.sessions() as session:
+                alive = workers.alive(session, utcnow(), platform.settings.lease_s)
+                devices = in_order(devices, alive)
+                found = list(_of_record(session, devices, platform.settings.lease_s))
+        except SQLAlchemyError:
+            found = []
+        yield _up("grader_database_up", "Whether the database answers.", bool(found))
+        yield from found
+        yield from _of_queue(platform, devices)
+
+
+def _of_record(session: Session, devices: list[str], silent_s: float) -> Iterator[Metric]:
+    now = utcnow()
+    yield _submissions(figures.unfinished(session), devices)
+    waits = figures.oldest_waits(session, now)
+    oldest = GaugeMetricFamily(
+        "grader_oldest_wait_seconds", "Since the one that waits longest was handed in.", labels=["device"]
+    )
+    for device in [*devices, *sorted(set(waits) - set(devices))]:
+        oldest.add_metric([device], waits.get(device, 0.0))
+    yield oldest
+    verdicts = CounterMetricFamily(
+        "grader_verdicts",
+        "Verdicts given, from the record; internal_error is a failure of ours that was given up.",
+        labels=["challenge", "language", "device", "verdict"],
+    )
+    for it in figures.verdicts(session):
+        verdicts.add_metric([it.challenge, it.language, it.device, it.verdict], it.count)
+    yield verdicts
+    serving = figures.serving(session, now, silent_s)
+    alive = GaugeMetricFamily(
+        "grader_workers", "Workers alive; device=compile: those that only compile.", labels=["device"]
+    )
+    for device in [*devices, *sorted(set(serving) - set(devices))]:
+        alive.add_metric([device], serving.get(device, 0))
+    yield alive
+    gpus = GaugeMetricFamily(
+        "grader_gpu_in_service",
+        "1: a worker serves this GPU; 0: it is out of service.",
+        labels=["gpu", "device", "host"],
+    )
+    for gpu in figures.gpus(session, now, silent_s):
+        gpus.add_metric([gpu.uuid, gpu.device, gpu.host], gpu.in_service)
+    yield gpus
+
+
+def _submissions(counts: dict[tuple[str, str], int], devices: list[str]) -> Metric:
+    family = GaugeMetricFamily(
+        "grader_submissions", "Submissions that wait or run.", labels=["device", "state"]
+    )
+    states = [state.value for state in UNFINISHED]
+    wanted = {(device, state) for device in devices for state in states} | set(counts)
+    for device, state in sorted(wanted):
+        family.add_metric([device, state], counts.get((device, state), 0))
+    return family
+
+
+def _of_queue(platform: Platform, devices: list[str]) -> Iterator[Metric]:
+    tickets = GaugeMetricFamily("grader_queue_tickets", "Tickets that nobody took yet.", labels=["queue"])
+    try:
+        for queue in [COMPILE, *(run_queue(device) for device in devices)]:
+            tickets.add_metric([queue], platform.tickets.waiting(queue))
+    except (RedisError, OSError):
+        yield _up("grader_redis_up", "Whether Redis answers.", False)
+        return
+    yield _up("grader_redis_up", "Whether Redis answers.", True)
+    yield tickets
+
+
+def _up(name: str, about: str, there: bool) -> Metric:
+    family = GaugeMetricFamily(name, about)
+    family.add_metric([], there)
+    return family

@@ -1,0 +1,78 @@
+"""Boxes whose start and end are told: in the log, and to whoever counts."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from grader.errors import BoxUnavailable
+from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxSpec, Purpose
+
+log = logging.getLogger("grader.sandbox")
+
+# Purpose, seconds until it was there, and whether there is one.
+Started = Callable[[Purpose, float, bool], None]
+
+
+class WatchedBoxes:
+    """A ``BoxMaker``. The lines of a box bear what was bound (a submission, a request) when it was started or handed
+    out, whichever thread ends it."""
+
+    def __init__(self, maker: BoxMaker, started: Started | None = None) -> None:
+        self.name, self.about = maker.name, maker.about
+        self._maker = maker
+        self._started = started
+
+    def start(self, spec: BoxSpec) -> Box:
+        began = time.monotonic()
+        try:
+            box = self._maker.start(spec)
+        except BoxUnavailable:
+            self._tell(spec.purpose, began, False)
+            raise
+        seconds = self._tell(spec.purpose, began, True)
+        about = {"box": box.id, "purpose": spec.purpose.value, "kind": self.name}
+        log.info("box_started", extra={**about, "seconds": seconds})
+        return _WatchedBox(box, about)
+
+    def _tell(self, purpose: Purpose, began: float, there: bool) -> float:
+        seconds = round(time.monotonic() - began, 4)
+        if self._started is not None:
+            self._started(purpose, seconds, there)
+        return seconds
+
+    def reap(self) -> int:
+        return self._maker.reap()
+
+
+class _WatchedBox:
+    def __init__(self, box: Box, about: dict[str, str]) -> None:
+        self.id: str = box.id
+        self.connection: socket.socket = box.connection
+        self._box = box
+        self._about = about
+        self._began = time.monotonic()
+        self._context = contextvars.copy_context()
+        self._told = threading.Lock()
+
+    def end(self, wait_s: float = 0.0) -> BoxEnd | None:
+        return self._box.end(wait_s)
+
+    def kill(self) -> BoxEnd:
+        end = self._box.kill()
+        if self._told.acquire(blocking=False):  # never given back: an end is told once
+            self._context.run(self._log_end, end)
+        return end
+
+    def output(self) -> bytes:
+        return self._box.output()
+
+    def _log_end(self, end: BoxEnd) -> None:
+        seconds = round(time.monotonic() - self._began, 4)
+        facts = {"reason": end.reason.value, "exit_code": end.exit_code, "signal": end.signal}
+        known = {name: value for name, value in facts.items() if value is not None}
+        log.info("box_ended", extra={**self._about, **known, "seconds": seconds})
