@@ -29,6 +29,7 @@ class BoxSpec:
 
     ``gpu``: the one that the box may use; CUDA needs ``limits.GPU_BOX_MEMORY_BYTES`` of host memory then.
     ``background``: it yields to whatever else the host does; ``cores``: the only ones it may use (empty: any).
+    ``compute_libraries``: whether it sees the host's libraries of ready-made kernels, such as cuBLAS; a local box does.
     """
 
     purpose: Purpose
@@ -44,6 +45,7 @@ class BoxSpec:
     gpu: Gpu | None = None
     background: bool = False
     cores: tuple[int, ...] = ()
+    compute_libraries: bool = True
 
 
 class EndReason(StrEnum):
@@ -95,7 +97,7 @@ class Box(Protocol):
 
 
 class BoxMaker(Protocol):
-    """A kind of box: docker, local. ``about``: what it is made with on this host, for reports."""
+    """A kind of box: docker, bubblewrap, local. ``about``: what it is made with on this host, for reports."""
 
     name: str
     about: str

@@ -3,28 +3,54 @@
 from __future__ import annotations
 
 import shutil
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from grader.errors import BadRequest, BoxUnavailable
 from grader.sandbox import docker_engine, image
 from grader.sandbox.box import BoxMaker
 
-Kind = Literal["auto", "docker", "local"]
+if TYPE_CHECKING:
+    from grader.sandbox.bubblewrap_box import BubblewrapBoxes
+
+Kind = Literal["auto", "docker", "bubblewrap", "local"]
 
 
 def make_boxes(kind: str) -> BoxMaker:
-    """The maker of boxes of this kind; ``auto`` is Docker where an engine answers, else plain processes.
+    """The maker of boxes of this kind; ``auto`` is what ``best_kind`` says.
 
-    The image is made when the engine lacks it. Raises BoxUnavailable when Docker is asked for and does not answer,
-    BadRequest for an unknown kind.
+    The image is made when the engine lacks it. Raises BoxUnavailable when a kind is asked for that cannot be made here,
+    BadRequest for an unknown one.
     """
+    if kind == "auto":
+        kind, _ = best_kind()
     if kind == "local":
         return _local()
+    if kind == "bubblewrap":
+        return _bubblewrap()
     if kind == "docker":
         return _docker()
-    if kind == "auto":
-        return _docker() if docker_status()[0] else _local()
-    raise BadRequest(f"unknown kind of box {kind!r}", "Use auto, docker or local.")
+    raise BadRequest(f"unknown kind of box {kind!r}", "Use auto, docker, bubblewrap or local.")
+
+
+def best_kind() -> tuple[str, str]:
+    """What ``auto`` is here, and why not something better: Docker where an engine answers, else bubblewrap where it
+    makes boxes, else plain processes."""
+    usable, why = docker_status()
+    if usable:
+        return "docker", ""
+    wrapped, why_not = bubblewrap_status()
+    return ("bubblewrap", why) if wrapped else ("local", f"{why} {why_not}")
+
+
+def bubblewrap_status() -> tuple[bool, str]:
+    """Whether bubblewrap boxes can be made here (one is made to find out), and one sentence: how they are bounded, or
+    why there are none and how to mend it."""
+    try:
+        maker = _bubblewrap()
+    except BoxUnavailable as error:
+        return False, f"No bubblewrap boxes ({error.message}). {error.hint}"
+    maker.close()
+    return True, f"{maker.about}."
 
 
 def docker_status() -> tuple[bool, str]:
@@ -44,6 +70,12 @@ def _local() -> BoxMaker:
     from grader.sandbox.local_box import LocalBoxes
 
     return LocalBoxes()
+
+
+def _bubblewrap() -> BubblewrapBoxes:
+    from grader.sandbox.bubblewrap_box import BubblewrapBoxes
+
+    return BubblewrapBoxes()
 
 
 def _docker() -> BoxMaker:

@@ -57,7 +57,7 @@ def environment(spec: BoxSpec) -> dict[str, str]:
     return {**values, **box_environment(spec.gpu), **spec.env}
 
 
-def _tmp_options(spec: BoxSpec) -> str:
+def tmp_options(spec: BoxSpec) -> str:
     # Triton dlopens the launcher that it has compiled into its cache, so running needs an executable /tmp.
     # A compiler executes nothing that it wrote.
     execution = "noexec" if spec.purpose is Purpose.COMPILE else "exec"
@@ -79,7 +79,7 @@ def host_config(client: Any, spec: BoxSpec, binds: list[str], runtime: str = "ru
             cap_drop=["ALL"],
             security_opt=["no-new-privileges", f"seccomp={seccomp.profile()}"],
             read_only=True,
-            tmpfs={"/tmp": _tmp_options(spec)},  # noqa: S108
+            tmpfs={"/tmp": tmp_options(spec)},  # noqa: S108
             # No /dev/shm and no System V memory: /tmp is the one place to write, and it is bounded.
             ipc_mode="none",
             pids_limit=spec.pids,

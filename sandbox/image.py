@@ -34,8 +34,8 @@ _TOP_FOLDERS = ("proc", "sys", "dev", "tmp", "etc", "var", "run", RUNNER_MOUNT[1
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 # The dynamic linker's cache and Debian's links to the chosen compiler: nothing else of /etc is needed.
 _ETC = ("/etc/ld.so.cache", "/etc/alternatives")
-_PASSWD = f"root:x:0:0::/:/usr/sbin/nologin\nnobody:x:{NOBODY}:{NOBODY}::/tmp:/usr/sbin/nologin\n"
-_GROUP = f"root:x:0:\nnogroup:x:{NOBODY}:\n"
+PASSWD = f"root:x:0:0::/:/usr/sbin/nologin\nnobody:x:{NOBODY}:{NOBODY}::/tmp:/usr/sbin/nologin\n"
+GROUP = f"root:x:0:\nnogroup:x:{NOBODY}:\n"
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def image_tar(what: Layout) -> bytes:
                 link = _entry(name, tarfile.SYMTYPE, 0o777)
                 link.linkname = str(Path(f"/{name}").readlink())
                 tar.addfile(link)
-        files = {"etc/passwd": _PASSWD, "etc/group": _GROUP}
+        files = {"etc/passwd": PASSWD, "etc/group": GROUP}
         files |= {path[1:]: "" for path in what.bound if Path(path).is_file()}
         for name, text in sorted(files.items()):
             entry = _entry(name, tarfile.REGTYPE, 0o644)

@@ -7,6 +7,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from grader.errors import BoxUnavailable
+
 
 def _start_time(pid: int) -> str | None:
     """When a process started, in clock ticks since boot; None when there is no such process."""
@@ -38,20 +40,39 @@ def _prefix(kind: str) -> str:
     return f"grader-{kind}-{namespace}-"
 
 
+def owned_name(kind: str) -> str:
+    """The beginning of a name that says whose a thing is; ``kind`` has no dash."""
+    return f"{_prefix(kind)}{own_mark().replace(':', '-')}-"
+
+
+def is_left_behind(kind: str, name: str) -> bool:
+    """Whether ``name`` begins as ``owned_name`` made it for a process that is gone. False for what is not ours to
+    tell: names of other forms, and of processes that this one would not see."""
+    prefix = _prefix(kind)
+    if not name.startswith(prefix):
+        return False
+    pid, _, rest = name.removeprefix(prefix).partition("-")
+    return not is_alive(f"{pid}:{rest.partition('-')[0]}")
+
+
 def make_folder(kind: str) -> Path:
-    """A fresh folder, readable by us alone, whose name says whose it is."""
-    return Path(tempfile.mkdtemp(prefix=f"{_prefix(kind)}{own_mark().replace(':', '-')}-"))
+    """A fresh folder, readable by us alone, whose name says whose it is. Raises BoxUnavailable, on a full disk, say."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=owned_name(kind)))
+    except OSError as error:
+        where = tempfile.gettempdir()
+        raise BoxUnavailable(
+            f"no folder can be made in {where}: {error.strerror}.",
+            f"Make room in {where}, or name another by TMPDIR.",
+        ) from error
 
 
 def sweep_folders(kind: str) -> None:
     """Remove the folders of this kind that dead processes of ours left behind."""
-    prefix = _prefix(kind)
-    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        pid, _, rest = folder.name.removeprefix(prefix).partition("-")
-        started = rest.partition("-")[0]
+    for folder in Path(tempfile.gettempdir()).glob(f"{_prefix(kind)}*"):
         try:
             ours = folder.lstat().st_uid == os.getuid()
         except OSError:
             continue
-        if ours and not is_alive(f"{pid}:{started}"):
+        if ours and is_left_behind(kind, folder.name):
             shutil.rmtree(folder, ignore_errors=True)

@@ -16,6 +16,13 @@ def _docker() -> str | None:
     return None if usable else sentence
 
 
+def _bubblewrap() -> str | None:
+    from grader.sandbox.choose import bubblewrap_status
+
+    usable, sentence = bubblewrap_status()
+    return None if usable else sentence
+
+
 def _browser() -> str | None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     return None if chromium and shutil.which("chromedriver") else "no chromium and chromedriver on the PATH"
@@ -33,6 +40,18 @@ def _nvcc() -> str | None:
     return None if shutil.which("nvcc") else "no nvcc on the PATH"
 
 
+def _netns() -> str | None:
+    if os.getuid() != 0 or not shutil.which("ip"):
+        return "network namespaces take root and the program ip"
+    import subprocess
+
+    name = f"grader-probe-{os.getpid()}"
+    if subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode:
+        return "no right to make network namespaces"
+    subprocess.run(["ip", "netns", "del", name], check=True)
+    return None
+
+
 def postgres_bin() -> str | None:
     """The folder that holds initdb and postgres: on the PATH, or where Debian puts them."""
     from pathlib import Path
@@ -43,7 +62,15 @@ def postgres_bin() -> str | None:
     return str(found_folders[-1]) if found_folders else None
 
 
-_CHECKS = {"docker": _docker, "browser": _browser, "postgres": _postgres, "gpu": _gpu, "nvcc": _nvcc}
+_CHECKS = {
+    "docker": _docker,
+    "bubblewrap": _bubblewrap,
+    "browser": _browser,
+    "postgres": _postgres,
+    "gpu": _gpu,
+    "nvcc": _nvcc,
+    "netns": _netns,
+}
 
 
 def need(component: str) -> None:

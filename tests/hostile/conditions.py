@@ -42,7 +42,7 @@ def _lines(secret: str) -> list[str]:
     """The lines of a file of this host, or the canary. What the box has of its own under the same name is none."""
     if secret == ENVIRONMENT:
         return [CANARY]
-    own = {*image._PASSWD.splitlines(), *image._GROUP.splitlines()}
+    own = {*image.PASSWD.splitlines(), *image.GROUP.splitlines()}
     try:
         lines = Path(secret).read_text(errors="replace").splitlines()
     except OSError:

@@ -11,14 +11,19 @@ from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
 from grader.sandbox.choose import make_boxes
 from tests.components import need
 
-KINDS = ["local", pytest.param("docker", marks=pytest.mark.docker)]
+# Those that hold attacks, not only accidents.
+WALLED = [
+    pytest.param("docker", marks=pytest.mark.docker),
+    pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
+]
+KINDS = ["local", *WALLED]
 _makers: dict[str, BoxMaker] = {}
 
 
 def maker_of(kind: str) -> BoxMaker:
     """One maker of each kind for the whole run, as in the platform."""
-    if kind == "docker":
-        need("docker")
+    if kind != "local":
+        need(kind)
     if kind not in _makers:
         _makers[kind] = make_boxes(kind)
     return _makers[kind]
@@ -27,6 +32,16 @@ def maker_of(kind: str) -> BoxMaker:
 @pytest.fixture(params=KINDS)
 def boxes(request: pytest.FixtureRequest) -> BoxMaker:
     return maker_of(request.param)
+
+
+@pytest.fixture(params=WALLED)
+def walled_boxes(request: pytest.FixtureRequest) -> BoxMaker:
+    return maker_of(request.param)
+
+
+@pytest.fixture
+def bubblewrap_boxes() -> BoxMaker:
+    return maker_of("bubblewrap")
 
 
 @pytest.fixture

@@ -38,6 +38,13 @@ def _exactly(box: Box, count: int) -> bytes:
     return data
 
 
+def run(box: Box, code: str) -> str:
+    """What ``code`` prints in the box, run by a Python of its own. It must end well."""
+    ran = ask(box, "python", code=code)
+    assert ran.get("code") == 0, ran
+    return str(ran["out"])
+
+
 def within(seconds: float, condition: Callable[[], bool]) -> bool:
     """Whether ``condition`` becomes true within ``seconds``."""
     end = time.monotonic() + seconds

@@ -1,0 +1,260 @@
+"""A box made by bubblewrap (``bwrap``): for hosts without a Docker engine, by root or by a user without privileges.
+
+It has namespaces of its own, no network, no capabilities, the Docker box's filter of system calls, and sees what a
+Docker box sees. ``docs/boxes.md`` says what it holds less well. Its processes are children of ours.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from grader.errors import BoxUnavailable
+from grader.sandbox import enclosure, image
+from grader.sandbox.box import BoxEnd, BoxSpec, EndReason, Purpose
+from grader.sandbox.call_filter import call_filter
+from grader.sandbox.control_groups import Group, Groups, find_groups
+from grader.sandbox.parent import is_left_behind, owned_name
+from grader.sandbox.process_box import ProcessBox
+from grader.sandbox.processes import descendants, kill, memory_bytes
+
+KIND = "bubblewrap"
+PROGRAM = "bwrap"
+INSTALL = "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap)."
+MEND = (
+    "An ordinary user needs user namespaces for it (sysctl user.max_user_namespaces, "
+    "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0), and the folders of Python, "
+    "of the CUDA toolkit and of this platform readable; within a container it lacks the whole of /proc."
+)
+ACCOUNTS = {"/etc/passwd": image.PASSWD, "/etc/group": image.GROUP}
+# As bwrap reports death by signal N, like a shell: exit code 128 + N.
+SIGNAL_BASE, SIGNALS = 128, 64
+# A killed box is gone when its last process is; thousands of pages and processes take the kernel a moment.
+_GONE_SECONDS = 30.0
+
+
+class BubblewrapBox(ProcessBox):
+    """See ``Box``."""
+
+    kind = KIND
+
+    def __init__(self, maker: BubblewrapBoxes, spec: BoxSpec) -> None:
+        self._maker = maker
+        self._group: Group | None = maker.groups.make(spec) if maker.groups else None
+        self._first = -1  # a descriptor of the box's first process
+        self._first_pid = 0
+        self._control, self._step = socket.socketpair()
+        self._told, self._telling = os.pipe()
+        try:
+            super().__init__(spec)
+        finally:
+            self._step.close()
+            os.close(self._telling)
+        try:
+            self._admit(time.monotonic() + spec.start_seconds)
+        except (OSError, EOFError, ValueError, TimeoutError) as error:
+            self.kill()
+            said = self.output().decode(errors="replace").strip()[-1000:]
+            raise BoxUnavailable(f"bubblewrap made no box: {said or error}", MEND) from error
+        except BaseException:
+            self.kill()
+            raise
+
+    def _launch(self, child_end: socket.socket, pipe_end: int) -> subprocess.Popen[bytes]:
+        files = {path: _memory_file(text) for path, text in ACCOUNTS.items()}
+        numbers = [child_end.fileno(), self._step.fileno(), self._telling, *files.values()]
+        as_root = self._maker.as_root
+        try:
+            return subprocess.Popen(
+                [
+                    # Instead of the program's name: whose it is, for whoever reaps.
+                    owned_name(KIND) + self.id,
+                    *enclosure.words(self._spec, as_root, files),
+                    *("--info-fd", str(self._telling), "--"),
+                    *(
+                        sys.executable,
+                        "-I",
+                        "-S",
+                        f"{image.RUNNER_MOUNT}/confine.py",
+                        str(self._step.fileno()),
+                    ),
+                    *(
+                        sys.executable,
+                        "-I",
+                        f"{image.RUNNER_MOUNT}/{self._spec.program}",
+                        f"fd:{child_end.fileno()}",
+                    ),
+                ],
+                executable=self._maker.program,
+                stdin=subprocess.DEVNULL,
+                stdout=pipe_end,
+                stderr=pipe_end,
+                pass_fds=numbers,
+                cwd="/",
+                env={},  # the program's own comes with the order
+                start_new_session=True,
+            )
+        finally:
+            for number in files.values():
+                os.close(number)
+
+    def _admit(self, deadline: float) -> None:
+        """Put the box under its limits while it is still ours, then let it become its program."""
+        pid = int(_whole_message(self._told, deadline)["child-pid"])
+        self._first, self._first_pid = os.pidfd_open(pid), pid
+        if self._group is not None:
+            self._group.add(pid)
+        with contextlib.suppress(OSError):  # where the host runs out of memory, a box goes first
+            Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
+        self._control.settimeout(max(deadline - time.monotonic(), 0.001))
+        said = b""
+        body = json.dumps(
+            enclosure.order(self._spec, self._maker.as_root, self._group is not None, self._maker.filter)
+        ).encode()
+        self._control.sendall(len(body).to_bytes(4, "little") + body)
+        while data := self._control.recv(
+            4096
+        ):  # until it is closed, by becoming the program or by failing to
+            said += data
+        if said[4:] != b'{"ok": true}':
+            raise EOFError("it ended before its program began")
+
+    # See ProcessBox
+
+    def _memory_bytes(self, walk: bool) -> int:
+        if self._group is not None or not self._first_pid:
+            return 0  # the kernel counts, or there is nothing yet
+        return sum(map(memory_bytes, descendants(self._first_pid) if walk else [self._first_pid]))
+
+    def _kill_all(self) -> None:
+        if self._first >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._first, signal.SIGKILL)
+            # Its namespace dies with it: when it is gone, all are.
+            select.select([self._first], [], [], _GONE_SECONDS)
+        if self._process.poll() is None and not self._is_over_soon():
+            for pid in reversed(descendants(self._process.pid)):
+                kill(pid)
+
+    def _is_over_soon(self) -> bool:
+        """Whether bwrap notices by itself that its box is gone, and can say how."""
+        if self._first < 0:
+            return False
+        readable, _, _ = select.select([self._pidfd], [], [], _GONE_SECONDS)
+        return bool(readable)
+
+    def _how(self, code: int) -> BoxEnd:
+        number = -code if code < 0 else code - SIGNAL_BASE
+        if not 0 < number <= SIGNALS:
+            return BoxEnd(EndReason.EXITED, exit_code=code)
+        if number == signal.SIGKILL and self._group is not None and self._group.memory_kills():
+            return BoxEnd(EndReason.OUT_OF_MEMORY)
+        return BoxEnd(EndReason.SIGNALLED, signal=number)
+
+    def _free(self) -> None:
+        if self._group is not None:
+            self._group.remove()
+        self._control.close()
+        for number in (self._told, self._first):
+            if number >= 0:
+                os.close(number)
+        self._told = self._first = -1
+        self._maker.alive.discard(self)
+
+
+class BubblewrapBoxes:
+    """See ``BoxMaker``. Raises BoxUnavailable where the program is missing, or makes no box here."""
+
+    name = KIND
+
+    def __init__(self) -> None:
+        program = shutil.which(PROGRAM)
+        if program is None:
+            raise BoxUnavailable("the program bwrap is not there", INSTALL)
+        self.program = program
+        self.as_root = os.geteuid() == 0
+        self.filter = call_filter()
+        self.groups: Groups | None = find_groups()
+        who = "by root" if self.as_root else "by a user"
+        bounds = self.groups.about if self.groups else "limits of processes"
+        self.about = f"{KIND}: {who}, {bounds}"
+        self.alive: set[BubblewrapBox] = set()
+        self._pid = os.getpid()
+        self._try()
+        atexit.register(self.close)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a control group bounds all that a box's processes use together."""
+        return self.groups is not None
+
+    def _try(self) -> None:
+        box = BubblewrapBox(self, BoxSpec(Purpose.RUN, program="probe.py"))
+        box.kill()
+
+    def start(self, spec: BoxSpec) -> BubblewrapBox:
+        box = BubblewrapBox(self, spec)
+        self.alive.add(box)
+        if box.end() is not None:  # it ended before it was counted
+            self.alive.discard(box)
+        return box
+
+    def reap(self) -> int:
+        orphans = [pid for pid, name in _named_processes() if is_left_behind(KIND, name)]
+        for pid in orphans:
+            for each in reversed(descendants(pid)):
+                kill(each)
+        swept = self.groups.sweep() if self.groups else 0
+        return max(len(orphans), swept)
+
+    def close(self) -> None:
+        """Kill every box of ours. Called at the end of the process."""
+        atexit.unregister(self.close)
+        if os.getpid() != self._pid:
+            return
+        for box in list(self.alive):
+            box.kill()
+
+
+def _memory_file(text: str) -> int:
+    number = os.memfd_create("etc")
+    os.write(number, text.encode())
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
+
+
+def _whole_message(pipe: int, deadline: float) -> dict[str, Any]:
+    """The JSON object that comes through ``pipe``. Raises EOFError, TimeoutError."""
+    text = b""
+    while b"}" not in text:
+        readable, _, _ = select.select([pipe], [], [], max(deadline - time.monotonic(), 0.0))
+        if not readable:
+            raise TimeoutError("it took too long")
+        data = os.read(pipe, 4096)
+        if not data:
+            raise EOFError("it ended at once")
+        text += data
+    message: dict[str, Any] = json.loads(text)
+    return message
+
+
+def _named_processes() -> list[tuple[int, str]]:
+    """Every process that we may look at, with the first of its words."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes()
+                found.append((int(entry.name), words.partition(b"\0")[0].decode(errors="replace")))
+    return found

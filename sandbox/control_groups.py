@@ -1,0 +1,245 @@
+"""Control groups that we make ourselves, for boxes that no engine makes: the kernel then bounds the memory, processes
+and processor time of everything in a box together.
+
+Root makes them below the host's root, under either version. An ordinary user can where a part of version 2's tree was
+given to them ("delegated"), as ``systemd-run --user --scope -p Delegate=yes grader worker`` does for a worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.errors import BoxUnavailable
+from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.parent import is_left_behind, owned_name
+from grader.sandbox.processes import kill
+
+ROOT = Path("/sys/fs/cgroup")
+OURS = "grader"
+# Where our own processes go in a part that was given to us: a group whose children have limits holds no process itself.
+MAIN = "grader-main"
+KIND = "group"
+
+PERIOD_US = 100_000
+# Against the 1024 (version 1) or 100 (version 2) that every other group has by default.
+BACKGROUND_SHARES, BACKGROUND_WEIGHT = 64, 6
+# A killed process leaves its group when the kernel has freed its memory.
+_GONE_SECONDS = 10.0
+
+Files = Mapping[str, str]
+
+
+def _memory_1(spec: BoxSpec) -> Files:
+    most = str(spec.memory_bytes)
+    return {"memory.limit_in_bytes": most, "memory.memsw.limit_in_bytes": most}
+
+
+def _pids(spec: BoxSpec) -> Files:
+    return {"pids.max": str(spec.pids)}
+
+
+def _cpu_1(spec: BoxSpec) -> Files:
+    shares = {"cpu.shares": str(BACKGROUND_SHARES)} if spec.background else {}
+    return {"cpu.cfs_period_us": str(PERIOD_US), "cpu.cfs_quota_us": str(_quota_us(spec)), **shares}
+
+
+def _all_2(spec: BoxSpec) -> Files:
+    weight = {"cpu.weight": str(BACKGROUND_WEIGHT)} if spec.background else {}
+    return {
+        "memory.max": str(spec.memory_bytes),
+        "memory.swap.max": "0",
+        "memory.oom.group": "1",
+        "cpu.max": f"{_quota_us(spec)} {PERIOD_US}",
+        **weight,
+        **_pids(spec),
+    }
+
+
+def _quota_us(spec: BoxSpec) -> int:
+    return int(min(spec.cpus, os.cpu_count() or 1) * PERIOD_US)
+
+
+# A kernel or a host may do without these; without any other there is no group.
+OPTIONAL = {"memory.memsw.limit_in_bytes", "memory.swap.max", "memory.oom.group", "cpu.max", "cpu.weight"}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One hierarchy: the folder in which boxes get groups, and what is written into such a group."""
+
+    base: Path
+    files: Callable[[BoxSpec], Files]
+    wanted: bool = True
+
+
+class Group:
+    """The control group of one box: a folder in each tree. The first one counts memory."""
+
+    def __init__(self, folders: list[Path]) -> None:
+        self._folders = folders
+
+    def add(self, pid: int) -> None:
+        """Raises OSError where the process may not be moved."""
+        for folder in self._folders:
+            _write(folder / "cgroup.procs", str(pid))
+
+    def memory_kills(self) -> int:
+        """How many processes of the box the kernel ended for want of memory."""
+        for name in ("memory.events", "memory.oom_control"):
+            with contextlib.suppress(OSError):
+                lines = (self._folders[0] / name).read_text().splitlines()
+                counts = (line.split() for line in lines)
+                return next((int(words[1]) for words in counts if words[0] == "oom_kill"), 0)
+        return 0
+
+    def kill_all(self) -> None:
+        """End every process in it and wait until they are gone."""
+        for folder in self._folders:
+            with contextlib.suppress(OSError):  # nothing may be added to what is being killed
+                _write(folder / "pids.max", "0")
+        end = time.monotonic() + _GONE_SECONDS
+        while (pids := self._pids()) and time.monotonic() < end:
+            try:
+                _write(self._folders[0] / "cgroup.kill", "1")
+            except OSError:  # version 1, and kernels before 5.14
+                for pid in pids:
+                    kill(pid)
+            time.sleep(0.002)
+
+    def _pids(self) -> list[int]:
+        found = []
+        for folder in self._folders:
+            with contextlib.suppress(OSError):
+                found += [int(word) for word in (folder / "cgroup.procs").read_text().split()]
+        return [pid for pid in found if pid]
+
+    def remove(self) -> None:
+        """End what is in it, and take it away. What stays for some reason is swept later."""
+        self.kill_all()
+        end = time.monotonic() + _GONE_SECONDS
+        while [folder for folder in self._folders if not _removed(folder)] and time.monotonic() < end:
+            time.sleep(0.002)
+
+
+class Groups:
+    """Makes groups in ``trees``. ``about``: for reports."""
+
+    def __init__(self, trees: list[Tree], about: str) -> None:
+        self._trees = trees
+        self.about = about
+
+    def make(self, spec: BoxSpec) -> Group:
+        """A group with the limits of ``spec``. Raises BoxUnavailable where the kernel refuses one."""
+        name = f"{owned_name(KIND)}{uuid.uuid4().hex[:12]}"
+        made = Group([tree.base / name for tree in self._trees])
+        try:
+            for tree in self._trees:
+                (tree.base / name).mkdir(parents=True)
+                _set(tree.base / name, tree.files(spec))
+        except OSError as error:
+            made.remove()
+            raise BoxUnavailable(f"no control group could be made: {error}") from error
+        return made
+
+    def sweep(self) -> int:
+        """Kill and remove what dead processes left behind; returns how many groups."""
+        names = {name for tree in self._trees for name in _left_behind(tree.base)}
+        for name in names:
+            Group([tree.base / name for tree in self._trees]).remove()
+        return len(names)
+
+
+def find_groups(root: Path = ROOT) -> Groups | None:
+    """What this process can bound boxes with, tried out; None where it can make no control groups."""
+    for candidate in _candidates(root):
+        try:
+            candidate.make(BoxSpec(Purpose.RUN)).remove()
+        except BoxUnavailable:
+            continue
+        return candidate
+    return None
+
+
+def _candidates(root: Path) -> Iterator[Groups]:
+    if (root / "cgroup.controllers").exists():
+        base = root / OURS if os.geteuid() == 0 else _given_to_us(root)
+        if base is not None:
+            yield Groups([Tree(_with_controllers(base), _all_2)], "control groups 2")
+    elif (root / "memory").is_dir() and (root / "pids").is_dir():
+        trees = [Tree(root / "memory" / OURS, _memory_1), Tree(root / "pids" / OURS, _pids)]
+        if (root / "cpu" / "cpu.cfs_quota_us").exists() or (root / "cpu" / "cpu.shares").exists():
+            trees.append(Tree(root / "cpu" / OURS, _cpu_1))
+        yield Groups(trees, "control groups 1")
+
+
+def _given_to_us(root: Path) -> Path | None:
+    """The group that we may make others in: our own, or the one above where our processes were moved down already."""
+    own = next(
+        (line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line[:3] == "0::"), ""
+    )
+    folder = root / own.strip("/")
+    folder = folder.parent if folder.name == MAIN else folder
+    return folder if folder != root and os.access(folder, os.W_OK) else None
+
+
+def _with_controllers(base: Path) -> Path:
+    """``base``, whose children may have limits. Does nothing where that is refused: making a group then fails."""
+    with contextlib.suppress(OSError):
+        if base.name == OURS:
+            base.mkdir(exist_ok=True)
+            _enable(base.parent)
+        else:
+            _move_down(base)
+        _enable(base)
+    return base
+
+
+def _enable(folder: Path) -> None:
+    there = (folder / "cgroup.controllers").read_text().split()
+    for name in ("memory", "pids", "cpu"):
+        if name in there:
+            _write(folder / "cgroup.subtree_control", f"+{name}")
+
+
+def _move_down(base: Path) -> None:
+    """Our own processes make room: a group with processes in it cannot have children with limits."""
+    (base / MAIN).mkdir(exist_ok=True)
+    for pid in (base / "cgroup.procs").read_text().split():
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            _write(base / MAIN / "cgroup.procs", pid)
+
+
+def _set(folder: Path, files: Files) -> None:
+    for name, value in files.items():
+        if (folder / name).exists() or name not in OPTIONAL:
+            _write(folder / name, value)
+
+
+def _write(path: Path, text: str) -> None:
+    with path.open(
+        "r+"
+    ) as file:  # never makes a file: not even where a folder only looks like a control group
+        file.write(text)
+
+
+def _removed(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _left_behind(base: Path) -> list[str]:
+    try:
+        return [folder.name for folder in base.iterdir() if is_left_behind(KIND, folder.name)]
+    except OSError:
+        return []

@@ -1,0 +1,190 @@
+"""What bubblewrap is told: the namespaces of a box and what of the host it sees, which is what a Docker box sees."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from grader.sandbox import compute_libraries, container, image, local_box
+from grader.sandbox.box import BoxSpec
+from grader.sandbox.gpu import Gpu
+from grader.sandbox.image import Layout
+
+RUNNER = Path(__file__).resolve().parent / "runner"
+
+NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+# For the last step (``runner/confine.py``), which gives them up: to mount /tmp with all its limits, to drop what could
+# be given back, and, where root starts the box, to become nobody.
+STEP, STEP_AS_ROOT = ("CAP_SYS_ADMIN", "CAP_SETPCAP"), ("CAP_SETUID", "CAP_SETGID")
+DEVICES = ("null", "zero", "full", "random", "urandom")
+LINKS = {
+    "fd": "/proc/self/fd",
+    "stdin": "/proc/self/fd/0",
+    "stdout": "/proc/self/fd/1",
+    "stderr": "/proc/self/fd/2",
+}
+LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+# How many cores and how much memory there are; torch and the C library ask.
+SYSTEM = ("/sys/devices/system/cpu", "/sys/devices/system/node")
+# What CUDA's driver looks up of the GPU it was given, beside that GPU's own folder.
+GPU_SYSTEM = ("/sys/bus/pci/devices", "/sys/module/nvidia", "/sys/module/nvidia_uvm")
+# The kernel gives a process of this niceness about a tenth of what it gives an ordinary one beside it.
+BACKGROUND_NICE = 10
+
+
+def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
+    """Arguments of ``bwrap`` up to the command. ``files``: descriptors that hold what files of ``/etc`` say."""
+    user = [] if as_root else ["--unshare-user", "--uid", str(image.NOBODY), "--gid", str(image.NOBODY)]
+    kept = (*STEP, *STEP_AS_ROOT) if as_root else STEP
+    return [
+        *NAMESPACES,
+        *user,
+        *("--hostname", "box", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"),
+        *(word for name in kept for word in ("--cap-add", name)),
+        *_root(image.layout(), spec),
+        *_files(files, as_root),
+        *_proc(),
+        *_dev(spec.gpu),
+        *_sys(spec.gpu),
+        *("--ro-bind", str(RUNNER), image.RUNNER_MOUNT, "--dir", "/tmp", "--remount-ro", "/"),  # noqa: S108
+        *("--chdir", "/"),
+    ]
+
+
+def _root(what: Layout, spec: BoxSpec) -> Iterator[str]:
+    """Programs and libraries; over the platform's own folders lies an empty one."""
+    yield from _folders_above(what.bound)
+    for path in what.bound:
+        yield from ("--ro-bind", path, path)
+    for name, target in _links().items():
+        yield from ("--symlink", target, f"/{name}")
+    for folder in what.masked:
+        inner = [f"{folder}/{it}" for it in what.below(folder)]
+        yield from ("--tmpfs", folder)
+        yield from _folders_above(inner, folder)
+        for path in inner:
+            yield from ("--ro-bind", path, path)
+        yield from ("--remount-ro", folder)
+    if not spec.compute_libraries:
+        for path in compute_libraries.found(what.bound):
+            yield from ("--ro-bind", "/dev/null", path)
+
+
+def _folders_above(paths: Iterable[str], top: str = "/") -> Iterator[str]:
+    """Those below ``top``, from it downwards. bwrap makes them by itself, but for their owner alone."""
+    above = {parent for path in paths for parent in Path(path).parents if parent.is_relative_to(top)}
+    for folder in sorted(str(it) for it in above if str(it) != top):
+        yield from ("--dir", folder)
+
+
+def _files(files: dict[str, int], as_root: bool) -> Iterator[str]:
+    yield from _folders_above(files)
+    for path, number in files.items():
+        # Where root makes it, it belongs to root; a bwrap before 0.5 knows no word for that, and users need none.
+        yield from ("--perms", "0644") if as_root else ()
+        yield from ("--ro-bind-data", str(number), path)
+
+
+def _links() -> dict[str, str]:
+    """Links of the host's root, such as ``lib`` to ``usr/lib``."""
+    return {
+        path.name: str(path.readlink())
+        for path in Path("/").iterdir()
+        if path.name in LINKED and path.is_symlink()
+    }
+
+
+def _proc() -> Iterator[str]:
+    yield from ("--proc", "/proc")
+    for path in container.MASKED:
+        # Looked up here: this host's /proc has the same names as the box's.
+        if not path.startswith("/proc/") or not Path(path).exists():
+            continue
+        yield from (
+            ("--tmpfs", path, "--remount-ro", path)
+            if Path(path).is_dir()
+            else ("--ro-bind", "/dev/null", path)
+        )
+    yield from ("--remount-ro", "/proc")
+
+
+def _dev(gpu: Gpu | None) -> Iterator[str]:
+    yield from ("--tmpfs", "/dev")
+    yield from _folders_above(gpu.nodes if gpu else (), "/dev")
+    for node in [*(f"/dev/{name}" for name in DEVICES), *(gpu.nodes if gpu else ())]:
+        yield from ("--dev-bind", node, node)
+    for name, target in LINKS.items():
+        yield from ("--symlink", target, f"/dev/{name}")
+    yield from ("--remount-ro", "/dev")
+
+
+def _sys(gpu: Gpu | None) -> Iterator[str]:
+    # Not all of it: a file system of the host's, it would tell of the host's disks and networks.
+    paths = [*SYSTEM, *(_gpu_paths(gpu) if gpu else ())]
+    there = [path for path in paths if Path(path).exists()]
+    yield from _folders_above(there)
+    for path in there:
+        yield from ("--ro-bind", path, path)
+
+
+def _gpu_paths(gpu: Gpu) -> list[str]:
+    folders = Path("/sys/bus/pci/devices").glob("*")
+    return [*GPU_SYSTEM, *(str(folder.resolve()) for folder in folders if _drives(folder, gpu))]
+
+
+def _drives(folder: Path, gpu: Gpu) -> bool:
+    """Whether the PCI device of this folder is ``gpu``, as NVIDIA's kernel module tells."""
+    information = Path("/proc/driver/nvidia/gpus") / folder.name / "information"
+    try:
+        return gpu.uuid in information.read_text()
+    except OSError:
+        return False
+
+
+def order(spec: BoxSpec, as_root: bool, grouped: bool, call_filter: bytes) -> dict[str, Any]:
+    """What the last step does, see ``runner/confine.py``; ``grouped``: a control group bounds memory and processes."""
+    return {
+        "user": image.NOBODY if as_root else None,
+        "tmp": container.tmp_options(spec),
+        "nice": BACKGROUND_NICE if spec.background else 0,
+        "cores": list(spec.cores),
+        "limits": {str(which): value for which, value in _limits(spec, as_root, grouped).items()},
+        "filter": call_filter.hex(),
+        "environment": container.environment(spec),
+    }
+
+
+def _limits(spec: BoxSpec, as_root: bool, grouped: bool) -> dict[int, int]:
+    limits = {
+        resource.RLIMIT_CORE: container.CORE_BYTES,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_NOFILE: container.OPEN_FILES,
+        resource.RLIMIT_FSIZE: spec.tmp_bytes,
+    }
+    if not grouped:
+        # Beside it the memory of all processes is looked at, see ``ProcessBox``.
+        limits[resource.RLIMIT_DATA] = local_box.DATA_FACTOR * spec.memory_bytes + local_box.DATA_EXTRA_BYTES
+        others = 0 if counts_per_box(as_root) else _tasks_of(image.NOBODY if as_root else os.getuid())
+        limits[resource.RLIMIT_NPROC] = spec.pids + others
+    return limits
+
+
+def _tasks_of(user: int) -> int:
+    """How many threads of ``user`` the host has now."""
+    found = 0
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and entry.stat().st_uid == user:
+                found += sum(1 for _ in (entry / "task").iterdir())
+    return found
+
+
+def counts_per_box(as_root: bool) -> bool:
+    """Whether the kernel counts a box's processes for itself: by user namespace, since Linux 5.14. Where it does not,
+    every process of the same user counts against the limit of each."""
+    major, minor = (int(part) for part in os.uname().release.split(".")[:2])
+    return not as_root and (major, minor) >= (5, 14)

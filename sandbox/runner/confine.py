@@ -1,0 +1,132 @@
+"""The last step into a bubblewrap box: takes away what is still there, sets what a process sets for itself, and becomes
+the box's program.
+
+    python -I -S confine.py CONTROL WORDS...
+
+CONTROL is a socket to the parent, which sends one message (see ``protocol.py``) when it has put this process under its
+limits: ``{"user", "tmp", "nice", "cores", "limits", "filter", "environment"}``, where ``user`` is whom to become (null:
+nobody else), ``tmp`` the options of ``/tmp``, ``limits`` pairs by the number of each, ``filter`` the filter of system
+calls in hexadecimal, and ``environment`` that of WORDS. ``{"ok": true}`` goes back just before WORDS are executed, and
+the socket closes when they are; where they cannot be, an error comes after it.
+
+It runs in the box's namespaces, as its first process, before anything untrusted is there.
+"""
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import socket
+import sys
+from typing import Any
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from protocol import receive, send
+
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 1, 38, 22
+PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 23, 24, 47, 4
+SECCOMP_MODE_FILTER = 2
+CAPABILITY_VERSION = 0x20080522
+MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+INSTRUCTION_BYTES = 8
+FOLDER = "/tmp"  # noqa: S108 - the box's own
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Filter(ctypes.Structure):
+    """``struct sock_fprog``."""
+
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
+
+
+def check(result: int, what: str) -> None:
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+
+
+def control(option: int, *values: Any) -> None:
+    words = [ctypes.c_ulong(it) if isinstance(it, int) else it for it in values]
+    check(_libc.prctl(option, *words, *[ctypes.c_ulong(0)] * (4 - len(words))), f"prctl {option}")
+
+
+def mount_tmp(options: str) -> None:
+    """A fresh file system in memory. Words that are flags become flags; the rest goes to the kernel as it is."""
+    flags = {"nosuid": MS_NOSUID, "nodev": MS_NODEV, "noexec": MS_NOEXEC, "exec": 0, "rw": 0}
+    words = options.split(",")
+    chosen = sum(flags[word] for word in words if word in flags)
+    data = ",".join(word for word in words if word not in flags)
+    made = _libc.mount(b"tmpfs", FOLDER.encode(), b"tmpfs", ctypes.c_ulong(chosen), data.encode())
+    check(made, f"a file system for {FOLDER}")
+
+
+def set_limits(pairs: dict[str, int]) -> None:
+    """Soft and hard, or the hard one that there is where that is lower."""
+    for name, value in pairs.items():
+        _, hard = resource.getrlimit(int(name))
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(int(name), (value, value))
+
+
+def become(user: int) -> None:
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def drop_bounding() -> None:
+    """So that no file with capabilities could give one back."""
+    for number in range(64):
+        if _libc.prctl(PR_CAPBSET_READ, ctypes.c_ulong(number), 0, 0, 0) != 1:
+            continue
+        control(PR_CAPBSET_DROP, number)
+
+
+def drop_capabilities() -> None:
+    control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    check(_libc.capset(header, (ctypes.c_uint32 * 6)()), "capabilities")
+
+
+def filter_calls(instructions: bytes) -> None:
+    program = Filter(len(instructions) // INSTRUCTION_BYTES, instructions)
+    control(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program))
+
+
+def confine(order: dict[str, Any]) -> None:
+    """What may fail for want of a privilege goes ahead of what takes privileges away."""
+    mount_tmp(order["tmp"])
+    set_limits(order["limits"])
+    if order["nice"]:
+        os.nice(order["nice"])
+    if order["cores"]:
+        with contextlib.suppress(OSError):  # a core that was taken away meanwhile: any will do
+            os.sched_setaffinity(0, order["cores"])
+    drop_bounding()
+    if order["user"] is not None:
+        become(order["user"])
+    drop_capabilities()
+    control(PR_SET_NO_NEW_PRIVS, 1)
+    # Whoever changes its user loses this wish, so it comes last.
+    control(PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.chdir(FOLDER)
+    filter_calls(bytes.fromhex(order["filter"]))
+
+
+def main() -> None:
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    connection.set_inheritable(False)
+    order, _ = receive(connection)
+    confine(order)
+    send(connection, {"ok": True})
+    try:
+        os.execve(sys.argv[2], sys.argv[2:], order["environment"])  # noqa: S606 - no shell is wanted
+    except OSError as error:
+        send(connection, {"error": f"{sys.argv[2]}: {error.strerror}"})
+        raise
+
+
+main()

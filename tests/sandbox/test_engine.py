@@ -1,0 +1,157 @@
+"""What Docker's engine says of itself and of an end, and the runtimes that it can run boxes with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import limits
+from grader.errors import BoxUnavailable
+from grader.sandbox import container, memory_kills, runtime
+from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.choose import make_boxes
+from grader.sandbox.docker_box import DockerBox
+from grader.sandbox.docker_engine import engine
+from grader.sandbox.engine_facts import EngineFacts
+from grader.sandbox.gpu import Gpu
+from tests.components import need
+from tests.sandbox.talk import run
+
+Start = Callable[..., Box]
+docker = pytest.mark.docker
+
+
+@docker
+def test_users_are_mapped_where_the_engine_does_it(docker_boxes: BoxMaker, start: Start) -> None:
+    first, outside, _ = run(start(docker_boxes), "print(open('/proc/self/uid_map').readline())").split()
+    assert first == "0"
+    assert (outside != "0") == engine().facts().remaps_users
+
+
+@docker
+def test_limits_are_set_in_the_control_group(docker_boxes: BoxMaker, start: Start) -> None:
+    """The same limits under either version; swap adds nothing to memory."""
+    code = """
+import json, os
+names = {1: ["memory/memory.limit_in_bytes", "memory/memory.memsw.limit_in_bytes", "pids/pids.max"],
+         2: ["memory.max", "memory.swap.max", "pids.max"]}[VERSION]
+paths = [f"/sys/fs/cgroup/{name}" for name in names]
+print(json.dumps([open(path).read().strip() if os.path.exists(path) else None for path in paths]))
+"""
+    version = engine().facts().cgroup
+    memory = 512 * limits.MIB
+    box = start(docker_boxes, memory_bytes=memory, pids=77)
+    found = json.loads(run(box, f"VERSION = {version}\n{code}"))
+    if found == [None] * 3:
+        pytest.skip("this runtime shows no control groups to the box")
+    swap = "0" if version == 2 else str(memory)
+    assert found[0] == str(memory)
+    assert found[1] in (swap, None), "a kernel that does not count swap has no file for it"
+    assert found[2] == "77"
+
+
+def test_the_engine_says_its_control_groups() -> None:
+    assert EngineFacts.of({"CgroupVersion": "2"}).cgroup == 2
+    assert EngineFacts.of({"CgroupVersion": "1"}).cgroup == 1
+    assert EngineFacts.of({}).cgroup == 1
+    facts = EngineFacts.of(
+        {"SecurityOptions": ["name=seccomp,profile=default", "name=userns"], "Runtimes": {"runc": {}}}
+    )
+    assert facts.options == {"seccomp", "userns"}
+    assert facts.remaps_users
+    assert facts.runtimes == ("runc",)
+    assert facts.sentence("runc") == "docker: runc, control groups 1, users remapped"
+
+
+def test_limits_that_the_engine_leaves_out_are_known() -> None:
+    assert EngineFacts.of({"MemoryLimit": True, "SwapLimit": False, "PidsLimit": False}).unbounded == (
+        "swap",
+        "processes",
+    )
+    assert EngineFacts.of({}).unbounded == ()
+
+
+def ended(monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], kills: int) -> BoxEnd:
+    """How a box says it ended whose engine says ``state``, after ``kills`` of the kernel's since it began."""
+    box = object.__new__(DockerBox)
+
+    class Telling:
+        def state(self, _container: str) -> dict[str, Any]:
+            return state
+
+    box._engine, box._container, box._memory_kills = Telling(), "x", 5  # type: ignore[assignment]
+    monkeypatch.setattr("grader.sandbox.docker_box.memory_kills", lambda: 5 + kills)
+    return box._own_end()
+
+
+@pytest.mark.parametrize(
+    ("state", "kills", "reason"),
+    [
+        ({"ExitCode": 137, "OOMKilled": True}, 0, EndReason.OUT_OF_MEMORY),
+        ({"ExitCode": 137, "OOMKilled": False}, 1, EndReason.OUT_OF_MEMORY),
+        ({"ExitCode": 137, "OOMKilled": False}, 0, EndReason.SIGNALLED),
+        ({"ExitCode": 139, "OOMKilled": False}, 1, EndReason.SIGNALLED),
+        ({"ExitCode": 1, "OOMKilled": False}, 1, EndReason.EXITED),
+    ],
+)
+def test_want_of_memory_is_told_also_where_the_engine_missed_it(
+    monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], kills: int, reason: EndReason
+) -> None:
+    assert ended(monkeypatch, state, kills).reason is reason
+
+
+def test_the_kernels_count_of_kills_is_read(tmp_path: Path) -> None:
+    counters = tmp_path / "vmstat"
+    counters.write_text("pgpgin 1\noom_kill 7\noom_kill_disable 9\n")
+    assert memory_kills.memory_kills(counters) == 7
+    assert memory_kills.memory_kills(tmp_path / "missing") == 0
+
+
+FACTS = EngineFacts(runtimes=("runc", "runsc"), cgroup=2, options=frozenset())
+
+
+def test_runc_is_the_runtime_unless_another_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert runtime.chosen_runtime() == "runc"
+    monkeypatch.setenv("GRADER_RUNTIME", "runsc")
+    assert runtime.chosen_runtime() == "runsc"
+
+
+def test_a_runtime_that_the_engine_lacks_is_refused() -> None:
+    runtime.check_known("runsc", FACTS)
+    with pytest.raises(BoxUnavailable, match=r"no runtime 'kata'; it has: runc, runsc") as caught:
+        runtime.check_known("kata", FACTS)
+    assert "GRADER_RUNTIME" in caught.value.hint
+
+
+def test_a_gpu_is_refused_to_runsc() -> None:
+    gpu = Gpu(0, "GPU-1", ("/dev/nvidia0",))
+    for purpose in (Purpose.RUN, Purpose.COMPILE):
+        runtime.check_fits("runsc", BoxSpec(purpose))
+    runtime.check_fits("runc", BoxSpec(Purpose.RUN, gpu=gpu))
+    with pytest.raises(BoxUnavailable, match="GPU cannot be run by 'runsc'"):
+        runtime.check_fits("runsc", BoxSpec(Purpose.RUN, gpu=gpu))
+
+
+@docker
+def test_a_box_is_run_by_the_chosen_runtime(docker_boxes: BoxMaker, start: Start) -> None:
+    box = start(docker_boxes)
+    assert isinstance(box, DockerBox)
+    made = engine().client.inspect_container(box.id)["HostConfig"]
+    assert made["Runtime"] == "runc"
+    assert made["IpcMode"] == "none"
+    assert set(container.MASKED) == set(made["MaskedPaths"])
+
+
+@docker
+@pytest.mark.parametrize("kind", ["docker", "auto"])
+def test_no_other_box_is_made_where_the_chosen_runtime_is_missing(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("docker")
+    monkeypatch.setenv("GRADER_RUNTIME", "no-such-runtime")
+    with pytest.raises(BoxUnavailable, match="no runtime 'no-such-runtime'"):
+        make_boxes(kind)
