@@ -35,14 +35,15 @@ def compilable() -> ColumnElement[bool]:
 def runnable() -> ColumnElement[bool]:
     """What the queue of a device serves: what is compiled, and what needs no compiling ahead."""
     row = SubmissionRow
-    return or_(row.state == State.WAITING, and_(row.state == State.QUEUED, row.language != Language.CUDA))
+    # All states in one condition, here and below: an index can be searched for that, not for what is within OR.
+    return and_(row.state.in_(FREE), or_(row.state == State.WAITING, row.language != Language.CUDA))
 
 
 def pending() -> ColumnElement[bool]:
     """What a device has yet to run. While it is compiled it keeps its place."""
     row = SubmissionRow
-    compiling = and_(row.state == State.COMPILING, row.language == Language.CUDA)
-    return or_(row.state.in_(FREE), compiling)
+    free = row.state != State.COMPILING
+    return and_(row.state.in_((*FREE, State.COMPILING)), or_(free, row.language == Language.CUDA))
 
 
 def is_pending(row: SubmissionRow) -> bool:

@@ -31,11 +31,15 @@ def reading() -> list[Index]:
         ),
         _partial("ix_submissions_all_of_challenge", HANDED_IN, "challenge", "created_at", "id"),
         _partial("ix_submissions_all", HANDED_IN, "created_at", "id"),
+        # Not of the many that judge nothing again: without statistics SQLite takes "is null" for a rare thing.
+        _partial("ix_submissions_again", "rejudge_of IS NOT NULL", "rejudge_of"),
         # Progress: every verdict of a user.
         Index(
             "ix_submissions_progress",
             *("user_id", "challenge", "version", "device", "state", "verdict", "speedup", "rejudge_of", "id"),
         ),
+        # What was served lately, and to whom: the turns of those who wait.
+        Index("ix_submissions_lately", "claimed_at", "user_id", "state", "language", "rejudge_of"),
         # What ended last, which tells the pace of a queue.
         Index("ix_submissions_ended", "device", "state", "finished_at"),
     ]

@@ -36,7 +36,6 @@ class SubmissionRow(Base):
         Index(None, "challenge", "version", "device", "verdict"),
         *reading(),
         Index(None, "challenge", "language", "device", "verdict"),
-        Index(None, "rejudge_of"),
         Index(None, "user_id", "source_sha256"),
         # What one user has under way, however much that user has finished.
         Index(

@@ -28,6 +28,7 @@ _READING = {
     "ix_submissions_history_of_challenge": (["user_id", "challenge", "created_at", "id"], _HANDED_IN),
     "ix_submissions_all_of_challenge": (["challenge", "created_at", "id"], _HANDED_IN),
     "ix_submissions_all": (["created_at", "id"], _HANDED_IN),
+    "ix_submissions_again": (["rejudge_of"], "rejudge_of IS NOT NULL"),
     "ix_submissions_progress": (
         ["user_id", "challenge", "version", "device", "state", "verdict", "speedup", "rejudge_of", "id"],
         "",
@@ -117,6 +118,7 @@ def _index_what_is_read() -> None:
         op.create_index(name, "submissions", columns, sqlite_where=where, postgresql_where=where)
     op.drop_index("ix_submissions_user_id_created_at", "submissions")
     op.drop_index("ix_submissions_claimed_at", "submissions")
+    op.drop_index("ix_submissions_rejudge_of", "submissions")
 
 
 def downgrade() -> None:
@@ -124,6 +126,7 @@ def downgrade() -> None:
         op.drop_index(name, "submissions")
     op.create_index("ix_submissions_user_id_created_at", "submissions", ["user_id", "created_at"])
     op.create_index("ix_submissions_claimed_at", "submissions", ["claimed_at"])
+    op.create_index("ix_submissions_rejudge_of", "submissions", ["rejudge_of"])
     rows = sa.table("submissions", sa.column("rejudge_of"), sa.column("priority", sa.Integer()))
     op.execute(rows.update().where(rows.c.rejudge_of.is_not(None)).values(priority=_REJUDGE_BEFORE))
     op.drop_index("ix_submissions_unfinished", "submissions")

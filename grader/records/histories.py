@@ -1,0 +1,60 @@
+"""Lists of what was handed in, the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, TextClause, func, or_, select, text
+from sqlalchemy.orm import Session, defer, joinedload
+
+from grader.records.models import SubmissionRow
+from grader.records.models.indexes import HANDED_IN
+
+# Nobody pages further by number, and counting a term's million for each look at its newest takes longer than the look.
+COUNTED_MOST = 10_000
+
+
+@dataclass(frozen=True)
+class History:
+    """Of one user (by the row's id) or of everyone, at one challenge or at all."""
+
+    user: int | None = None
+    challenge: str | None = None
+
+    def conditions(self) -> list[ColumnElement[bool] | TextClause]:
+        row = SubmissionRow
+        found: list[ColumnElement[bool] | TextClause] = [text(f"submissions.{HANDED_IN}")]
+        if self.user is not None:
+            found.append(row.user_id == self.user)
+        if self.challenge is not None:
+            found.append(row.challenge == self.challenge)
+        return found
+
+
+def count(session: Session, history: History) -> int:
+    """How many there are, at most ``COUNTED_MOST``."""
+    found = select(SubmissionRow.id).where(*history.conditions()).limit(COUNTED_MOST).subquery()
+    return session.scalar(select(func.count()).select_from(found)) or 0
+
+
+def page(
+    session: Session, history: History, limit: int, offset: int = 0, older_than: SubmissionRow | None = None
+) -> Sequence[SubmissionRow]:
+    """``limit`` rows without their sources, with their users. ``older_than`` begins behind that row, however deep it
+    lies at the same cost; ``offset`` has the database count.
+    """
+    row = SubmissionRow
+    behind: list[ColumnElement[bool]] = []
+    if older_than is not None:
+        at = older_than.created_at
+        # The first of the two is what an index can begin at.
+        behind = [row.created_at <= at, or_(row.created_at < at, row.id < older_than.id)]
+    return session.scalars(
+        select(row)
+        .where(*history.conditions(), *behind)
+        .options(joinedload(row.user), defer(row.source, raiseload=True))
+        .order_by(row.created_at.desc(), row.id.desc())
+        .limit(limit)
+        .offset(offset)
+    ).all()
