@@ -10,7 +10,7 @@ from grader.cli.answers import understood
 from grader.cli.client import Client, segment
 from grader.cli.progress import Display
 from grader.schemas.report import Report, Verdict
-from grader.schemas.submission import State, SubmissionView
+from grader.schemas.submission import State, SubmissionView, WaitReason
 
 # Quick at first, when small kernels end; then seldom enough for a class of 200 waiting at once.
 POLL_SECONDS = 0.25
@@ -44,7 +44,7 @@ def follow(
                     raise
             else:
                 last_seen = clock()
-                display.show(view.state, view.progress, waiting_words(view))
+                display.show(view.state, view.progress, waiting_words(view), obstacle(view))
                 if view.state.final:
                     return view
             waited = clock() - began
@@ -58,11 +58,21 @@ def follow(
 
 
 def waiting_words(view: SubmissionView) -> str:
-    """``place 3, about 20 s`` while it waits; empty otherwise."""
+    """``place 3, about 20 s`` while it waits, and why nothing moves, where nothing does; empty otherwise."""
     if view.position is None:
         return ""
     wait = "" if view.expected_wait_s is None else f", about {view.expected_wait_s:.0f} s"
-    return f"place {view.position}{wait}"
+    why = obstacle(view)
+    return f"place {view.position}{wait}" + (f". {why}" if why else "")
+
+
+def obstacle(view: SubmissionView) -> str:
+    """What must change before it moves at all, which the place alone does not tell; empty where it moves."""
+    waits_for = view.waits_for
+    if waits_for is None or waits_for.reason in (WaitReason.AHEAD, WaitReason.NEXT):
+        return ""
+    since = f" (since {waits_for.since.astimezone():%Y-%m-%d %H:%M})" if waits_for.since else ""
+    return f"{waits_for.text}{since}"
 
 
 def exit_code(verdict: Verdict | None) -> int:

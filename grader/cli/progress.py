@@ -20,6 +20,7 @@ class Display:
         self._live = aside().is_terminal
         self._status = Status("", console=aside()) if self._live else None
         self._last: State | None = None
+        self._told = ""
 
     def __enter__(self) -> Display:
         if self._status is not None:
@@ -32,13 +33,15 @@ class Display:
         if self._status is not None:
             self._status.stop()
 
-    def show(self, state: State, progress: ProgressView, remark: str = "") -> None:
-        """The present state, how far it has come, and a remark such as the place in the queue."""
+    def show(self, state: State, progress: ProgressView, remark: str = "", obstacle: str = "") -> None:
+        """The present state, how far it has come, a remark such as the place in the queue, and what keeps it there."""
         if self._status is not None:
             self._status.update(_rail(state, progress, remark))
         elif state is not self._last:
             aside().print(Text.assemble(state.value, f": {remark}" if remark else ""))
-        self._last = state
+        elif obstacle != self._told:
+            aside().print(Text.assemble(state.value, f": {obstacle or remark}" if obstacle or remark else ""))
+        self._last, self._told = state, obstacle
 
 
 def _rail(state: State, progress: ProgressView, remark: str) -> Text:

@@ -27,7 +27,7 @@ GROUPS = {
     },
     "Teach": {
         "challenge": ("challenge", "Make challenges: challenge new, challenge check, challenge diff"),
-        "admin": ("admin", "Manage versions of challenges: versions, rejudge, compare, publish"),
+        "admin": ("admin", "Manage versions of challenges, queues and workers: rejudge, queue, worker"),
     },
     "Run a platform": {
         "up": ("platform", "Start everything: Redis, web and workers; Ctrl-C ends all"),

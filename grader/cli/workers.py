@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import secrets
+import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from grader.sandbox.gpu import Gpu
 
 TEND_SECONDS = 0.2
+# Tells this process's children from those of one that had its number earlier.
+_CREW = secrets.token_hex(2)
 _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
@@ -97,12 +102,22 @@ def gpu_child(gpu: Gpu, env: Mapping[str, str], *options: str) -> Child:
 
 def board_child(number: int, device: str, env: Mapping[str, str], *options: str) -> Child:
     """A worker of a board without a GPU."""
-    return _child(f"worker {number}", env, "--device", device, *options)
+    return _child(
+        f"worker {number}", env, "--device", device, "--name", _name(f"{device}-{number}"), *options
+    )
 
 
 def compile_child(number: int, env: Mapping[str, str], *options: str) -> Child:
     """A worker that only compiles."""
-    return _child(f"compile worker {number}", env, "--gpu", NONE, "--compile", "1", *options)
+    name = _name(f"compile-{number}")
+    return _child(f"compile worker {number}", env, "--gpu", NONE, "--compile", "1", "--name", name, *options)
+
+
+def _name(part: str) -> str:
+    """The same each time the child is started, so that one that staff drained stays drained; a worker of a GPU is
+    named by that anyway.
+    """
+    return f"{socket.gethostname()}-{os.getpid()}-{_CREW}-{part}"
 
 
 def _child(called: str, env: Mapping[str, str], *options: str) -> Child:

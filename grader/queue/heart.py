@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,8 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from grader.records import leases, workers
 from grader.records.claims import Claim
-from grader.records.engine import writing
-from grader.records.models import utcnow
+from grader.records.engine import clock, writing
 from grader.service.platform import Platform
 
 log = structlog.get_logger(__name__)
@@ -34,11 +33,15 @@ class Grip:
 
 
 class Heart:
-    """A thread beside the judge. It never raises: a database that is away for a moment is tried again."""
+    """A thread beside the judge. It never raises: a database that is away for a moment is tried again.
 
-    def __init__(self, platform: Platform, name: str) -> None:
+    ``drain`` hears, again and again, whether staff want the worker to take nothing more.
+    """
+
+    def __init__(self, platform: Platform, name: str, drain: Callable[[bool], None] | None = None) -> None:
         self._platform = platform
         self._name = name
+        self._drain = drain
         self._grip: Grip | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
@@ -71,12 +74,16 @@ class Heart:
                     next_beat = time.monotonic() + settings.heartbeat_s
                 if grip is not None:
                     self._look(grip)
+                if self._drain is not None:
+                    with self._platform.sessions() as session:
+                        draining = workers.draining(session, self._name)
+                    self._drain(draining)
             except SQLAlchemyError as error:
                 log.warning("heartbeat_missed", worker=self._name, error=type(error).__name__)
 
     def _beat(self, grip: Grip | None) -> None:
-        now = utcnow()
         with writing(self._platform.sessions) as session:
+            now = clock(session)
             workers.beat(session, self._name, now)
             if grip is not None:
                 leases.renew(session, grip.claim, now + timedelta(seconds=self._platform.settings.lease_s))

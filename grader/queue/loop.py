@@ -104,6 +104,10 @@ class _TicketWorker(SimpleWorker):
         """
         self._stop_requested = True
 
+    def go_on(self) -> None:
+        """Do not leave it after all."""
+        self._stop_requested = False
+
     def _install_signal_handlers(self) -> None:
         """A worker of ours has its own."""
 
@@ -112,10 +116,13 @@ class _TicketWorker(SimpleWorker):
 
 
 class Stopper:
-    """Turns SIGTERM and SIGINT into a clean end."""
+    """Turns SIGTERM and SIGINT into a clean end. ``event``: what is at hand is let go of, and that is the end.
+    ``draining``: staff want the worker to finish what it has at hand, and to end then.
+    """
 
     def __init__(self) -> None:
         self.event = Asked()
+        self.draining = False
         self.rq_worker: _TicketWorker | None = None
 
     def install(self, stack: ExitStack) -> None:
@@ -133,12 +140,28 @@ class Stopper:
         if self.rq_worker is not None:
             self.rq_worker.stop_soon()
 
+    def drain(self, wanted: bool) -> None:
+        """End the worker after the present submission; or, where it has not ended yet, do not."""
+        changed, self.draining = wanted is not self.draining, wanted
+        worker = self.rq_worker
+        if worker is None or not changed:
+            return
+        if not wanted:
+            worker.go_on()
+        # Looked at after that: a signal may have come in between, and it counts.
+        if self.ends:
+            worker.stop_soon()
+
+    @property
+    def ends(self) -> bool:
+        return self.event.is_set() or self.draining
+
 
 def take_tickets(url: str, queues: Sequence[str], name: str, burst: bool, stopper: Stopper) -> None:
     """Serve the ``queues`` of the Redis at ``url``, an earlier one first, until stopped, or with ``burst`` until they
     are empty.
     """
-    while not stopper.event.is_set():
+    while not stopper.ends:
         try:
             # Its own retries would wait, unasked, before we look again.
             connection = Redis.from_url(url, retry=Retry(NoBackoff(), 1))
@@ -150,12 +173,12 @@ def take_tickets(url: str, queues: Sequence[str], name: str, burst: bool, stoppe
                 serializer=JSONSerializer,
             )
             # A signal before the line above found no worker to stop.
-            if not stopper.event.is_set():
+            if not stopper.ends:
                 stopper.rq_worker.work(burst=burst, logging_level="WARNING")
         except (RedisError, OSError) as error:
             log.warning("redis_away", error=str(error))
         finally:
             stopper.rq_worker = None
-        if burst:
+        if burst or stopper.ends:
             return
         stopper.event.wait(_RECONNECT_SECONDS)

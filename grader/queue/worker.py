@@ -30,8 +30,7 @@ from grader.queue.station import Station
 from grader.queue.sweeper import Reaper, Sweeper, sweep
 from grader.queue.tickets import COMPILE, run_queue
 from grader.records import workers
-from grader.records.engine import writing
-from grader.records.models import utcnow
+from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.report import Language
@@ -43,6 +42,12 @@ if TYPE_CHECKING:
     from grader.sandbox.gpu import Gpu
 
 log = structlog.get_logger(__name__)
+
+# A worker that is drained already when it starts looks this often whether it was resumed.
+_DRAINED_LOOK_SECONDS = 0.2
+
+# Before the next claim, where one found no database.
+_DATABASE_PAUSE_S = 1.0
 
 # RQ calls a function by its name and hands it the ticket's content only, so the desks have to be found from here:
 # queue -> what serves one submission of it.
@@ -80,8 +85,9 @@ def run_worker(
     """Serve ``settings.device``, or with ``gpu`` its board, until SIGTERM or SIGINT, or with ``burst`` until no
     ticket is left. With nothing to run it compiles what is to be compiled, where this machine can.
 
-    A signal ends it at once: the submission at hand goes back to the queue, uncounted. ``judge``, ``boxes`` and
-    ``compiler`` are made from the settings where they are not given.
+    A signal ends it at once: the submission at hand goes back to the queue, uncounted. Drained by staff it ends after
+    the submission at hand; started again, it waits until it is resumed. ``judge``, ``boxes`` and ``compiler`` are made
+    from the settings where they are not given.
 
     Raises Conflict where another worker holds the GPU, BoxUnavailable where the GPU is or turns bad.
     """
@@ -107,7 +113,7 @@ def run_worker(
             gpu.uuid if gpu is not None else None,
             compiler is not None,
         )
-        platform, heart = stack.enter_context(_on_duty(settings, entry, boxes, burst))
+        platform, heart = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
         if gpu is not None:
             station = Station(platform, judge, gpu, entry.name, stopper.stop)
             station.take_up()
@@ -151,25 +157,28 @@ def run_compile_worker(
         compiler = compiler or BoxCompiler(boxes, settings.spare_boxes)
         stack.callback(compiler.close)
         entry = _Entry(name or f"{_name(None)}-compile", "", [Language.CUDA], None, compiles=True)
-        platform, heart = stack.enter_context(_on_duty(settings, entry, boxes, burst))
+        platform, heart = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
         desk = CompileDesk(platform, compiler, heart, entry.name, stopper.event)
         _serve_queues(platform, entry.name, {COMPILE: desk.serve_one}, burst, stopper)
 
 
 @contextmanager
 def _on_duty(
-    settings: Settings, entry: _Entry, boxes: Reaper, burst: bool
+    settings: Settings, entry: _Entry, boxes: Reaper, burst: bool, stopper: Stopper
 ) -> Iterator[tuple[Platform, Heart]]:
     """The platform, with this process entered as a worker, its heart beating and its sweeper at work."""
     with ExitStack() as stack:
         platform = open_platform(settings)
         stack.callback(platform.close)
         with writing(platform.sessions) as session:
+            now = clock(session)
             workers.register(
-                session, entry.name, entry.device, entry.languages, utcnow(), entry.gpu, entry.compiles
+                session, entry.name, entry.device, entry.languages, now, entry.gpu, entry.compiles
             )
+            session.flush()
+            stopper.drain(workers.draining(session, entry.name))
         stack.callback(_leave, platform, entry.name)
-        heart = Heart(platform, entry.name)
+        heart = Heart(platform, entry.name, stopper.drain)
         heart.start()
         stack.callback(heart.close)
         _start_sweeping(platform, boxes, stack, once=burst)
@@ -183,16 +192,36 @@ def _serve_queues(
     platform: Platform, name: str, desks: dict[str, Callable[[], bool]], burst: bool, stopper: Stopper
 ) -> None:
     def serve_or_return(queue: str) -> bool:
-        served = desks[queue]()
-        if not served and stopper.event.is_set():
-            # A stop came between the ticket and the submission, whose only ticket it may be.
+        try:
+            served = desks[queue]()
+            if not served and _ends(platform, name, stopper):
+                # A stop came between the ticket and the submission, whose only ticket it may be.
+                platform.tickets.enqueue(queue)
+        except AWAY as error:
+            # The same of a database that is away.
+            log.warning("database_away", error=type(error).__name__)
+            stopper.event.wait(_DATABASE_PAUSE_S)
             platform.tickets.enqueue(queue)
+            return False
         return served
 
     global _desks
     _desks = {queue: partial(serve_or_return, queue) for queue in desks}
+    if stopper.draining:
+        log.warning("worker_is_drained", worker=name, mend=f"grader admin worker resume {name}")
+        # Who starts it again, a supervisor most often, does not know that; so it does not end, but waits.
+        while not burst and stopper.draining and not stopper.event.wait(_DRAINED_LOOK_SECONDS):
+            pass
     log.info("worker_started", worker=name, queues=list(desks))
     take_tickets(platform.settings.queue_url, list(desks), name, burst, stopper)
+
+
+def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:
+    """Whether this worker was asked to end, also where its heart has not heard of it yet."""
+    if not stopper.ends:
+        with platform.sessions() as session:
+            stopper.drain(workers.draining(session, name))
+    return stopper.ends
 
 
 def _name(gpu: Gpu | None) -> str:
@@ -220,7 +249,7 @@ def _start_sweeping(platform: Platform, boxes: Reaper, stack: ExitStack, once: b
 
 def _leave(platform: Platform, name: str) -> None:
     with writing(platform.sessions) as session:
-        workers.leave(session, name, utcnow())
+        workers.leave(session, name, clock(session))
 
 
 def _judge(settings: Settings, gpu: Gpu | None) -> Judge:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from grader.records.engine import changed
@@ -85,11 +85,11 @@ def resume(session: Session, name: str) -> bool:
 
 
 def everyone(session: Session, since: datetime) -> list[WorkerRow]:
-    """Those that have not ended, are drained or out of service, or were heard of since then; by name."""
+    """Those that have not ended, may come back drained or out of service, or were heard of since then; by name."""
     row = WorkerRow
-    worth = or_(
-        row.ended_at.is_(None), row.drained_at.is_not(None), row.out_of_service != "", row.heartbeat >= since
-    )
+    # Only that of a GPU comes back under its name.
+    drained = and_(row.drained_at.is_not(None), row.gpu.is_not(None))
+    worth = or_(row.ended_at.is_(None), drained, row.out_of_service != "", row.heartbeat >= since)
     return list(session.scalars(select(row).where(worth).order_by(row.name)))
 
 
@@ -126,7 +126,7 @@ def serving(session: Session, device: str, now: datetime, silent_s: float) -> li
 
 
 def compiling(session: Session, now: datetime, silent_s: float, drained: bool = False) -> list[WorkerRow]:
-    """Workers that serve what is to be compiled, beside a device or alone; or those that did until staff drained them."""
+    """Workers that serve what is to be compiled, beside a device or alone; or those that staff ``drained``."""
     state = WorkerRow.drained_at.is_not(None) if drained else WorkerRow.drained_at.is_(None)
     return _serving(session, now, silent_s, WorkerRow.compiles.is_(True), state)
 

@@ -26,10 +26,9 @@ from grader.schemas.queue import (
     WorkerView,
 )
 from grader.schemas.submission import Kind, State
-from grader.service.accounts import User
+from grader.service.accounts import User, check_staff
 from grader.service.devices import in_order
 from grader.service.platform import Platform
-from grader.service.versions import check_staff
 from grader.service.waiting import compilers_of, judges_of
 
 # Workers that ended longer ago than this are history.

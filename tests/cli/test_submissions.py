@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from grader import errors, limits
 from grader.cli import follow as following
 from grader.cli.client import Client
 from grader.schemas.report import Report, Verdict
-from grader.schemas.submission import ProgressView, State
+from grader.schemas.submission import ProgressView, State, WaitReason, WaitsFor
 from tests.cli.conftest import Cli
 from tests.cli.reports import accepted, view, wrong
 from tests.cli.stub import Stub
@@ -49,6 +50,25 @@ def test_submit_prints_the_id_alone(server: Stub, cli: Cli, kernel: str) -> None
         "device": "cpu",
     }
     assert len(asked.headers["Idempotency-Key"]) == 32
+
+
+def test_submit_says_what_it_reused(server: Stub, cli: Cli, kernel: str) -> None:
+    earlier = view(State.DONE, verdict=Verdict.ACCEPTED, reused=True).model_dump(mode="json")
+    server.answer("POST /submissions", earlier, 200)
+    ran = cli("submit", kernel, "-c", "vector_add", "--reuse")
+    assert (ran.code, ran.out) == (0, "abc123\n")
+    assert "You handed in the same before" in ran.err
+    assert json.loads(server.asked[0].body)["reuse"] is True
+    assert json.loads(cli("submit", kernel, "-c", "vector_add", "--reuse", "--json").out)["reused"] is True
+
+
+@pytest.mark.parametrize(("remaining", "told"), [(None, False), (6, False), (5, True), (0, True)])
+def test_submit_says_when_few_are_left(
+    server: Stub, cli: Cli, kernel: str, remaining: int | None, told: bool
+) -> None:
+    queued = view(State.QUEUED, remaining=remaining).model_dump(mode="json")
+    server.answer("POST /submissions", queued, 201)
+    assert ("more are taken for vector_add" in cli("submit", kernel, "-c", "vector_add").err) is told
 
 
 def test_two_submits_have_two_keys(server: Stub, cli: Cli, kernel: str) -> None:
@@ -97,6 +117,21 @@ def test_status_of_one_that_waits(server: Stub, cli: Cli) -> None:
     ran = cli("status", "abc123")
     assert ran.code == 0
     assert "queued, place 3, about 21 s" in ran.out
+
+
+def _paused() -> WaitsFor:
+    since = datetime(2026, 1, 2, 12, tzinfo=UTC)
+    return WaitsFor(reason=WaitReason.PAUSED, text="Staff have paused all queues: [exam]", since=since)
+
+
+def test_status_says_why_nothing_moves(server: Stub, cli: Cli) -> None:
+    waiting = view(State.QUEUED, position=3, waits_for=_paused())
+    server.answer(f"GET {ID}", waiting.model_dump(mode="json"))
+    out = " ".join(cli("status", "abc123").out.split())
+    assert "queued, place 3. Staff have paused all queues: [exam] (since 2026-01-0" in out
+    ahead = WaitsFor(reason=WaitReason.AHEAD, text="2 submissions are ahead of it.")
+    server.answer(f"GET {ID}", view(State.QUEUED, position=3, waits_for=ahead).model_dump(mode="json"))
+    assert cli("status", "abc123").out.rstrip().endswith("queued, place 3"), "which the place says already"
 
 
 @pytest.mark.parametrize(
@@ -226,6 +261,21 @@ def test_progress_is_told_once_a_state(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.split() == ["queued:", "place", "2", "testing", "done"]
+
+
+def test_what_keeps_it_in_the_queue_is_told_when_it_comes_and_goes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "POLL_SECONDS", 0.0)
+    paused = view(State.QUEUED, position=2, waits_for=_paused())
+    script = _Script(
+        view(State.QUEUED, position=2), paused, paused, view(State.QUEUED, position=1), view(State.DONE)
+    )
+    following.follow(script, "abc123", timeout=0)
+    err = " ".join(capsys.readouterr().err.split())
+    assert err.startswith("queued: place 2 queued: Staff have paused all queues: [exam] (since 2026-01-0")
+    assert err.endswith("queued: place 1 done")
+    assert err.count("Staff") == 1
 
 
 def test_a_short_absence_of_the_server_is_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,15 +8,32 @@ from flask_openapi3.openapi import OpenAPI
 def register(app: OpenAPI) -> None:
     """Put every resource under /api/v1."""
     from grader.web.api import (
+        accounts,
         challenges,
+        device_codes,
         health,
         leaderboards,
         me,
+        people,
         progress,
+        queues,
         submissions,
         tokens,
         versions,
     )
 
-    for resource in (challenges, submissions, leaderboards, progress, versions, tokens, me, health):
+    for resource in (
+        challenges,
+        submissions,
+        leaderboards,
+        progress,
+        versions,
+        tokens,
+        me,
+        health,
+        accounts,
+        device_codes,
+        people,
+        queues,
+    ):
         app.register_api(resource.api)

@@ -37,16 +37,20 @@ class SubmitHeader(BaseModel):
         default=None,
         alias="Idempotency-Key",
         max_length=128,
-        description="a repeated call with the same key answers with the first one's submission",
+        description="a repeated call with the same key answers with the first one's submission; 409 where it asks for "
+        "something else",
     )
 
 
-@api.post("/submissions", responses={201: SubmissionView, 409: ErrorEnvelope, 429: ErrorEnvelope})
+@api.post(
+    "/submissions",
+    responses={200: SubmissionView, 201: SubmissionView, 409: ErrorEnvelope, 429: ErrorEnvelope},
+)
 @throttle.submit_limit
 def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
-    """Hand in a source. It waits in the queue from then on."""
+    """Hand in a source. It waits in the queue from then on. 200: with `reuse`, one that was judged before."""
     view = submitting.submit(platform(), current_user(), body, header.idempotency_key)
-    response = answer(view, 201)
+    response = answer(view, 200 if view.reused else 201)
     response.headers["Location"] = f"/api/v1/submissions/{view.id}"
     return response
 

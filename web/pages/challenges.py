@@ -76,11 +76,13 @@ def submit(slug: str) -> Response | tuple[str, int]:
             source=_unix_lines(sources.get(language, "")),
             filename=f"{slug}{Language(language).suffix}" if language in set(Language) else "solution",
             device=request.form.get("device") or None,
+            reuse=request.form.get("reuse") == "1",
         )
         view = submitting.submit(platform(), user, body, _key(body))
     except GraderError as error:
         return _page(challenge, sources, language, error), error.status
-    return redirect(url_for("submissions.show", submission=view.id), 303)
+    reused = "1" if view.reused else None
+    return redirect(url_for("submissions.show", submission=view.id, reused=reused), 303)
 
 
 def _page(challenge: ChallengeDetail, sources: dict[str, str], chosen: str, error: GraderError | None) -> str:

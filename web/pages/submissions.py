@@ -65,6 +65,7 @@ def show(submission: str) -> str:
         title=_title(view.challenge),
         listing=code.lines(source.source, source.language),
         source=source,
+        reused=view.state.final and request.args.get("reused") == "1",
         **_panel(view),
     )
 

@@ -1,4 +1,4 @@
-"""`admin`: what staff do with the versions of a challenge, on the server that they are signed in to."""
+"""`admin`: what staff do with versions of challenges, queues and workers, on the server that they are signed in to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli import options
+from grader.cli import options, queues
 from grader.cli.answers import understood
 from grader.cli.client import connect, segment
 from grader.cli.command import make_app
@@ -26,7 +26,9 @@ from grader.schemas.version import (
 
 app = make_app()
 admin = make_app()
-app.add_typer(admin, name="admin", help="Manage versions of challenges.")
+app.add_typer(admin, name="admin", help="Manage versions of challenges, queues and workers.")
+admin.add_typer(queues.queue, name="queue", help="Pause and resume queues.")
+admin.add_typer(queues.worker, name="worker", help="Drain and resume workers.")
 
 
 @admin.command()

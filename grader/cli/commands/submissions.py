@@ -21,6 +21,9 @@ from grader.schemas.submission import State, SubmissionList, SubmissionView, Sub
 
 app = make_app()
 
+# So few submissions left are worth a word.
+_FEW_LEFT = 5
+
 
 @app.command()
 def submit(
@@ -31,6 +34,12 @@ def submit(
     wait: Annotated[
         bool, typer.Option("--wait", "-w", help="Follow it to its end and print its report.")
     ] = False,
+    reuse: Annotated[
+        bool,
+        typer.Option(
+            "--reuse", help="If you handed in the same before, take that result; it costs no attempt."
+        ),
+    ] = False,
     timeout: options.Timeout = 0.0,
     json: options.Json = False,
 ) -> int:
@@ -40,18 +49,29 @@ def submit(
     source = decode(options.read_source(file))
     chosen = language_of(file.name, language)
     client = connect()
-    body = SubmitBody(challenge=challenge, language=chosen, source=source, filename=file.name, device=device)
+    body = SubmitBody(
+        challenge=challenge, language=chosen, source=source, filename=file.name, device=device, reuse=reuse
+    )
+    # What was asked for is all that is sent: a server of an earlier release takes nothing that it does not know.
+    sent = body.model_dump(mode="json", exclude=None if reuse else {"reuse"})
     # With a key, a post that is sent again after a broken connection cannot become a second submission.
     headers = {"Idempotency-Key": uuid.uuid4().hex}
-    view = understood(SubmissionView, client.post("/submissions", body.model_dump(mode="json"), headers))
+    view = understood(SubmissionView, client.post("/submissions", sent, headers))
+    if view.reused:
+        say(
+            f"You handed in the same before, at {view.created_at.astimezone():%Y-%m-%d %H:%M}: that is its result."
+        )
     if wait:
-        say(f"Submitted {view.id}.")
+        if not view.reused:
+            say(f"Submitted {view.id}.")
         return _to_the_end(client, view.id, timeout, json, str(file))
     if json:
         put_json(view)
     else:
         tell(view.id)
-        say(f"Follow it with: grader watch {view.id}", "dim")
+        say(f"{'Show' if view.reused else 'Follow'} it with: grader watch {view.id}", "dim")
+        if view.remaining is not None and view.remaining <= _FEW_LEFT:
+            say(f"{view.remaining} more are taken for {view.challenge} for now.", "yellow")
     return EXIT_ACCEPTED
 
 

@@ -12,10 +12,12 @@ from sqlalchemy import update
 
 from grader.records.engine import writing
 from grader.records.models import VersionRow, WorkerRow
+from grader.schemas.token import Scope
 from grader.service import tokens
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.web.app import create_app
+from grader.web.auth import scopes
 from grader.web.throttle import limiter
 from tests.service.world import make_course
 from tests.web import stage
@@ -65,8 +67,33 @@ ROWS = [
     Row("POST", "/sign-out", "/sign-out", everyone(303)),
     Row("GET", "/sign-up", "/sign-up", everyone(404)),
     Row("POST", "/sign-up", "/sign-up", everyone(404)),
+    Row("POST", "/sign-up/address", "/sign-up/address", everyone(404)),
+    Row("GET", "/forgot", "/forgot", everyone(200)),
+    Row("POST", "/forgot", "/forgot", everyone(404)),
+    Row("GET", "/reset", "/reset?key=x", everyone(400)),
+    Row("POST", "/reset", "/reset", everyone(400)),
+    Row("GET", "/setup", "/setup?key=x", everyone(400)),
+    Row("POST", "/setup", "/setup", everyone(400)),
+    Row("GET", "/device", "/device", (302, 200, 200, 200)),
+    Row("GET", "/device", "/device?code=BCDF-GHJK", (302, 404, 404, 404)),
+    Row("POST", "/device", "/device", (302, 404, 404, 404)),
+    Row("GET", "/people", "/people", (302, 403, 403, 200)),
+    Row("POST", "/people/invitations", "/people/invitations", (302, 403, 403, 409)),
+    Row(
+        "POST",
+        "/people/invitations/<int:number>/revoke",
+        "/people/invitations/1/revoke",
+        (302, 403, 403, 404),
+    ),
+    Row("POST", "/people/<name>/reset", "/people/bob/reset", (302, 403, 403, 200)),
+    Row("POST", "/people/<name>/reset", "/people/teacher/reset", (302, 403, 403, 403)),
+    Row("POST", "/people/<name>/role", "/people/bob/role", (302, 403, 403, 403)),
     Row("GET", "/account", "/account", (302, 200, 200, 200)),
     Row("POST", "/account/password", "/account/password", (302, 403, 403, 403)),
+    Row("GET", "/account/email", "/account/email?key=x", (302, 200, 200, 200)),
+    Row("POST", "/account/email", "/account/email", (302, 403, 403, 403)),
+    Row("POST", "/account/email/prove", "/account/email/prove", (302, 400, 400, 400)),
+    Row("POST", "/account/sessions/end", "/account/sessions/end", (302, 303, 303, 303)),
     Row(
         "POST",
         "/account/tokens/<int:number>/revoke",
@@ -93,6 +120,15 @@ ROWS = [
     Row("POST", f"{API}/challenges/<slug>/publish", f"{API}/challenges/scale/publish", (401, 403, 403, 409)),
     Row("GET", f"{API}/leaderboards/<slug>", f"{API}/leaderboards/scale", everyone(200)),
     Row("GET", f"{API}/leaderboards/<slug>", f"{API}/leaderboards/scale?version=2", (404, 404, 404, 200)),
+    Row("GET", f"{API}/queues", f"{API}/queues", (401, 200, 200, 200)),
+    Row("POST", f"{API}/queues/<queue>/pause", f"{API}/queues/cpu/pause", (401, 403, 403, 200)),
+    Row("POST", f"{API}/queues/<queue>/resume", f"{API}/queues/cpu/resume", (401, 403, 403, 200)),
+    Row("GET", f"{API}/workers", f"{API}/workers", (401, 403, 403, 200)),
+    Row("POST", f"{API}/workers/<worker>/drain", f"{API}/workers/nobody/drain", (401, 403, 403, 404)),
+    Row("POST", f"{API}/workers/<worker>/resume", f"{API}/workers/nobody/resume", (401, 403, 403, 404)),
+    Row("GET", f"{API}/challenges/<slug>/kind", f"{API}/challenges/scale/kind", (401, 403, 403, 200)),
+    Row("POST", f"{API}/challenges/<slug>/kind", f"{API}/challenges/scale/kind", (401, 403, 403, 200)),
+    Row("GET", f"{API}/challenges/<slug>/quota", f"{API}/challenges/scale/quota", (401, 200, 200, 200)),
     Row("GET", f"{API}/health", f"{API}/health", everyone(503)),
     Row("GET", f"{API}/me", f"{API}/me", (401, 200, 200, 200)),
     Row("GET", f"{API}/progress", f"{API}/progress", (401, 200, 200, 200)),
@@ -112,16 +148,43 @@ ROWS = [
     Row("GET", f"{API}/tokens", f"{API}/tokens", (401, 200, 200, 200)),
     Row("DELETE", f"{API}/tokens/current", f"{API}/tokens/current", (401, 204, 204, 204)),
     Row("DELETE", f"{API}/tokens/<int:number>", f"{API}/tokens/{{number}}", (401, 204, 404, 404)),
+    Row("DELETE", f"{API}/sessions", f"{API}/sessions", (401, 204, 204, 204)),
+    Row("POST", f"{API}/device-codes", f"{API}/device-codes", everyone(201)),
+    Row("POST", f"{API}/device-codes/token", f"{API}/device-codes/token", everyone(400)),
+    Row("POST", f"{API}/accounts", f"{API}/accounts", everyone(404)),
+    Row("POST", f"{API}/accounts/address", f"{API}/accounts/address", everyone(404)),
+    Row("POST", f"{API}/password-resets", f"{API}/password-resets", everyone(409)),
+    Row("POST", f"{API}/password-resets/use", f"{API}/password-resets/use", everyone(400)),
+    Row("GET", f"{API}/people", f"{API}/people", (401, 403, 403, 200)),
+    Row("PUT", f"{API}/people/<name>/role", f"{API}/people/bob/role", (401, 403, 403, 403)),
+    Row(
+        "POST",
+        f"{API}/people/<name>/password-reset",
+        f"{API}/people/bob/password-reset",
+        (401, 403, 403, 201),
+    ),
+    Row("GET", f"{API}/invitations", f"{API}/invitations", (401, 403, 403, 200)),
+    Row("POST", f"{API}/invitations", f"{API}/invitations", (401, 403, 403, 409)),
+    Row("DELETE", f"{API}/invitations/<int:number>", f"{API}/invitations/1", (401, 403, 403, 404)),
 ]
 # What the rows' calls send: credentials are wrong, a submission is one that is refused after who sent it was asked.
 FORMS = {
     "/sign-in": {"name": "owner", "password": "a wrong one"},
     "/challenges/scale": {"language": "perl"},
     "/account/password": {"present": "a wrong one", "new": "correct horses"},
+    "/account/email": {"present": "a wrong one", "email": "owner@uni.example"},
+    "/device": {"code": "BCDF-GHJK", "answer": "approve"},
+    "/people/bob/role": {"role": "staff"},
 }
 BODIES = {
     f"{API}/submissions": {"challenge": "scale", "source": "", "filename": "a.py"},
     f"{API}/tokens": {"name": "owner", "password": "a wrong one"},
+    f"{API}/device-codes/token": {"device_code": "a wrong one"},
+    f"{API}/accounts": {"name": "eve", "password": "correct horses"},
+    f"{API}/accounts/address": {"email": "eve@uni.example"},
+    f"{API}/password-resets": {"name": "owner"},
+    f"{API}/password-resets/use": {"key": "a wrong one", "password": "correct horses"},
+    f"{API}/people/bob/role": {"role": "staff"},
 }
 
 SOURCE = "import triton  # the owner's secret source\n"
@@ -239,13 +302,57 @@ def test_who_may(scene: Scene, visit: Visit, call: Visit, role: str) -> None:
 def ask(scene: Scene, row: Row, client: FlaskClient) -> int:
     path = scene.path(row)
     if row.path.startswith(API):
-        json = BODIES.get(path, {}) if row.method == "POST" else None
+        json = BODIES.get(path, {}) if row.method in ("POST", "PUT") else None
         return client.open(path, method=row.method, json=json).status_code
     if row.method == "GET":
         with client.get(path) as answer:  # a file that is served stays open until then
             return answer.status_code
     form = FORMS.get(path, {}) | {"csrf_token": csrf(client, "/challenges/scale")}
     return client.post(path, data=form).status_code
+
+
+API_ROWS = [row for row in ROWS if row.path.startswith(API)]
+
+
+def with_token(scene: Scene, role: str, scopes: list[Scope]) -> FlaskClient:
+    """A program of that role whose token has those scopes alone."""
+    user = scene.people[role]
+    assert user
+    client = scene.app.test_client()
+    wish = tokens.Wish("test", scopes=scopes)
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {tokens.issue(scene.platform, user, wish).token}"
+    return client
+
+
+@pytest.mark.parametrize("scope", [Scope.READ, Scope.SUBMIT])
+def test_a_token_does_what_its_scope_says_and_no_more(scene: Scene, scope: Scope) -> None:
+    wrong = []
+    for row in API_ROWS:
+        takes = scopes.needed(row.method, row.path)
+        expected = row.statuses[ROLES.index("owner")] if takes in (None, scope) else 403
+        answer = ask(scene, row, with_token(scene, "owner", [scope]))
+        if answer != expected:
+            wrong.append(f"{row.method} {row.path}: {answer}, not {expected}")
+    assert wrong == []
+    assert {scopes.needed(row.method, row.path) for row in API_ROWS} == {None, Scope.READ, Scope.SUBMIT}
+
+
+def test_a_token_of_staff_without_their_scope_is_a_students(scene: Scene) -> None:
+    wrong = []
+    for row in API_ROWS:
+        expected = row.statuses[ROLES.index("other")]
+        answer = ask(scene, row, with_token(scene, "staff", [Scope.READ, Scope.SUBMIT]))
+        if answer != expected:
+            wrong.append(f"{row.method} {row.path}: {answer}, not {expected}")
+    assert wrong == []
+
+
+def test_nor_does_it_read_more(scene: Scene) -> None:
+    client = with_token(scene, "staff", [Scope.READ])
+    told = "\n".join(client.get(scene.path(row)).text for row in API_ROWS if row.method == "GET")
+    for field, texts, readers in FIELDS:
+        if field != "tokens" and "staff" in readers:
+            assert [text for text in texts if text in told] == [], field
 
 
 # A field, and what stands for it: (what, texts, who may read it).

@@ -1,0 +1,89 @@
+"""Queues and quotas, which everybody may see; what staff do with queues, workers and the kinds of challenges."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import BaseModel
+
+from grader.schemas.queue import (
+    ChallengeKind,
+    KindBody,
+    PauseBody,
+    QueueList,
+    Quotas,
+    WorkerList,
+)
+from grader.service import queues, quotas
+from grader.web.answers import answer, cheap
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("queues", "Queues, workers and quotas", signed_in=True)
+
+
+class QueuePath(BaseModel):
+    queue: str
+
+
+class WorkerPath(BaseModel):
+    worker: str
+
+
+class ChallengePath(BaseModel):
+    slug: str
+
+
+@api.get("/queues", responses={200: QueueList})
+def list_queues() -> Response:
+    """Every queue: what waits and runs there, how many workers take from it, and whether staff have paused it."""
+    current_user()
+    return cheap(queues.list_queues(platform()))
+
+
+@api.post("/queues/<queue>/pause", responses={200: QueueList})
+def pause_queue(path: QueuePath, body: PauseBody) -> Response:
+    """Take nothing more from a device's queue, from `compile`, or from `all` (staff only). What comes is kept."""
+    return answer(queues.pause_queue(platform(), current_user(), path.queue, body.reason))
+
+
+@api.post("/queues/<queue>/resume", responses={200: QueueList})
+def resume_queue(path: QueuePath) -> Response:
+    """Serve a queue again (staff only). Doing so twice is no error."""
+    return answer(queues.resume_queue(platform(), current_user(), path.queue))
+
+
+@api.get("/workers", responses={200: WorkerList})
+def list_workers() -> Response:
+    """Who works, on what, and who is drained (staff only)."""
+    return cheap(queues.list_workers(platform(), current_user()))
+
+
+@api.post("/workers/<worker>/drain", responses={200: WorkerList})
+def drain_worker(path: WorkerPath) -> Response:
+    """Have a worker finish what it has, take nothing more and end (staff only)."""
+    return answer(queues.drain_worker(platform(), current_user(), path.worker))
+
+
+@api.post("/workers/<worker>/resume", responses={200: WorkerList})
+def resume_worker(path: WorkerPath) -> Response:
+    """Let a worker work again, now or when it is started (staff only)."""
+    return answer(queues.resume_worker(platform(), current_user(), path.worker))
+
+
+@api.get("/challenges/<slug>/kind", responses={200: ChallengeKind})
+def get_kind(path: ChallengePath) -> Response:
+    """What submissions for a challenge are, which decides their priority (staff only)."""
+    return answer(queues.get_kind(platform(), current_user(), path.slug))
+
+
+@api.post("/challenges/<slug>/kind", responses={200: ChallengeKind})
+def set_kind(path: ChallengePath, body: KindBody) -> Response:
+    """Say what submissions for a challenge are from now on (staff only)."""
+    return answer(queues.set_kind(platform(), current_user(), path.slug, body.kind))
+
+
+@api.get("/challenges/<slug>/quota", responses={200: Quotas})
+def get_quota(path: ChallengePath) -> Response:
+    """What one has left to hand in: at once, and for this challenge."""
+    return answer(quotas.get_quotas(platform(), current_user(), path.slug))
