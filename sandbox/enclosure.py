@@ -17,9 +17,9 @@ from grader.sandbox.image import Layout
 RUNNER = Path(__file__).resolve().parent / "runner"
 
 NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
-# For the last step (``runner/confine.py``), which gives them up: to mount /tmp with all its limits, to drop what could
+# For the last step (``runner/confine.py``), which gives them up: to bound /tmp, to drop what could
 # be given back, and, where root starts the box, to become nobody.
-STEP, STEP_AS_ROOT = ("CAP_SYS_ADMIN", "CAP_SETPCAP"), ("CAP_SETUID", "CAP_SETGID")
+STEP, STEP_AS_ROOT = ("CAP_SYS_ADMIN", "CAP_SETPCAP"), ("CAP_SETUID", "CAP_SETGID", "CAP_CHOWN")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 LINKS = {
     "fd": "/proc/self/fd",
@@ -45,12 +45,13 @@ def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
         *user,
         *("--hostname", "box", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"),
         *(word for name in kept for word in ("--cap-add", name)),
+        *("--tmpfs", "/tmp"),  # noqa: S108 - ahead of the rest: what is shown may lie below it
         *_root(image.layout(), spec),
         *_files(files, as_root),
         *_proc(),
         *_dev(spec.gpu),
         *_sys(spec.gpu),
-        *("--ro-bind", str(RUNNER), image.RUNNER_MOUNT, "--dir", "/tmp", "--remount-ro", "/"),  # noqa: S108
+        *("--ro-bind", str(RUNNER), image.RUNNER_MOUNT, "--remount-ro", "/"),
         *("--chdir", "/"),
     ]
 

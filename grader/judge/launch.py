@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader import limits
@@ -18,7 +18,7 @@ from grader.judge.remote import Remote
 from grader.judge.request import Request
 from grader.judge.timing import CONTROL_US
 from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
-from grader.schemas.report import Verdict
+from grader.schemas.report import Language, Verdict
 
 
 class LoadFailed(Exception):
@@ -98,8 +98,11 @@ class Launcher:
         return remote
 
     def _spec(self, purpose: Purpose) -> BoxSpec:
-        memory = self.request.challenge.manifest.limits.memory_bytes
-        return self.device.box_spec(purpose, self.request.language, memory)
+        manifest, language = self.request.challenge.manifest, self.request.language
+        spec = self.device.box_spec(purpose, language, manifest.limits.memory_bytes)
+        # Torch needs them, and a Triton submission has torch; a CUDA submission is to bring kernels of its own.
+        hide = purpose is Purpose.RUN and language is Language.CUDA and "cublas" not in manifest.allow
+        return replace(spec, compute_libraries=False) if hide else spec
 
 
 def _ended_while_loading(remote: Remote, error: ChannelError) -> LoadFailed:

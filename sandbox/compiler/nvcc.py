@@ -161,6 +161,7 @@ def compile_spec() -> BoxSpec:
 def _wall_seconds() -> float:
     return limits.COMPILE_PATIENCE * limits.COMPILE_SECONDS
 
+        compute_libraries=False,  # a source could take one into itself
 
 @dataclass(frozen=True)
 class _Made:

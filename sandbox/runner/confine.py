@@ -29,7 +29,7 @@ PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 1, 38, 22
 PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 23, 24, 47, 4
 SECCOMP_MODE_FILTER = 2
 CAPABILITY_VERSION = 0x20080522
-MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 2, 4, 8, 32
 INSTRUCTION_BYTES = 8
 FOLDER = "/tmp"  # noqa: S108 - the box's own
 
@@ -53,14 +53,19 @@ def control(option: int, *values: Any) -> None:
     check(_libc.prctl(option, *words, *[ctypes.c_ulong(0)] * (4 - len(words))), f"prctl {option}")
 
 
-def mount_tmp(options: str) -> None:
-    """A fresh file system in memory. Words that are flags become flags; the rest goes to the kernel as it is."""
+def bound_tmp(options: str, user: int | None) -> None:
+    """Give the file system in memory its bounds. Words that are flags become flags; of the others the kernel takes what
+    can be changed, and the owner is made by hand."""
     flags = {"nosuid": MS_NOSUID, "nodev": MS_NODEV, "noexec": MS_NOEXEC, "exec": 0, "rw": 0}
     words = options.split(",")
     chosen = sum(flags[word] for word in words if word in flags)
-    data = ",".join(word for word in words if word not in flags)
-    made = _libc.mount(b"tmpfs", FOLDER.encode(), b"tmpfs", ctypes.c_ulong(chosen), data.encode())
-    check(made, f"a file system for {FOLDER}")
+    data = ",".join(word for word in words if word.startswith(("size=", "nr_inodes=")))
+    made = _libc.mount(None, FOLDER.encode(), None, ctypes.c_ulong(MS_REMOUNT | chosen), data.encode())
+    check(made, f"bounds for {FOLDER}")
+    if user is not None:
+        os.chown(FOLDER, user, user)
+    else:
+        os.chmod(FOLDER, 0o700)
 
 
 def set_limits(pairs: dict[str, int]) -> None:
@@ -98,7 +103,7 @@ def filter_calls(instructions: bytes) -> None:
 
 def confine(order: dict[str, Any]) -> None:
     """What may fail for want of a privilege goes ahead of what takes privileges away."""
-    mount_tmp(order["tmp"])
+    bound_tmp(order["tmp"], order["user"])
     set_limits(order["limits"])
     if order["nice"]:
         os.nice(order["nice"])

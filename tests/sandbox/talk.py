@@ -20,7 +20,7 @@ def ask(box: Box, do: str, descriptor: int | None = None, **more: Any) -> dict[s
     """The probe's answer. Raises Silent when it ends instead."""
     body = json.dumps({"do": do, **more}).encode()
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))] if descriptor else []
-    box.connection.settimeout(30)
+    box.connection.settimeout(60)
     box.connection.sendmsg([len(body).to_bytes(4, "little") + body], rights)
     return json.loads(_exactly(box, int.from_bytes(_exactly(box, 4), "little")))
 
