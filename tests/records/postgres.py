@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,11 +27,14 @@ TEMPLATE = "migrated"
 
 
 @contextmanager
-def cluster(port: int | None = None, tls: bool = False, listen: str = "127.0.0.1") -> Iterator[str]:
+def cluster(
+    port: int | None = None, tls: bool = False, listen: str = "127.0.0.1", prefix: Sequence[str] = ()
+) -> Iterator[str]:
     """The SQLAlchemy URL of a running cluster, to be formatted with the ``name`` of a database.
 
     With ``port`` it listens on that port of ``listen``, too, and takes everyone there as who they say they are (with
-    ``tls`` under a certificate for localhost, ``server.crt`` in the folder of its socket).
+    ``tls`` under a certificate for localhost, ``server.crt`` in the folder of its socket). ``prefix``: a program that
+    root starts the server with; it replaces itself by what follows.
     """
     programs = Path(postgres_bin() or "")
     folder = Path(tempfile.mkdtemp(prefix="gpg", dir="/tmp"))
@@ -62,8 +65,12 @@ def cluster(port: int | None = None, tls: bool = False, listen: str = "127.0.0.1
         for path in certificate(folder, "localhost"):
             os.chown(path, who.pw_uid, who.pw_gid)
         settings += ["ssl=on", f"ssl_cert_file={folder}/server.crt", f"ssl_key_file={folder}/server.key"]
+    command = [str(programs / "postgres"), "-D", str(data), *(part for it in settings for part in ("-c", it))]
+    if prefix:
+        become = ["setpriv", f"--reuid={who.pw_uid}", f"--regid={who.pw_gid}", "--clear-groups"]
+        command, identity = [*prefix, *become, *command], {}
     server = subprocess.Popen(
-        [programs / "postgres", "-D", data, *(part for it in settings for part in ("-c", it))],
+        command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd=folder,

@@ -1,0 +1,78 @@
+"""Hosts in network namespaces of this machine, on one switch. A cable that is cut swallows packets without a word."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from contextlib import ExitStack
+
+_SUBNET = "10.77.0"
+
+
+class Network:
+    """Hosts by name, each with an address. Needs root (``need("netns")``); ``close`` removes everything."""
+
+    def __init__(self, *names: str) -> None:
+        self._tag = f"gr{os.getpid()}"
+        self._numbers = {name: number for number, name in enumerate(names, 1)}
+        self._stack = ExitStack()
+        try:
+            self._build()
+        except BaseException:
+            self.close()
+            raise
+
+    def address(self, host: str) -> str:
+        return f"{_SUBNET}.{self._numbers[host]}"
+
+    def namespace(self, host: str) -> str:
+        return f"{self._tag}-{host}"
+
+    def cut(self, host: str) -> None:
+        """What comes from or goes to ``host`` vanishes from now on: no refusal, no carrier lost."""
+        self._switch("link", "set", f"p-{host}", "nomaster")
+
+    def mend(self, host: str) -> None:
+        self._switch("link", "set", f"p-{host}", "master", "switch")
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def _build(self) -> None:
+        self._add("switch")
+        self._switch("link", "add", "switch", "type", "bridge")
+        self._switch("link", "set", "switch", "up")
+        for host in self._numbers:
+            self._add(host)
+            end = ["name", "eth0", "address", self._mac(host), "netns", self.namespace(host)]
+            self._switch("link", "add", f"p-{host}", "type", "veth", "peer", *end)
+            self._switch("link", "set", f"p-{host}", "master", "switch", "up")
+            self._on(host, "link", "set", "lo", "up")
+            self._on(host, "addr", "add", f"{self.address(host)}/24", "dev", "eth0")
+            self._on(host, "link", "set", "eth0", "up")
+        for host in self._numbers:
+            for other in self._numbers:
+                if host != other:
+                    # Known for good: who has to ask for a neighbour over a cut cable is told that there is no route,
+                    # which a router in between would not do.
+                    known = [self.address(other), "lladdr", self._mac(other), "dev", "eth0"]
+                    self._on(host, "neigh", "add", *known, "nud", "permanent")
+
+    def _add(self, host: str) -> None:
+        name = self.namespace(host)
+        _ip("netns", "add", name)
+        self._stack.callback(_ip, "netns", "del", name)
+
+    def _mac(self, host: str) -> str:
+        return f"02:00:00:00:77:{self._numbers[host]:02x}"
+
+    def _on(self, host: str, *arguments: str) -> None:
+        _ip("-n", self.namespace(host), *arguments)
+
+    def _switch(self, *arguments: str) -> None:
+        self._on("switch", *arguments)
+
+
+def _ip(*arguments: str) -> None:
+    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"ip {' '.join(arguments)}: {done.stderr}"

@@ -1,0 +1,157 @@
+"""Web, database, queue and workers, each on a host of its own; cables that are cut and mended."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.schemas.report import Verdict
+from grader.schemas.submission import State
+from grader.service.accounts import create_user
+from grader.service.platform import open_platform
+from grader.service.submissions import get_submission
+from tests.components import need
+from tests.service.world import until
+from tests.topology.conftest import Site
+from tests.topology.hosts import PATIENCE, REDIS_PASSWORD, hosts
+from tests.web import stage
+
+pytestmark = [pytest.mark.postgres, pytest.mark.timeout(600)]
+
+GRADER = str(Path(sys.executable).with_name("grader"))
+CUDA = {"filename": "a.cu", "source": "// nothing"}
+KERNEL = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add(a, b, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(a + i, mask=i < n) + tl.load(b + i, mask=i < n), mask=i < n)
+
+
+def solve(a, b, out, n):
+    if n:
+        add[(triton.cdiv(n, 1024),)](a, b, out, n, BLOCK=1024)
+"""
+
+
+def test_settings_alone_connect_the_hosts(site: Site) -> None:
+    """Compiled on one host and judged on another, by workers that share no file and no secret with anybody."""
+    compiler = site.hosts.start_worker("c", "compile", site.course)
+    judge = site.hosts.start_worker("b", "gpu", site.course)
+    judge.open_gate()
+    sent = [site.submit(device="h200"), site.submit(device="h200", **CUDA)]
+    for it in sent:
+        site.ends(it, Verdict.ACCEPTED)
+    assert site.row(sent[1]).artefact is not None
+    compiler.says('"event": "compiled"')
+    for process in (compiler, judge):
+        assert not (process.own_files / "data" / "grader.sqlite3").exists()
+        assert REDIS_PASSWORD not in process.said()
+
+
+def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Site) -> None:
+    """B judges, is cut off, and goes on judging. C takes over and says otherwise: that stays. B comes back."""
+    cut_off = site.hosts.start_worker("b", "accepted", site.course)
+    sent = site.submit()
+    site.held_by(sent, "b-accepted")
+    site.hosts.network.cut("b")
+    heir = site.hosts.start_worker("c", "wrong_answer", site.course)
+    site.held_by(sent, "c-wrong_answer")
+    cut_off.says("heartbeat_missed", times=2)
+    heir.open_gate()
+    ended = site.ends(sent, Verdict.WRONG_ANSWER)
+    heir.end()
+    site.hosts.network.mend("b")
+    cut_off.open_gate()
+    cut_off.says("late_result_dropped")
+    after = site.row(sent)
+    assert (after.verdict, after.attempt, after.finished_at) == (
+        Verdict.WRONG_ANSWER,
+        ended.attempt,
+        ended.finished_at,
+    )
+    site.ends(site.submit(), Verdict.ACCEPTED)
+    assert cut_off.process.poll() is None
+
+
+def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
+    """With nobody to take over, B itself judges again what it could not hand in."""
+    worker = site.hosts.start_worker("b", "accepted", site.course)
+    sent = site.submit()
+    site.held_by(sent, "b-accepted")
+    site.hosts.network.cut("b")
+    worker.open_gate()
+    worker.says("write_tried_again", times=2)
+    worker.says("redis_away")  # it has given up handing in, and looks for work
+    site.hosts.network.mend("b")
+    ended = site.ends(sent, Verdict.ACCEPTED)
+    assert ended.attempt >= 1
+    assert worker.process.poll() is None
+
+
+def test_idle_and_cut_off_it_hangs_in_nothing(site: Site) -> None:
+    """Waiting for a ticket, it notices, tries again, and serves once the cable is mended; it can be ended, cut off."""
+    worker = site.hosts.start_worker("b", "accepted", site.course)
+    worker.open_gate()
+    site.ends(site.submit(), Verdict.ACCEPTED)
+    site.hosts.network.cut("b")
+    sent = site.submit()
+    worker.says("redis_away", times=2)
+    worker.says("heartbeat_missed", times=2)
+    assert site.row(sent).state is State.QUEUED
+    site.hosts.network.mend("b")
+    site.ends(sent, Verdict.ACCEPTED)
+    site.hosts.network.cut("b")
+    worker.end()
+
+
+def test_the_web_answers_without_its_database_and_recovers(site: Site) -> None:
+    hosts = site.hosts
+    assert hosts.ask("GET", "/leaderboards/scale")[0] == 200
+    hosts.network.cut("web")
+    for _ in range(3):
+        status, answer = hosts.ask("GET", "/leaderboards/scale")
+        assert (status, answer["error"]["code"]) == (503, "unreachable")
+    body = {"challenge": "scale", "source": "x = 1\n", "filename": "a.py"}
+    assert hosts.ask("POST", "/submissions", body, site.token)[0] == 503
+    status, health = hosts.ask("GET", "/health")
+    assert (status, health["parts"]["database"]["ok"]) == (503, False)
+    hosts.network.mend("web")
+    until(lambda: hosts.ask("GET", "/leaderboards/scale")[0] == 200, "the web has come back", PATIENCE)
+    site.submit()
+
+
+def test_without_the_queue_submissions_are_taken_and_judged_later(site: Site) -> None:
+    worker = site.hosts.start_worker("b", "accepted", site.course)
+    worker.open_gate()
+    site.hosts.network.cut("queue")
+    sent = [site.submit(source=f"x = {n}\n") for n in range(2)]
+    worker.says("redis_away")
+    site.hosts.network.mend("queue")
+    for it in sent:
+        site.ends(it, Verdict.ACCEPTED)
+
+
+def test_a_real_worker_of_another_host(tmp_path: Path) -> None:
+    """`grader worker` judges a real kernel of the course that comes along, told by two settings where to ask for it."""
+    need("netns")
+    need("postgres")
+    with hosts("b") as found:
+        mine = stage.make_settings(tmp_path, database_url=found.sql_url)
+        platform = open_platform(mine)
+        ada = create_user(platform, "ada", stage.PASSWORD)
+        sent = stage.hand_in(platform, ada, source=KERNEL).id
+        worker = found.start("b", [GRADER, "worker", "--burst", "--name", "real"], **found.settings())
+        until(
+            lambda: get_submission(platform, ada, sent).state.final or worker.process.poll() is not None,
+            "a verdict",
+            PATIENCE * 2,
+        )
+        seen = get_submission(platform, ada, sent)
+        assert seen.verdict is Verdict.ACCEPTED, worker.said()
+        platform.close()

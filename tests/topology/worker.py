@@ -1,0 +1,43 @@
+"""A worker of a host: ``python -m tests.topology.worker NAME VERDICT|gpu|compile``, by its environment's settings.
+
+It judges nothing: what it takes waits in ``testing`` for the file ``gate`` of its data folder, then gets VERDICT.
+Nobody can talk it out of that: it hands its result in, whatever became of its lease. With ``gpu`` it is that of a
+made-up H200, and accepts all.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+from grader.judge.job import Job, Outcome, Progress
+from grader.queue import desk, worker
+from grader.schemas.report import Verdict
+from grader.schemas.submission import ProgressView, State
+from grader.settings import Settings
+from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes, report_for
+from tests.queue.gpus import H200
+
+
+def main(name: str, what: str) -> None:
+    settings = Settings()
+    gpu = H200 if what == "gpu" else None
+    verdict = Verdict.ACCEPTED if what in ("gpu", "compile") else Verdict(what)
+    gate = settings.data_dir / "gate"
+
+    def act(job: Job, on_progress: Callable[[Progress], None], _cancelled: Callable[[], bool]) -> Outcome:
+        on_progress(Progress(state=State.TESTING, progress=ProgressView(done=1, total=3, label="seven")))
+        while not gate.exists():
+            time.sleep(0.05)
+        return Outcome(report=report_for(job, verdict))
+
+    if what == "compile":
+        worker.run_compile_worker(settings, name, compiler=FakeCompiler(), boxes=NoBoxes())
+    else:
+        worker.nvcc_version = desk.nvcc_version = lambda: None  # type: ignore[assignment] # compiling is done by another
+        worker.run_worker(settings, name, judge=FakeJudge(act), boxes=NoBoxes(), gpu=gpu)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
