@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
-from grader.records import order, workers
+import pytest
+
+from grader.records import claims, leases, order, queues, workers
 from grader.records.engine import Sessions, writing
-from grader.records.models import utcnow
+from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Language, Verdict
-from grader.schemas.submission import State
+from grader.schemas.submission import Kind, State
 from tests.records.rows import DEVICE, add_submission, add_user, take
 
 
@@ -94,3 +97,183 @@ def test_a_silent_worker_is_marked_and_comes_back(sessions: Sessions) -> None:
         workers.beat(session, "w", later)
         session.expire_all()
         assert [row.name for row in workers.alive(session, later, 30)] == ["w"]
+
+
+def _priority(kind: Kind) -> dict[str, Any]:
+    return {"kind": kind, "priority": order.PRIORITIES[kind]}
+
+
+def test_kinds_come_in_their_order(sessions: Sessions) -> None:
+    users = {kind: add_user(sessions, kind.value) for kind in Kind}
+    first = add_submission(sessions, users[Kind.REJUDGE], 9, state=State.DONE, verdict=Verdict.ACCEPTED)
+    again = {"rejudge_of": first}
+    rows = {
+        kind: add_submission(
+            sessions, users[kind], 100, **_priority(kind), **(again if kind is Kind.REJUDGE else {})
+        )
+        for kind in reversed(Kind)
+    }
+    assert _served(sessions) == [
+        rows[Kind.COMPETITION],
+        rows[Kind.COURSE],
+        rows[Kind.PRACTICE],
+        rows[Kind.REJUDGE],
+    ]
+
+
+HOUR = order.PATIENCE.total_seconds()
+
+
+@pytest.mark.parametrize(
+    ("waited", "before"),
+    [(HOUR - 60, []), (HOUR + 60, [Kind.COURSE]), (2 * HOUR + 60, [Kind.COURSE, Kind.COMPETITION])],
+)
+def test_who_practises_waits_two_hours_at_most_until_it_takes_turns(
+    sessions: Sessions, waited: float, before: list[Kind]
+) -> None:
+    """Course and competition come in all the time, a new one each time that one is served."""
+    patient = add_user(sessions, "patient")
+    practice = add_submission(sessions, patient, waited, **_priority(Kind.PRACTICE))
+    overtaken = []
+    for kind in (Kind.COURSE, Kind.COMPETITION):
+        other = add_user(sessions, kind.value)
+        row = add_submission(sessions, other, 30, **_priority(kind))
+        held = take(sessions)
+        assert held is not None
+        if held.id == practice:
+            overtaken.append(kind)
+            with writing(sessions) as session:
+                leases.give_back(session, held.id, held.attempt, utcnow())
+        with writing(sessions) as session:
+            session.get_one(SubmissionRow, row).state = State.CANCELLED
+    assert overtaken == before
+
+
+def test_rejudges_wait_for_as_long_as_students_come(sessions: Sessions) -> None:
+    author, student = add_user(sessions, "author"), add_user(sessions, "student")
+    first = add_submission(sessions, author, 9 * HOUR, state=State.DONE, verdict=Verdict.ACCEPTED)
+    rejudge = add_submission(sessions, author, 9 * HOUR, rejudge_of=first, **_priority(Kind.REJUDGE))
+    rows = [add_submission(sessions, student, 5 - number, **_priority(Kind.PRACTICE)) for number in range(4)]
+    assert _served(sessions) == [*rows, rejudge]
+
+
+def test_turns_are_taken_within_a_kind(sessions: Sessions) -> None:
+    greedy, modest = add_user(sessions, "greedy"), add_user(sessions, "modest")
+    flood = [add_submission(sessions, greedy, 100 - it, **_priority(Kind.PRACTICE)) for it in range(3)]
+    one = add_submission(sessions, modest, 1, **_priority(Kind.PRACTICE))
+    course = add_submission(sessions, greedy, 1, **_priority(Kind.COURSE))
+    # The turn that its own submission of the course takes counts, too.
+    assert _served(sessions) == [course, one, *flood]
+
+
+def _pause(sessions: Sessions, *names: str) -> None:
+    with writing(sessions) as session:
+        for name in names:
+            queues.pause(session, name, "a reason", "teacher", utcnow())
+
+
+def _resume(sessions: Sessions, name: str) -> bool:
+    with writing(sessions) as session:
+        return queues.resume(session, name)
+
+
+@pytest.mark.parametrize("name", [DEVICE, queues.ALL])
+def test_nothing_is_taken_from_a_paused_queue(sessions: Sessions, name: str) -> None:
+    row = add_submission(sessions, add_user(sessions))
+    _pause(sessions, name, "h200")
+    assert take(sessions) is None
+    assert _positions(sessions) == {row: 1}, "it keeps its place"
+    assert _resume(sessions, name)
+    assert not _resume(sessions, name)
+    assert _served(sessions) == [row]
+
+
+def test_a_pause_lasts_since_it_began(sessions: Sessions) -> None:
+    _pause(sessions, DEVICE)
+    with writing(sessions) as session:
+        began = queues.pauses(session).rows[DEVICE].since
+        queues.pause(session, DEVICE, "another reason", "teacher", utcnow() + timedelta(hours=1))
+    with sessions() as session:
+        row = queues.pauses(session).of(DEVICE)
+        assert row is not None
+        assert (row.reason, row.since) == ("another reason", began)
+
+
+def _cuda(sessions: Sessions, user: int, age_s: float, **values: Any) -> int:
+    return add_submission(sessions, user, age_s, language=Language.CUDA, device="h200", **values)
+
+
+def _take_cuda(sessions: Sessions, returned: list[int] | None = None) -> int | None:
+    with writing(sessions) as session:
+        held = claims.claim(
+            session,
+            "h200",
+            list(Language),
+            "w",
+            utcnow(),
+            30.0,
+            "13.0.88",
+            uncompiled=True,
+            returned=returned,
+        )
+    return held.id if held else None
+
+
+def test_while_compiling_is_paused_what_needs_none_goes_first(sessions: Sessions) -> None:
+    users = [add_user(sessions, name) for name in "abc"]
+    first, second = _cuda(sessions, users[0], 90), _cuda(sessions, users[1], 80)
+    triton = add_submission(sessions, users[2], 70, device="h200")
+    _pause(sessions, queues.COMPILE)
+    with sessions() as session:
+        assert order.positions(session, "h200", utcnow()) == {triton: 1, first: 2, second: 3}
+    with writing(sessions) as session:
+        assert claims.claim_to_compile(session, ["h200"], "c", utcnow(), 30.0) is None
+    assert [_take_cuda(sessions), _take_cuda(sessions)] == [triton, None]
+    assert _resume(sessions, queues.COMPILE)
+    assert [_take_cuda(sessions), _take_cuda(sessions)] == [first, second]
+
+
+def test_while_compiling_is_paused_nobody_compiles_what_lost_its_artefact(sessions: Sessions) -> None:
+    row = _cuda(sessions, add_user(sessions), 9, state=State.WAITING, artefact="gone")
+    _pause(sessions, queues.COMPILE)
+    returned: list[int] = []
+    assert _take_cuda(sessions, returned) is None
+    assert returned == [row]
+    assert _resume(sessions, queues.COMPILE)
+    assert _take_cuda(sessions) == row
+
+
+def test_of_a_paused_device_is_compiled_all_the_same(sessions: Sessions) -> None:
+    row = _cuda(sessions, add_user(sessions), 9)
+    _pause(sessions, "h200")
+    assert _take_cuda(sessions) is None
+    with writing(sessions) as session:
+        held = claims.claim_to_compile(session, ["h200"], "c", utcnow(), 30.0)
+    assert held is not None
+    assert held.id == row
+
+
+def test_a_drained_worker_takes_nothing_and_does_not_count(sessions: Sessions) -> None:
+    now, user = utcnow(), add_user(sessions)
+    done = {"state": State.DONE, "verdict": Verdict.ACCEPTED, "claimed_at": now - timedelta(seconds=4)}
+    add_submission(sessions, user, finished_at=now, **done)
+    row = add_submission(sessions, user)
+    with writing(sessions) as session:
+        for name in ("one", "two"):
+            workers.register(session, name, DEVICE, [Language.TRITON], now, compiles=True)
+        assert workers.drain(session, "one", now)
+        assert not workers.drain(session, "nobody", now)
+    with sessions() as session:
+        assert order.seconds_a_place(session, DEVICE, now, 30.0) == 4.0
+        assert [it.name for it in workers.compiling(session, now, 30.0)] == ["two"]
+        assert [it.name for it in workers.compiling(session, now, 30.0, drained=True)] == ["one"]
+    assert take(sessions, "one") is None
+    with writing(sessions) as session:
+        workers.register(session, "one", DEVICE, [Language.TRITON], now)
+    assert take(sessions, "one") is None, "started again it is drained still"
+    with writing(sessions) as session:
+        assert workers.resume(session, "one")
+        assert claims.claim_to_compile(session, [DEVICE], "one", now, 30.0) is None
+    held = take(sessions, "one")
+    assert held is not None
+    assert held.id == row
