@@ -50,13 +50,17 @@ CASE_SECONDS = 10.0
 # After a fault the process is gone or poisoned; three fresh boxes show a student what fails without a stampede.
 FRESH_BOXES = 3
 
+# A box that a signal from outside ended is judged anew: nobody can tell who sent it. What ends itself so does it again.
+KILLED_BOXES = 2
+
 # Below this roofline time the uncertainty of a round's fixed cost (1 to 3 us) is more than half a percent of the time.
 RANKED_ROOFLINE_US = 400.0
 
-# The lease must outlive a few missed heartbeats, and a dead worker's submission should wait seconds, not minutes.
-LEASE_SECONDS = 30.0
-HEARTBEAT_SECONDS = 5.0
-SWEEP_SECONDS = 15.0
+# The lease must outlive a few missed heartbeats and SQLite's longest wait for its lock. A dead worker's submission is found
+# after a lease and a sweep at most, and shall run again within 30 s; a wiped Redis has its tickets back after a sweep.
+LEASE_SECONDS = 20.0
+HEARTBEAT_SECONDS = 4.0
+SWEEP_SECONDS = 4.0
 # Our own failures are retried this often before the submission is given up as failed (never the student's fault).
 ATTEMPTS = 3
 # One failure of a judge may be chance; after this many in a row its GPU is probed. Below ATTEMPTS, so that one bad GPU

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from flask import Response, make_response
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
-from werkzeug.middleware.proxy_fix import ProxyFix
 
 from grader import limits
 from grader.schemas.submission import ErrorEnvelope
-from grader.web import api, assets, errors, forms, headers, pages, probes, throttle, trace
+from grader.web import api, assets, errors, forms, headers, pages, probes, proxies, throttle, trace
 from grader.web.answers import conditional
 from grader.web.auth import csrf, identity, sessions
 
@@ -63,8 +62,7 @@ def create_app(platform: Platform) -> OpenAPI:
         SEND_FILE_MAX_AGE_DEFAULT=STATIC_SECONDS,
         RATELIMIT_STORAGE_URI=throttle.storage_uri(platform.settings),
     )
-    if hops := platform.settings.proxies:
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+    proxies.init_app(app, platform.settings)
     app.extensions["grader"] = platform
     app.session_interface = sessions.Sessions()
     trace.init_app(app)

@@ -1,9 +1,14 @@
 """How often one may try to sign in, show a wrong token, and submit. Counted in Redis where it answers, so that all
-processes share the count; else in memory."""
+processes share the count; else in memory.
+
+Tries at an account are counted three times: from one address, at the account from one address, and at the account
+from everywhere. The last is what stops many addresses, and what a stranger could shut an account with; so a browser
+in which its owner has signed in before (``auth.devices``) is counted by itself instead, and one who is signed in,
+too.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from flask import Response, g, request
@@ -13,8 +18,8 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from grader import limits
-from grader.service.accounts import name_key
 from grader.settings import Settings
+from grader.web.auth import devices
 
 # The ping decides at start; a Redis that does not answer at once is treated as absent.
 _PING_SECONDS = 0.5
@@ -39,12 +44,37 @@ def _who() -> str:
     return f"user {user.id}" if user is not None else f"address {get_remote_address()}"
 
 
-def _account() -> str:
-    """The account that is tried, whether or not there is one. Hashed: what was typed is no key for Redis."""
+def _tried() -> str:
+    """The name of the account that is tried, as it was typed."""
     body: Any = request.get_json(silent=True) if request.is_json else request.form
-    name = body.get("name", "") if hasattr(body, "get") else ""
-    tried = g.user.name if getattr(g, "user", None) else str(name).strip()
-    return "account " + hashlib.sha256(name_key(tried).encode("utf-8", "replace")).hexdigest()
+    return str(body.get("name", "")) if hasattr(body, "get") else ""
+
+
+def _inside() -> str:
+    """What is counted by itself: a browser known for the account that it tries, or who is signed in to that account.
+    At another's account they are strangers.
+    """
+    user, tried = getattr(g, "user", None), _tried()
+    if user is not None and (not tried or devices.account(tried) == devices.account(user.name)):
+        return f"user {user.id}"
+    nonce = devices.known(tried)
+    return f"device {nonce}" if nonce else ""
+
+
+def _from() -> str:
+    return _inside() or f"address {get_remote_address()}"
+
+
+def _account() -> str:
+    return _inside() or f"account {devices.account(_tried())}"
+
+
+def _account_from() -> str:
+    return _inside() or f"account {devices.account(_tried())} address {get_remote_address()}"
+
+
+def _asks_for_no_code() -> bool:
+    return not request.values.get("code")
 
 
 def _shows_no_token() -> bool:
@@ -68,12 +98,27 @@ limiter = Limiter(
     application_limits_deduct_when=_was_refused,
 )
 sign_in_limit = limiter.shared_limit(
-    f"{limits.SIGN_IN_PER_MINUTE} per minute", scope="sign-in", methods=["POST"]
+    f"{limits.SIGN_IN_PER_MINUTE} per minute", scope="sign-in", key_func=_from, methods=["POST"]
+)
+_WINDOW = f"per {limits.SIGN_IN_WINDOW_MINUTES} minutes"
+account_address_limit = limiter.shared_limit(
+    f"{limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT} {_WINDOW}",
+    scope="account-address",
+    key_func=_account_from,
+    methods=["POST"],
 )
 account_limit = limiter.shared_limit(
-    f"{limits.SIGN_IN_PER_ACCOUNT} per {limits.SIGN_IN_WINDOW_MINUTES} minutes",
+    f"{limits.SIGN_IN_PER_ACCOUNT} {_WINDOW}",
     scope="account",
     key_func=_account,
     methods=["POST"],
 )
 submit_limit = limiter.shared_limit(f"{limits.SUBMIT_PER_MINUTE} per minute", scope="submit", key_func=_who)
+# Codes that a command line shows: how often one may try one, and how many may be asked for.
+code_limit = limiter.shared_limit(
+    f"{limits.DEVICE_GUESSES_PER_MINUTE} per minute",
+    scope="device-code",
+    key_func=_who,
+    exempt_when=_asks_for_no_code,
+)
+device_limit = limiter.shared_limit(f"{limits.DEVICE_CODES_PER_MINUTE} per minute", scope="device")

@@ -5,18 +5,20 @@ from __future__ import annotations
 import functools
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, NotSignedIn
 from grader.records.engine import writing
-from grader.records.models import TokenRow, UserRow
+from grader.records.models import DeviceCodeRow, LinkRow, TokenRow, UserRow
+from grader.schemas.token import ALL_SCOPES, Scope
 from grader.service.platform import Platform
 
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{limits.NAME_CHARS - 1}}}")
@@ -26,40 +28,96 @@ _PASSWORD_MAX = 1024
 
 
 class Role(StrEnum):
+    """``staff`` teach: they see every submission. ``admin`` are staff who also say who is staff."""
+
     STUDENT = "student"
     STAFF = "staff"
+    ADMIN = "admin"
+
+
+STAFF_ROLES = (Role.STAFF, Role.ADMIN)
 
 
 @dataclass(frozen=True)
 class User:
-    """Who asks. ``id`` is the database's, ``name`` is what others see."""
+    """Who asks. ``id`` is the database's, ``name`` is what others see; ``scopes`` are those of the token that speaks
+    for them.
+    """
 
     id: int
     name: str
     role: Role
+    scopes: frozenset[Scope] = field(default=frozenset(ALL_SCOPES), compare=False)
 
     @property
     def staff(self) -> bool:
-        return self.role is Role.STAFF
+        """Whether they may do what staff may, by this token."""
+        return self.role in STAFF_ROLES and Scope.STAFF in self.scopes
+
+    @property
+    def admin(self) -> bool:
+        return self.role is Role.ADMIN and self.staff
 
 
-def create_user(platform: Platform, name: str, password: str, role: Role = Role.STUDENT) -> User:
+def check_staff(user: User) -> None:
+    """Raises NotAllowed."""
+    if not user.staff:
+        raise NotAllowed("Only staff may do that.", lacking(user) or "Ask your teacher.")
+
+
+def check_admin(user: User) -> None:
+    """Raises NotAllowed."""
+    if not user.admin:
+        raise NotAllowed("Only admins may do that.", lacking(user) or "Ask who runs the platform.")
+
+
+def lacking(user: User) -> str:
+    """A hint for staff whose token alone is what keeps them out."""
+    if user.role in STAFF_ROLES and not user.staff:
+        return "Your token has no scope 'staff': `grader login --scope read,submit,staff` gets one that has."
+    return ""
+
+
+def create_user(
+    platform: Platform, name: str, password: str, role: Role = Role.STUDENT, email: str | None = None
+) -> User:
     """Raises BadRequest (name, password) or Conflict (the name is taken, upper and lower case being the
-    same).
+    same; or the e-mail address is another's).
     """
+    row = new_row(name, password, role, email)
+    with writing(platform.sessions) as session:
+        add_row(session, row)
+    return of_row(row)
+
+
+def new_row(name: str, password: str, role: Role, email: str | None = None) -> UserRow:
+    """A user that is in no database yet: hashing takes long, and must not hold a lock. Raises BadRequest."""
     if not _NAME.fullmatch(name):
         raise BadRequest(
             "That name cannot be used.",
             f"1 to {limits.NAME_CHARS} letters, digits, '.', '_' and '-', beginning with a letter or digit.",
         )
-    _check_password(password)
-    row = UserRow(name=name, name_key=name.lower(), password_hash=_hasher().hash(password), role=role.value)
+    return UserRow(
+        name=name,
+        name_key=name.lower(),
+        password_hash=hash_password(password),
+        role=role.value,
+        email=email,
+        email_key=email.lower() if email else None,
+    )
+
+
+def add_row(session: Session, row: UserRow) -> None:
+    """Raises Conflict where the name or the address is taken; the transaction is lost then."""
+    # Kept apart: what failed says nothing that could be asked.
+    name, email = row.name, row.email_key
     try:
-        with writing(platform.sessions) as session:
-            session.add(row)
+        session.add(row)
+        session.flush()
     except IntegrityError as error:
+        if email and "email_key" in str(error.orig):
+            raise Conflict("That e-mail address has an account already.", "Sign in to it.") from error
         raise Conflict(f"There is a user '{name}' already.", "Choose another name.") from error
-    return of_row(row)
 
 
 def has_users(platform: Platform) -> bool:
@@ -68,11 +126,13 @@ def has_users(platform: Platform) -> bool:
         return session.scalar(select(UserRow.id).limit(1)) is not None
 
 
-def _check_password(password: str) -> None:
+def hash_password(password: str) -> str:
+    """What is kept of a password. Raises BadRequest where it cannot be used."""
     if len(password) < _PASSWORD_MIN:
         raise BadRequest("The password is too short.", f"Take at least {_PASSWORD_MIN} characters.")
     if len(password) > _PASSWORD_MAX:
         raise BadRequest("The password is too long.", f"Take at most {_PASSWORD_MAX} characters.")
+    return _hasher().hash(password)
 
 
 def name_key(name: str) -> str:
@@ -109,15 +169,26 @@ def change_password(platform: Platform, user: User, present: str, new: str) -> N
 
 def set_password(platform: Platform, name: str, new: str) -> User:
     """For who runs the platform. Ends every session and token of the user. Raises NotFound, BadRequest."""
-    _check_password(new)
-    hashed = _hasher().hash(new)
+    hashed = hash_password(new)
     with writing(platform.sessions) as session:
-        row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
-        if row is None:
-            raise NotFound(f"There is no user '{name[: limits.NAME_CHARS]}'.", "See how the name is spelt.")
-        row.password_hash = hashed
-        session.execute(delete(TokenRow).where(TokenRow.user_id == row.id))
+        row = find_row(session, name)
+        put_password(session, row, hashed)
     return of_row(row)
+
+
+def put_password(session: Session, row: UserRow, hashed: str) -> None:
+    """A new password, and the end of all that stood on the old one: sessions, tokens, links, approved codes."""
+    row.password_hash = hashed
+    for table in (TokenRow, LinkRow, DeviceCodeRow):
+        session.execute(delete(table).where(table.user_id == row.id))
+
+
+def find_row(session: Session, name: str) -> UserRow:
+    """Raises NotFound."""
+    row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
+    if row is None:
+        raise NotFound(f"There is no user '{name[: limits.NAME_CHARS]}'.", "See how the name is spelt.")
+    return row
 
 
 def user_by_id(platform: Platform, user_id: int) -> User | None:
@@ -126,8 +197,8 @@ def user_by_id(platform: Platform, user_id: int) -> User | None:
     return of_row(row) if row else None
 
 
-def of_row(row: UserRow) -> User:
-    return User(row.id, row.name, Role(row.role))
+def of_row(row: UserRow, scopes: frozenset[Scope] = frozenset(ALL_SCOPES)) -> User:
+    return User(row.id, row.name, Role(row.role), scopes)
 
 
 @functools.cache

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 import structlog
 from sqlalchemy import delete, select, update
@@ -13,11 +13,12 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from grader import limits
-from grader.errors import BadRequest, NotFound, NotSignedIn
+from grader.errors import BadRequest, NotAllowed, NotFound, NotSignedIn
 from grader.records.engine import changed, writing
 from grader.records.models import TokenRow, UserRow, utcnow
-from grader.schemas.token import KeptToken, TokenList
-from grader.service.accounts import User, of_row
+from grader.schemas.token import ALL_SCOPES, KeptToken, Scope, TokenList
+from grader.service.accounts import STAFF_ROLES, User, of_row
+from grader.service.keys import digest, new_key
 from grader.service.platform import Platform
 
 log = structlog.get_logger(__name__)
@@ -27,48 +28,105 @@ _PREFIX = "grd_"  # so that secret scanners know our tokens
 _LARGEST_NUMBER = 2**31 - 1
 
 
+class Kind(StrEnum):
+    API = "api"
+    SESSION = "session"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a new token shall be: ``lifetime`` None is as long as the settings allow, ``scopes`` None is all that the
+    account may have; ``address`` is where it is asked for from.
+    """
+
+    label: str = "cli"
+    lifetime: timedelta | None = None
+    scopes: Iterable[Scope] | None = None
+    kind: Kind = Kind.API
+    address: str = ""
+
+
 @dataclass(frozen=True)
 class Issued:
     """A new token as it is shown this once, and when it ends (UTC)."""
 
     token: str
     expires_at: datetime
+    scopes: list[Scope] = field(default_factory=list)
 
 
 def issue_token(
     platform: Platform, user: User, label: str = "cli", lifetime: timedelta | None = None
 ) -> Issued:
-    """A new token, of which only a hash is kept. It lives as long as the settings allow, or for ``lifetime``.
+    """A new token with all that the account may have, of which only a hash is kept.
 
     Raises BadRequest where ``lifetime`` is longer than the settings allow.
     """
+    return issue(platform, user, Wish(label, lifetime))
+
+
+def issue(platform: Platform, user: User, wish: Wish) -> Issued:
+    """A new token. Raises BadRequest (``lifetime``), NotAllowed (a scope that is not the account's to give)."""
+    scopes = _granted(user, wish.scopes)
+    lifetime = check_lifetime(platform, wish.lifetime)
+    with writing(platform.sessions) as session:
+        return add(session, user, wish, lifetime, scopes)
+
+
+def add(session: Session, user: User, wish: Wish, lifetime: timedelta, scopes: list[Scope]) -> Issued:
+    """The same within a transaction, of what was checked before."""
+    _forget_ended(session, user)
+    issued = Issued(new_key(_PREFIX), utcnow() + lifetime, scopes)
+    session.add(
+        TokenRow(
+            user_id=user.id,
+            sha256=digest(issued.token),
+            label=wish.label[: limits.NAME_CHARS],
+            expires_at=issued.expires_at,
+            kind=wish.kind.value,
+            scopes=join(scopes),
+            address=wish.address[: limits.ADDRESS_CHARS],
+        )
+    )
+    return issued
+
+
+def check_lifetime(platform: Platform, lifetime: timedelta | None) -> timedelta:
+    """How long a token will live. Raises BadRequest where that is longer than the settings allow."""
     most = timedelta(days=platform.settings.token_days)
     if lifetime is not None and lifetime > most:
         raise BadRequest(
             f"A token lives {most.days} days at most here.", "Ask for fewer, or leave the number out."
         )
-    issued = Issued(_PREFIX + secrets.token_urlsafe(32), utcnow() + (lifetime or most))
-    with writing(platform.sessions) as session:
-        _forget_ended(session, user)
-        session.add(
-            TokenRow(
-                user_id=user.id,
-                sha256=_digest(issued.token),
-                label=label[: limits.NAME_CHARS],
-                expires_at=issued.expires_at,
-            )
-        )
-    return issued
+    return lifetime or most
+
+
+def may_have(user: User) -> list[Scope]:
+    """What a token of that account can be good for."""
+    return [scope for scope in ALL_SCOPES if scope is not Scope.STAFF or user.role in STAFF_ROLES]
+
+
+def join(scopes: Iterable[Scope]) -> str:
+    """Scopes as they are stored: once each, in their order."""
+    wanted = set(scopes)
+    return " ".join(scope.value for scope in ALL_SCOPES if scope in wanted)
+
+
+def split(stored: str) -> list[Scope]:
+    """Scopes that were stored; what this version does not know gives no right."""
+    known = set(stored.split())
+    return [scope for scope in ALL_SCOPES if scope.value in known]
 
 
 def user_of_token(platform: Platform, token: str) -> User:
-    """Raises NotSignedIn where the token was never issued, was revoked, or has ended."""
+    """Who the token speaks for, with its scopes. Raises NotSignedIn where it was never issued, was revoked, or has
+    ended.
+    """
     with platform.sessions() as session:
-        # Found by its hash: how long the search takes tells of the hash's first letters, and nothing of the token.
         found = session.execute(
             select(TokenRow, UserRow)
             .join(UserRow, TokenRow.user_id == UserRow.id)
-            .where(TokenRow.sha256 == _digest(token))
+            .where(TokenRow.sha256 == digest(token))
         ).one_or_none()
     if found is None:
         raise NotSignedIn("This token is not valid.", "`grader login` gets a new one.")
@@ -78,23 +136,26 @@ def user_of_token(platform: Platform, token: str) -> User:
         raise NotSignedIn("This token has ended.", "`grader login` gets a new one.")
     if row.last_used_at is None or (now - row.last_used_at).total_seconds() > limits.TOKEN_USE_SECONDS:
         _note_use(platform, row.id, now)
-    return of_row(user)
+    return of_row(user, frozenset(split(row.scopes)))
 
 
 def list_tokens(platform: Platform, user: User, current: str = "") -> TokenList:
-    """The user's tokens that have not ended, the newest first; ``current`` is the one that asks."""
+    """The user's tokens and sessions that have not ended, the newest first; ``current`` is the one that asks."""
     with platform.sessions() as session:
         rows = session.scalars(
             select(TokenRow)
             .where(TokenRow.user_id == user.id, TokenRow.expires_at > utcnow())
             .order_by(TokenRow.id.desc())
         ).all()
-    mine = _digest(current)
+    mine = digest(current)
     return TokenList(
         tokens=[
             KeptToken(
                 id=row.id,
                 label=row.label,
+                kind=row.kind,
+                scopes=split(row.scopes),
+                address=row.address,
                 created_at=row.created_at,
                 last_used_at=row.last_used_at,
                 expires_at=row.expires_at,
@@ -108,7 +169,7 @@ def list_tokens(platform: Platform, user: User, current: str = "") -> TokenList:
 def revoke_token(platform: Platform, token: str) -> None:
     """End a token. Harmless where it is not known."""
     with writing(platform.sessions) as session:
-        session.execute(delete(TokenRow).where(TokenRow.sha256 == _digest(token)))
+        session.execute(delete(TokenRow).where(TokenRow.sha256 == digest(token)))
 
 
 def revoke_own(platform: Platform, user: User, number: int) -> None:
@@ -117,6 +178,31 @@ def revoke_own(platform: Platform, user: User, number: int) -> None:
         statement = delete(TokenRow).where(TokenRow.id == number, TokenRow.user_id == user.id)
         if number > _LARGEST_NUMBER or not changed(session, statement):
             raise NotFound(f"You have no token {number}.", "The page Account lists yours.")
+
+
+def end_sessions(platform: Platform, user: User, current: str) -> int:
+    """End every session of the user but ``current``; tokens of programs go on. How many ended."""
+    with writing(platform.sessions) as session:
+        return changed(
+            session,
+            delete(TokenRow).where(
+                TokenRow.user_id == user.id,
+                TokenRow.kind == Kind.SESSION.value,
+                TokenRow.sha256 != digest(current),
+            ),
+        )
+
+
+def _granted(user: User, wanted: Iterable[Scope] | None) -> list[Scope]:
+    allowed = may_have(user)
+    if wanted is None:
+        return allowed
+    chosen = set(wanted)
+    if missing := chosen - set(allowed):
+        raise NotAllowed(
+            f"Your account cannot give the scope '{min(missing)}'.", f"It can give: {join(allowed)}."
+        )
+    return [scope for scope in allowed if scope in chosen]
 
 
 def _forget_ended(session: Session, user: User) -> None:
@@ -129,8 +215,3 @@ def _note_use(platform: Platform, number: int, now: datetime) -> None:
             session.execute(update(TokenRow).where(TokenRow.id == number).values(last_used_at=now))
     except OperationalError:  # reading goes on where nothing can be written, such as on a full disk
         log.warning("token_use_not_noted")
-
-
-def _digest(token: str) -> str:
-    # A token has 256 random bits: a plain hash cannot be searched through, so no slow one is needed.
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

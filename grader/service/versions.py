@@ -11,11 +11,12 @@ from sqlalchemy.orm import Session
 from grader.challenge import fingerprint
 from grader.challenge.fingerprint import Content
 from grader.challenge.loader import Challenge
-from grader.errors import ChallengeChanged, Conflict, NotAllowed, NotFound
+from grader.errors import ChallengeChanged, Conflict, NotFound
 from grader.records import rejudges, versions
 from grader.records.engine import writing
 from grader.records.models import VersionRow, utcnow
 from grader.schemas.version import ChangeView, VersionContent, VersionList, VersionView
+from grader.service import accounts
 from grader.service.accounts import User
 from grader.service.platform import Platform
 
@@ -124,8 +125,7 @@ def _changed(slug: str, version: int, known: Content, parts: Content) -> Challen
 
 def check_staff(user: User) -> None:
     """Raises NotAllowed."""
-    if not user.staff:
-        raise NotAllowed("Only staff may do that.", "Ask your teacher.")
+    accounts.check_staff(user)
 
 
 def list_versions(platform: Platform, user: User, slug: str) -> VersionList:

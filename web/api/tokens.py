@@ -1,15 +1,17 @@
-"""POST /tokens buys an API token with name and password; the others list one's tokens and end them."""
+"""POST /tokens buys an API token with name and password; the others list one's tokens and sessions, and end them."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from flask import Response, session
+from flask import Response, request, session
 from pydantic import BaseModel, Field
 
 from grader.schemas.submission import ErrorEnvelope
 from grader.schemas.token import TokenBody, TokenList, TokenView
 from grader.service import accounts, tokens
+from grader.service.accounts import User
+from grader.service.tokens import Issued, Wish
 from grader.web import throttle
 from grader.web.answers import answer
 from grader.web.api.resource import SIGNED_IN, resource
@@ -24,19 +26,30 @@ class TokenPath(BaseModel):
     number: int = Field(ge=1, le=2**31 - 1)
 
 
-@api.post("/tokens", responses={201: TokenView, 401: ErrorEnvelope})
+@api.post("/tokens", responses={201: TokenView, 401: ErrorEnvelope, 403: ErrorEnvelope})
 @throttle.sign_in_limit
+@throttle.account_address_limit
 @throttle.account_limit
 def create_token(body: TokenBody) -> Response:
     """A new API token. It is shown this once and stored only as a hash."""
     user = accounts.authenticate(platform(), body.name, body.password)
     lifetime = timedelta(days=body.days) if body.days is not None else None
-    issued = tokens.issue_token(platform(), user, body.label, lifetime)
-    view = TokenView(token=issued.token, user=user.name, role=user.role, expires_at=issued.expires_at)
-    return answer(view, 201)
+    wish = Wish(body.label, lifetime, body.scopes, address=request.remote_addr or "")
+    return answer(shown(user, tokens.issue(platform(), user, wish)), 201)
 
 
-@api.get("/tokens", responses={200: TokenList, 401: ErrorEnvelope}, security=SIGNED_IN)
+def shown(user: User, issued: Issued) -> TokenView:
+    """A new token as it is answered, once."""
+    return TokenView(
+        token=issued.token,
+        user=user.name,
+        role=user.role,
+        expires_at=issued.expires_at,
+        scopes=issued.scopes,
+    )
+
+
+@api.get("/tokens", responses={200: TokenList, 401: ErrorEnvelope, 403: ErrorEnvelope}, security=SIGNED_IN)
 def list_tokens() -> Response:
     """One's own tokens and sessions: where they came from, when they were used, when they end."""
     return answer(tokens.list_tokens(platform(), current_user(), _present()))
@@ -50,10 +63,21 @@ def delete_token() -> Response:
     return Response(status=204)
 
 
-@api.delete("/tokens/<int:number>", responses={204: None, 401: ErrorEnvelope}, security=SIGNED_IN)
+@api.delete(
+    "/tokens/<int:number>",
+    responses={204: None, 401: ErrorEnvelope, 403: ErrorEnvelope},
+    security=SIGNED_IN,
+)
 def delete_one(path: TokenPath) -> Response:
-    """Revoke one of one's own tokens by its number in the list."""
+    """Revoke one of one's own tokens or sessions by its number in the list."""
     tokens.revoke_own(platform(), current_user(), path.number)
+    return Response(status=204)
+
+
+@api.delete("/sessions", responses={204: None, 401: ErrorEnvelope, 403: ErrorEnvelope}, security=SIGNED_IN)
+def end_sessions() -> Response:
+    """End every session of one's browsers, but for the one that this call is made with."""
+    tokens.end_sessions(platform(), current_user(), _present())
     return Response(status=204)
 
 

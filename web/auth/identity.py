@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, g, request, session
 
 from grader.errors import NotSignedIn
-from grader.service import accounts, tokens
+from grader.service import mail, tokens
+from grader.web.auth import scopes
 from grader.web.auth.sessions import TOKEN_KEY
 from grader.web.current import platform
 
@@ -21,7 +22,14 @@ def init_app(app: Flask) -> None:
 
 
 def _for_templates() -> dict[str, Any]:
-    return {"viewer": viewer(), "is_staff": is_staff(), "open_sign_up": platform().settings.open_sign_up}
+    settings = platform().settings
+    return {
+        "viewer": viewer(),
+        "is_staff": is_staff(),
+        "is_admin": is_admin(),
+        "sign_up_policy": settings.sign_up,
+        "sends_mail": mail.configured(settings),
+    }
 
 
 def viewer() -> User | None:
@@ -39,8 +47,14 @@ def current_user() -> User:
 
 
 def is_staff() -> bool:
+    """Whether what is for staff is open to the caller: by role, and by the token's scopes."""
     user = viewer()
-    return user is not None and user.role is accounts.Role.STAFF
+    return user is not None and user.staff
+
+
+def is_admin() -> bool:
+    user = viewer()
+    return user is not None and user.admin
 
 
 def by_cookie() -> bool:
@@ -63,6 +77,7 @@ def _identify() -> None:
         return
     if request.path.startswith("/api/") and (token := bearer_token()) is not None:
         g.user = tokens.user_of_token(platform(), token)  # a bad token is an error, never "nobody"
+        scopes.check(g.user)
         return
     if TOKEN_KEY not in session:
         return

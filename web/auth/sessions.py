@@ -10,6 +10,8 @@ from flask import Flask, request, session
 from flask.sessions import SecureCookieSessionInterface
 
 from grader.service import accounts, tokens
+from grader.service.tokens import Kind, Wish
+from grader.web.auth import devices
 from grader.web.current import platform
 
 if TYPE_CHECKING:
@@ -17,7 +19,18 @@ if TYPE_CHECKING:
 
 COOKIE = "grader_session"
 TOKEN_KEY = "token"  # noqa: S105 - the name of a key
-_LABEL = "browser"
+# What a User-Agent holds, and what people call it. The order matters: Edge and Opera claim to be Chrome, Chrome to be
+# Safari.
+_BROWSERS = {"Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
+_SYSTEMS = {
+    "Windows": "Windows",
+    "Android": "Android",
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Mac OS X": "macOS",
+    "CrOS": "ChromeOS",
+    "Linux": "Linux",
+}
 # A student signs in once a fortnight; signing out ends the session at once whatever its age.
 LIFETIME = timedelta(days=14)
 
@@ -41,7 +54,9 @@ def begin(user: User) -> None:
     end()
     session.permanent = True
     lifetime = min(LIFETIME, timedelta(days=platform().settings.token_days))
-    session[TOKEN_KEY] = tokens.issue_token(platform(), user, _LABEL, lifetime).token
+    wish = Wish(_label(), lifetime, kind=Kind.SESSION, address=request.remote_addr or "")
+    session[TOKEN_KEY] = tokens.issue(platform(), user, wish).token
+    devices.remember(user)
 
 
 def end() -> None:
@@ -50,3 +65,11 @@ def end() -> None:
     session.clear()
     if token:
         tokens.revoke_token(platform(), token)
+
+
+def _label() -> str:
+    """What the list of sessions calls this one, such as ``Firefox on Linux``."""
+    told = request.user_agent.string
+    browser = next((name for mark, name in _BROWSERS.items() if mark in told), "A browser")
+    system = next((name for mark, name in _SYSTEMS.items() if mark in told), "")
+    return f"{browser} on {system}" if system else browser

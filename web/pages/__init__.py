@@ -10,9 +10,12 @@ def register(app: Flask) -> None:
     from grader.web.pages import (
         account,
         challenges,
+        device,
         formats,
         leaderboards,
+        people,
         progress,
+        resets,
         sign_in,
         sign_up,
         submissions,
@@ -20,5 +23,17 @@ def register(app: Flask) -> None:
     )
 
     formats.init_app(app)
-    for page in (challenges, submissions, leaderboards, progress, versions, sign_in, sign_up, account):
+    for page in (
+        challenges,
+        submissions,
+        leaderboards,
+        progress,
+        versions,
+        sign_in,
+        sign_up,
+        resets,
+        account,
+        device,
+        people,
+    ):
         app.register_blueprint(page.pages)

@@ -1,28 +1,31 @@
-"""One's password, sessions and tokens."""
+"""One's password, e-mail address, sessions and tokens."""
 
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
-from grader.errors import GraderError
-from grader.service import accounts, tokens
+from grader.errors import GraderError, NotAllowed, NotSignedIn
+from grader.service import accounts, addresses, tokens
+from grader.service.tokens import Kind
 from grader.web import throttle
 from grader.web.auth import sessions
-from grader.web.auth.identity import current_user
+from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
+from grader.web.pages.keys import private, shown_key
 
 pages = Blueprint("account", __name__)
 
 
 @pages.get("/account")
 def show() -> str:
-    """Where one is signed in, and the form that changes the password."""
+    """Where one is signed in, and the forms that change password and address."""
     return _page(None)
 
 
 @pages.post("/account/password")
 @throttle.sign_in_limit
+@throttle.account_address_limit
 @throttle.account_limit
 def change_password() -> Response | tuple[str, int]:
     """A new password: every session and token ends, and this browser gets a new session."""
@@ -37,6 +40,42 @@ def change_password() -> Response | tuple[str, int]:
     return redirect(url_for("account.show"), 303)
 
 
+@pages.post("/account/email")
+@throttle.sign_in_limit
+@throttle.account_address_limit
+@throttle.account_limit
+def change_email() -> str | Response | tuple[str, int]:
+    """Mail a link to the new address; with an empty one, forget the old. It takes the password, since who holds the
+    address can set a new one.
+    """
+    user = current_user()
+    email = request.form.get("email", "").strip()
+    try:
+        _check(user, request.form.get("present", ""))
+        if not email:
+            addresses.forget(platform(), user)
+            return redirect(url_for("account.show"), 303)
+        addresses.ask_for_proof(platform(), user, email)
+    except GraderError as error:
+        return _page(error), error.status
+    message = "If that address is free, a link is on its way to it: open it while you are signed in here."
+    return render_template("told.html", title="E-mail address", message=message)
+
+
+@pages.get("/account/email")
+def confirm_email() -> Response:
+    """What the mailed link opens: a button, since opening alone must change nothing."""
+    if viewer() is None:
+        return redirect(url_for("sign_in.form", next=request.full_path))
+    return private((render_template("prove.html", key=shown_key()), 200))
+
+
+@pages.post("/account/email/prove")
+def prove_email() -> Response:
+    addresses.prove(platform(), current_user(), shown_key())
+    return redirect(url_for("account.show"), 303)
+
+
 @pages.post("/account/tokens/<int:number>/revoke")
 def revoke(number: int) -> Response:
     """End one token or session."""
@@ -44,6 +83,27 @@ def revoke(number: int) -> Response:
     return redirect(url_for("account.show"), 303)
 
 
+@pages.post("/account/sessions/end")
+def end_others() -> Response:
+    """End every other session; tokens go on."""
+    tokens.end_sessions(platform(), current_user(), session.get(sessions.TOKEN_KEY, ""))
+    return redirect(url_for("account.show"), 303)
+
+
+def _check(user: accounts.User, password: str) -> None:
+    try:
+        accounts.authenticate(platform(), user.name, password)
+    except NotSignedIn as error:
+        raise NotAllowed("The present password is wrong.", "Nothing was changed.") from error
+
+
 def _page(error: GraderError | None) -> str:
-    found = tokens.list_tokens(platform(), current_user(), session.get(sessions.TOKEN_KEY, ""))
-    return render_template("account.html", found=found, error=error)
+    user = current_user()
+    found = tokens.list_tokens(platform(), user, session.get(sessions.TOKEN_KEY, "")).tokens
+    return render_template(
+        "account.html",
+        sessions=[each for each in found if each.kind == Kind.SESSION],
+        tokens=[each for each in found if each.kind != Kind.SESSION],
+        email=addresses.address_of(platform(), user),
+        error=error,
+    )

@@ -24,6 +24,7 @@ def form() -> str | Response:
 
 @pages.post("/sign-in")
 @throttle.sign_in_limit
+@throttle.account_address_limit
 @throttle.account_limit
 def submit() -> Response | tuple[str, int]:
     wanted = safe_path(request.form.get("next"))

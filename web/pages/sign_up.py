@@ -1,4 +1,6 @@
-"""Making one's own account, where the platform's staff opened that (``GRADER_OPEN_SIGN_UP``)."""
+"""Making one's own account, as far as ``GRADER_SIGN_UP`` lets one: freely, by an invitation, or by a link to an
+address.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +8,55 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from grader.errors import GraderError, NotFound
-from grader.service import accounts
+from grader.schemas.account import SignUpBody
+from grader.service import sign_up
+from grader.service.links import LinkUseless
 from grader.web import throttle
 from grader.web.auth import sessions
 from grader.web.current import platform
+from grader.web.pages.keys import Page, private, shown_key
 
 pages = Blueprint("sign_up", __name__)
 
 
-@pages.before_request
-def _only_where_open() -> None:
-    if not platform().settings.open_sign_up:
-        raise NotFound("Accounts are made by staff here.", "Ask them for one.")
-
-
 @pages.get("/sign-up")
-def form() -> str:
-    return render_template("sign_up.html", name="", error=None)
+def form() -> Response:
+    """The form, or the one that asks for a link. Opening it takes nothing of an invitation."""
+    return private(_page(shown_key()))
 
 
 @pages.post("/sign-up")
 @throttle.sign_in_limit
-def submit() -> Response | tuple[str, int]:
-    """A new student account, signed in at once."""
+def submit() -> Response:
+    """A new account, signed in at once."""
+    key = shown_key()
     name = request.form.get("name", "").strip()
     try:
-        user = accounts.create_user(platform(), name, request.form.get("password", ""), accounts.Role.STUDENT)
+        body = SignUpBody.model_construct(name=name, password=request.form.get("password", ""), key=key)
+        user = sign_up.sign_up(platform(), body)
+    except (LinkUseless, NotFound):
+        raise
     except GraderError as error:
-        return render_template("sign_up.html", name=name, error=error), error.status
+        return private(_page(key, name, error))
     sessions.begin(user)
     return redirect(url_for("challenges.index"), 303)
+
+
+@pages.post("/sign-up/address")
+@throttle.sign_in_limit
+def ask() -> Response:
+    """Mail a link to an address. The answer is the same whether or not it has an account."""
+    email = request.form.get("email", "").strip()
+    try:
+        sign_up.ask_for_link(platform(), email)
+    except NotFound:
+        raise
+    except GraderError as error:
+        return private(_page("", "", error, email))
+    return private((render_template("told.html", title="Sign up", message=sign_up.ANSWER), 200))
+
+
+def _page(key: str, name: str = "", error: GraderError | None = None, email: str = "") -> Page:
+    offer = sign_up.offer(platform(), key)
+    page = render_template("sign_up.html", offer=offer, key=key, name=name, error=error, email=email)
+    return page, error.status if error else 200

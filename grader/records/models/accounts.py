@@ -35,8 +35,8 @@ class UserRow(Base):
 
 
 class TokenRow(Base):
-    """An API token, or a browser's session (``kind``). ``scopes`` are words with spaces between; ``address`` is where it
-    was made from. ``last_used_at`` is noted every few minutes.
+    """An API token, or a browser's session (``kind``). ``scopes`` are words with spaces between; ``address`` is where
+    it was made from. ``last_used_at`` is noted every few minutes.
     """
 
     __tablename__ = "tokens"

@@ -25,9 +25,9 @@ TLS = "https://grader.example"
 
 def unsafe(app: Flask, api: bool) -> list[tuple[str, str]]:
     """Method and path of every route that changes something."""
-    stand_ins = {"slug": stage.SLUG, "submission": "x", "id": "x", "number": "1"}
+    stand_ins = {"slug": stage.SLUG, "submission": "x", "id": "x", "number": "1", "name": "bob"}
     return [
-        (method, re.sub(r"<(?:int:)?(\w+)>", lambda found: stand_ins[found[1]], rule.rule))
+        (method, re.sub(r"<(?:int:)?(\w+)>", lambda found: stand_ins.get(found[1], "x"), rule.rule))
         for rule in app.url_map.iter_rules()
         for method in (rule.methods or set()) - {"GET", "HEAD", "OPTIONS"}
         if rule.rule.startswith("/api/") == api
@@ -43,7 +43,7 @@ class TestForgery:
         if token is not None:
             sent["csrf_token"] = csrf(visit(bob), "/account") if token == "theirs" else token
         paths = unsafe(app, api=False)
-        assert len(paths) == 9
+        assert len(paths) > 20
         for method, path in paths:
             answer = client.open(path, method=method, data={"name": "teacher", **sent})
             assert answer.status_code == 403, path
@@ -53,7 +53,7 @@ class TestForgery:
     def test_no_call_goes_by_cookie_alone(self, app: Flask, visit: Visit, teacher: User) -> None:
         client = visit(teacher)
         paths = unsafe(app, api=True)
-        assert len(paths) == 7
+        assert len(paths) > 15
         for method, path in paths:
             answer = client.open(path, method=method, json={})
             assert (answer.status_code, answer.get_json()["error"]["code"]) == (403, "csrf"), path

@@ -1,0 +1,100 @@
+"""Accounts and invitations, as API, pages and command line see them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from grader import limits
+from grader.schemas.strict import Strict
+
+RoleName = Literal["student", "staff", "admin"]
+
+
+class PersonView(Strict):
+    """Somebody's account. ``email`` is one that was proven, or set by who runs the platform."""
+
+    name: str
+    role: RoleName
+    email: str | None = None
+    created_at: datetime
+
+
+class PersonList(Strict):
+    people: list[PersonView]
+
+
+class RoleBody(Strict):
+    role: RoleName
+
+
+class InvitationBody(Strict):
+    """Body of POST /api/v1/invitations."""
+
+    label: str = Field(default="", max_length=limits.NAME_CHARS, description="for whom: a course, a group")
+    role: RoleName = Field(default="student", description="other than student: admins only")
+    uses: int = Field(default=1, ge=1, le=limits.INVITATION_USES, description="accounts it is good for")
+    days: int = Field(default=14, ge=1, le=limits.INVITATION_DAYS)
+
+
+class InvitationView(Strict):
+    id: int
+    label: str
+    role: RoleName
+    uses: int
+    used: int
+    made_by: str | None = Field(default=None, description="none: who runs the platform")
+    created_at: datetime
+    expires_at: datetime
+
+
+class NewInvitation(InvitationView):
+    """``link`` is shown this once."""
+
+    link: str
+
+
+class InvitationList(Strict):
+    invitations: list[InvitationView]
+
+
+class LinkView(Strict):
+    """A link that works once; it is shown this once, too."""
+
+    link: str
+    expires_at: datetime
+
+
+class SignUpBody(Strict):
+    """Body of POST /api/v1/accounts. ``key`` is that of an invitation or of a mailed link."""
+
+    name: str
+    password: str
+    key: str = Field(default="", max_length=128)
+
+
+class AddressBody(Strict):
+    """Body of POST /api/v1/accounts/address: where to mail the link that makes an account."""
+
+    email: str = Field(max_length=limits.EMAIL_CHARS)
+
+
+class ForgottenBody(Strict):
+    """Body of POST /api/v1/password-resets: name or e-mail address of the account."""
+
+    name: str = Field(max_length=limits.EMAIL_CHARS)
+
+
+class ResetBody(Strict):
+    """Body of POST /api/v1/password-resets/use."""
+
+    key: str = Field(max_length=128)
+    password: str
+
+
+class Told(Strict):
+    """The same whoever asks about whomever."""
+
+    message: str

@@ -1,0 +1,125 @@
+"""Mail over SMTP. Sent behind the answer: nobody waits for the mail server, and how long an answer takes tells nothing
+of what was sent."""
+
+from __future__ import annotations
+
+import functools
+import smtplib
+import ssl
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import formatdate, make_msgid
+
+import structlog
+
+from grader import limits
+from grader.errors import Conflict, GraderError, Unreachable
+from grader.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+# Mail servers are slow, and of one site few connections at once are welcome.
+_SENDERS = 2
+
+
+class _Post:
+    """Jobs of one process that run behind its answers."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(_SENDERS, thread_name_prefix="mail")
+        self._room = threading.BoundedSemaphore(limits.MAILS_WAITING)
+        self._idle = threading.Condition()
+        self._jobs = 0
+
+    def put(self, job: Callable[[], None]) -> None:
+        if not self._room.acquire(blocking=False):
+            log.error("mail_dropped", reason="too many wait to be sent")
+            return
+        with self._idle:
+            self._jobs += 1
+        self._pool.submit(self._run, job)
+
+    def _run(self, job: Callable[[], None]) -> None:
+        try:
+            job()
+        except GraderError as error:
+            log.error("mail_not_sent", reason=error.message)
+        except Exception:  # nobody waits for it: the log is the only one to hear
+            log.exception("mail_not_sent")
+        finally:
+            self._room.release()
+            with self._idle:
+                self._jobs -= 1
+                self._idle.notify_all()
+
+    def settle(self, seconds: float) -> bool:
+        with self._idle:
+            return self._idle.wait_for(lambda: self._jobs == 0, seconds)
+
+
+@functools.cache
+def _post() -> _Post:
+    # Made on first use, so in the process that serves, after the fork.
+    return _Post()
+
+
+def later(job: Callable[[], None]) -> None:
+    """Run ``job`` soon, on a thread of its own; what it raises is logged."""
+    _post().put(job)
+
+
+def settle(seconds: float = limits.MAIL_SECONDS) -> bool:
+    """Wait until nothing is under way; False where something still is."""
+    return _post().settle(seconds)
+
+
+def configured(settings: Settings) -> bool:
+    return bool(settings.smtp_host)
+
+
+def need(settings: Settings) -> None:
+    """Raises Conflict where the platform sends no mail."""
+    if not configured(settings):
+        raise Conflict("This platform sends no mail.", "Ask the staff: they can make a link for you.")
+
+
+def send(settings: Settings, to: str, subject: str, text: str) -> None:
+    """Hand one mail to the server. Raises Unreachable where it did not take it, or broke its promise of TLS."""
+    message = EmailMessage()
+    message["From"] = settings.smtp_from
+    message["To"] = Address(addr_spec=to)
+    message["Subject"] = f"grader: {subject}"
+    message["Date"] = formatdate()
+    message["Message-ID"] = make_msgid(domain=settings.smtp_from.rpartition("@")[2].rstrip(">") or None)
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(text)
+    try:
+        with _connect(settings) as server:
+            if settings.smtp_user:
+                server.login(settings.smtp_user, settings.smtp_password)
+            server.send_message(message)
+    except (OSError, smtplib.SMTPException) as error:
+        # Never the text of the error alone: some servers repeat what they were told.
+        raise Unreachable(
+            f"{settings.smtp_host}:{settings.smtp_port} did not take a mail: {type(error).__name__}.",
+            "See the GRADER_SMTP_* settings.",
+        ) from error
+    log.info("mail_sent", subject=subject)
+
+
+def _connect(settings: Settings) -> smtplib.SMTP:
+    host, port, seconds = settings.smtp_host, settings.smtp_port, limits.MAIL_SECONDS
+    if settings.smtp_security == "tls":
+        return smtplib.SMTP_SSL(host, port, timeout=seconds, context=ssl.create_default_context())
+    server = smtplib.SMTP(host, port, timeout=seconds)
+    if settings.smtp_security == "starttls":
+        try:
+            # Raises where the server does not offer it: mail never goes on in the clear.
+            server.starttls(context=ssl.create_default_context())
+        except BaseException:
+            server.close()
+            raise
+    return server

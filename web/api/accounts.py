@@ -1,0 +1,47 @@
+"""Making one's own account, and new passwords by link."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from grader.schemas.account import AddressBody, ForgottenBody, ResetBody, SignUpBody, Told
+from grader.schemas.submission import ErrorEnvelope, Me
+from grader.service import resets, sign_up
+from grader.web import throttle
+from grader.web.answers import answer
+from grader.web.api.resource import resource
+from grader.web.current import platform
+
+api = resource("accounts", "Making an account; new passwords", signed_in=False)
+
+
+@api.post("/accounts", responses={201: Me, 409: ErrorEnvelope})
+@throttle.sign_in_limit
+def create_account(body: SignUpBody) -> Response:
+    """A new account, as far as the platform lets one: freely, or with the key of an invitation or of a mailed link."""
+    user = sign_up.sign_up(platform(), body)
+    return answer(Me(name=user.name, role=user.role), 201)
+
+
+@api.post("/accounts/address", responses={202: Told})
+@throttle.sign_in_limit
+def ask_for_account(body: AddressBody) -> Response:
+    """Mail a link that makes an account, where addresses of some domains may sign up."""
+    sign_up.ask_for_link(platform(), body.email)
+    return answer(Told(message=sign_up.ANSWER), 202)
+
+
+@api.post("/password-resets", responses={202: Told, 409: ErrorEnvelope})
+@throttle.sign_in_limit
+def ask_for_password(body: ForgottenBody) -> Response:
+    """Mail a link that sets a new password. The answer is the same for every name."""
+    resets.ask(platform(), body.name)
+    return answer(Told(message=resets.ANSWER), 202)
+
+
+@api.post("/password-resets/use", responses={204: None})
+@throttle.sign_in_limit
+def reset_password(body: ResetBody) -> Response:
+    """Set a password by a link's key, once. Ends every session and token of the account."""
+    resets.use(platform(), body.key, body.password)
+    return Response(status=204)

@@ -1,0 +1,76 @@
+"""For staff: who has an account, invitations, links for new passwords. For admins: who is staff."""
+
+from __future__ import annotations
+
+from flask import Response, request
+from pydantic import BaseModel, Field
+
+from grader import limits
+from grader.schemas.account import (
+    InvitationBody,
+    InvitationList,
+    LinkView,
+    NewInvitation,
+    PersonList,
+    RoleBody,
+)
+from grader.schemas.submission import ErrorEnvelope, Me
+from grader.service import invitations, people, resets
+from grader.service.accounts import Role
+from grader.web.answers import answer
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("people", "Accounts and invitations (staff only)", signed_in=True)
+
+
+class PersonPath(BaseModel):
+    name: str = Field(max_length=limits.NAME_CHARS)
+
+
+class InvitationPath(BaseModel):
+    number: int = Field(ge=1, le=2**31 - 1)
+
+
+@api.get("/people", responses={200: PersonList})
+def list_people() -> Response:
+    """Everyone who has an account."""
+    return answer(people.list_people(platform(), current_user()))
+
+
+@api.put("/people/<name>/role", responses={200: Me, 409: ErrorEnvelope})
+def set_role(path: PersonPath, body: RoleBody) -> Response:
+    """Make somebody a student, staff or an admin (admins only)."""
+    user = people.set_role(platform(), path.name, Role(body.role), current_user())
+    return answer(Me(name=user.name, role=user.role))
+
+
+@api.post("/people/<name>/password-reset", responses={201: LinkView})
+def make_reset(path: PersonPath) -> Response:
+    """A link that sets a new password, to hand over. For staff's accounts: admins only."""
+    link = resets.make_link_as(platform(), current_user(), path.name)
+    return answer(LinkView(link=link.at(_base()), expires_at=link.expires_at), 201)
+
+
+@api.get("/invitations", responses={200: InvitationList})
+def list_invitations() -> Response:
+    """Invitations that can still be used."""
+    return answer(invitations.list_all(platform(), current_user()))
+
+
+@api.post("/invitations", responses={201: NewInvitation, 409: ErrorEnvelope})
+def create_invitation(body: InvitationBody) -> Response:
+    """A new invitation; its link is shown this once. Of staff: admins only."""
+    return answer(invitations.make(platform(), body, current_user(), _base()), 201)
+
+
+@api.delete("/invitations/<int:number>", responses={204: None})
+def delete_invitation(path: InvitationPath) -> Response:
+    """End an invitation; accounts that were made with it stay."""
+    invitations.revoke(platform(), path.number, current_user())
+    return Response(status=204)
+
+
+def _base() -> str:
+    return platform().settings.url or request.host_url.rstrip("/")

@@ -1,0 +1,57 @@
+"""Browsers that their owner has signed in with before. Guesses of others at the account do not shut these out: they are
+counted by themselves, not with the account's (see ``throttle``).
+
+The cookie is signed and says for which account it stands; it opens nothing. There is one, for who signed in last: one
+for each account would outgrow what a server takes of headers, on a computer that a whole class uses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from flask import Response, after_this_request, current_app, request
+from itsdangerous import BadData, URLSafeTimedSerializer
+
+from grader import limits
+from grader.service.accounts import name_key
+
+if TYPE_CHECKING:
+    from grader.service.accounts import User
+
+COOKIE = "grader_device"
+_LIFE = timedelta(days=limits.KNOWN_DEVICE_DAYS)
+
+
+def remember(user: User) -> None:
+    """Give the browser that is being answered a cookie for ``user``, if it has none."""
+    if known(user.name):
+        return
+    value = _signer().dumps([account(user.name), secrets.token_urlsafe(12)])
+
+    @after_this_request
+    def _set(response: Response) -> Response:
+        response.set_cookie(
+            COOKIE, value, max_age=_LIFE, secure=request.is_secure, httponly=True, samesite="Lax"
+        )
+        return response
+
+
+def known(name: str) -> str | None:
+    """What this browser is counted by where it tries the account ``name``; None where it is not known for it."""
+    try:
+        whose, nonce = _signer().loads(request.cookies.get(COOKIE, ""), max_age=int(_LIFE.total_seconds()))
+    except (BadData, TypeError, ValueError):
+        return None
+    return str(nonce) if whose == account(name) else None
+
+
+def account(name: str) -> str:
+    """An account in keys and cookies, whether or not there is one. Hashed: what was typed is no key for Redis."""
+    return hashlib.sha256(name_key(name.strip()).encode("utf-8", "replace")).hexdigest()
+
+
+def _signer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(current_app.config["SECRET_KEY"], salt="grader-device")

@@ -1,0 +1,45 @@
+"""Where a command line's code is typed in, and approved or denied."""
+
+from __future__ import annotations
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from grader.errors import NotFound
+from grader.service import device_codes
+from grader.web import throttle
+from grader.web.auth.identity import current_user, viewer
+from grader.web.current import platform
+
+pages = Blueprint("device", __name__)
+
+
+@pages.get("/device")
+@throttle.code_limit
+def form() -> Response | str | tuple[str, int]:
+    """Asks for the code, or shows what the code of the address asks for. Nothing is approved by opening it."""
+    if viewer() is None:
+        return redirect(url_for("sign_in.form", next=request.full_path.rstrip("?")))
+    code = request.args.get("code", "")
+    if not code:
+        return render_template("device.html", asked=None, error=None, code="")
+    try:
+        asked = device_codes.look(platform(), current_user(), code)
+    except NotFound as error:
+        return render_template("device.html", asked=None, error=error, code=code), error.status
+    return render_template("device.html", asked=asked, error=None, code=asked.code)
+
+
+@pages.post("/device")
+@throttle.code_limit
+def decide() -> str | tuple[str, int]:
+    """Approve where the button says so; anything else denies."""
+    user = current_user()
+    approve = request.form.get("answer") == "approve"
+    code = request.form.get("code", "")
+    try:
+        device_codes.decide(platform(), user, code, approve)
+    except NotFound as error:
+        return render_template("device.html", asked=None, error=error, code=code), error.status
+    message = "Signed in. Go back to the terminal: it goes on within seconds." if approve else "Denied."
+    return render_template("told.html", title="Command line", message=message)

@@ -1,0 +1,23 @@
+"""What pages share that are opened by a link with a secret in it: the secret is passed on in the form, and no page,
+log of another site, or cache keeps it.
+"""
+
+from __future__ import annotations
+
+from flask import Response, make_response, request
+
+Page = tuple[str, int]
+_KEY_CHARS = 128
+
+
+def shown_key() -> str:
+    """The secret of the link, or of the form that it led to."""
+    given = request.form if request.method == "POST" else request.args
+    return given.get("key", "")[:_KEY_CHARS]
+
+
+def private(page: Page) -> Response:
+    response = make_response(*page)
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["Cache-Control"] = "private, no-store"
+    return response

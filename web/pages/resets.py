@@ -1,0 +1,84 @@
+"""A new password for who forgot theirs; and the first admin's, who never had one."""
+
+from __future__ import annotations
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from grader.errors import GraderError, NotFound
+from grader.service import first_admin, mail, resets
+from grader.service.links import LinkUseless
+from grader.web import throttle
+from grader.web.auth import sessions
+from grader.web.current import platform
+from grader.web.pages.keys import Page, private, shown_key
+
+pages = Blueprint("resets", __name__)
+
+
+@pages.get("/forgot")
+def forgot() -> str:
+    """Asks for name or address; where no mail is sent, says whom to ask."""
+    return render_template("forgot.html")
+
+
+@pages.post("/forgot")
+@throttle.sign_in_limit
+def ask() -> str:
+    """The same answer, in the same time, for every name."""
+    if not mail.configured(platform().settings):
+        raise NotFound("This platform sends no mail.", "Ask the staff: they can make a link for you.")
+    resets.ask(platform(), request.form.get("name", ""))
+    return render_template("told.html", title="A new password", message=resets.ANSWER)
+
+
+@pages.get("/reset")
+def form() -> Response:
+    """Opening the link uses nothing up: programs that look at mail open links, too."""
+    return private(_reset_page(shown_key(), None))
+
+
+@pages.post("/reset")
+@throttle.sign_in_limit
+def reset() -> Response:
+    """Sets the password, ends all sessions and tokens of the account, and signs in."""
+    key = shown_key()
+    try:
+        user = resets.use(platform(), key, request.form.get("password", ""))
+    except LinkUseless:
+        raise
+    except GraderError as error:
+        return private(_reset_page(key, error))
+    sessions.begin(user)
+    return redirect(url_for("challenges.index"), 303)
+
+
+@pages.get("/setup")
+def setup_form() -> Response:
+    return private(_setup_page(shown_key(), "", None))
+
+
+@pages.post("/setup")
+@throttle.sign_in_limit
+def set_up() -> Response:
+    """Makes the first admin, for who was told the link by the platform's log or terminal."""
+    key = shown_key()
+    name = request.form.get("name", "").strip()
+    try:
+        user = first_admin.make(platform(), key, name, request.form.get("password", ""))
+    except LinkUseless:
+        raise
+    except GraderError as error:
+        return private(_setup_page(key, name, error))
+    sessions.begin(user)
+    return redirect(url_for("challenges.index"), 303)
+
+
+def _reset_page(key: str, error: GraderError | None) -> Page:
+    name = resets.whose(platform(), key)
+    return render_template("reset.html", name=name, key=key, error=error), error.status if error else 200
+
+
+def _setup_page(key: str, name: str, error: GraderError | None) -> Page:
+    first_admin.check(platform(), key)
+    return render_template("setup.html", name=name, key=key, error=error), error.status if error else 200
