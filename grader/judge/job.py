@@ -11,7 +11,7 @@ from grader.schemas.submission import ProgressView, State
 
 
 class Job(Strict):
-    """One submission to judge. ``seed_key`` (hex) is secret to platform and submission: case seeds derive from it.
+    """One submission to judge. ``seed_key`` (hex) is known to this judgement alone: case seeds derive from it.
     ``fingerprint``: of what is to be judged by, see ``grader.challenge.fingerprint``.
     ``baselines``: workload -> baseline name -> microseconds, as far as already frozen for this challenge version.
     ``artefact``: what a CUDA source was compiled to ahead, if it was.

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from grader.errors import JudgeFailure
 from grader.queue import hands
-from grader.queue.desk import Desk, seed_key
+from grader.queue.desk import Desk
 from grader.queue.heart import Heart
 from grader.records import leases
 from grader.records.engine import writing
@@ -74,9 +74,19 @@ def test_the_job_carries_source_course_and_a_secret_key(
     make_desk(judge).serve_one()
     (job,) = judge.jobs
     assert (job.submission, job.source, job.course) == (sent, "x = 1\n", str(platform.course.root))
-    assert job.seed_key == seed_key(platform.settings.secret("seeds"), sent)
-    assert job.seed_key != seed_key(b"another platform", sent)
     assert len(bytes.fromhex(job.seed_key)) == 32
+
+
+def test_the_key_is_drawn_anew_for_each_judgement_and_kept_nowhere(
+    platform: Platform, sent: str, make_desk: MakeDesk
+) -> None:
+    judge = FakeJudge(raises(RuntimeError("the host died")), judged())
+    desk = make_desk(judge)
+    assert desk.serve_one()
+    assert desk.serve_one()
+    first, second = (job.seed_key for job in judge.jobs)
+    assert first != second
+    assert not (platform.settings.data_dir / "secrets").exists()
 
 
 def test_baselines_are_frozen_and_handed_on(platform: Platform, student: User, make_desk: MakeDesk) -> None:
