@@ -42,6 +42,26 @@ def best_kind() -> tuple[str, str]:
     return ("bubblewrap", why) if wrapped else ("local", f"{why} {why_not}")
 
 
+def why_not_exposed(kind: str) -> str:
+    """Why boxes of this kind are not for the code of people on other machines; empty where they are.
+
+    What a stranger could otherwise do in a bubblewrap box without control groups is to use up the host's memory, in
+    files that belong to no process: no limit of processes counts them.
+    """
+    if kind == "auto":
+        kind, _ = best_kind()
+    if kind == "local":
+        return "submissions would run as plain processes here"
+    if kind != "bubblewrap":
+        return ""
+    try:
+        maker = _bubblewrap()
+    except BoxUnavailable:
+        return ""  # nothing runs, and whoever starts a box hears why
+    maker.close()
+    return "" if maker.bounded else "no control group would bound the memory of submissions here"
+
+
 def bubblewrap_status() -> tuple[bool, str]:
     """Whether bubblewrap boxes can be made here (one is made to find out), and one sentence: how they are bounded, or
     why there are none and how to mend it."""
@@ -80,7 +100,8 @@ def _bubblewrap() -> BubblewrapBoxes:
 
 def _docker() -> BoxMaker:
     from grader.sandbox.docker_box import DockerBoxes
+    from grader.sandbox.toolchain import chosen_image
 
-    if not image.has_image(docker_engine.engine()):
+    if not chosen_image() and not image.has_image(docker_engine.engine()):
         image.build_from_host()
     return DockerBoxes()

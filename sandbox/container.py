@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,22 +40,29 @@ MASKED = (
 READ_ONLY = "/proc/bus /proc/fs /proc/irq /proc/sys /proc/sysrq-trigger".split()
 
 
-def environment(spec: BoxSpec) -> dict[str, str]:
-    cuda = cuda_home()
-    folders = [str(Path(sys.executable).parent), *([f"{cuda}/bin"] if cuda else [])]
-    values = {
-        "PATH": ":".join([*folders, "/usr/local/bin", "/usr/bin", "/bin"]),
+def environment(spec: BoxSpec, toolchain: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What the box of ``spec`` finds set. ``toolchain``: paths of another toolchain than the host's."""
+    return {
+        **(_host_paths() if toolchain is None else toolchain),
         "HOME": "/tmp",  # noqa: S108 - the box's own
         "TMPDIR": "/tmp",  # noqa: S108
         "LANG": "C.UTF-8",
         "USER": "nobody",
         "HOSTNAME": "box",
+        **box_environment(spec.gpu),
+        **spec.env,
     }
+
+
+def _host_paths() -> dict[str, str]:
+    cuda = cuda_home()
+    folders = [str(Path(sys.executable).parent), *([f"{cuda}/bin"] if cuda else [])]
+    values = {"PATH": ":".join([*folders, "/usr/local/bin", "/usr/bin", "/bin"])}
     if cuda:
         values["CUDA_HOME"] = str(cuda)
     if libraries := os.environ.get("LD_LIBRARY_PATH"):
         values["LD_LIBRARY_PATH"] = libraries
-    return {**values, **box_environment(spec.gpu), **spec.env}
+    return values
 
 
 def tmp_options(spec: BoxSpec) -> str:

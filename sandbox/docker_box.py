@@ -1,7 +1,7 @@
 """A box that is a Docker container: the only kind that other people's code may run in.
 
 It has no network, no capabilities, no way to gain privileges, no writable file system but a bounded /tmp, bounded
-memory, processes, CPU, open files and output, and sees of the host only what ``image.layout`` names.
+memory, processes, CPU, open files and output, and sees only what its ``Toolchain`` names.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ import os
 import shutil
 import signal
 import socket
-import sys
 import threading
 import time
 import uuid
-from pathlib import Path
 
 from grader import limits
 from grader.errors import BoxUnavailable
@@ -27,8 +25,7 @@ from grader.sandbox.memory_kills import memory_kills
 from grader.sandbox.output import BoundedOutput
 from grader.sandbox.parent import make_folder, sweep_folders
 from grader.sandbox.remover import Remover
-
-RUNNER = Path(__file__).resolve().parent / "runner"
+from grader.sandbox.toolchain import chosen_image, find_toolchain
 
 READ_BYTES = 256 * limits.KIB
 # How often a box that is silent looks at its wall clock, which the parent may have restarted.
@@ -83,23 +80,21 @@ class DockerBox:
         # The listener is closed: nobody else can ever connect.
 
     def _create(self) -> str:
-        spec = self._spec
+        spec, what = self._spec, self._maker.toolchain
         return self._engine.create(
             name=self.id,
-            image=image.image_tag(),
-            command=[
-                sys.executable, "-I", f"{image.RUNNER_MOUNT}/{spec.program}", f"path:{image.SOCKET_MOUNT}/s"
-            ],
+            image=what.image,
+            command=[what.python, "-I", f"{image.RUNNER_MOUNT}/{spec.program}", f"path:{image.SOCKET_MOUNT}/s"],
             user=f"{image.NOBODY}:{image.NOBODY}",
             working_dir="/tmp",  # noqa: S108
             hostname="box",
-            environment=container.environment(spec),
+            environment=container.environment(spec, what.environment),
             network_disabled=True,
             labels=labels(spec.wall_seconds),
             host_config=container.host_config(
                 self._engine.client,
                 spec,
-                [*self._maker.binds, f"{self._folder}:{image.SOCKET_MOUNT}:ro"],
+                [*what.binds_of(spec), f"{self._folder}:{image.SOCKET_MOUNT}:ro"],
                 self._maker.runtime,
             ),
         )  # fmt: skip
@@ -118,7 +113,7 @@ class DockerBox:
         raise BoxUnavailable(
             f"the program {self._spec.program} in the box did not connect{how}"
             + (f"; it said: {said}" if said else ""),
-            runtime.connect_hint(self._maker.runtime),
+            self._maker.toolchain.connect_hint(self._maker.runtime),
         )
 
     # The box's thread
@@ -230,7 +225,7 @@ class DockerBoxes:
 
     def __init__(self) -> None:
         self.engine = engine()
-        if not image.has_image(self.engine):
+        if not chosen_image() and not image.has_image(self.engine):
             raise BoxUnavailable(
                 f"the engine has no image {image.image_tag()}", "Make it: grader sandbox build --from-host"
             )
@@ -238,27 +233,16 @@ class DockerBoxes:
         self.runtime = runtime.chosen_runtime()
         runtime.check_known(self.runtime, facts)
         gpu_access.check_access(gpu_access.chosen_access(), facts)
-        self.about = facts.sentence(self.runtime)
         self.root = make_folder("docker")
         if facts.remaps_users:
             # What mounts a box is then an ordinary user. Each folder below has a name that nobody can guess.
             self.root.chmod(0o711)
-        self.binds = [f"{RUNNER}:{image.RUNNER_MOUNT}:ro", *self._toolchain()]
+        self.toolchain = find_toolchain(self.engine, self.root)
+        self.about = facts.sentence(self.runtime) + self.toolchain.about
         self.remover = Remover(self.engine)
         self.alive: set[DockerBox] = set()
         self._pid = os.getpid()
         atexit.register(self.close)
-
-    def _toolchain(self) -> list[str]:
-        what = image.layout()
-        binds = [f"{path}:{path}:ro" for path in what.bound]
-        for number, folder in enumerate(what.masked):
-            empty = self.root / f"mask{number}"
-            empty.mkdir(mode=0o755)
-            for inner in what.below(folder):
-                (empty / inner).mkdir(parents=True, mode=0o755)
-            binds.append(f"{empty}:{folder}:ro")
-        return binds
 
     def start(self, spec: BoxSpec) -> DockerBox:
         runtime.check_fits(self.runtime, spec)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import socket
+import tarfile
 import threading
 import time
 from collections.abc import Iterator
@@ -76,6 +78,24 @@ class Engine:
             except docker.errors.ImageNotFound:
                 return False
         return True
+
+    def image_config(self, name: str) -> tuple[str, dict[str, Any]]:
+        """Number and settings of the image. Raises BoxUnavailable where the engine has none of this name."""
+        with _engine_errors(f"find the image {name}"):
+            found = self.client.inspect_image(name)
+        return str(found["Id"]), dict(found["Config"] or {})
+
+    def read_file(self, image: str, path: str) -> bytes:
+        """A file of the image. Raises BoxUnavailable where it has none there."""
+        with _engine_errors(f"read {path} of the image {image}"):
+            made = str(self.client.create_container(image, command=["true"], network_disabled=True)["Id"])
+            try:
+                chunks, _ = self.client.get_archive(made, path)
+                with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as tar:
+                    file = tar.extractfile(tar.getmembers()[0])
+                    return file.read() if file else b""
+            finally:
+                self.client.remove_container(made, force=True)
 
     def import_image(self, tar: bytes, repository: str, tag: str) -> None:
         with _engine_errors("take the image"):

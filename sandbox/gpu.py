@@ -80,6 +80,14 @@ def driver_folders() -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(folder.resolve()) for folder in folders))
 
 
+@functools.cache
+def driver_files() -> tuple[Path, ...]:
+    """The driver's own libraries among whatever else lies in those folders; links as they are named, once each."""
+    patterns = ("libcuda.so*", "libcudadebugger.so*", "libnvidia-*.so*")
+    found = (path for folder in driver_folders() for name in patterns for path in Path(folder).glob(name))
+    return tuple({path.name: path for path in sorted(found)}.values())
+
+
 def _linker_paths() -> list[Path]:
     """Where the dynamic linker's cache has the driver's library."""
     try:

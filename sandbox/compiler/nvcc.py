@@ -24,6 +24,7 @@ from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
 from grader.sandbox.compiler.log import clean_log
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
 from grader.sandbox.cores import background_cores
+from grader.sandbox.toolchain import chosen_image
 from grader.sandbox.toolkit import cuda_home, nvcc_version
 
 # Log and resource lines as JSON: every character may become six.
@@ -134,7 +135,7 @@ def compile_cuda(
         return replace(known, seconds=time.monotonic() - started)
     box = boxes.start(compile_spec())
     try:
-        made = _Compilation(box, request, str(home / "bin" / "nvcc"), interrupt).run()
+        made = _Compilation(box, request, _compiler(home), interrupt).run()
     finally:
         box.kill()
     result = CompileResult(
@@ -143,6 +144,11 @@ def compile_cuda(
     if result.ok:
         cache.put(key, result)
     return result
+
+
+def _compiler(home: Path) -> str:
+    """nvcc as the box finds it: an image may have it elsewhere, and then on its path."""
+    return "nvcc" if chosen_image() else str(home / "bin" / "nvcc")
 
 
 def compile_spec() -> BoxSpec:
@@ -155,13 +161,13 @@ def compile_spec() -> BoxSpec:
         wall_seconds=_wall_seconds() + limits.BOX_START_SECONDS,
         background=True,
         cores=background_cores(),
+        compute_libraries=False,  # a source could take one into itself
     )
 
 
 def _wall_seconds() -> float:
     return limits.COMPILE_PATIENCE * limits.COMPILE_SECONDS
 
-        compute_libraries=False,  # a source could take one into itself
 
 @dataclass(frozen=True)
 class _Made:

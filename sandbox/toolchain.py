@@ -1,0 +1,136 @@
+"""What a Docker box starts from: empty folders with the host's own bound over them (``image``), or an image that has
+Python, torch and compilers in it, which ``GRADER_BOX_IMAGE`` names.
+
+The second is for workers that are containers themselves: the engine binds folders of its host, and what lies in a
+worker's container it does not know. The one folder that both must see is the one for temporary files (``TMPDIR``): a
+folder of the host, mounted into the worker's container at the same place.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.errors import BoxUnavailable
+from grader.sandbox import compute_libraries, image
+from grader.sandbox.box import BoxSpec
+from grader.sandbox.docker_engine import Engine
+from grader.sandbox.gpu import driver_files
+from grader.sandbox.gpu_access import NODES, chosen_access
+from grader.sandbox.runtime import connect_hint
+from grader.sandbox.toolkit import nvcc_version
+
+IMAGE_VARIABLE = "GRADER_BOX_IMAGE"
+
+RUNNER = Path(__file__).resolve().parent / "runner"
+# What an image says of itself: the paths of its libraries of ready-made kernels, one in a line.
+LIST = "/images/compute_libraries.txt"
+# Where the driver's libraries lie in a box whose image has none: a driver belongs to its host.
+DRIVER_MOUNT = "/driver"
+# What of an image's own settings a box gets. Whatever else it sets could be meant for anything.
+_TAKEN = ("PATH", "CUDA_HOME", "LD_LIBRARY_PATH")
+# Each would start something, or be written to, that we do not know of.
+_REFUSED = ("Entrypoint", "Volumes", "Healthcheck")
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """``image`` as the engine knows it; ``binds`` are in every box. ``environment`` and ``compute_libraries``: those of
+    an image; None: the host's own."""
+
+    image: str
+    python: str
+    binds: tuple[str, ...]
+    environment: Mapping[str, str] | None = None
+    about: str = ""
+    compute_libraries: tuple[str, ...] | None = None
+
+    def connect_hint(self, runtime: str) -> str:
+        """What to mend where a box was started and did not connect."""
+        if self.environment is None:
+            return connect_hint(runtime)
+        return (
+            f"Does the engine see the same {tempfile.gettempdir()} as this worker? It must be a folder of the "
+            "engine's host, mounted here at the same place and named by TMPDIR."
+        )
+
+    def binds_of(self, spec: BoxSpec) -> list[str]:
+        """Those of the box of ``spec``. Libraries that it shall not see lie hidden, and an image lacks the driver: its
+        files are bound one by one."""
+        binds = [*self.binds]
+        if not spec.compute_libraries:
+            # The host's are looked up when they are first asked for: it is a long walk.
+            own = self.compute_libraries
+            hidden = compute_libraries.found(image.layout().bound) if own is None else own
+            binds += [f"/dev/null:{path}:ro" for path in hidden]
+        if self.environment is not None and spec.gpu is not None and chosen_access() == NODES:
+            binds += [f"{path}:{DRIVER_MOUNT}/{path.name}:ro" for path in driver_files()]
+        return binds
+
+
+def chosen_image() -> str:
+    """Empty: boxes see the host's own toolchain."""
+    return os.environ.get(IMAGE_VARIABLE, "")
+
+
+def find_toolchain(engine: Engine, root: Path) -> Toolchain:
+    """The one that the settings name; what of it must lie in files of ours is put below ``root``.
+
+    Raises BoxUnavailable where the engine lacks the image, or it does not fit this worker.
+    """
+    return _of_image(engine, chosen_image(), root) if chosen_image() else _of_host(root)
+
+
+def _of_host(root: Path) -> Toolchain:
+    what = image.layout()
+    binds = [f"{RUNNER}:{image.RUNNER_MOUNT}:ro", *(f"{path}:{path}:ro" for path in what.bound)]
+    for number, folder in enumerate(what.masked):
+        empty = root / f"mask{number}"
+        empty.mkdir(mode=0o755)
+        for inner in what.below(folder):
+            (empty / inner).mkdir(parents=True, mode=0o755)
+        binds.append(f"{empty}:{folder}:ro")
+    return Toolchain(image.image_tag(), sys.executable, tuple(binds))
+
+
+def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
+    number, config = engine.image_config(name)
+    if unfit := [key for key in _REFUSED if config.get(key)]:
+        raise BoxUnavailable(
+            f"no box can start from the image {name}: it sets {', '.join(unfit)}",
+            "Build it by our Dockerfile's target `box`.",
+        )
+    own = dict(pair.partition("=")[::2] for pair in config.get("Env") or [])
+    _check_version(name, own.get("CUDA_VERSION", ""))
+    runner = root / "runner"
+    # The runner belongs to the worker's version, so it comes from there and not from the image.
+    shutil.copytree(RUNNER, runner, ignore=shutil.ignore_patterns("__pycache__"))
+    runner.chmod(0o755)
+    environment = {key: own[key] for key in _TAKEN if key in own}
+    environment["LD_LIBRARY_PATH"] = ":".join(
+        text for text in (DRIVER_MOUNT, own.get("LD_LIBRARY_PATH")) if text
+    )
+    # By its number: a name may come to mean another image while we run.
+    return Toolchain(
+        number,
+        "python3",
+        (f"{runner}:{image.RUNNER_MOUNT}:ro",),
+        environment,
+        f", image {number.removeprefix('sha256:')[:12]}",
+        tuple(engine.read_file(number, LIST).decode().splitlines()),
+    )
+
+
+def _check_version(name: str, built_with: str) -> None:
+    """A library is kept under the version of this worker's compiler, so the box's must be the same."""
+    own = nvcc_version()
+    if own and built_with and own != built_with:
+        raise BoxUnavailable(
+            f"the image {name} has nvcc {built_with}, this worker {own}",
+            "Build both images from one version of the Dockerfile.",
+        )

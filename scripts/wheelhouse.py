@@ -1,0 +1,126 @@
+"""What the images install: ``--pin`` writes ``images/*.txt`` from what is installed here (and tested); without it, the
+wheels that those name are collected into a folder, for builds that reach no package index. See docs/deploying.md.
+
+Collect with the Python version that the base image has: Debian 12's is 3.11.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES = ROOT / "images"
+HEADER = "# Written by `scripts/wheelhouse.py --pin` from an environment that was tested.\n"
+# Which build of torch: named where an image is built. The CPU's is a tenth of the other.
+TORCH = "2.13.0+cpu"
+# Of the extra ``judge``: what a submission may import. The rest of it talks to the engine.
+IN_A_BOX = ("numpy", "torch", "triton")
+# The compiler's parts, without the libraries that torch's CUDA build brings.
+CUDA = ("cccl", "crt", "cuxxfilt", "nvcc", "runtime")
+# redis wants it of Pythons before 3.11.3. Debian 12's is one; the Python that collects wheels may be a later one.
+ALSO = "async-timeout>=4.0.3"
+
+
+def wanted() -> dict[str, list[str]]:
+    """What each file of pins is for, as ``pyproject.toml`` has it.
+
+    ``toolchain`` is what untrusted code sees (and the judge, too), ``platform`` everything else that web and worker
+    need, ``build`` what our own wheel is made with.
+    """
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project = table["project"]
+    extras = project["optional-dependencies"]
+    in_a_box = [it for it in extras["judge"] if Requirement(it).name in IN_A_BOX]
+    others = [it for it in extras["judge"] if it not in in_a_box]
+    cuda = [*(f"nvidia-cuda-{part}" for part in CUDA), "nvidia-nvvm"]
+    return {
+        "toolchain": [*in_a_box, *extras["cu13"], *cuda],
+        "platform": [*project["dependencies"], *extras["server"], *extras["postgres"], *others, ALSO],
+        "build": table["build-system"]["requires"],
+    }
+
+
+def plain(name: str) -> str:
+    """The spelling of a distribution's name that all its spellings share."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(part: str) -> dict[str, str]:
+    """Versions by name, as ``images/<part>.txt`` has them."""
+    lines = (IMAGES / f"{part}.txt").read_text().splitlines()
+    return dict(line.split("==") for line in lines if "==" in line)
+
+
+def _closure(names: list[str]) -> Iterator[Distribution]:
+    """What is installed here of these requirements and of all that they need."""
+    waiting = [it for it in map(Requirement, names) if not it.marker or it.marker.evaluate()]
+    seen = set()
+    while waiting:
+        one = waiting.pop()
+        for extra in ("", *one.extras):
+            if (plain(one.name), extra) in seen:
+                continue
+            seen.add((plain(one.name), extra))
+            try:
+                found = distribution(one.name)
+            except PackageNotFoundError:  # the compiler's parts and the GPU's bindings: pinned by hand
+                continue
+            yield found
+            needs = [Requirement(text) for text in found.requires or []]
+            waiting += [it for it in needs if not it.marker or it.marker.evaluate({"extra": extra})]
+
+
+def pin(part: str, requirements: list[str]) -> None:
+    """Write the pins. A line whose package is not installed here stays as it is."""
+    kept = {name: it for name, it in pins(part).items() if not _installed(name)}
+    here = {plain(it.metadata["Name"]): it.version for it in _closure(requirements)}
+    lines = (f"{name}=={it}\n" for name, it in sorted({**kept, **here}.items()) if name != "torch")
+    (IMAGES / f"{part}.txt").write_text(HEADER + "".join(lines))
+
+
+def _installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def fetch(part: str, folder: Path, torch: str) -> None:
+    """Wheels of ``part``; what the index has as source only is built here."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [
+        "--requirement",
+        str(IMAGES / f"{part}.txt"),
+        *([f"torch=={torch}"] if part == "toolchain" else []),
+    ]
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*command, "--wheel-dir", str(folder), *names], check=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, help="where the wheels go")
+    parser.add_argument("--pin", action="store_true", help="write images/*.txt instead")
+    parser.add_argument("--torch", default=TORCH, help=f"which build (default: {TORCH})")
+    chosen = parser.parse_args()
+    if not chosen.pin and chosen.folder is None:
+        parser.error("name a folder for the wheels, or --pin")
+    for part, requirements in wanted().items():
+        if chosen.pin:
+            pin(part, requirements)
+        else:
+            fetch(part, chosen.folder, chosen.torch)
+
+
+if __name__ == "__main__":
+    main()
