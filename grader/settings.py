@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -37,7 +38,9 @@ class Settings(BaseSettings):
     challenges: Path | None = Field(
         default=None, description="a course folder with challenges/ and reference/"
     )
-    box: Literal["auto", "docker", "local"] = Field(default="auto", description="what submissions run in")
+    box: Literal["auto", "docker", "bubblewrap", "local"] = Field(
+        default="auto", description="what submissions run in"
+    )
     runtime: str = Field(default="runc", description="what the Docker engine runs a box with: runc or runsc")
     gpu_access: str = Field(default="nodes", description="how a Docker box gets its GPU: nodes or cdi")
     host: str = Field(default="127.0.0.1", description="address the web listens on")
@@ -91,10 +94,16 @@ class Settings(BaseSettings):
 
     # Queues and quotas.
     waiting_per_user: int = Field(
-        default=limits.WAITING_PER_USER, ge=1, le=1000, description="submissions of one user that wait or run at once"
+        default=limits.WAITING_PER_USER,
+        ge=1,
+        le=1000,
+        description="submissions of one user that wait or run at once",
     )
     quota: int = Field(
-        default=limits.QUOTA, ge=1, le=1_000_000, description="submissions of one user for one challenge in a window"
+        default=limits.QUOTA,
+        ge=1,
+        le=1_000_000,
+        description="submissions of one user for one challenge in a window",
     )
     quota_hours: float = Field(
         default=limits.QUOTA_HOURS, gt=0, le=24 * 366, description="how long that window is"
@@ -209,11 +218,15 @@ class Settings(BaseSettings):
         folder = self.data_dir / "secrets"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / name
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return bytes.fromhex(path.read_text().strip())
-        with os.fdopen(descriptor, "w") as file:
-            value = secrets.token_bytes(32)
-            file.write(value.hex())
-        return value
+        if not path.exists():
+            # It is there whole or not at all: a process that dies here, or a full disk, must not leave an empty secret,
+            # which anybody knows; and of two that make it at once, the second takes the first one's.
+            partial = path.with_name(f".{name}.{os.getpid()}.{secrets.token_hex(4)}")
+            try:
+                with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                    file.write(secrets.token_bytes(32).hex())
+                with suppress(FileExistsError):
+                    path.hardlink_to(partial)
+            finally:
+                partial.unlink(missing_ok=True)
+        return bytes.fromhex(path.read_text().strip())

@@ -50,7 +50,7 @@ class Child:
         self.lines = Lines(connection)
         self.submission = ""
         self.device = make_device(device, gpu)
-        maker = make_boxes(box_kind)
+        self.maker = maker = make_boxes(box_kind)
         maker.reap()
         # A control costs one more start per submission; keeping one ahead hides it.
         self.controls = SpareBoxes(maker, self._spec(Purpose.CONTROL), min(spare_boxes, 1))
@@ -83,6 +83,8 @@ class Child:
             self._refill()
         elif "probe" in message:
             self._answer(self._probe)
+        elif "box" in message:
+            self._answer(self._try_box)
         elif "calibrate" in message:
             self._answer(self._calibrate)
 
@@ -104,6 +106,11 @@ class Child:
         """Use the device as every round does: a broken one fails or hangs here."""
         self.device.before_round()
         return {"healthy": True}
+
+    def _try_box(self) -> dict[str, Any]:
+        """A fresh one: a spare was started when all was well."""
+        self.maker.start(self._spec(Purpose.RUN)).kill()
+        return {"box": True}
 
     def _calibrate(self) -> dict[str, Any]:
         self.device.use_ceilings({})

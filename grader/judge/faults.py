@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass
 
 from grader.challenge.cases import Case
 from grader.judge.channel import BoxGone, BoxSilent, ChannelError
 from grader.judge.messages import Failure
 from grader.judge.remote import Remote
-from grader.sandbox.box import EndReason
+from grader.sandbox.box import BoxEnd, EndReason
 from grader.schemas.report import CaseVerdict, Mismatch
 
 
@@ -35,6 +36,14 @@ _BY_END = {
     ),
 }
 
+# What operators, service managers and kernels end processes with.
+_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM)
+
+
+class BoxKilled(Exception):
+    """A box was ended, and not by its judge: whether by its submission cannot be told."""
+
+
 _ENDED_ITSELF = "Return from solve; do not end the process."
 _CRASHED = "A read or write outside an array does this: check masks, offsets and grid."
 
@@ -51,6 +60,8 @@ def of_broken_channel(remote: Remote, error: ChannelError, doing: str, seconds: 
             "Look for a loop that never ends, or far more work than the sizes need.",
         )
     end = remote.end() if isinstance(error, BoxGone) else remote.box.end()
+    if end is not None and remote.forgives and _is_from_outside(end):
+        raise BoxKilled(end.sentence()) from error
     if end is None:
         return Finding(
             CaseVerdict.RUNTIME_ERROR, f"It broke the connection to the judge while {doing}: {error}."
@@ -59,6 +70,12 @@ def of_broken_channel(remote: Remote, error: ChannelError, doing: str, seconds: 
         return _BY_END[end.reason]
     hint = _CRASHED if end.reason is EndReason.SIGNALLED else _ENDED_ITSELF
     return Finding(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", hint)
+
+
+def _is_from_outside(end: BoxEnd) -> bool:
+    return end.reason is EndReason.KILLED or (
+        end.reason is EndReason.SIGNALLED and end.signal in _FROM_OUTSIDE
+    )
 
 
 def of_exception(failure: Failure, doing: str) -> Finding:

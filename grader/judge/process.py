@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from grader import limits
-from grader.errors import JudgeFailure
+from grader.errors import BoxUnavailable, GraderError, JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
 
 # Importing torch on a cold disk, and starting the first box.
@@ -23,6 +23,8 @@ _CANCEL_SECONDS = 15.0
 _POLL_SECONDS = 0.25
 # A probe makes the device do some milliseconds of work; a device that takes as long as this hangs.
 _PROBE_SECONDS = 60.0
+# Starting and ending a box, on a host that does little else.
+_BOX_SECONDS = limits.BOX_START_SECONDS + 30.0
 # Calibrating takes some seconds, most of them for kernels that are compiled once.
 _CALIBRATE_SECONDS = 300.0
 # A killed child that is still there waits in the kernel for a device that hangs: nobody can end it.
@@ -62,6 +64,12 @@ class Lines:
         message: dict[str, Any] = json.loads(self._pending[:length])
         del self._pending[: length + 1]
         return message
+
+
+def _failure(told: dict[str, str]) -> GraderError:
+    """The error that the child told of."""
+    kind = BoxUnavailable if told.get("code") == BoxUnavailable.code else JudgeFailure
+    return kind(told["message"], told["hint"])
 
 
 class JudgeProcess:
@@ -112,6 +120,11 @@ class JudgeProcess:
         self._end_child()
         self._ask("probe", _PROBE_SECONDS)
 
+    def try_box(self) -> None:
+        """Have the child start a box and end it. Raises BoxUnavailable where it cannot, JudgeFailure where there is not
+        even a child."""
+        self._ask("box", _BOX_SECONDS)
+
     def calibrate(self) -> dict[str, float]:
         """Measure the device's ceilings, see ``Device.ceilings``. Raises JudgeFailure."""
         return {
@@ -132,7 +145,7 @@ class JudgeProcess:
             self._end_child()
             raise JudgeFailure(f"the judge process did not end its {what} within {seconds:g} s")
         if "failure" in answer:
-            raise JudgeFailure(answer["failure"]["message"], answer["failure"]["hint"])
+            raise _failure(answer["failure"])
         return answer
 
     def run(
@@ -168,7 +181,7 @@ class JudgeProcess:
                 if "cancelled" in message:
                     raise Cancelled
                 if "failure" in message:
-                    raise JudgeFailure(message["failure"]["message"], message["failure"]["hint"])
+                    raise _failure(message["failure"])
                 on_progress(Progress.model_validate(message["progress"]))
             if asked_to_stop is None and cancelled():
                 lines.send({"cancel": submission})
@@ -206,7 +219,7 @@ class JudgeProcess:
             raise JudgeFailure(f"the judge process was not ready after {_READY_SECONDS:g} s")
         if "failure" in ready:
             self._end_child()
-            raise JudgeFailure(ready["failure"]["message"], ready["failure"]["hint"])
+            raise _failure(ready["failure"])
         self._ready = ready["ready"]
 
     def _end_child(self) -> int | None:

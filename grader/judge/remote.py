@@ -68,10 +68,15 @@ class Ungated(Exception):
 
 
 class Remote:
-    """One box and the runner inside it."""
+    """One box and the runner inside it. ``forgives``: where it is killed from outside, nothing is said of its
+    submission, and ``grader.judge.faults.BoxKilled`` is raised.
+    """
 
-    def __init__(self, box: Box, device: Device, interrupt: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, box: Box, device: Device, interrupt: Callable[[], None] = lambda: None, forgives: bool = False
+    ) -> None:
         self.box = box
+        self.forgives = forgives
         self.environment: dict[str, str] = {}
         self._device = device
         self._channel = Channel(box.connection, interrupt)

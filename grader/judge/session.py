@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import structlog
+
+from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.model import Workload
 from grader.errors import JudgeFailure, LanguageNotServed
@@ -16,6 +19,7 @@ from grader.judge.compilation import compile_error, request_of, result_of
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
 from grader.judge.environment import judge_environment
+from grader.judge.faults import BoxKilled
 from grader.judge.job import Outcome, Progress
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.remote import Remote
@@ -29,6 +33,8 @@ from grader.sandbox.compiler.nvcc import CompileResult, compile_cuda
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import CaseReport, Language, Report, Verdict, WorkloadReport
 from grader.schemas.submission import ProgressView, State
+
+log = structlog.get_logger(__name__)
 
 Baselines = dict[str, dict[str, float]]
 
@@ -65,7 +71,7 @@ class Session:
         tune()
         began = time.perf_counter()
         try:
-            outcome = self._judge()
+            outcome = self._judge_through_kills()
         except LoadFailed as failed:
             report = self._report(failed.verdict, detail=failed.detail, hint=failed.hint, log=failed.log)
             outcome = Outcome(report=report)
@@ -74,6 +80,17 @@ class Session:
         self.spent["total"] = time.perf_counter() - began
         spent = {name: round(seconds, 4) for name, seconds in self.spent.items()}
         return outcome.model_copy(update={"report": outcome.report.model_copy(update={"breakdown_s": spent})})
+
+    def _judge_through_kills(self) -> Outcome:
+        """What ends a box from outside must not decide: it is judged anew."""
+        for left in reversed(range(limits.KILLED_BOXES + 1)):
+            self._launcher.forgives = left > 0
+            try:
+                return self._judge()
+            except BoxKilled as killed:
+                log.warning("box_killed", how=str(killed))
+                self._launcher.close()
+        raise AssertionError("the last is not forgiven")
 
     def _judge(self) -> Outcome:
         log = ""

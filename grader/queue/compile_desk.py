@@ -11,17 +11,18 @@ from typing import Protocol
 import structlog
 
 from grader import metrics
+from grader.errors import BoxUnavailable
 from grader.judge.boards import CPU, CPU_ARCHITECTURE
 from grader.judge.compilation import artefact_of, compile_error, request_of
 from grader.judge.environment import machine_environment
 from grader.judge.process import Cancelled
+from grader.queue.footing import Footing
 from grader.queue.hands import Hands, check_version, words
 from grader.queue.heart import Grip, Heart
 from grader.queue.tickets import run_queue
 from grader.records import artefacts, claims, gpus, leases
 from grader.records.claims import Claim
-from grader.records.engine import writing
-from grader.records.models import utcnow
+from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda, compile_spec
 from grader.sandbox.pool import SpareBoxes
@@ -39,6 +40,9 @@ class Compiler(Protocol):
 
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult: ...
 
+    def try_box(self) -> None:
+        """Start a box and end it. Raises BoxUnavailable where this host cannot."""
+
     def close(self) -> None:
         """Let go of everything that is held ready."""
 
@@ -47,6 +51,7 @@ class BoxCompiler:
     """nvcc in a box of its own for each source; up to ``spares`` boxes are started ahead of need."""
 
     def __init__(self, boxes: BoxMaker, spares: int) -> None:
+        self._maker = boxes
         self._boxes = SpareBoxes(boxes, compile_spec(), spares)
         self._boxes.refill()
 
@@ -55,6 +60,9 @@ class BoxCompiler:
             return compile_cuda(WatchedBoxes(self._boxes, metrics.box_started), request, interrupt)
         finally:
             self._boxes.refill()
+
+    def try_box(self) -> None:
+        self._maker.start(compile_spec()).kill()
 
     def close(self) -> None:
         self._boxes.close()
@@ -72,6 +80,7 @@ class CompileDesk:
         self._name = name
         self._stopping = stopping
         self._hands = Hands(platform, stopping)
+        self._footing = Footing(compiler)
 
     def serve_one(self) -> bool:
         """Claim the next submission that is to be compiled, of any board whose GPUs are known; False where there is
@@ -82,7 +91,7 @@ class CompileDesk:
         with writing(self._platform.sessions) as session:
             architectures = {CPU: CPU_ARCHITECTURE, **gpus.architectures(session)}
             held = claims.claim_to_compile(
-                session, architectures, self._name, utcnow(), self._platform.settings.lease_s
+                session, architectures, self._name, clock(session), self._platform.settings.lease_s
             )
         if held is None:
             return False
@@ -92,6 +101,7 @@ class CompileDesk:
         ):
             log.info("compiling", device=held.device, architecture=architectures[held.device])
             self._serve(held, grip, architectures[held.device])
+        self._footing.wait(self._stopping)
         return True
 
     def _serve(self, held: Claim, grip: Grip, architecture: str) -> None:
@@ -99,6 +109,15 @@ class CompileDesk:
             self._compile(held, grip, architecture)
         except Cancelled:
             self._hands.let_go(held)
+        except BoxUnavailable as error:
+            log.exception("compiling_failed")
+            if not self._stopping.is_set() and (why := self._footing.lost(alone=True)):
+                self._hands.let_go(held, why)
+            else:
+                self._hands.fail(held, words(error), None)
+        except AWAY as error:
+            log.warning("database_away", error=type(error).__name__)
+            self._hands.let_go(held, "The database was away.")
         except Exception as error:
             # Any error at all: a submission that stays unfinished for ever is the worst we can do.
             log.exception("compiling_failed")
@@ -110,7 +129,7 @@ class CompileDesk:
         check_version(held, served.version)
         request = request_of(challenge, held.source, architecture)
         key = request.key()
-        if self._hands.write(lambda session: artefacts.use(session, key, utcnow())):
+        if self._hands.write(lambda session: artefacts.use(session, key, clock(session))):
             self._hand_on(held, key)
             return
         nvcc = ProgressView(total=1, label="nvcc")
@@ -118,7 +137,7 @@ class CompileDesk:
         result = self._compiler.compile(request, lambda: self._ask(grip))
         if result.ok:
             artefact = artefact_of(request, result)
-            self._hands.write(lambda session: artefacts.store(session, artefact, utcnow()))
+            self._hands.write(lambda session: artefacts.store(session, artefact, clock(session)))
             self._hand_on(held, key)
             return
         cases = len(challenge.cases) + len(challenge.hidden_cases)

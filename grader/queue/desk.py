@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
 from grader.judge.process import Cancelled
+from grader.queue.footing import Footing
 from grader.queue.hands import Hands, check_version, words
 from grader.queue.heart import Grip, Heart
 from grader.queue.judge import Judge
@@ -23,8 +24,7 @@ from grader.queue.tickets import COMPILE, run_queue
 from grader.records import artefacts, baselines, claims, leases, workers
 from grader.records.baselines import Bench
 from grader.records.claims import Claim
-from grader.records.engine import writing
-from grader.records.models import utcnow
+from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
 from grader.schemas.report import Language, Report, Verdict
@@ -63,6 +63,7 @@ class Desk:
         self._stopping = stopping
         self._station = station
         self._hands = Hands(platform, stopping)
+        self._footing = Footing(judge)
 
     def serve_one(self) -> bool:
         """Claim the next submission of this worker's device and bring it to an end; False where nothing
@@ -79,13 +80,15 @@ class Desk:
         ):
             log.info("judging", language=held.language.value, device=held.device)
             self._serve(held, grip)
+        self._footing.wait(self._stopping)
         return True
 
     def _claim(self) -> Claim | None:
-        settings, now, toolkit = self._platform.settings, utcnow(), nvcc_version()
+        settings, toolkit = self._platform.settings, nvcc_version()
         device = settings.device
         returned: list[int] = []
         with writing(self._platform.sessions) as session:
+            now = clock(session)
             compiling = workers.compiling(session, now, settings.lease_s)
             # With nobody who only compiles, a queue that never empties would hold up for ever what is not compiled.
             alone = toolkit is not None and all(worker.device for worker in compiling)
@@ -122,6 +125,9 @@ class Desk:
         except (JudgeFailure, BoxUnavailable) as error:
             log.exception("judge_failed")
             self._judge_failed(held, words(error), None)
+        except AWAY as error:
+            log.warning("database_away", error=type(error).__name__)
+            self._hands.let_go(held, "The database was away.")
         except Exception as error:
             # Any error at all: a submission that stays unfinished for ever is the worst a judge can do.
             log.exception("judge_failed")
@@ -174,8 +180,12 @@ class Desk:
         return grip.cancel_requested or grip.lost or self._stopping.is_set()
 
     def _judge_failed(self, held: Claim, error: str, report: Report | None) -> None:
-        """A failure that may be the GPU's. Where it is, another worker judges this, and it costs no try."""
-        if self._station is not None and not self._stopping.is_set() and self._station.went_wrong():
+        """A failure that may be this host's or its GPU's. Where it is, another worker judges this, or this one later,
+        and it costs no try.
+        """
+        if not self._stopping.is_set() and (why := self._footing.lost(alone=self._station is None)):
+            self._hands.let_go(held, why)
+        elif self._station is not None and not self._stopping.is_set() and self._station.went_wrong():
             self._hands.let_go(held)
         else:
             self._hands.fail(held, error, report)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from itertools import chain, repeat
 from typing import TypeVar
 
 import structlog
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from grader import metrics
@@ -19,8 +19,7 @@ from grader.errors import ChallengeChanged, GraderError
 from grader.queue.tickets import first_queue
 from grader.records import leases
 from grader.records.claims import Claim
-from grader.records.engine import writing
-from grader.records.models import utcnow
+from grader.records.engine import AWAY, clock, writing
 from grader.schemas.report import Report
 from grader.schemas.submission import State
 from grader.service import versions
@@ -30,8 +29,11 @@ from grader.service.versions import Served
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
-# A verdict must not be lost to a database that is away for a moment.
+# A verdict must not be lost to a database that is away: nobody else can take the submission meanwhile either, and if
+# somebody did at last, its fence drops the verdict. A worker that was asked to end makes only the first tries.
 _WRITE_PAUSES_S = (0.2, 1.0, 3.0)
+# No failover or restart takes as long; it is what the database answers to this very write, then.
+_WRITE_SECONDS = 600.0
 
 
 class Hands:
@@ -50,16 +52,20 @@ class Hands:
         def store(session: Session) -> bool:
             # In one transaction: from the first verdict on nothing takes the place of what was judged by.
             versions.check_unchanged(session, served)
-            return leases.finish(session, held, report, utcnow())
+            return leases.finish(session, held, report, clock(session))
 
         stored = self.write(store)
         if stored:
             metrics.judged(report)
         log.info("judged" if stored else "late_result_dropped", verdict=report.verdict.value)
 
-    def let_go(self, held: Claim) -> None:
-        """Its end was asked for: it was cancelled by its user, or this worker stops, or the lease was lost."""
-        state = self.write(lambda session: leases.give_back(session, held.id, held.attempt, utcnow()))
+    def let_go(self, held: Claim, why: str = "") -> None:
+        """Its end was asked for: it was cancelled by its user, or this worker stops, or the lease was lost. Or,
+        ``why``, this worker can judge nothing just now.
+        """
+        state = self.write(
+            lambda session: leases.give_back(session, held.id, held.attempt, clock(session), error=why)
+        )
         log.info("let_go", state=state.value if state else "lost")
         self._back_in_queue(held, state)
 
@@ -74,7 +80,7 @@ class Hands:
         cap = self._platform.settings.attempts
         state = self.write(
             lambda session: leases.give_back(
-                session, held.id, held.attempt, utcnow(), error=error, cap=cap, report=report
+                session, held.id, held.attempt, clock(session), error=error, cap=cap, report=report
             )
         )
         metrics.failed(held.device)
@@ -88,15 +94,18 @@ class Hands:
 
     def write(self, change: Callable[[Session], T]) -> T:
         """Make a change in a transaction, again and again where the database is away."""
-        for pause in _WRITE_PAUSES_S:
+        ends = time.monotonic() + _WRITE_SECONDS
+        for tries, pause in enumerate(chain(_WRITE_PAUSES_S, repeat(_WRITE_PAUSES_S[-1])), 1):
             try:
                 with writing(self._platform.sessions) as session:
                     return change(session)
-            except OperationalError as error:
+            except AWAY as error:
+                hurried = self._stopping.is_set() and tries > len(_WRITE_PAUSES_S)
+                if hurried or time.monotonic() > ends:
+                    raise
                 log.warning("write_tried_again", error=type(error).__name__)
                 time.sleep(pause)
-        with writing(self._platform.sessions) as session:
-            return change(session)
+        raise AssertionError("it is tried without end")
 
 
 def check_version(held: Claim, version: int) -> None:

@@ -29,6 +29,10 @@ class Judge(Protocol):
     def probe(self) -> None:
         """Begin anew and use the device. Raises JudgeFailure where it does not work."""
 
+    def try_box(self) -> None:
+        """Start a box and end it. Raises BoxUnavailable where this host cannot, JudgeFailure where the judge cannot
+        even begin."""
+
     def run(
         self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
     ) -> Outcome:

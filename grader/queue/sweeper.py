@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Protocol
 
 import structlog
 
 from grader.records import leases, workers
-from grader.records.engine import writing
-from grader.records.models import utcnow
+from grader.records.engine import clock, writing
+from grader.service import retention
 from grader.service.platform import Platform
 from grader.service.queues import issue_missing_tickets
+from grader.settings import Settings
 
 log = structlog.get_logger(__name__)
 
@@ -33,33 +36,79 @@ class Swept:
     tickets: int = 0
     dead_workers: int = 0
     boxes: int = 0
+    pruned: int = 0
 
 
-def sweep(platform: Platform, boxes: Reaper | None = None) -> Swept:
-    """One sweep. Any number of sweepers may run at once; a part that fails is logged and tried next time."""
+class Watch:
+    """Whether this process may say that a lease has run out.
+
+    Not while its worker may live and could not renew it: for a moment after the database was away or locked, this
+    process stood still (it was frozen, or its host asleep), or the clock was stepped. Nor just after the start, when
+    none of that is known.
+    """
+
+    # So long may a transaction or a beat be late on a busy host without meaning anything.
+    _late_s = 1.0
+
+    def __init__(self, settings: Settings) -> None:
+        self._moment_s = max(2 * settings.heartbeat_s, self._late_s)
+        self._gap_s = settings.sweep_s + self._moment_s
+        self._looked = time.monotonic()
+        self._offset: float | None = None
+        self.doubt()
+
+    def doubt(self) -> None:
+        self._trusts_from = time.monotonic() + self._moment_s
+
+    def look(self, now: datetime, took_s: float) -> bool:
+        """``now`` by the clock of the leases, which a transaction of ``took_s`` seconds has just read."""
+        moment = time.monotonic()
+        offset, gap = now.timestamp() - moment, moment - self._looked
+        stepped = self._offset is not None and abs(offset - self._offset) > self._late_s
+        self._offset, self._looked = offset, moment
+        if stepped or took_s > self._moment_s or gap > self._gap_s:
+            log.warning("leases_left_alone", stepped=stepped, waited_s=round(took_s, 1), gap_s=round(gap, 1))
+            self.doubt()
+        return moment >= self._trusts_from
+
+
+def sweep(platform: Platform, boxes: Reaper | None = None, watch: Watch | None = None) -> Swept:
+    """One sweep. Any number of sweepers may run at once; a part that fails is logged and tried next time. ``watch``:
+    when leases may be ended (always, where there is none).
+    """
     done = Swept(
-        reclaimed=_part(_reclaim, platform),
-        tickets=_part(issue_missing_tickets, platform),
-        dead_workers=_part(_mark_dead, platform),
-        boxes=_part(lambda _: boxes.reap() if boxes else 0, platform),
+        reclaimed=_part("leases", lambda: _reclaim(platform, watch)),
+        tickets=_part("tickets", lambda: issue_missing_tickets(platform)),
+        dead_workers=_part("workers", lambda: _mark_dead(platform)),
+        boxes=_part("boxes", lambda: boxes.reap() if boxes else 0),
+        pruned=_part("prune", lambda: retention.prune_now_and_then(platform)),
     )
     if done != Swept():
         log.info("swept", **done.__dict__)
     return done
 
 
-def _part(work: Callable[[Platform], int], platform: Platform) -> int:
+def _part(name: str, work: Callable[[], int]) -> int:
     try:
-        return work(platform)
+        return work()
     except Exception as error:  # one part that fails must not keep the others from their work
-        log.warning(
-            "sweep_part_failed", part=getattr(work, "__name__", "?"), error=f"{type(error).__name__}: {error}"
-        )
+        log.warning("sweep_part_failed", part=name, error=f"{type(error).__name__}: {error}")
         return 0
 
 
-def _reclaim(platform: Platform) -> int:
-    now, cap = utcnow(), platform.settings.attempts
+def _reclaim(platform: Platform, watch: Watch | None) -> int:
+    began, settings = time.monotonic(), platform.settings
+    try:
+        with writing(platform.sessions) as session:
+            now = clock(session)
+            leases.shorten(session, now + timedelta(seconds=settings.lease_s))
+    except Exception:
+        if watch is not None:
+            watch.doubt()
+        raise
+    if watch is not None and not watch.look(now, time.monotonic() - began):
+        return 0
+    cap = settings.attempts
     with platform.sessions() as session:
         found = leases.expired(session, now)
     reclaimed = 0
@@ -74,7 +123,7 @@ def _reclaim(platform: Platform) -> int:
 
 def _mark_dead(platform: Platform) -> int:
     with writing(platform.sessions) as session:
-        return workers.mark_dead(session, utcnow(), platform.settings.lease_s)
+        return workers.mark_dead(session, clock(session), platform.settings.lease_s)
 
 
 class Sweeper:
@@ -94,7 +143,8 @@ class Sweeper:
         self._thread.join()
 
     def _run(self) -> None:
+        watch = Watch(self._platform.settings)
         while True:
-            sweep(self._platform, self._boxes)
+            sweep(self._platform, self._boxes, watch)
             if self._stop.wait(self._platform.settings.sweep_s):
                 return

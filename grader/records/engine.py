@@ -6,10 +6,23 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Engine, Executable, create_engine, event, make_url
+from sqlalchemy import (
+    Connection,
+    CursorResult,
+    Engine,
+    Executable,
+    create_engine,
+    event,
+    func,
+    make_url,
+    select,
+)
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session, sessionmaker
 
 from grader.records.postgres import postgres_engine
@@ -20,6 +33,9 @@ _SWITCH_SECONDS = 0.005
 _WRITING = "grader_writing"
 
 Sessions = sessionmaker[Session]
+
+# The database is away, full, or locked for too long: nothing is wrong with what was asked of it.
+AWAY = (OperationalError, InterfaceError, PoolTimeout)
 
 
 def make_engine(url: str) -> Engine:
@@ -88,3 +104,14 @@ def changed(session: Session, statement: Executable) -> int:
     result = session.execute(statement)
     assert isinstance(result, CursorResult)
     return result.rowcount
+
+
+def clock(session: Session) -> datetime:
+    """The time that leases and heartbeats go by, in UTC: the server's, since hosts may differ by more than a lease;
+    with SQLite there is one host.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        # Of this moment, not of the transaction's begin: it may have waited for a lock.
+        now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
+        return now.astimezone(UTC)
+    return datetime.now(UTC)

@@ -48,6 +48,20 @@ def renew(session: Session, held: Claim, until: datetime) -> bool:
     return changed(session, statement) == 1
 
 
+def shorten(session: Session, longest: datetime) -> int:
+    """Let no lease run beyond ``longest``: one that was given before the clock was set back would hold for as much
+    longer. How many.
+    """
+    row = SubmissionRow
+    statement = (
+        update(row)
+        .where(row.state.in_(ACTIVE), row.lease_until > longest)
+        .values(lease_until=longest)
+        .execution_options(synchronize_session=False)
+    )
+    return changed(session, statement)
+
+
 @dataclass(frozen=True)
 class Standing:
     """What a worker must know of the submission it holds."""

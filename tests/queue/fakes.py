@@ -50,6 +50,7 @@ class FakeJudge:
         self.closed = False
         self.probes = 0
         self.trouble = ""  # what a probe finds
+        self.boxless = 0  # so many boxes are asked for in vain
 
     def warm_up(self) -> None:
         pass
@@ -58,6 +59,11 @@ class FakeJudge:
         self.probes += 1
         if self.trouble:
             raise JudgeFailure(self.trouble)
+
+    def try_box(self) -> None:
+        if self.boxless:
+            self.boxless -= 1
+            raise BoxUnavailable("The engine is away.")
 
     def run(
         self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
@@ -79,6 +85,7 @@ class FakeCompiler:
     def __init__(self, *acts: Callable[[Callable[[], None]], CompileResult]) -> None:
         self._acts = list(acts)
         self.requests: list[CompileRequest] = []
+        self.boxless = 0  # so many boxes are asked for in vain
         self.closed = False
 
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult:
@@ -86,6 +93,11 @@ class FakeCompiler:
         if self._acts:
             return self._acts.pop(0)(interrupt)
         return compiled()
+
+    def try_box(self) -> None:
+        if self.boxless:
+            self.boxless -= 1
+            raise BoxUnavailable("The engine is away.")
 
     def close(self) -> None:
         self.closed = True

@@ -1,0 +1,139 @@
+"""When a sweeper may say that a lease has run out."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import datetime, timedelta
+
+import pytest
+
+from grader.queue import sweeper
+from grader.queue.sweeper import Swept, Watch, sweep
+from grader.records import claims
+from grader.records.engine import clock, writing
+from grader.records.models import SubmissionRow, utcnow
+from grader.schemas.report import Language
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.submit import submit
+from grader.settings import Settings
+from tests.service.world import body
+
+
+class Time:
+    """Both clocks, and sleep. Leases are trusted after 8 s here: two beats."""
+
+    def __init__(self, watch: type[Watch]) -> None:
+        self.moment, self.now = 1000.0, utcnow()
+        self.watch: Watch
+        self._make = watch
+
+    def monotonic(self) -> float:
+        return self.moment
+
+    def passes(self, seconds: float) -> None:
+        self.moment += seconds
+        self.now += timedelta(seconds=seconds)
+
+    def look(self, took_s: float = 0.0) -> bool:
+        return self.watch.look(self.now, took_s)
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    """A watch that was started long ago and saw nothing unusual."""
+    time = Time(Watch)
+    monkeypatch.setattr(sweeper, "time", time)
+    time.watch = Watch(Settings(lease_s=20.0, heartbeat_s=4.0, sweep_s=4.0))
+    for _ in range(3):
+        time.passes(4)
+        time.look()
+    assert time.look()
+    return time
+
+
+def _trusts_again(time: Time) -> bool:
+    """Not now, and not before two beats have passed."""
+    first = time.look()
+    time.passes(4)
+    second = time.look()
+    time.passes(5)
+    return (first, second, time.look()) == (False, False, True)
+
+
+def test_not_right_after_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    time = Time(Watch)
+    monkeypatch.setattr(sweeper, "time", time)
+    time.watch = Watch(Settings(lease_s=20.0, heartbeat_s=4.0, sweep_s=4.0))
+    assert _trusts_again(time)
+
+
+@pytest.mark.parametrize("step", [3600, -3600, 2])
+def test_not_while_the_clock_was_stepped_a_moment_ago(time: Time, step: float) -> None:
+    time.passes(4)
+    time.now += timedelta(seconds=step)
+    assert _trusts_again(time)
+
+
+def test_not_after_it_stood_still(time: Time) -> None:
+    time.passes(60)
+    assert _trusts_again(time)
+
+
+def test_not_after_it_waited_for_a_lock(time: Time) -> None:
+    time.passes(12)
+    assert not time.look(took_s=9.0)
+    time.passes(9)
+    assert time.look()
+
+
+def test_a_quiet_time_is_trusted(time: Time) -> None:
+    for _ in range(5):
+        time.passes(4.3)
+        assert time.look(took_s=0.5)
+
+
+def _take(platform: Platform, now: datetime) -> None:
+    with writing(platform.sessions) as session:
+        assert claims.claim(session, "cpu", list(Language), "w", now, platform.settings.lease_s)
+
+
+def test_a_lease_is_ended_once_the_watch_trusts(platform: Platform, student: User) -> None:
+    submit(platform, student, body())
+    _take(platform, utcnow() - timedelta(minutes=1))
+    watch = Watch(platform.settings)
+    assert sweep(platform, watch=watch).reclaimed == 0
+    watch._trusts_from = 0.0
+    assert sweep(platform, watch=watch).reclaimed == 1
+
+
+def test_a_database_that_is_away_makes_it_doubt(platform: Platform, student: User) -> None:
+    submit(platform, student, body())
+    _take(platform, utcnow() - timedelta(minutes=1))
+    watch = Watch(platform.settings)
+    watch._trusts_from = 0.0
+    name = platform.engine.url.database
+    if platform.engine.dialect.name != "sqlite" or name is None:
+        pytest.skip("the lock of SQLite")
+    with platform.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA busy_timeout = 10")
+        holder = sqlite3.connect(name, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+    assert sweep(platform, watch=watch).reclaimed == 0
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert watch._trusts_from > 0.0
+
+
+def test_no_lease_outlasts_a_clock_that_was_set_back(platform: Platform, student: User) -> None:
+    submit(platform, student, body())
+    _take(platform, utcnow() + timedelta(hours=1))
+    assert sweep(platform) == Swept()
+    with platform.sessions() as session:
+        until = session.query(SubmissionRow.lease_until).scalar()
+        assert until <= clock(session) + timedelta(seconds=platform.settings.lease_s)
+
+
+def test_the_clock_of_leases(platform: Platform) -> None:
+    with platform.sessions() as session:
+        assert abs((clock(session) - utcnow()).total_seconds()) < 5
