@@ -5,7 +5,7 @@ STAMP := $(VENV)/.setup-done
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-gpu bench-gpu hostile bundle lint format bench clean
+.PHONY: help setup demo up test test-gpu bench-gpu hostile faults bundle lint format bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ bench-gpu: ## On a GPU host: the tests and every figure, one after the other (AR
 
 hostile: $(STAMP) ## Judge every attack and honest control; fails if one gets through or is refused (ARGS=--json)
 	$(BIN)/python scripts/hostile.py $(ARGS)
+
+faults: $(STAMP) ## Strike a platform under load with 200 faults; fails if a submission is lost or misjudged (ARGS=--seed N)
+	$(BIN)/python scripts/faults.py $(ARGS)
 
 lint: $(STAMP) ## Ruff, mypy (strict) and the import contracts
 	$(BIN)/ruff check .

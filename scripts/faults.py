@@ -1,0 +1,88 @@
+"""Strikes a platform under load with hundreds of faults and checks that every submission ends once, with its true
+verdict (`make faults`). Then measures, with the settings' defaults, how soon a killed worker's submission runs again
+and how soon the tickets of a wiped Redis are back.
+
+Half of the faults strike a platform on SQLite, half one on PostgreSQL with a Docker engine of its own (as root, where
+these are installed). The same seed makes the same plan. Exit code 1 where anything was wrong.
+
+Usage: python scripts/faults.py [--seed N] [--faults 200] [--database sqlite|postgres] [--json] [--logs FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from results import keep
+
+from tests.faults import storm
+from tests.faults.recovery import measure
+from tests.faults.stand import Layout, can_use
+from tests.faults.storm import Outcome
+
+
+def main() -> int:
+    said = _parse()
+    seed = said.seed if said.seed is not None else secrets.randbelow(2**31)
+    print(f"seed {seed}", flush=True)
+    layouts = [Layout("sqlite"), Layout("postgres", docker=True)]
+    layouts = [it for it in layouts if said.database in ("", it.database)]
+    layouts = [it if can_use(it) else Layout(it.database) for it in layouts]
+    layouts = [it for it in layouts if can_use(it)]
+    outcomes = []
+    for layout in layouts:
+        outcome = storm.run(layout, seed, -(-said.faults // len(layouts)), long=said.faults >= 60)
+        _print(outcome)
+        outcomes.append(outcome)
+        if said.logs:
+            for name, log in outcome.logs.items():
+                said.logs.mkdir(parents=True, exist_ok=True)
+                (said.logs / f"{layout.database}-{name}.log").write_text(log)
+    recovery = measure() if not said.storm_only else {}
+    for name, figures in recovery.items():
+        print(f"{name}: {figures}")
+    if said.json:
+        keep("faults", {"seed": seed, "recovery_s": recovery, "runs": [_figures(it) for it in outcomes]})
+    return int(any(it.wrong for it in outcomes))
+
+
+def _figures(outcome: Outcome) -> dict[str, object]:
+    kept = asdict(outcome)
+    del kept["logs"], kept["struck"]
+    return {**kept, "faults": len(outcome.struck), "by_kind_and_state": outcome.table()}
+
+
+def _print(outcome: Outcome) -> None:
+    states = ["queued", "compiling", "waiting", "testing", "timing", "between"]
+    print(f"\n{outcome.layout}: {len(outcome.struck)} faults in {outcome.seconds:.0f} s")
+    print(f"{'':20}" + "".join(f"{state:>11}" for state in states))
+    for kind, counts in outcome.table().items():
+        print(f"{kind:20}" + "".join(f"{counts.get(state, 0) or '':>11}" for state in states))
+    print(
+        f"{outcome.submissions} submissions, taken {outcome.attempts} times; {outcome.answers} answers, "
+        f"{outcome.away} times 'not now', the slowest after {outcome.slowest_answer_s} s"
+    )
+    for it in outcome.wrong:
+        print(f"WRONG: {it}")
+    print("nothing was wrong" if not outcome.wrong else f"{len(outcome.wrong)} things were wrong", flush=True)
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", 1)[0])
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--faults", type=int, default=200)
+    parser.add_argument("--database", default="", choices=["", "sqlite", "postgres"])
+    parser.add_argument("--storm-only", action="store_true", help="without the figures of recovery")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--logs", type=Path, help="where the logs of all parts are kept")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

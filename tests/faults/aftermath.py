@@ -1,0 +1,120 @@
+"""What must hold when the storm is over."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from grader.cli.client import Client
+from grader.errors import GraderError
+from grader.queue.gpu_lock import holder, lock_folder
+from grader.records import workers
+from grader.records.engine import make_engine
+from grader.records.models import ReportRow, SubmissionRow, utcnow
+from grader.records.states import UNFINISHED
+from grader.schemas.submission import State
+from tests.faults import processes
+from tests.faults.scripted import GPUS
+from tests.faults.stand import Stand
+from tests.faults.users import Heard, User
+
+# What ended a moment ago is removed by a sweep, or by its own last words.
+_TIDY_SECONDS = 20.0
+
+
+def wait_for_the_end(stand: Stand, users: Sequence[User], seconds: float) -> list[str]:
+    """Until everybody has all their verdicts; what is still open at the deadline."""
+    deadline = time.monotonic() + seconds
+    while any(user.open for user in users) and time.monotonic() < deadline:
+        stand.tend()
+        time.sleep(0.1)
+    return [
+        f"{sent.id} never ended: {sent.view.state if sent.view else 'unseen'}, {sent.view}"
+        for user in users
+        for sent in user.open
+    ]
+
+
+def check_records(stand: Stand, heard: Heard) -> list[str]:
+    """Each post is one row; each row ended once, with its true verdict and one report, which is of its last attempt."""
+    engine = make_engine(stand.settings.sql_url)
+    try:
+        with Session(engine) as session:
+            rows = {row.idempotency_key: row for row in session.scalars(select(SubmissionRow))}
+            reports = session.execute(select(ReportRow.submission_id, ReportRow.attempt)).all()
+            total = session.scalar(select(func.count()).select_from(SubmissionRow)) or 0
+            unfinished = session.scalar(select(func.count()).where(SubmissionRow.state.in_(UNFINISHED)))
+    finally:
+        engine.dispose()
+    wrong = [f"{unfinished} have not ended"] if unfinished else []
+    posted = [sent for sent in heard.sent if sent.id]
+    if total != len(posted):
+        wrong.append(f"{len(posted)} were posted and {total} are there")
+    for sent in posted:
+        row = rows.get(sent.key)
+        if row is None or row.public_id != sent.id:
+            wrong.append(f"{sent.id} is lost")
+        elif (row.state, row.verdict) != (State.DONE, sent.source.expected):
+            wrong.append(f"{sent.id} is {row.state} {row.verdict}, not {sent.source.expected}: {row.error}")
+    of_report = Counter(it.submission_id for it in reports)
+    last = {(row.id, row.attempt) for row in rows.values()}
+    wrong += [f"row {row} has {count} reports" for row, count in of_report.items() if count != 1]
+    wrong += [f"a report of {tuple(it)}, which is no last attempt" for it in reports if tuple(it) not in last]
+    return wrong
+
+
+def check_leftovers(stand: Stand) -> list[str]:
+    """Nothing of web, workers, judges and boxes is there any more."""
+    servers = {stand.redis.process.pid}
+    servers |= {stand.postgres.process.pid} if stand.postgres else set()
+    servers |= {stand.docker.process.pid} if stand.docker else set()
+    servers |= {child for pid in servers for child in processes.below(pid)}
+    deadline = time.monotonic() + _TIDY_SECONDS
+    while True:
+        found = [
+            f"process {pid} is left: {words}"
+            for pid, words in processes.in_folder(stand.folder).items()
+            if pid not in servers and "containerd" not in words
+        ]
+        if stand.docker is not None:
+            found += [f"container {it} is left" for it in stand.docker.containers(everything=True)]
+        found += [f"{it} is left" for it in (stand.folder / "tmp").iterdir()]
+        locks = lock_folder(stand.settings)
+        found += [f"{gpu.uuid} is locked" for gpu in GPUS if holder(gpu.uuid, locks) is not None]
+        if not found or time.monotonic() > deadline:
+            return found
+        time.sleep(0.1)
+
+
+def attempts(stand: Stand) -> int:
+    """How often all submissions together were taken."""
+    engine = make_engine(stand.settings.sql_url)
+    try:
+        with Session(engine) as session:
+            return int(session.scalar(select(func.sum(SubmissionRow.attempt))) or 0)
+    finally:
+        engine.dispose()
+
+
+def alive(stand: Stand) -> int:
+    """Workers whose hearts beat."""
+    engine = make_engine(stand.settings.sql_url)
+    try:
+        with Session(engine) as session:
+            silent = stand.settings.lease_s
+            found = {it.name for it in workers.alive(session, utcnow(), silent)}
+            return len(found | {it.name for it in workers.compiling(session, utcnow(), silent)})
+    finally:
+        engine.dispose()
+
+
+def answers(stand: Stand) -> bool:
+    try:
+        Client(stand.url, seconds=5.0).get("/health")
+    except GraderError:
+        return False
+    return True

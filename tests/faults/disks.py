@@ -1,0 +1,43 @@
+"""Small disks that can be filled: a tmpfs where we may mount one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from pathlib import Path
+
+MIB = 1024 * 1024
+
+
+class SmallDisk:
+    """``folder`` on a disk of its own. ``real`` False: there is none, since only root may mount."""
+
+    def __init__(self, folder: Path, mebibytes: int) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        options = f"size={mebibytes}m,mode=0755"
+        command = ["mount", "-t", "tmpfs", "-o", options, "faults", str(folder)]
+        self.real = subprocess.run(command, check=False, capture_output=True).returncode == 0
+        self._ballast = folder / "ballast"
+
+    def fill(self) -> None:
+        """Leave no byte free."""
+        descriptor = os.open(self._ballast, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        try:
+            with contextlib.suppress(OSError):
+                while True:
+                    os.write(descriptor, bytes(MIB))
+            with contextlib.suppress(OSError):
+                while True:
+                    os.write(descriptor, bytes(512))
+        finally:
+            os.close(descriptor)
+
+    def free(self) -> None:
+        self._ballast.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        self.free()
+        if self.real:
+            subprocess.run(["umount", "-l", str(self.folder)], check=False, capture_output=True)

@@ -1,0 +1,277 @@
+"""The faults. Each does its harm at once and returns what puts the machine (never the platform) right again, for when
+its time is over."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from redis import Redis
+from sqlalchemy import text
+
+from grader.schemas.submission import State
+from tests.faults import processes
+from tests.faults.sight import Seen
+from tests.faults.stand import Member, Stand
+
+ANY = tuple(state for state in State if not state.final)
+HELD = (State.COMPILING, State.TESTING, State.TIMING)
+JUDGED = (State.TESTING, State.TIMING)
+WAITS = (State.QUEUED, State.WAITING)
+# How far a clock is stepped: a summer time that somebody mistook for UTC.
+_STEP_SECONDS = 3600
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where a fault strikes. ``target``: the submission that was seen in the wanted state, if one was."""
+
+    stand: Stand
+    target: Seen | None
+    draw: random.Random
+
+    def worker(self) -> Member:
+        """Who holds the target; where nobody does, any worker."""
+        if self.target is not None and (found := self.stand.worker_of(self.target.worker)):
+            return found
+        return self.draw.choice(self.stand.workers())
+
+
+Undo = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """``holds``: seconds from harm to undoing, from and to; ``part``: what it occupies so long, so that no two faults
+    do so at once; ``states``: those that it is to strike in."""
+
+    name: str
+    strike: Callable[[Scene], Undo | None]
+    states: tuple[State, ...] = ANY
+    holds: tuple[float, float] = (0.0, 0.0)
+    part: str = ""
+    fits: Callable[[Stand], bool] = lambda _: True
+
+
+def _kill_worker(scene: Scene) -> None:
+    member = scene.worker()
+    processes.send(member.process.pid, signal.SIGKILL)
+
+
+def _judge_of(scene: Scene) -> tuple[int, list[int]] | None:
+    """The judge process of the target's worker, or of any, and its local boxes."""
+    judges = [it for it in scene.stand.workers() if "judge" in it.name]
+    for member in sorted(judges, key=lambda it: it is not scene.worker()):
+        for child in processes.children(member.process.pid):
+            if "grader.judge.child" in processes.words(child):
+                return child, processes.children(child)
+    return None
+
+
+def _kill_judge(scene: Scene) -> None:
+    if found := _judge_of(scene):
+        processes.send(found[0], signal.SIGKILL)
+
+
+def _kill_box(scene: Scene) -> None:
+    if (found := _judge_of(scene)) and found[1]:
+        # The submission's is among the youngest.
+        processes.send(scene.draw.choice(found[1]), signal.SIGKILL)
+
+
+def _kill_container(scene: Scene) -> None:
+    assert scene.stand.docker is not None
+    if running := scene.stand.docker.containers():
+        scene.stand.docker.kill_container(scene.draw.choice(running))
+
+
+def _freeze_worker(scene: Scene) -> Undo:
+    member = scene.worker()
+    member.freeze()
+    return member.thaw
+
+
+def _kill_web_worker(scene: Scene) -> None:
+    if found := processes.children(scene.stand.members["web"].process.pid):
+        processes.send(scene.draw.choice(found), signal.SIGKILL)
+
+
+def _kill_web(scene: Scene) -> None:
+    processes.send(scene.stand.members["web"].process.pid, signal.SIGKILL)
+
+
+def _kill_redis(scene: Scene) -> Undo:
+    processes.send(scene.stand.redis.process.pid, signal.SIGKILL)
+    scene.stand.redis.process.wait()
+    return scene.stand.start_redis
+
+
+def _wipe_redis(scene: Scene) -> None:
+    with Redis.from_url(scene.stand.redis.url) as client:
+        client.flushall()
+
+
+def _freeze_redis(scene: Scene) -> Undo:
+    pid = scene.stand.redis.process.pid
+    processes.send(pid, signal.SIGSTOP)
+    return lambda: processes.send(pid, signal.SIGCONT) and None
+
+
+def _lock_sqlite(scene: Scene) -> Undo:
+    path = scene.stand.folder / "data" / "grader.sqlite3"
+    let_go, locked = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        holder = sqlite3.connect(path, timeout=60.0, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        locked.set()
+        let_go.wait()
+        holder.execute("ROLLBACK")
+        holder.close()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    locked.wait(60.0)
+
+    def undo() -> None:
+        let_go.set()
+        thread.join()
+
+    return undo
+
+
+def _lock_postgres(scene: Scene) -> Undo:
+    engine = scene.stand.engine()
+    connection = engine.connect()
+    connection.execute(text("SET lock_timeout = '10s'"))
+    connection.execute(text("SET statement_timeout = '20s'"))
+    connection.execute(text("LOCK TABLE submissions IN ACCESS EXCLUSIVE MODE"))
+
+    def undo() -> None:
+        connection.close()
+        engine.dispose()
+
+    return undo
+
+
+def _kill_backend(scene: Scene) -> None:
+    assert scene.stand.postgres is not None
+    if found := scene.stand.postgres.backends():
+        processes.send(scene.draw.choice(found), signal.SIGKILL)
+
+
+def _kill_postgres(scene: Scene) -> Undo:
+    assert scene.stand.postgres is not None
+    scene.stand.postgres.kill()
+    return scene.stand.postgres.start
+
+
+def _fill_data(scene: Scene) -> Undo:
+    """The disk of the database."""
+    stand = scene.stand
+    disk = stand.disks["postgres" if stand.postgres else "data"]
+    disk.fill()
+
+    def undo() -> None:
+        disk.free()
+        if stand.postgres is not None and stand.postgres.process.poll() is not None:
+            stand.postgres.start()  # it ends itself where it cannot write its log
+
+    return undo
+
+
+def _fill_tmp(scene: Scene) -> Undo:
+    disk = scene.stand.disks["tmp"]
+    disk.fill()
+    return disk.free
+
+
+def _stop_docker(number: signal.Signals) -> Callable[[Scene], Undo]:
+    def strike(scene: Scene) -> Undo:
+        assert scene.stand.docker is not None
+        scene.stand.docker.stop(number)
+        return scene.stand.docker.start
+
+    return strike
+
+
+def _step_clock(seconds: int, everywhere: bool) -> Callable[[Scene], Undo]:
+    def strike(scene: Scene) -> Undo:
+        members = list(scene.stand.members.values()) if everywhere else [scene.worker()]
+        clocks = [member.clock for member in members if member.clock is not None]
+        for clock in clocks:
+            clock.step(seconds)
+
+        def undo() -> None:
+            for clock in clocks:
+                clock.step(0)
+
+        return undo
+
+    return strike
+
+
+def _sqlite(stand: Stand) -> bool:
+    return stand.postgres is None
+
+
+def _postgres(stand: Stand) -> bool:
+    return stand.postgres is not None
+
+
+def _docker(stand: Stand) -> bool:
+    return stand.docker is not None
+
+
+def _clock(stand: Stand) -> bool:
+    return all(member.clock is not None for member in stand.members.values())
+
+
+def _clocks_apart(stand: Stand) -> bool:
+    return _postgres(stand) and _clock(stand)
+
+
+def _disk(stand: Stand) -> bool:
+    return all(disk.real for disk in stand.disks.values())
+
+
+KINDS = [
+    Kind("worker killed", _kill_worker, ANY),
+    Kind("judge killed", _kill_judge, HELD),
+    Kind("box killed", _kill_box, JUDGED),
+    Kind("container killed", _kill_container, JUDGED, fits=_docker),
+    # Beyond its lease of 3 s, and within.
+    Kind("worker frozen", _freeze_worker, HELD, (1.0, 6.0), "frozen"),
+    Kind("web worker killed", _kill_web_worker, ANY),
+    Kind("web killed", _kill_web, ANY),
+    Kind("Redis killed", _kill_redis, ANY, (0.0, 3.0), "redis"),
+    Kind("Redis wiped", _wipe_redis, WAITS, (0.0, 0.0), "redis"),
+    Kind("Redis frozen", _freeze_redis, ANY, (2.0, 4.0), "redis"),
+    Kind("database locked", _lock_sqlite, ANY, (2.0, 5.0), "database", _sqlite),
+    Kind("database locked", _lock_postgres, ANY, (2.0, 5.0), "database", _postgres),
+    Kind("backend killed", _kill_backend, ANY, (0.0, 0.0), "database", _postgres),
+    Kind("database killed", _kill_postgres, ANY, (0.5, 4.0), "database", _postgres),
+    Kind("database full", _fill_data, ANY, (2.0, 5.0), "database", _disk),
+    Kind("temp full", _fill_tmp, JUDGED, (2.0, 4.0), "tmp", _disk),
+    Kind("Docker restarted", _stop_docker(signal.SIGTERM), JUDGED, (0.5, 2.0), "docker", _docker),
+    Kind("Docker killed", _stop_docker(signal.SIGKILL), JUDGED, (0.5, 2.0), "docker", _docker),
+    # One host's alone: with SQLite there is one host.
+    Kind("clock on", _step_clock(_STEP_SECONDS, False), HELD, (2.0, 4.0), "clock", _clocks_apart),
+    Kind("clock back", _step_clock(-_STEP_SECONDS, False), HELD, (2.0, 4.0), "clock", _clocks_apart),
+    Kind("all clocks on", _step_clock(_STEP_SECONDS, True), HELD, (2.0, 4.0), "clock", _clock),
+    Kind("all clocks back", _step_clock(-_STEP_SECONDS, True), HELD, (2.0, 4.0), "clock", _clock),
+]
+
+
+def longer(kinds: list[Kind]) -> list[Kind]:
+    """With faults that outlast every wait of ours, for runs that have the time."""
+    stretched = {"database locked": (16.0, 18.0), "worker frozen": (6.0, 12.0), "Redis killed": (5.0, 10.0)}
+    return [
+        Kind(it.name, it.strike, it.states, stretched[it.name], it.part, it.fits)
+        for it in kinds
+        if it.name in stretched
+    ]

@@ -1,0 +1,205 @@
+"""Strikes a platform under load with a plan of faults, heals the machine, and says what became of it all."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from grader.schemas.submission import State
+from grader.service.accounts import create_user
+from grader.service.platform import open_platform
+from grader.service.tokens import issue_token
+from tests.faults import aftermath, sight
+from tests.faults.kinds import KINDS, Kind, Scene, Undo, longer
+from tests.faults.sources import CPU
+from tests.faults.stand import Layout, Stand
+from tests.faults.users import Heard, User
+from tests.service.world import until
+
+USERS = 5
+# For workers and web to come up, and for what is open to end once nothing fails any more.
+START_SECONDS = 120.0
+END_SECONDS = 180.0
+# A state that is not met in this time is struck at whatever is there.
+_MEET_SECONDS = 4.0
+# Between two faults, from and to: several at once, and moments to recover.
+_GAPS = (0.1, 1.2)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """``device``: the board whose worker is meant, where that is one with real boxes."""
+
+    kind: Kind
+    state: State
+    gap_s: float
+    hold_s: float
+    device: str | None
+
+
+@dataclass(frozen=True)
+class Struck:
+    """A fault as it was: ``state`` of the submission that it struck, None where none was in the wanted one."""
+
+    kind: str
+    wanted: State
+    state: State | None
+
+
+@dataclass
+class Outcome:
+    seed: int
+    layout: Layout
+    struck: list[Struck] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    submissions: int = 0
+    attempts: int = 0
+    answers: int = 0
+    away: int = 0
+    slowest_answer_s: float = 0.0
+    seconds: float = 0.0
+    logs: dict[str, str] = field(default_factory=dict)
+
+    def table(self) -> dict[str, dict[str, int]]:
+        """How many faults of each kind in each state."""
+        counted: dict[str, Counter[str]] = {}
+        for it in self.struck:
+            counted.setdefault(it.kind, Counter())[it.state.value if it.state else "between"] += 1
+        return {kind: dict(states) for kind, states in sorted(counted.items())}
+
+
+def plan(seed: int, faults: int, stand: Stand, long: bool) -> list[Planned]:
+    """Each kind that fits once, then any, in an order that ``seed`` decides. ``long``: also those that take long."""
+    draw = random.Random(seed)
+    fitting = [kind for kind in KINDS if kind.fits(stand)]
+    if long:
+        fitting += [kind for kind in longer(KINDS) if kind.fits(stand)]
+    chosen = list(fitting[:faults])
+    chosen += draw.choices(fitting, k=max(0, faults - len(chosen)))
+    draw.shuffle(chosen)
+    turns: Counter[str] = Counter()
+    planned = []
+    for kind in chosen:
+        state = kind.states[turns[kind.name] % len(kind.states)]
+        turns[kind.name] += 1
+        device = CPU if kind.name.split()[0] in ("judge", "box", "container", "temp", "Docker") else None
+        planned.append(Planned(kind, state, draw.uniform(*_GAPS), draw.uniform(*kind.holds), device))
+    return planned
+
+
+class Storm:
+    """Several faults may be in force at once, but one of each part."""
+
+    def __init__(self, stand: Stand, seed: int) -> None:
+        self._stand = stand
+        self._draw = random.Random(seed)
+        self._engine = stand.engine()
+        self._in_force: dict[str, tuple[float, Undo]] = {}
+        self.struck: list[Struck] = []
+
+    def strike(self, planned: list[Planned]) -> None:
+        try:
+            for it in planned:
+                self._wait(it.gap_s)
+                while it.kind.part in self._in_force:
+                    self._wait(0.05)
+                self._one(it)
+        finally:
+            self.heal()
+
+    def _one(self, it: Planned) -> None:
+        target = sight.wait_for(self._engine, it.state, it.device, self._draw, _MEET_SECONDS)
+        undo = it.kind.strike(Scene(self._stand, target, self._draw))
+        self.struck.append(Struck(it.kind.name, it.state, target.state if target else None))
+        if undo is not None:
+            self._in_force[it.kind.part] = (time.monotonic() + it.hold_s, undo)
+
+    def _wait(self, seconds: float) -> None:
+        ends = time.monotonic() + seconds
+        while True:
+            self._stand.tend()
+            for part, (until_when, undo) in list(self._in_force.items()):
+                if time.monotonic() >= until_when:
+                    del self._in_force[part]
+                    undo()
+            if time.monotonic() >= ends:
+                return
+            time.sleep(0.02)
+
+    def heal(self) -> None:
+        for _, undo in self._in_force.values():
+            undo()
+        self._in_force.clear()
+        self._stand.tend()
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+def run(layout: Layout, seed: int, faults: int, long: bool = False) -> Outcome:
+    """One storm from start to end. Never raises for what the platform did wrong: that is in ``wrong``."""
+    began = time.monotonic()
+    outcome = Outcome(seed, layout)
+    stand = Stand(layout)
+    try:
+        _run(stand, outcome, faults, long)
+    finally:
+        outcome.logs = {name: member.log for name, member in stand.members.items()}
+        stand.close()
+        outcome.seconds = round(time.monotonic() - began, 1)
+    return outcome
+
+
+def _run(stand: Stand, outcome: Outcome, faults: int, long: bool) -> None:
+    users, heard = _people(stand, outcome.seed)
+    stand.start()
+    storm = Storm(stand, outcome.seed)
+    try:
+        _await_workers(stand)
+        for user in users:
+            user.start()
+            user.posting.set()
+        storm.strike(plan(outcome.seed, faults, stand, long))
+        for user in users:
+            user.posting.clear()
+        outcome.wrong += aftermath.wait_for_the_end(stand, users, END_SECONDS)
+    finally:
+        for user in users:
+            user.ending.set()
+        storm.close()
+    outcome.struck = storm.struck
+    _tell(outcome, heard)
+    outcome.wrong += [*heard.wrong, *aftermath.check_records(stand, heard)]
+    codes = stand.end()
+    outcome.wrong += [f"{name} ended with {code}" for name, code in codes.items() if code != 0]
+    outcome.wrong += aftermath.check_leftovers(stand)
+    outcome.attempts = aftermath.attempts(stand)
+
+
+def _tell(outcome: Outcome, heard: Heard) -> None:
+    outcome.submissions, outcome.answers, outcome.away = len(heard.sent), heard.answers, heard.away
+    outcome.slowest_answer_s = round(heard.slowest_s, 1)
+
+
+def _people(stand: Stand, seed: int) -> tuple[list[User], Heard]:
+    heard = Heard()
+    platform = open_platform(stand.settings)
+    try:
+        users = []
+        for number in range(USERS):
+            account = create_user(platform, f"user{number}", "correct horse")
+            token = issue_token(platform, account).token
+            users.append(User(account.name, stand.url, token, seed + number, heard, stand.real_judges + 1))
+        return users, heard
+    finally:
+        platform.close()
+
+
+def _await_workers(stand: Stand) -> None:
+    def up() -> bool:
+        stand.tend()
+        return aftermath.alive(stand) >= len(stand.workers()) and aftermath.answers(stand)
+
+    until(up, "\n".join(member.log[-2000:] for member in stand.members.values()), START_SECONDS)
