@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from grader.records.models import SubmissionRow, UserRow
 from grader.records.models.indexes import RANKED
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Language
 from grader.schemas.submission import LeaderboardEntry
 
 
@@ -93,11 +93,9 @@ def ranked(
 
 
 def boards(session: Session, challenge: str, version: int) -> set[str]:
-    """Devices that hold an accepted submission of this challenge version."""
+    """Devices that hold an entry of this challenge version."""
     row = SubmissionRow
     found = session.scalars(
-        select(row.device)
-        .where(row.challenge == challenge, row.version == version, row.verdict == Verdict.ACCEPTED)
-        .distinct()
+        select(row.device).where(row.challenge == challenge, row.version == version, text(RANKED)).distinct()
     )
     return set(found)

@@ -22,7 +22,7 @@ def reading() -> list[Index]:
             "ix_submissions_board",
             RANKED,
             *("challenge", "version", "device", "user_id", "ci_hi_us", "time_us", "created_at", "id"),
-            *("ci_lo_us", "language"),
+            *("ci_lo_us", "language", "verdict"),
         ),
         # Lists, the newest first: of a user, of a challenge, of everyone.
         _partial("ix_submissions_history", HANDED_IN, "user_id", "created_at", "id"),

@@ -20,7 +20,7 @@ _READING = {
     "ix_submissions_board": (
         [
             *("challenge", "version", "device", "user_id", "ci_hi_us", "time_us", "created_at", "id"),
-            *("ci_lo_us", "language"),
+            *("ci_lo_us", "language", "verdict"),
         ],
         _RANKED,
     ),

@@ -1,0 +1,147 @@
+"""No look at boards, lists and queues reads all submissions: how SQLite executes each of their statements.
+
+Without statistics its choice of an index depends on the statement alone, not on what is stored: what holds for three
+rows holds for a million.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event
+
+from grader.queue.sweeper import sweep
+from grader.records import claims, leases, ranks
+from grader.records.engine import writing
+from grader.records.models import SubmissionRow, VersionRow, utcnow
+from grader.schemas.report import Language, Verdict
+from grader.schemas.submission import State, SubmitBody
+from grader.service.accounts import Role, User
+from grader.service.leaderboard import leaderboard
+from grader.service.platform import Platform, open_platform
+from grader.service.progress import progress
+from grader.service.submissions import get_submission, list_submissions
+from grader.service.submit import submit
+from tests.records.rows import add_submission, add_user
+from tests.service.world import make_settings
+
+SLUG = "scale"
+_TOUCHED = re.compile(
+    r"(?P<how>SCAN|SEARCH) submissions(_\d+)?\b"
+    r"( USING (COVERING )?INDEX (?P<index>\w+)| USING INTEGER PRIMARY KEY)?( \((?P<by>.*)\))?"
+)
+# What a plan begins at: one row, one user, one board, the last hour. States are few rows but for the last, "done".
+_FEW = ("rowid", "public_id", "user_id", "rejudge_of", "claimed_at>", "lease_until<")
+_BOARD = "challenge=? AND version=?"
+
+
+@pytest.fixture
+def platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
+    """On SQLite, without a Redis: nobody has to take a ticket here."""
+    monkeypatch.setenv("GRADER_DATABASE_URL", "")
+    platform = open_platform(make_settings(tmp_path, f"unix://{tmp_path}/nobody"))
+    yield platform
+    platform.close()
+
+
+@contextmanager
+def plans(engine: Engine) -> Iterator[list[str]]:
+    """What SQLite does for every statement of the block that reads submissions."""
+    found: list[str] = []
+    asked: list[tuple[str, Any]] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        if re.search(r"\b(FROM|JOIN|UPDATE) submissions\b", statement) and not statement.startswith(
+            "EXPLAIN"
+        ):
+            asked.append((statement, parameters))
+
+    event.listen(engine, "before_cursor_execute", note)
+    yield found
+    event.remove(engine, "before_cursor_execute", note)
+    with engine.connect() as connection:
+        for statement, parameters in asked:
+            steps = connection.exec_driver_sql("EXPLAIN QUERY PLAN " + statement, parameters).all()
+            # Read in the order in which they are wanted, up to a limit: no more than that many rows are touched.
+            limited = " LIMIT " in statement and not any("TEMP B-TREE" in step[-1] for step in steps)
+            state = "state=?" if State.DONE in str(parameters) else "state=few"
+            found += [("up to a limit: " * limited) + step[-1].replace("state=?", state) for step in steps]
+    assert asked, "nothing was read"
+
+
+def _claim(platform: Platform) -> None:
+    with writing(platform.sessions) as session:
+        assert claims.claim(session, "cpu", list(Language), "w", utcnow(), 30.0)
+
+
+def _sweep(platform: Platform) -> None:
+    with platform.sessions() as session:
+        leases.expired(session, utcnow())
+    sweep(platform)
+
+
+ADA = User(1, "ada", Role.STUDENT)
+EVE = User(2, "eve", Role.STAFF)
+BODY = SubmitBody(challenge=SLUG, source="pass", filename="a.py")
+LOOKS: dict[str, Callable[[Platform, str], object]] = {
+    "leaderboard": lambda it, _: leaderboard(it, SLUG),
+    "leaderboard in a language": lambda it, _: leaderboard(it, SLUG, language="triton"),
+    "position": lambda it, waiting: get_submission(it, ADA, waiting),
+    "history": lambda it, _: list_submissions(it, ADA),
+    "history at a challenge": lambda it, _: list_submissions(it, ADA, SLUG),
+    "history further down": lambda it, waiting: list_submissions(it, ADA, older_than=waiting),
+    "history of everyone": lambda it, _: list_submissions(it, EVE, everyone=True),
+    "history of everyone further down": lambda it, waiting: list_submissions(
+        it, EVE, everyone=True, older_than=waiting
+    ),
+    "history of everyone at a challenge": lambda it, _: list_submissions(it, EVE, SLUG, everyone=True),
+    "progress": lambda it, _: progress(it, ADA),
+    "submitting": lambda it, _: submit(it, ADA, BODY),
+    "submitting again": lambda it, _: submit(it, ADA, BODY, "key"),
+    "claiming": lambda it, _: _claim(it),
+    "sweeping": lambda it, _: _sweep(it),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_reads_no_more_than_it_shows(platform: Platform, name: str) -> None:
+    waiting = _fill(platform)
+    with plans(platform.engine) as found:
+        LOOKS[name](platform, waiting)
+    wide = [step for step in found if (how := _TOUCHED.match(step)) and not _is_narrow(how)]
+    assert not wide, "\n".join(found)
+
+
+def _is_narrow(how: re.Match[str]) -> bool:
+    by = how["by"] or ""
+    ranked = how["index"] == "ix_submissions_board" and by.startswith(_BOARD)
+    return how["how"] == "SEARCH" and (ranked or any(it in by for it in (*_FEW, "state=few")))
+
+
+def test_ranking_touches_no_row_but_those_it_shows(platform: Platform) -> None:
+    _fill(platform)
+    with plans(platform.engine) as found, platform.sessions() as session:
+        ranks.ranked(session, SLUG, 1, "cpu", Language.TRITON)
+    touched = [step for step in found if _TOUCHED.match(step)]
+    board = "SEARCH submissions USING COVERING INDEX ix_submissions_board (challenge=? AND version=? AND device=?)"
+    assert touched == [board, "SEARCH submissions USING INTEGER PRIMARY KEY (rowid=?)"]
+    assert not [step for step in found if "ORDER BY" in step and "submissions" in step]
+
+
+def _fill(platform: Platform) -> str:
+    """One submission of each fate; the public id of the one that waits."""
+    users = [add_user(platform.sessions, name) for name in ("ada", "eve")]
+    assert users == [ADA.id, EVE.id]
+    ended = {"challenge": SLUG, "state": State.DONE, "finished_at": utcnow(), "claimed_at": utcnow()}
+    times = {"time_us": 1.0, "ci_lo_us": 1.0, "ci_hi_us": 1.0}
+    first = add_submission(platform.sessions, ADA.id, 60.0, verdict=Verdict.ACCEPTED, **times, **ended)
+    add_submission(platform.sessions, ADA.id, 60.0, verdict=Verdict.WRONG_ANSWER, rejudge_of=first, **ended)
+    waiting = add_submission(platform.sessions, ADA.id, challenge=SLUG)
+    with writing(platform.sessions) as session:
+        session.add(VersionRow(challenge=SLUG, version=1, fingerprint="-", content="{}"))
+        return session.get_one(SubmissionRow, waiting).public_id
