@@ -1,8 +1,9 @@
 """Judges every attack and every honest control of tests/hostile, and counts what each cost the host (`make hostile`).
 
-In Docker boxes where an engine answers, else in plain processes. Submissions run on the CPU; where there is a GPU,
-what names it runs on it too, and then the attacks on the clock of benchmarks/gpu. Exit code 1 if an attack got through,
-ended by something other than what it is there to try, or changed the host, or if a control was refused.
+In Docker boxes where an engine answers, else in bubblewrap boxes, else in plain processes. Submissions run on the CPU;
+where there is a GPU, what names it runs on it too, and then the attacks on the clock of benchmarks/gpu. Exit code 1 if
+an attack got through, ended by something other than what it is there to try, or changed the host, or if a control was
+refused.
 
 Usage: python scripts/hostile.py [NAME ...] [--json] [--on cpu] [--device h200] [--boxes auto] [--alone]
 NAME: the beginning of an attack's name, or a surface (clock, replay, ..., control, clock_gpu).
@@ -162,7 +163,7 @@ def _options() -> argparse.Namespace:
     gpu = "h200" if shutil.which("nvidia-smi") else CPU
     parser.add_argument("--device", default=gpu, help="cpu, or the board's name of this machine's GPU")
     parser.add_argument("--on", default="all", choices=["all", "cpu", "gpu"], help="judge only there")
-    parser.add_argument("--boxes", default="auto", choices=["auto", "docker", "local"])
+    parser.add_argument("--boxes", default="auto", choices=["auto", "docker", "bubblewrap", "local"])
     parser.add_argument("--alone", action="store_true", help="nobody else uses this host: count all there is")
     return parser.parse_args()
 

@@ -205,10 +205,9 @@ def _warn_of_local_boxes(settings: Settings) -> None:
     kind = settings.box
     why = ""
     if kind == "auto":
-        from grader.sandbox.choose import docker_status
+        from grader.sandbox.choose import best_kind
 
-        usable, why = docker_status()
-        kind = "docker" if usable else "local"
+        kind, why = best_kind()
     if kind == "local":
         say(
             f"WARNING: submissions run as plain processes of this machine ('local' boxes). {why}",

@@ -1,4 +1,7 @@
-"""``local`` boxes hold nobody back, so with them the server must not be reachable from other machines."""
+"""Some boxes do not hold everybody back: with them the server must not be reachable from other machines.
+
+``local`` boxes hold nobody; ``bubblewrap`` boxes do, but for memory where the host has no control groups for them.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from grader.errors import NotAllowed
 
 
 def check_exposure(host: str, box: str) -> None:
-    """Raises NotAllowed where submissions would run in ``local`` boxes and ``host`` is not this machine
-    alone.
+    """Raises NotAllowed where submissions would run in boxes that are not for strangers and ``host`` is not this
+    machine alone.
     """
-    if is_loopback(host) or not _is_local(box):
+    if is_loopback(host) or not (why := _why_not(box)):
         return
     raise NotAllowed(
-        f"Refusing to listen on {host or 'every address'}: submissions would run as plain processes here.",
+        f"Refusing to listen on {host or 'every address'}: {why}.",
         "Listen on 127.0.0.1, or run submissions in Docker boxes (GRADER_BOX=docker, see `grader doctor`).",
     )
 
@@ -28,10 +31,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _is_local(box: str) -> bool:
-    if box != "auto":
-        return box == "local"
-    from grader.sandbox.choose import docker_status
+def _why_not(box: str) -> str:
+    from grader.sandbox.choose import why_not_exposed
 
-    usable, _ = docker_status()
-    return not usable
+    return why_not_exposed(box)

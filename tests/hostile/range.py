@@ -32,6 +32,8 @@ ACCEPTED, REFUSED = "ACCEPTED", "REFUSED"
 # It ended by something that its header does not name: it no longer tries what it says.
 UNEXPECTED = "UNEXPECTED"
 NOT_RUN = "NOT RUN"
+# Kinds of boxes that hold attacks, not only accidents.
+WALLED = ("docker", "bubblewrap")
 FAILURES = (VULNERABLE, REFUSED, UNEXPECTED)
 
 
@@ -78,8 +80,8 @@ class Range:
 
     def judge(self, entry: Entry) -> Finding:
         """Whatever goes wrong is its finding, so that the others still run."""
-        if entry.docker_only and self.boxes.name != "docker":
-            return self._finding(entry, NOT_RUN, "only in Docker: a plain process would harm this host")
+        if entry.walls_only and self.boxes.name not in WALLED:
+            return self._finding(entry, NOT_RUN, "only behind walls: a plain process would harm this host")
         before = self._take()
         began = time.perf_counter()
         try:

@@ -13,7 +13,7 @@ line of its own and continued on indented ones:
 - ``On``: ``cpu``, ``gpu`` or both (Triton is judged on ``cpu`` unless given, CUDA always on ``gpu``).
 - ``Limits``: names and values of ``grader.limits`` that hold meanwhile, so that a bomb's end comes sooner.
 - ``Secret``: files of the host, or ``environment`` (of the judge): what of them must not stand in the report.
-- ``Box``: ``docker`` where it would really harm the host from a plain process.
+- ``Box``: ``docker`` where it would really harm the host from a plain process: behind walls only, whose ever.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Entry:
         return int(self.fields.get("Judged", "1"))
 
     @property
-    def docker_only(self) -> bool:
+    def walls_only(self) -> bool:
         return self.fields.get("Box") == "docker"
 
     @property

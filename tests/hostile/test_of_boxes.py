@@ -14,8 +14,6 @@ from tests.hostile.host_state import settled, take
 from tests.hostile.range import COURSE, DEFENDED, Range
 from tests.hostile.suite import Entry, load
 
-pytestmark = pytest.mark.docker
-
 ON_BOXES = [it for it in load(("box",)) if "cpu" in it.devices]
 ON_COMPILER = [it for it in load(("compile",)) if "cpu" in it.devices]
 FEWEST = 28
@@ -23,12 +21,18 @@ FEWEST = 28
 CONTROLS = {*map(chr, range(32)), "\x7f", *map(chr, range(0x80, 0xA0)), "\u202e", "\u2066"} - {"\n", "\t"}
 
 
-@pytest.fixture(scope="module")
-def range_() -> Iterator[Range]:
-    need("docker")
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param("docker", marks=pytest.mark.docker),
+        pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
+    ],
+)
+def range_(request: pytest.FixtureRequest) -> Iterator[Range]:
+    need(request.param)
     from grader.sandbox.choose import make_boxes
 
-    maker = make_boxes("docker")
+    maker = make_boxes(request.param)
     before = take([COURSE])
     yield Range(maker)
     maker.reap()

@@ -24,7 +24,8 @@ def judge_here(
     challenge: options.Challenge,
     language: options.LanguageOption = None,
     box: Annotated[
-        Literal["local", "docker"], typer.Option(help="A plain process (your own code) or a container.")
+        Literal["local", "bubblewrap", "docker"],
+        typer.Option(help="A plain process (your own code), or one behind walls."),
     ] = "local",
     case: Annotated[str | None, typer.Option("--case", metavar="NAME", help="Run this case alone.")] = None,
     seed: Annotated[

@@ -14,8 +14,10 @@ from grader.errors import BadRequest, NotAllowed
 
 app = make_app()
 Box = Annotated[
-    Literal["auto", "docker", "local"] | None,
-    typer.Option(help="What submissions run in. (GRADER_BOX, else auto: docker where it is usable)"),
+    Literal["auto", "docker", "bubblewrap", "local"] | None,
+    typer.Option(
+        help="What submissions run in. (GRADER_BOX, else auto: docker or bubblewrap where they are usable)"
+    ),
 ]
 GpuOption = Annotated[
     str | None,

@@ -64,14 +64,26 @@ def _closed(name: str, paths: list[Path], mode: str) -> Check:
 
 def boxes(settings: Settings) -> Check:
     """Plain processes are for one's own code."""
-    local = settings.box == "local" or (settings.box == "auto" and not _docker())
-    if not local:
+    kind = _kind(settings.box)
+    if kind == "docker":
         return Check(AREA, "boxes", Level.OK, "submissions run in Docker boxes")
-    if settings.open_sign_up:
-        text = "anyone may sign up, and submissions run as plain processes of this host"
-        return Check(AREA, "boxes", Level.BAD, text, "Set GRADER_BOX=docker, or GRADER_OPEN_SIGN_UP=false.")
+    if kind == "bubblewrap":
+        from grader.sandbox.choose import why_not_exposed
+
+        return bubblewrap(why_not_exposed(kind))
+    if settings.sign_up in ("open", "domain"):
+        text = "strangers may sign up, and submissions run as plain processes of this host"
+        return Check(AREA, "boxes", Level.BAD, text, "Set GRADER_BOX=docker, or GRADER_SIGN_UP=closed.")
     text = "submissions run as plain processes of this host: for your own code only"
     return Check(AREA, "boxes", Level.WARN, text, "Set GRADER_BOX=docker where others submit.")
+
+
+def bubblewrap(lacking: str) -> Check:
+    """``lacking``: why these boxes are not for strangers, where they are not."""
+    if lacking:
+        mend = "Run workers as root, or in a part of control groups 2 that is theirs: see docs/boxes.md."
+        return Check(AREA, "boxes", Level.WARN, f"submissions run in bubblewrap boxes, and {lacking}", mend)
+    return Check(AREA, "boxes", Level.OK, "submissions run in bubblewrap boxes, bounded by control groups")
 
 
 def transport(settings: Settings) -> Check:
@@ -115,12 +127,14 @@ def who_runs_it(user: int) -> Check:
     return Check(AREA, "user", Level.WARN, "grader runs as root: a hole in it is a hole in the host", mend)
 
 
-def _docker() -> bool:
+def _kind(box: str) -> str:
+    if box != "auto":
+        return box
     try:
-        from grader.sandbox.choose import docker_status
+        from grader.sandbox.choose import best_kind
     except ModuleNotFoundError:
-        return False
-    return docker_status()[0]
+        return "local"
+    return best_kind()[0]
 
 
 def _mode(path: Path) -> int:
