@@ -38,5 +38,9 @@ def open_platform(settings: Settings, migrate: bool = True) -> Platform:
     course = find_course(settings.challenges)
     engine = make_engine(settings.sql_url)
     if migrate:
-        upgrade(engine)
+        try:
+            upgrade(engine)
+        except BaseException:
+            engine.dispose()
+            raise
     return Platform(settings, course, make_sessions(engine), Tickets(settings.queue_url), engine)

@@ -1,0 +1,131 @@
+"""The file of a backup: a zip archive with a file of JSON lines for each table, the secrets, and a manifest that comes
+last and vouches for the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from grader.errors import EXIT_USAGE, GraderError
+from grader.records.schema import missing
+from grader.schemas.strict import Strict
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+_CHUNK = 1 << 20
+
+
+class BadBackup(GraderError):
+    """The file is no whole backup, or one that cannot be restored here."""
+
+    code = "bad_backup"
+    status = 400
+    exit_code = EXIT_USAGE
+
+
+class Member(Strict):
+    """A file in the archive; ``rows`` of a table."""
+
+    sha256: str
+    rows: int | None = None
+
+
+class Manifest(Strict):
+    format: int
+    grader: str
+    schema_revision: str
+    database: str
+    created_at: str
+    left_out: list[str]
+    members: dict[str, Member] = Field(default_factory=dict)
+
+
+def table_member(table: str) -> str:
+    return f"tables/{table}.jsonl"
+
+
+def secret_member(name: str) -> str:
+    return f"secrets/{name}"
+
+
+class Writer:
+    """Writes members, then ``close``s with the manifest."""
+
+    def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
+        self.path = path
+        self._file = file
+        self.members: dict[str, Member] = {}
+
+    def add(self, name: str, lines: Iterable[bytes]) -> Iterator[int]:
+        """Yields how many lines are written, after each."""
+        digest, count = hashlib.sha256(), 0
+        with self._file.open(_info(name), "w", force_zip64=True) as member:
+            for line in lines:
+                member.write(line)
+                digest.update(line)
+                count += 1
+                yield count
+        rows = max(count - 1, 0) if name.startswith("tables/") else None
+        self.members[name] = Member(sha256=digest.hexdigest(), rows=rows)
+
+    def close(self, manifest: Manifest) -> None:
+        self._file.writestr(_info(MANIFEST), manifest.model_dump_json(indent=2))
+
+
+def _info(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = 0o600 << 16
+    return info
+
+
+class Reader:
+    """A backup that was verified from its first byte to its last."""
+
+    def __init__(self, file: zipfile.ZipFile) -> None:
+        """Raises BadBackup, SchemaTooNew."""
+        self._file = file
+        self.manifest = _manifest(file)
+        self._verify()
+
+    def _verify(self) -> None:
+        wanted = set(self.manifest.members) | {MANIFEST}
+        if {info.filename for info in self._file.infolist()} != wanted:
+            raise BadBackup("The backup does not hold what its manifest names.", "Take another one.")
+        for name, member in self.manifest.members.items():
+            digest = hashlib.sha256()
+            with self._file.open(name) as content:
+                while chunk := content.read(_CHUNK):
+                    digest.update(chunk)
+            if digest.hexdigest() != member.sha256:
+                raise BadBackup(f"{name} is not what was backed up.", "Take another one.")
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        with self._file.open(name) as content:
+            yield from content
+
+    def secrets(self) -> dict[str, bytes]:
+        """Name -> content."""
+        names = [name for name in self.manifest.members if name.startswith("secrets/")]
+        return {name.removeprefix("secrets/"): self._file.read(name) for name in names}
+
+
+def _manifest(file: zipfile.ZipFile) -> Manifest:
+    try:
+        manifest = Manifest.model_validate_json(file.read(MANIFEST))
+    except (KeyError, ValidationError) as error:
+        raise BadBackup("This is no backup of a grader.", "`grader admin backup FILE` makes one.") from error
+    if manifest.format != FORMAT:
+        raise BadBackup(
+            f"The backup has format {manifest.format}; this grader reads {FORMAT}.",
+            "Take the grader it is from.",
+        )
+    missing(manifest.schema_revision)  # raises SchemaTooNew
+    names = [name.rpartition("/")[2] for name in manifest.members]
+    if any(not name or name.startswith(".") or "\\" in name for name in names):
+        raise BadBackup("The backup names what is no file of ours.")
+    return manifest

@@ -1,0 +1,106 @@
+"""Backup: everything that makes a platform, in one file, while it runs."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, text
+
+from grader import __version__
+from grader.errors import Conflict, GraderError
+from grader.records import dump
+from grader.records.schema import missing, revision_of
+from grader.service.archive import FORMAT, Manifest, Writer, secret_member, table_member
+from grader.settings import Settings
+
+# The table's name, and how many of its rows are done.
+Told = Callable[[str, int], None]
+
+
+class BackupFailed(GraderError):
+    """Nothing was written under the backup's name."""
+
+    code = "backup_failed"
+
+
+def backup(settings: Settings, engine: Engine, path: Path, told: Told = lambda _t, _n: None) -> Manifest:
+    """Write a backup to ``path``, readable by its owner only, or nothing at all. What is written meanwhile by others is
+    not in it: all tables are read as of one moment.
+
+    Raises Conflict where there is such a file or nothing to back up, BackupFailed where it cannot be written.
+    """
+    if path.exists():
+        raise Conflict(f"There is a file '{path}' already.", "Name a new one; backups are not written over.")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with _snapshot(engine) as connection:
+            manifest = _write(settings, connection, partial, told)
+        # A link fails where a file came up meanwhile; renaming would take its place.
+        os.link(partial, path)
+        _sync(path.parent)
+    except OSError as error:
+        raise BackupFailed(
+            f"The backup cannot be written to '{path}': {error.strerror}.", "Nothing was left there."
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return manifest
+
+
+@contextmanager
+def _snapshot(engine: Engine) -> Iterator[Connection]:
+    """One transaction that sees the database as of its first look. SQLite in WAL mode lets all others write on."""
+    options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    with engine.connect() as connection:
+        if connection.dialect.name == "postgresql":
+            connection = connection.execution_options(**options)
+        with connection.begin():
+            if connection.dialect.name == "postgresql":
+                for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
+                    connection.execute(text(f"SET LOCAL {name} = 0"))
+            yield connection
+
+
+def _write(settings: Settings, connection: Connection, partial: Path, told: Told) -> Manifest:
+    revision = revision_of(connection)
+    if revision is None:
+        raise Conflict("The database has no tables: there is nothing to back up.", "See GRADER_DATABASE_URL.")
+    missing(revision)  # raises SchemaTooNew: what a later grader keeps is not known here
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
+            writer = Writer(partial, archive)
+            for table in dump.tables(connection):
+                if table.name in dump.LEFT_OUT:
+                    continue
+                told(table.name, 0)
+                for count in writer.add(table_member(table.name), dump.lines(connection, table)):
+                    told(table.name, count - 1)
+            for secret in sorted((settings.data_dir / "secrets").glob("[!.]*")):
+                list(writer.add(secret_member(secret.name), [secret.read_bytes()]))
+            manifest = Manifest(
+                format=FORMAT,
+                grader=__version__,
+                schema_revision=revision,
+                database=connection.dialect.name,
+                created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                left_out=sorted(dump.LEFT_OUT),
+                members=writer.members,
+            )
+            writer.close(manifest)
+        file.flush()
+        os.fsync(file.fileno())
+    return manifest
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,165 @@
+"""What is kept for how long. Verdicts, times, sources and what boards stand on are kept for ever."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import structlog
+from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, not_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader.records.engine import changed, writing
+from grader.records.models import (
+    ArtefactRow,
+    ChoreRow,
+    DeviceCodeRow,
+    LinkRow,
+    ReportRow,
+    SubmissionRow,
+    TokenRow,
+    WorkerRow,
+    utcnow,
+)
+from grader.schemas.ledger import Pruned
+from grader.schemas.report import Verdict
+from grader.schemas.submission import State
+from grader.service.platform import Platform
+
+log = structlog.get_logger(__name__)
+
+# Reports go in pieces: who prunes a year of them must not hold up everybody else for minutes.
+_BATCH = 500
+# So long after their end tokens, links and codes tell the operator something; nobody gets in by them.
+_EXPIRED_DAYS = 30
+# A worker without a GPU has a new name each time it starts.
+_WORKER_DAYS = 30
+# How often one of the sweepers prunes.
+CHORE = "prune"
+CHORE_HOURS = 24
+
+
+def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
+    """Remove what has expired and, with ``days``, reports and artefacts that nobody used for so long. Never the report
+    of what stands on a board. With ``dry_run`` nothing is changed and counted all the same.
+    """
+    now = utcnow()
+    before = now - timedelta(days=days) if days is not None else None
+    with platform.sessions() as session:
+        found = _count(session, before, now)
+    if dry_run:
+        return found
+    if before is not None:
+        while _drop_some_reports(platform, before):
+            pass
+        _drop(platform, ArtefactRow, ArtefactRow.used_at < before)
+    for table, condition in _expired(now):
+        _drop(platform, table, condition)
+    log.info("pruned", **found.model_dump(exclude={"dry_run"}))
+    return found.model_copy(update={"dry_run": False})
+
+
+def prune_now_and_then(platform: Platform) -> int:
+    """What sweepers do: once a day one of them prunes by ``settings.retention_days``. How many rows went."""
+    if not _may_begin(platform, utcnow()):
+        return 0
+    done = prune(platform, platform.settings.retention_days or None, dry_run=False)
+    return sum(value for name, value in done.model_dump().items() if name not in ("dry_run", "report_bytes"))
+
+
+def _may_begin(platform: Platform, now: datetime) -> bool:
+    """Whether this process is the one that does it: decided by one UPDATE or INSERT."""
+    due = ChoreRow.begun_at < now - timedelta(hours=CHORE_HOURS)
+    with platform.sessions() as session:
+        known = session.get(ChoreRow, CHORE)
+    if known is not None and known.begun_at >= now - timedelta(hours=CHORE_HOURS):
+        return False
+    try:
+        with writing(platform.sessions) as session:
+            if known is None:
+                session.execute(insert(ChoreRow).values(name=CHORE, begun_at=now))
+                return True
+            statement = update(ChoreRow).where(ChoreRow.name == CHORE, due).values(begun_at=now)
+            return changed(session, statement.execution_options(synchronize_session=False)) == 1
+    except IntegrityError:  # another one was quicker
+        return False
+
+
+def _old_reports(before: datetime) -> Select[int, int]:
+    """Key and attempt of each report that may go: its submission ended long ago and is on no board."""
+    row = SubmissionRow
+    stands = _standing()
+    ended = and_(row.finished_at < before, row.state.in_((State.DONE, State.FAILED, State.CANCELLED)))
+    return (
+        select(ReportRow.submission_id, ReportRow.attempt)
+        .join(row, row.id == ReportRow.submission_id)
+        .where(ended, not_(row.id.in_(stands)))
+        .order_by(ReportRow.submission_id, ReportRow.attempt)
+    )
+
+
+def _standing() -> Select[int]:
+    """Each user's best of each board and language, by the order that ranking goes by: a board of one language shows
+    another entry than that of both, and one of an earlier version can be looked at."""
+    row = SubmissionRow
+    board = (row.challenge, row.version, row.device, row.language, row.user_id)
+    order = (row.ci_hi_us, row.time_us, row.created_at, row.id)
+    places = (
+        select(row.id, func.row_number().over(partition_by=board, order_by=order).label("place"))
+        .where(row.verdict == Verdict.ACCEPTED, row.time_us.is_not(None))
+        .subquery()
+    )
+    return select(places.c.id).where(places.c.place == 1)
+
+
+def _count(session: Session, before: datetime | None, now: datetime) -> Pruned:
+    counts: dict[str, int] = {
+        table.__tablename__: session.scalar(select(func.count()).select_from(table).where(condition)) or 0
+        for table, condition in _expired(now)
+    }
+    if before is not None:
+        old = _old_reports(before).subquery()
+        same = and_(old.c.submission_id == ReportRow.submission_id, old.c.attempt == ReportRow.attempt)
+        sizes = select(func.count().label("reports"), func.sum(func.length(ReportRow.body)).label("size"))
+        reports = session.execute(sizes.select_from(ReportRow).join(old, same)).one()
+        unused = select(func.count()).select_from(ArtefactRow).where(ArtefactRow.used_at < before)
+        counts |= {
+            "reports": reports.reports,
+            "report_bytes": reports.size or 0,
+            "artefacts": session.scalar(unused) or 0,
+        }
+    return Pruned(dry_run=True, **counts)
+
+
+def _drop_some_reports(platform: Platform, before: datetime) -> int:
+    with writing(platform.sessions) as session:
+        found = session.execute(_old_reports(before).limit(_BATCH)).all()
+        for submission, attempt in found:
+            session.execute(
+                delete(ReportRow).where(ReportRow.submission_id == submission, ReportRow.attempt == attempt)
+            )
+        return len(found)
+
+
+_Table = type[ArtefactRow | TokenRow | LinkRow | DeviceCodeRow | WorkerRow]
+
+
+def _expired(now: datetime) -> list[tuple[_Table, ColumnElement[bool]]]:
+    ago = now - timedelta(days=_EXPIRED_DAYS)
+    gone = and_(
+        WorkerRow.ended_at < now - timedelta(days=_WORKER_DAYS),
+        WorkerRow.gpu.is_(None),
+        WorkerRow.out_of_service == "",
+        WorkerRow.drained_at.is_(None),
+    )
+    return [
+        (TokenRow, TokenRow.expires_at < ago),
+        (LinkRow, LinkRow.expires_at < ago),
+        (DeviceCodeRow, DeviceCodeRow.expires_at < ago),
+        (WorkerRow, gone),
+    ]
+
+
+def _drop(platform: Platform, table: _Table, condition: ColumnElement[bool]) -> None:
+    with writing(platform.sessions) as session:
+        session.execute(delete(table).where(condition).execution_options(synchronize_session=False))

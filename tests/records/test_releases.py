@@ -1,0 +1,108 @@
+"""Databases of earlier releases: brought up to date, everything in them is still there; those of later ones are left
+alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, text
+
+from grader.errors import Conflict
+from grader.queue.worker import run_worker
+from grader.records.engine import make_engine, writing_connection
+from grader.records.migrate import upgrade
+from grader.records.schema import SchemaTooNew, head, missing_of
+from grader.schemas.report import Verdict
+from grader.schemas.submission import State
+from grader.service import accounts, leaderboard, submissions, tokens
+from grader.service.health import ready
+from grader.service.platform import Platform, open_platform
+from grader.web.server import serve
+from tests.queue.fakes import FakeJudge, NoBoxes
+from tests.records import releases
+from tests.web import stage
+
+
+@pytest.fixture(params=sorted(releases.TOKENS))
+def release(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def old(empty_url: str, release: str) -> Iterator[Engine]:
+    engine = make_engine(empty_url)
+    releases.make(engine, release)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def upgraded(tmp_path: Path, old: Engine, empty_url: str) -> Iterator[Platform]:
+    platform = open_platform(stage.make_settings(tmp_path, database_url=empty_url))
+    yield platform
+    platform.close()
+
+
+def test_the_board_stands(upgraded: Platform) -> None:
+    board = leaderboard.leaderboard(upgraded, "vector_add", device="cpu", version=1)
+    assert [(entry.user, entry.time_us) for entry in board.entries] == releases.BOARD
+
+
+def test_every_submission_and_report_is_readable(upgraded: Platform) -> None:
+    teacher = accounts.authenticate(upgraded, "teacher", "correct horse")
+    found = submissions.list_submissions(upgraded, teacher, everyone=True).submissions
+    assert sorted(it.state for it in found) == [State.DONE] * 4 + [State.FAILED, State.QUEUED]
+    verdicts = []
+    for it in found:
+        if it.state is State.DONE:
+            verdicts.append(submissions.get_report(upgraded, teacher, it.id).verdict)
+        else:
+            with pytest.raises(Conflict):
+                submissions.get_report(upgraded, teacher, it.id)
+        assert "solve" in submissions.get_source(upgraded, teacher, it.id).source
+    assert sorted(verdicts) == [Verdict.ACCEPTED] * 2 + [Verdict.COMPILE_ERROR, Verdict.WRONG_ANSWER]
+
+
+def test_tokens_and_passwords_are_good(upgraded: Platform, release: str) -> None:
+    assert tokens.user_of_token(upgraded, releases.TOKENS[release]).name == "ada"
+    assert accounts.authenticate(upgraded, "bob", "battery staple").name == "Bob"
+
+
+def test_what_waited_is_judged(upgraded: Platform) -> None:
+    held = stage.take(upgraded)
+    stage.finish(upgraded, held, stage.accepted(100.0))
+    board = leaderboard.leaderboard(upgraded, "vector_add", device="cpu", version=1)
+    assert [entry.user for entry in board.entries] == ["ada", "Bob"]
+
+
+def test_it_is_not_ready_before_and_ready_after(tmp_path: Path, old: Engine, empty_url: str) -> None:
+    platform = open_platform(stage.make_settings(tmp_path, database_url=empty_url), migrate=False)
+    assert ready(platform).detail == "the database is yet to be upgraded"
+    assert [step.revision for step in missing_of(old)][-1] == head()
+    upgrade(old)
+    assert ready(platform).ok
+    platform.close()
+
+
+@pytest.fixture
+def newer(empty_url: str) -> str:
+    """The URL of a database that a later grader brought up to date."""
+    engine = make_engine(empty_url)
+    upgrade(engine)
+    with writing_connection(engine) as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    engine.dispose()
+    return empty_url
+
+
+def test_web_and_worker_refuse_tables_of_a_later_grader(tmp_path: Path, newer: str) -> None:
+    settings = stage.make_settings(tmp_path, database_url=newer)
+    with pytest.raises(SchemaTooNew, match="revision 9999"):
+        serve(settings, "127.0.0.1", 0)
+    with pytest.raises(SchemaTooNew, match="revision 9999"):
+        run_worker(settings, judge=FakeJudge(), boxes=NoBoxes(), burst=True)
+    platform = open_platform(settings, migrate=False)
+    assert ready(platform).detail == "the database belongs to a later grader"
+    platform.close()

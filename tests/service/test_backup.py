@@ -1,0 +1,239 @@
+"""A backup holds everything, goes into either kind of database, and a bad one or a full disk changes nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event, func, select, text
+
+from grader.errors import Conflict
+from grader.records import dump
+from grader.records.engine import make_engine, writing
+from grader.records.models import Base, SubmissionRow, UserRow
+from grader.records.schema import SchemaTooNew, head, missing_of
+from grader.service import accounts, backup, leaderboard, restore, submissions, tokens
+from grader.service.archive import BadBackup
+from grader.service.platform import Platform, open_platform
+from grader.settings import Settings
+from tests.components import need
+from tests.records import releases
+from tests.web import stage
+
+
+@pytest.fixture
+def source(tmp_path: Path, empty_url: str) -> Iterator[Platform]:
+    """A platform with all sorts of rows, and secrets."""
+    engine = make_engine(empty_url)
+    releases.make(engine, "0005")
+    engine.dispose()
+    platform = open_platform(stage.make_settings(tmp_path / "one", database_url=empty_url))
+    platform.settings.secret("seeds")
+    yield platform
+    platform.close()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
+    """The settings of an empty platform of each kind."""
+    url = f"sqlite:///{tmp_path / 'other.sqlite3'}"
+    if request.param == "postgres":
+        need("postgres")
+        from tests.records.postgres import drop_database, new_database
+
+        url = new_database(request.getfixturevalue("postgres_url"), "restored", "template0")
+    yield stage.make_settings(tmp_path / "two", database_url=url)
+    if request.param == "postgres":
+        drop_database(url)
+
+
+def rows(engine: Engine) -> dict[str, list[bytes]]:
+    with engine.connect() as connection:
+        return {it.name: list(dump.lines(connection, it)) for it in dump.tables(connection)}
+
+
+def put_back(settings: Settings, file: Path, **values: Any) -> dict[str, list[bytes]]:
+    engine = make_engine(settings.sql_url)
+    restore.restore(settings, engine, file, **values)
+    found = rows(engine)
+    engine.dispose()
+    return found
+
+
+def secrets(settings: Settings) -> dict[str, bytes]:
+    return {it.name: it.read_bytes() for it in (settings.data_dir / "secrets").iterdir()}
+
+
+def test_everything_comes_back_in_either_database(source: Platform, target: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "backup"
+    manifest = backup.backup(source.settings, source.engine, file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert (manifest.schema_revision, manifest.members["tables/submissions.jsonl"].rows) == (head(), 6)
+    before = rows(source.engine)
+    assert put_back(target, file) == before
+    assert set(before) == set(Base.metadata.tables)
+    assert secrets(target) == secrets(source.settings)
+    restored = open_platform(target)
+    board = leaderboard.leaderboard(restored, "vector_add", device="cpu", version=1)
+    assert [(entry.user, entry.time_us) for entry in board.entries] == releases.BOARD
+    user = tokens.user_of_token(restored, releases.TOKENS["0005"])
+    assert len(submissions.list_submissions(restored, user).submissions) == 3
+    # Ids go on where they were.
+    assert accounts.create_user(restored, "new", "correct horse").id == 4
+    assert stage.hand_in(restored, user).id
+    restored.close()
+
+
+def test_a_backup_of_an_earlier_release_is_upgraded(tmp_path: Path, empty_url: str, target: Settings) -> None:
+    engine = make_engine(empty_url)
+    releases.make(engine, "0001")
+    settings = stage.make_settings(tmp_path / "one", database_url=empty_url)
+    manifest = backup.backup(settings, engine, tmp_path / "backup")
+    engine.dispose()
+    assert manifest.schema_revision == "0001"
+    put_back(target, tmp_path / "backup")
+    restored = open_platform(target, migrate=False)
+    assert missing_of(restored.engine) == []
+    assert tokens.user_of_token(restored, releases.TOKENS["0001"]).name == "ada"
+    restored.close()
+
+
+def test_all_tables_are_of_one_moment(source: Platform, tmp_path: Path, target: Settings) -> None:
+    """Somebody signs up and hands in between two tables of the backup: neither is in it."""
+    done = threading.Event()
+
+    def told(table: str, _rows: int) -> None:
+        if table == "users" and not done.is_set():
+            done.set()
+            late = accounts.create_user(source, "late", "correct horse")
+            stage.hand_in(source, late)
+
+    backup.backup(source.settings, source.engine, tmp_path / "backup", told)
+    assert done.is_set()
+    put_back(target, tmp_path / "backup")
+    engine = make_engine(target.sql_url)
+    with engine.connect() as connection:
+        assert connection.scalar(select(func.count()).select_from(UserRow)) == 3
+        assert connection.scalar(select(func.count()).select_from(SubmissionRow)) == 6
+    engine.dispose()
+
+
+def test_what_is_there_is_kept_unless_told_otherwise(
+    source: Platform, tmp_path: Path, target: Settings
+) -> None:
+    file = tmp_path / "backup"
+    backup.backup(source.settings, source.engine, file)
+    there = open_platform(target)
+    accounts.create_user(there, "resident", "correct horse")
+    before = rows(there.engine)
+    with pytest.raises(Conflict, match="not empty"):
+        restore.restore(target, there.engine, file)
+    assert rows(there.engine) == before
+    there.close()
+    assert put_back(target, file, replace=True) == rows(source.engine)
+
+
+def test_other_secrets_are_kept_unless_told_otherwise(source: Platform, tmp_path: Path) -> None:
+    backup.backup(source.settings, source.engine, tmp_path / "backup")
+    target = stage.make_settings(tmp_path / "two")
+    own = target.secret("seeds")
+    engine = make_engine(target.sql_url)
+    with pytest.raises(Conflict, match="another one"):
+        restore.restore(target, engine, tmp_path / "backup")
+    assert target.secret("seeds") == own
+    assert list(secrets(target)) == ["seeds"]
+    restore.restore(target, engine, tmp_path / "backup", replace=True)
+    assert target.secret("seeds") == source.settings.secret("seeds")
+    engine.dispose()
+
+
+def test_nothing_is_replaced_while_workers_live(source: Platform, tmp_path: Path) -> None:
+    from grader.records import workers
+    from grader.records.models import utcnow
+    from grader.schemas.report import Language
+
+    backup.backup(source.settings, source.engine, tmp_path / "backup")
+    with writing(source.sessions) as session:
+        workers.register(session, "busy", "cpu", [Language.TRITON], utcnow())
+    with pytest.raises(Conflict, match="busy is at work"):
+        restore.restore(source.settings, source.engine, tmp_path / "backup", replace=True)
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.9, 0.999])
+def test_a_truncated_file_changes_nothing(
+    source: Platform, tmp_path: Path, target: Settings, kept: float
+) -> None:
+    file = tmp_path / "backup"
+    backup.backup(source.settings, source.engine, file)
+    content = file.read_bytes()
+    file.write_bytes(content[: int(len(content) * kept)])
+    with pytest.raises(BadBackup):
+        put_back(target, file)
+    assert_empty(target)
+
+
+def assert_empty(settings: Settings) -> None:
+    engine = make_engine(settings.sql_url)
+    assert rows(engine) == {}
+    assert not list((settings.data_dir / "secrets").glob("*"))
+    engine.dispose()
+
+
+def test_a_changed_row_is_noticed(source: Platform, tmp_path: Path, target: Settings) -> None:
+    backup.backup(source.settings, source.engine, tmp_path / "backup")
+    with (
+        zipfile.ZipFile(tmp_path / "backup") as good,
+        zipfile.ZipFile(tmp_path / "forged", "w") as forged,
+    ):
+        for name in good.namelist():
+            content = good.read(name)
+            forged.writestr(name, content.replace(b'"student"', b'"staff"') if "users" in name else content)
+    with pytest.raises(BadBackup, match=r"tables/users.jsonl is not what"):
+        put_back(target, tmp_path / "forged")
+    assert_empty(target)
+
+
+def test_a_backup_of_a_later_grader_is_refused(source: Platform, tmp_path: Path, target: Settings) -> None:
+    with writing(source.sessions) as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(SchemaTooNew):
+        backup.backup(source.settings, source.engine, tmp_path / "backup")
+    assert list(tmp_path.glob("*backup*")) == []
+
+
+def test_a_full_disk_leaves_no_backup(
+    source: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(backup.BackupFailed, match="No space left"):
+        backup.backup(source.settings, source.engine, tmp_path / "backup")
+    assert [it.name for it in tmp_path.iterdir() if "backup" in it.name] == []
+
+
+def test_a_backup_is_never_written_over(source: Platform, tmp_path: Path) -> None:
+    (tmp_path / "backup").write_text("the last good one")
+    with pytest.raises(Conflict, match="already"):
+        backup.backup(source.settings, source.engine, tmp_path / "backup")
+    assert (tmp_path / "backup").read_text() == "the last good one"
+
+
+def test_a_database_that_is_full_changes_nothing(source: Platform, tmp_path: Path) -> None:
+    backup.backup(source.settings, source.engine, tmp_path / "backup")
+    target = stage.make_settings(tmp_path / "two")
+    engine = make_engine(target.sql_url)
+    # Room for the tables, not for the rows.
+    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA max_page_count = 40"))
+    with pytest.raises(restore.RestoreFailed, match="full"):
+        restore.restore(target, engine, tmp_path / "backup")
+    engine.dispose()
+    assert_empty(target)
