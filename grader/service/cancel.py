@@ -6,9 +6,9 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from grader.errors import Conflict
-from grader.records.engine import changed, writing
+from grader.records.engine import changed, clock, writing
 from grader.records.leases import end_cancelled
-from grader.records.models import SubmissionRow, utcnow
+from grader.records.models import SubmissionRow
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.submission import State, SubmissionView
 from grader.service.accounts import User
@@ -17,7 +17,8 @@ from grader.service.submissions import find, get_submission
 
 
 def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
-    """What waits is cancelled at once; what is being judged is ended by its worker, within about a second.
+    """What waits is cancelled at once, and so is what a worker should have renewed and did not; what is being judged is
+    ended by its worker, within about a second.
 
     Cancelling what is cancelled changes nothing. Raises NotFound, and Conflict once it is done or has failed.
     """
@@ -39,8 +40,10 @@ def _cancel(session: Session, row: SubmissionRow) -> bool:
     """True where nothing more is to be done: cancelled, asked for, or too late."""
     if row.state.final:
         return True
-    if row.state in FREE:
-        return end_cancelled(session, row.id, row.attempt, utcnow())
+    now = clock(session)
+    # Overdue: who had it is gone, or hears that it has lost it, and its verdict would come too late.
+    if row.state in FREE or (row.lease_until is not None and row.lease_until < now):
+        return end_cancelled(session, row.id, row.attempt, now)
     statement = (
         update(SubmissionRow)
         .where(SubmissionRow.id == row.id, SubmissionRow.state.in_(ACTIVE))

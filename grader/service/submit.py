@@ -17,8 +17,8 @@ from grader.challenge.loader import Challenge
 from grader.challenge.source import decode, language_of
 from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice, UnknownLanguage
 from grader.queue.tickets import first_queue
-from grader.records.engine import writing
-from grader.records.models import ReportRow, SubmissionRow, UserRow, utcnow
+from grader.records.engine import clock, writing
+from grader.records.models import ReportRow, SubmissionRow, UserRow
 from grader.records.order import PRIORITIES
 from grader.schemas.report import Language, Verdict
 from grader.schemas.submission import State, SubmissionView, SubmitBody
@@ -116,7 +116,7 @@ def _store(platform: Platform, user: User, row: SubmissionRow, request: Request,
             return Stored(earlier)
         if reuse and (earlier := _judged_before(session, row)) is not None:
             return Stored(earlier, reused=True)
-        row.created_at = utcnow()
+        row.created_at = clock(session)
         remaining = quotas.take(session, platform.settings, user, row.challenge, row.created_at)
         session.add(row)
         session.flush()
