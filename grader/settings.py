@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from grader import limits
 
+# Where an engine puts files for a container: a setting may lie in one of its name, where no list of variables shows it.
+SECRETS = Path("/run/secrets")
+
 
 def default_data_dir() -> Path:
     base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
@@ -25,16 +29,41 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+_DATABASE_URL = re.compile(r"(sqlite|postgresql)(\+\w+)?://")
+_QUOTED = "a password's / : @ # ? % are written as %2F %3A %40 %23 %3F %25"
+
+
+def _is_redis_url(value: str) -> bool:
+    parts = urlsplit(value)
+    try:
+        # A number or none; what stands there else is a piece of a password that was not quoted.
+        _ = parts.port
+    except ValueError:
+        return False
+    return bool(parts.scheme == "unix" or (parts.scheme in ("redis", "rediss") and parts.hostname))
+
+
 class Settings(BaseSettings):
     """One platform. Every field is an environment variable: ``data_dir`` is ``GRADER_DATA_DIR``."""
 
-    model_config = SettingsConfigDict(env_prefix="GRADER_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="GRADER_",
+        frozen=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+        secrets_dir=SECRETS if SECRETS.is_dir() else None,
+    )
 
     data_dir: Path = Field(
         default_factory=default_data_dir, description="database, embedded Redis, secrets, logs"
     )
-    database_url: str = Field(default="", description="SQLAlchemy URL; empty = SQLite in the data folder")
-    redis_url: str = Field(default="", description="empty = the embedded Redis of the data folder")
+    # Both hold passwords, so neither is shown, nor what is wrong in them.
+    database_url: str = Field(
+        default="", repr=False, description="SQLAlchemy URL; empty = SQLite in the data folder"
+    )
+    redis_url: str = Field(
+        default="", repr=False, description="empty = the embedded Redis of the data folder"
+    )
     challenges: Path | None = Field(
         default=None, description="a course folder with challenges/ and reference/"
     )
@@ -129,6 +158,25 @@ class Settings(BaseSettings):
     sign_up_domains: str = Field(
         default="", description="comma-separated domains of e-mail addresses; .uni.edu takes all below it"
     )
+
+    # Images.
+    box_image: str = Field(
+        default="", description="what Docker boxes start from; empty = the host's own toolchain"
+    )
+
+    @field_validator("database_url")
+    @classmethod
+    def _check_database_url(cls, value: str) -> str:
+        if value and not _DATABASE_URL.match(value):
+            raise ValueError(f"write it like postgresql+psycopg://name:password@host/name; {_QUOTED}")
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _check_redis_url(cls, value: str) -> str:
+        if value and not _is_redis_url(value):
+            raise ValueError(f"write it like redis://:password@host:6379/0, rediss:// or unix://; {_QUOTED}")
+        return value
 
     @field_validator("sign_up")
     @classmethod

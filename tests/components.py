@@ -52,6 +52,14 @@ def _netns() -> str | None:
     return None
 
 
+def _images() -> str | None:
+    if missing := _docker():
+        return missing
+    if os.getuid() != 0 or not shutil.which("debootstrap"):
+        return "a base image takes root and the program debootstrap"
+    return None if shutil.which("docker-compose") else "no docker-compose on the PATH"
+
+
 def postgres_bin() -> str | None:
     """The folder that holds initdb and postgres: on the PATH, or where Debian puts them."""
     from pathlib import Path
@@ -70,6 +78,7 @@ _CHECKS = {
     "gpu": _gpu,
     "nvcc": _nvcc,
     "netns": _netns,
+    "images": _images,
 }
 
 

@@ -15,21 +15,29 @@ from flask import Response, g, request
 from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 from grader import limits
 from grader.settings import Settings
 from grader.web.auth import devices
 
-# The ping decides at start; a Redis that does not answer at once is treated as absent.
+# The ping decides at start; a Redis that does not answer at once is treated as absent, then and later.
 _PING_SECONDS = 0.5
+# The client's own patience is several times five seconds, with pauses in between, in which a request would hang.
+_IMPATIENT: dict[str, Any] = {
+    "socket_connect_timeout": _PING_SECONDS,
+    "socket_timeout": _PING_SECONDS,
+    "retry": Retry(NoBackoff(), 1),
+}
 
 
 def storage_uri(settings: Settings) -> str:
     """Where counts are kept, as an address of the library ``limits``."""
     url = settings.queue_url
     try:
-        client = Redis.from_url(url, socket_connect_timeout=_PING_SECONDS, socket_timeout=_PING_SECONDS)
+        client = Redis.from_url(url, **_IMPATIENT)
         try:
             client.ping()
         finally:
@@ -91,6 +99,7 @@ limiter = Limiter(
     get_remote_address,
     strategy="moving-window",
     in_memory_fallback_enabled=True,
+    storage_options=_IMPATIENT,
     key_prefix="grader",
     headers_enabled=True,
     application_limits=[f"{limits.BAD_TOKENS_PER_MINUTE} per minute"],

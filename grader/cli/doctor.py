@@ -47,6 +47,7 @@ def examine() -> list[Finding]:
         _nvcc,
         _docker,
         _redis,
+        _database,
         _data_folder,
         _course,
     ]
@@ -170,11 +171,43 @@ def _external_redis(url: str) -> Finding:
         client = Redis.from_url(url, socket_timeout=3.0, socket_connect_timeout=3.0)
         client.ping()
         client.close()
-    except (RedisError, ValueError, OSError) as error:
+    except ValueError:
+        # What it says is a piece of the address, which may be one of its password.
+        mend = "See GRADER_REDIS_URL in the README."
+        return Finding("redis", Mark.MISSING, "GRADER_REDIS_URL is no address", mend, "up, worker")
+    except (RedisError, OSError) as error:
         return Finding(
             "redis", Mark.MISSING, f"GRADER_REDIS_URL does not answer: {error}", "Start it.", "up, worker"
         )
     return Finding("redis", Mark.OK, "GRADER_REDIS_URL answers")
+
+
+def _database() -> Finding:
+    if not os.environ.get("GRADER_DATABASE_URL"):
+        return Finding("database", Mark.OK, "SQLite in the data folder")
+    if importlib.util.find_spec("sqlalchemy") is None:
+        return Finding(
+            "database", Mark.MISSING, "no client", "pip install 'kernel-grader[server]'", "up, worker"
+        )
+    from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+    from grader.cli.configuration import load_settings
+    from grader.records.engine import make_engine
+
+    try:
+        engine = make_engine(load_settings().sql_url)
+        engine.connect().close()
+        engine.dispose()
+    except GraderError as error:
+        return Finding("database", Mark.MISSING, error.message, error.hint, "up, worker")
+    except (ArgumentError, ValueError):
+        mend = "See GRADER_DATABASE_URL in the README."
+        return Finding("database", Mark.MISSING, "GRADER_DATABASE_URL is no address", mend, "up, worker")
+    except SQLAlchemyError as error:
+        told = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()[0]
+        text = f"GRADER_DATABASE_URL does not answer: {told}"
+        return Finding("database", Mark.MISSING, text, "Start it, or let this host reach it.", "up, worker")
+    return Finding("database", Mark.OK, f"GRADER_DATABASE_URL answers: {engine.dialect.name}")
 
 
 def _data_folder() -> Finding:

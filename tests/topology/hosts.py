@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from grader.queue.embedded import _server_program
+from grader.queue.embedded import server_program
 from tests.records.postgres import cluster, new_database
 from tests.service.world import remove, short_folder, until
 from tests.topology import enter
@@ -54,7 +54,10 @@ class Process:
         return self._log.read_text(errors="replace")
 
     def says(self, words: str, times: int = 1) -> None:
-        until(lambda: self.said().count(words) >= times, f"{self.host} says {words}: {self.said()}", PATIENCE)
+        try:
+            until(lambda: self.said().count(words) >= times, f"{self.host} says {words}", PATIENCE)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it said {self.said()}") from None
 
     def open_gate(self) -> None:
         (self.own_files / "data" / "gate").touch()
@@ -200,4 +203,4 @@ def hosts(*workers: str) -> Iterator[Hosts]:
 def _redis(address: str) -> list[str]:
     options = {"bind": address, "port": str(_REDIS_PORT), "requirepass": REDIS_PASSWORD}
     options |= {"save": "", "appendonly": "no", "loglevel": "warning"}
-    return [_server_program(), *(part for name, value in options.items() for part in (f"--{name}", value))]
+    return [server_program(), *(part for name, value in options.items() for part in (f"--{name}", value))]

@@ -30,3 +30,17 @@ def test_redis_is_used_and_its_death_survived(tmp_path: Path) -> None:
     assert client.post("/api/v1/tokens", json=body).status_code == 401
     platform.close()
     remove(folder)
+
+
+def test_a_redis_that_falls_silent_holds_up_no_request_for_long(tmp_path: Path) -> None:
+    """The client's own patience is some half a minute for each request."""
+    folder = short_folder()
+    with start_redis(Settings(data_dir=folder, redis_url="")) as server:
+        platform = open_platform(stage.make_settings(tmp_path, redis_url=server.url))
+        create_app(platform)
+        client = throttle.limiter.storage.storage  # type: ignore[union-attr]
+        given = client.connection_pool.connection_kwargs
+        assert (given["socket_timeout"], given["socket_connect_timeout"]) == (0.5, 0.5)
+        assert client.get_retry().get_retries() == 1
+        platform.close()
+    remove(folder)
