@@ -12,12 +12,15 @@ from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 from grader import metrics
 from grader.errors import GraderError
 from grader.metrics.host import forget_dead
+from grader.service import first_admin
 from grader.service.exposure import check_exposure
 from grader.service.platform import open_platform
 from grader.settings import Settings
 
 if TYPE_CHECKING:
     from flask import Flask
+
+    from grader.service.links import Link
 
 # Pages wait for SQL and little else: two processes keep one slow request from stopping all, threads do the rest.
 _WORKERS = 2
@@ -28,9 +31,10 @@ _TIMEOUT_SECONDS = 60
 
 
 class _Server(BaseApplication):  # type: ignore[misc]
-    def __init__(self, settings: Settings, options: dict[str, Any]) -> None:
+    def __init__(self, settings: Settings, options: dict[str, Any], first: Link | None) -> None:
         self.settings = settings
         self.options = options
+        self.first = first
         super().__init__()
 
     def load_config(self) -> None:
@@ -62,9 +66,18 @@ def serve(settings: Settings, host: str, port: int) -> None:
     check_exposure(host, settings.box)
     metrics.begin(settings)
     forget_dead(metrics.folder_of(settings))
-    open_platform(settings).close()  # migrates once, before several processes would
+    first = _prepare(settings)
     address = f"[{host}]" if ":" in host else host
-    _Server(settings, _options(f"{address}:{port}")).run()
+    _Server(settings, _options(f"{address}:{port}"), first).run()
+
+
+def _prepare(settings: Settings) -> Link | None:
+    """Migrates once, before several processes would; a link for the first admin where nobody is staff."""
+    platform = open_platform(settings)
+    try:
+        return first_admin.make_link(platform) if first_admin.needed(platform) else None
+    finally:
+        platform.close()
 
 
 def _options(bind: str) -> dict[str, Any]:
@@ -87,7 +100,18 @@ def _options(bind: str) -> dict[str, Any]:
 
 def _announce(arbiter: Any) -> None:
     host, port = arbiter.LISTENERS[0].sock.getsockname()[:2]
-    print(f"Listening on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    print(f"Listening on {address}", flush=True)
+    if (link := arbiter.app.first) is not None:
+        # Whoever reads this runs the platform; whoever only reaches the page has nothing.
+        base = arbiter.app.settings.url or address.replace("//0.0.0.0:", "//127.0.0.1:").replace(
+            "//[::]:", "//[::1]:"
+        )
+        until = f"{link.expires_at:%Y-%m-%d %H:%M} UTC"
+        print(
+            f"Nobody is staff yet. This makes the first admin, once, until {until}: {link.at(base)}",
+            flush=True,
+        )
 
 
 def main() -> int:

@@ -32,7 +32,7 @@ GROUPS = {
     "Run a platform": {
         "up": ("platform", "Start everything: Redis, web and workers; Ctrl-C ends all"),
         "worker": ("platform", "Serve the queue of a device until ended"),
-        "user": ("users", "Manage accounts: user add, user password"),
+        "user": ("users", "Manage accounts: user add, user password, user invite, ..."),
         "sandbox": ("boxes", "Manage the box image: sandbox build"),
         "db": ("database", "Manage the database: db upgrade"),
     },

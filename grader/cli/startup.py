@@ -196,7 +196,7 @@ def _first_account(platform: Platform) -> None:
     if has_users(platform):
         return
     password = made_up_password()
-    create_user(platform, "staff", password, Role.STAFF)
+    create_user(platform, "staff", password, Role.ADMIN)
     tell(f"First start: sign in as 'staff' with the password {password} (shown this once).", "bold")
     say("More accounts: grader user add NAME", "dim")
 

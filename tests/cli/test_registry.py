@@ -45,7 +45,8 @@ def test_groups_are_listed_with_their_commands() -> None:
     for name in ("user", "sandbox", "db"):
         group = get_command(load(name)).commands[name]  # type: ignore[attr-defined]
         told = COMMANDS[name][1].partition(": ")[2].split(", ")
-        assert told == [f"{name} {inner}" for inner in group.commands]
+        there = [f"{name} {inner}" for inner in group.commands]
+        assert told == ([*there[: len(told) - 1], "..."] if told[-1] == "..." else there)
 
 
 @pytest.mark.parametrize("args", [[], ["--help"], ["-h"], ["help"]])

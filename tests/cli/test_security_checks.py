@@ -224,10 +224,14 @@ def test_plain_processes_for_strangers_are_bad(box: str, sign_up: bool, level: L
 
 @pytest.mark.parametrize(
     ("host", "proxies", "level"),
-    [("127.0.0.1", 0, Level.OK), ("0.0.0.0", 0, Level.BAD), ("0.0.0.0", 1, Level.OK), ("::1", 0, Level.OK)],
+    [("127.0.0.1", 0, Level.OK), ("0.0.0.0", 0, Level.BAD), ("0.0.0.0", 1, Level.WARN), ("::1", 0, Level.OK)],
 )
 def test_cookies_without_tls_are_bad(host: str, proxies: int, level: Level) -> None:
     assert platform.transport(Settings(host=host, proxies=proxies)).level is level
+
+
+def test_a_named_proxy_is_better_than_a_counted_one() -> None:
+    assert platform.transport(Settings(host="0.0.0.0", trusted_proxies="10.0.0.0/8")).level is Level.OK
 
 
 @pytest.mark.parametrize(

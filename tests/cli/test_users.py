@@ -1,15 +1,17 @@
-"""`user password`: for who forgot it, on the platform's machine."""
+"""`user`: accounts, invitations and links, made on the platform's machine."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from grader.errors import NotSignedIn
-from grader.service import accounts, tokens
-from grader.service.platform import open_platform
+from grader.service import accounts, first_admin, resets, sign_up, tokens
+from grader.service.links import LinkUseless
+from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from tests.cli.conftest import Cli
 
@@ -33,3 +35,62 @@ def test_a_new_password_is_made_up_and_ends_what_was_signed_in(
             asked()
     assert cli("user", "password", "nobody").code == 2
     platform.close()
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
+    monkeypatch.setenv("GRADER_SIGN_UP", "invite")
+    monkeypatch.setenv("GRADER_URL", "https://grader.uni.example")
+    platform = open_platform(Settings())
+    yield platform
+    platform.close()
+
+
+def test_an_invitation_is_printed_once_listed_and_ended(cli: Cli, opened: Platform) -> None:
+    made = json.loads(cli("user", "invite", "--for", "autumn", "--uses", "2", "--json").out)
+    assert made["link"].startswith("https://grader.uni.example/sign-up?key=inv_")
+    assert (made["uses"], made["role"]) == (2, "student")
+    key = made["link"].partition("key=")[2]
+    listed = cli("user", "invitations")
+    assert "autumn, student, 0 of 2 used" in listed.out
+    assert key not in listed.out
+    assert cli("user", "invitations", "--revoke", str(made["id"])).code == 0
+    assert cli("user", "invitations", "--revoke", str(made["id"])).code == 2
+    assert cli("user", "invitations").out == ""
+    with pytest.raises(LinkUseless):
+        sign_up.offer(opened, key)
+
+
+def test_an_invitation_where_nobody_may_sign_up_says_what_to_set(
+    cli: Cli, opened: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADER_SIGN_UP", "closed")
+    ran = cli("user", "invite")
+    assert ran.code == 2
+    assert "GRADER_SIGN_UP=invite" in ran.err
+
+
+def test_a_reset_link_is_printed_and_works_once(cli: Cli, opened: Platform) -> None:
+    accounts.create_user(opened, "ada", "correct horse")
+    link = cli("user", "reset", "ADA").out.strip()
+    assert link.startswith("https://grader.uni.example/reset?key=")
+    key = link.partition("key=")[2]
+    assert resets.use(opened, key, "a new password").name == "ada"
+    with pytest.raises(LinkUseless):
+        resets.use(opened, key, "another password")
+    assert cli("user", "reset", "nobody").code == 2
+
+
+def test_the_first_admin_and_roles(cli: Cli, opened: Platform) -> None:
+    link = cli("user", "bootstrap").out.strip()
+    assert link.startswith("https://grader.uni.example/setup?key=")
+    boss = first_admin.make(opened, link.partition("key=")[2], "boss", "correct horse")
+    assert boss.admin
+    ran = cli("user", "bootstrap")
+    assert (ran.code, "staff already" in ran.err) == (2, True)
+    assert cli("user", "add", "ada", "--email", "Ada@uni.example").code == 0
+    assert json.loads(cli("user", "role", "ada", "staff", "--json").out) == {"name": "ada", "role": "staff"}
+    assert "ada  staff  Ada@uni.example" in cli("user", "list").out
+    assert cli("user", "email", "ada").code == 0
+    assert "ada  staff  -" in cli("user", "list").out
+    assert cli("user", "email", "ada", "no address").code == 2

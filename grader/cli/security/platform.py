@@ -90,6 +90,13 @@ def transport(settings: Settings) -> Check:
     """Passwords and session cookies need TLS wherever they leave the machine."""
     from grader.service.exposure import is_loopback
 
+    if settings.trusted_proxies:
+        return Check(
+            AREA, "transport", Level.OK, f"behind {settings.trusted_proxies}, and nobody else is believed"
+        )
+    if settings.proxies and not is_loopback(settings.host):
+        text = "whoever connects past the proxy is believed, too: GRADER_PROXIES only counts hops"
+        return Check(AREA, "transport", Level.WARN, text, "Name the proxy: GRADER_TRUSTED_PROXIES=ADDRESS.")
     if settings.proxies:
         text = f"behind {settings.proxies} proxies, whose word on TLS is believed: cookies are Secure where it is used"
         return Check(AREA, "transport", Level.OK, text)

@@ -1,0 +1,108 @@
+"""A real SMTP server on this machine, which offers STARTTLS with a certificate that the test's environment trusts."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, Envelope, Session
+
+from tests.service.world import until
+
+USER, PASSWORD = "grader", "a mail password"
+
+
+@dataclass
+class Postbox:
+    """What came in, and over which transport."""
+
+    port: int = 0
+    mails: list[EmailMessage] = field(default_factory=list)
+    encrypted: list[bool] = field(default_factory=list)
+
+    def settings(self, **values: Any) -> dict[str, Any]:
+        given = {
+            "url": "https://grader.uni.example",
+            "smtp_host": "localhost",
+            "smtp_port": self.port,
+            "smtp_from": "grader@uni.example",
+            "smtp_user": USER,
+            "smtp_password": PASSWORD,
+        }
+        return given | values
+
+    def wait(self, count: int = 1) -> EmailMessage:
+        """The latest of at least ``count`` mails."""
+        until(lambda: len(self.mails) >= count, f"{count} mails came", 60.0)
+        return self.mails[-1]
+
+    async def handle_DATA(self, _: Any, session: Session, envelope: Envelope) -> str:  # noqa: N802
+        assert isinstance(envelope.content, bytes)
+        self.encrypted.append(session.ssl is not None)
+        mail = message_from_bytes(envelope.content, policy=policy.default)
+        assert isinstance(mail, EmailMessage)
+        self.mails.append(mail)
+        return "250 taken"
+
+
+def link_in(mail: EmailMessage) -> str:
+    """The path of the link in a mail, with its key."""
+    text = mail.get_content()
+    return next(
+        line.removeprefix("https://grader.uni.example")
+        for line in text.splitlines()
+        if line.startswith("https://")
+    )
+
+
+class _Server(Controller):
+    def _trigger_server(self) -> None:
+        # It was told port 0; what it listens on is known only now.
+        assert self.server
+        self.port = self.server.sockets[0].getsockname()[1]
+        super()._trigger_server()
+
+
+@contextmanager
+def served(folder: Path, monkeypatch: pytest.MonkeyPatch, tls: bool = True) -> Iterator[Postbox]:
+    """A server for a while; without ``tls`` it offers neither STARTTLS nor signing in."""
+    box = Postbox()
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    authority.cert_pem.write_to_path(str(folder / "ca.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(folder / "ca.pem"))
+    guards = (
+        {
+            "tls_context": context,
+            "require_starttls": True,
+            "auth_required": True,
+            "authenticator": _check,
+        }
+        if tls
+        else {}
+    )
+    controller = _Server(box, hostname="127.0.0.1", port=0, **guards)
+    controller.start()
+    box.port = controller.port
+    try:
+        yield box
+    finally:
+        controller.stop()
+
+
+def _check(_: Any, __: Any, ___: Any, mechanism: str, given: Any) -> AuthResult:
+    right = mechanism in ("LOGIN", "PLAIN") and (given.login, given.password) == (
+        USER.encode(),
+        PASSWORD.encode(),
+    )
+    return AuthResult(success=right)
