@@ -1,0 +1,32 @@
+"""All images are made once, and a platform of them runs once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.components import need
+from tests.images import made
+from tests.images.composed import Composed
+
+
+@pytest.fixture(scope="session")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Iterator[made.Images]:
+    """KEEP_IMAGES=1 leaves them, so that the next run only makes what changed."""
+    need("images")
+    yield made.build_all(tmp_path_factory.mktemp("wheels"))
+    if not os.environ.get("KEEP_IMAGES"):
+        made.remove_all()
+
+
+@pytest.fixture(scope="session")
+def composed(images: made.Images, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Composed]:
+    """compose.yaml, up: PostgreSQL, Redis, web and a worker, on loopback."""
+    running = Composed(images, tmp_path_factory.mktemp("composed"))
+    try:
+        running.start()
+        yield running
+    finally:
+        running.stop()

@@ -1,0 +1,110 @@
+"""The images, made as an operator would who reaches no registry: a base from Debian's archive, wheels from a folder."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# Every one of ours has it, also what has no name: Dockerfile and images/services.Dockerfile set it.
+MARK = "org.opencontainers.image.vendor=kernel-grader"
+# Part of what a layer is kept by: with another port each time nothing would ever be taken from the cache.
+WHEEL_PORT = 18765
+# A whole build on two cores takes some three minutes; only a failure waits this long.
+BUILD_SECONDS = 1500
+VERSION, REVISION = "1.2.3", "0123abc"
+
+
+@dataclass(frozen=True)
+class Images:
+    base: str = "grader-test/base"
+    server: str = "grader-test/server"
+    worker: str = "grader-test/worker"
+    box: str = "grader-test/box"
+    postgres: str = "grader-test/postgres"
+    redis: str = "grader-test/redis"
+
+
+def run(*command: str, **environment: str) -> str:
+    """What ``command`` printed. Fails with all that it said."""
+    ran = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "DOCKER_BUILDKIT": "0", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=BUILD_SECONDS,
+    )
+    assert ran.returncode == 0, f"{' '.join(command)}\n{ran.stdout[-6000:]}\n{ran.stderr[-6000:]}"
+    return ran.stdout
+
+
+def exists(tag: str) -> bool:
+    return bool(run("docker", "images", "--quiet", tag).strip())
+
+
+def build_all(folder: Path) -> Images:
+    """Make what is not there yet; ``folder`` takes the wheels."""
+    made = Images()
+    base = threading.Thread(target=_make_base, args=(made.base,))
+    base.start()  # it waits for the network as long as the wheels do
+    run(sys.executable, "scripts/wheelhouse.py", str(folder))
+    base.join()
+    assert exists(made.base)
+    with _served(folder):
+        # The worker's stages are above all others, so they are made by this one.
+        for target in ("worker", "box", "server"):
+            _build(target, getattr(made, target))
+    for target in ("postgres", "redis"):
+        arguments = ("--build-arg", f"BASE={made.base}", "--target", target, "--tag", getattr(made, target))
+        run("docker", "build", "--network", "host", *arguments, "-f", "images/services.Dockerfile", "images")
+    return made
+
+
+def _make_base(tag: str) -> None:
+    if not exists(tag):
+        run("scripts/base_image", tag)
+
+
+def _build(target: str, tag: str) -> None:
+    arguments = {
+        "BASE": Images.base,
+        "WHEELS": f"http://127.0.0.1:{WHEEL_PORT}/",
+        "TORCH": "2.13.0+cpu",
+        "VERSION": VERSION,
+        "REVISION": REVISION,
+    }
+    words = [word for name, value in arguments.items() for word in ("--build-arg", f"{name}={value}")]
+    run("docker", "build", "--network", "host", *words, "--target", target, "--tag", tag, ".")
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[None]:
+    handler = functools.partial(_Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", WHEEL_PORT), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield
+        server.shutdown()
+
+
+def remove_all() -> None:
+    """Take away what bears our names, and what these builds left without one."""
+    made = Images()
+    tags = [tag for tag in vars(made).values() if exists(tag)]
+    if tags:
+        run("docker", "rmi", "--force", *tags)
+    run("docker", "image", "prune", "--force", "--filter", f"label={MARK}")

@@ -1,0 +1,105 @@
+"""The platform runs from its images: from a login through the published port to verdicts by boxes of the box image."""
+
+from __future__ import annotations
+
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.images.composed import Composed
+from tests.images.made import ROOT, run
+from tests.sandbox.talk import within
+
+# Of the first test that needs them: everything is built then.
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(1800)]
+
+SOLUTION = ROOT / "reference" / "vector_add" / "staff" / "solution.py"
+
+
+def test_a_right_kernel_is_accepted(composed: Composed) -> None:
+    report = composed.submit(SOLUTION)
+    assert report["report"]["verdict"] == "accepted"
+
+
+def test_a_wrong_kernel_is_not(composed: Composed, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(SOLUTION.read_text().replace("+ tl.load(b", "- tl.load(b"))
+    assert wrong.read_text() != SOLUTION.read_text()
+    assert composed.submit(wrong)["report"]["verdict"] == "wrong_answer"
+
+
+def test_cuda_is_compiled_by_the_images_own_compiler(composed: Composed, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.cu"
+    broken.write_text(
+        'extern "C" void solve(const float* a, const float* b, float* out, int n) { nonsense; }\n'
+    )
+    report = composed.submit(broken)["report"]
+    assert report["verdict"] == "compile_error"
+    assert 'identifier "nonsense" is undefined' in str(report)
+
+
+def test_no_box_is_left(composed: Composed) -> None:
+    """But those that wait for the next submission: they run."""
+    own = f"label=grader.host={_host_identity()}"
+
+    def ended() -> str:
+        return run(
+            "docker",
+            "ps",
+            "--all",
+            "--quiet",
+            "--filter",
+            "status=exited",
+            "--filter",
+            own,
+            "--filter",
+            "label=grader.box=1",
+        )
+
+    assert within(60, lambda: not ended())
+
+
+def _host_identity() -> str:
+    from grader.sandbox.parent import host_identity
+
+    return host_identity()
+
+
+def test_the_web_is_found_healthy(composed: Composed) -> None:
+    assert within(120, lambda: composed.container("web")["State"]["Health"]["Status"] == "healthy")
+
+
+def test_the_page_is_served(composed: Composed) -> None:
+    with urllib.request.urlopen(composed.url, timeout=30) as page:
+        assert page.status == 200
+
+
+@pytest.mark.parametrize("service", ["postgres", "redis", "web", "worker"])
+def test_nothing_is_published_beyond_loopback(composed: Composed, service: str) -> None:
+    published = composed.container(service)["HostConfig"]["PortBindings"] or {}
+    assert {it["HostIp"] for ports in published.values() for it in ports} <= {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("service", ["redis", "web"])
+def test_what_listens_has_nothing_to_gain(composed: Composed, service: str) -> None:
+    found = composed.container(service)
+    assert found["Config"]["User"] not in ("", "root", "0", "0:0")
+    assert found["HostConfig"]["ReadonlyRootfs"]
+    assert found["HostConfig"]["CapDrop"] == ["ALL"]
+    assert "no-new-privileges:true" in found["HostConfig"]["SecurityOpt"]
+    assert not [it for it in found["Mounts"] if it["Destination"].endswith("docker.sock")]
+
+
+def test_redis_asks_for_the_password(composed: Composed) -> None:
+    ask = ("exec", "-T", "redis", "sh", "-c")
+    assert "PONG" in composed.compose(*ask, "redis-cli ping")
+    assert "NOAUTH" in composed.compose(*ask, "REDISCLI_AUTH= redis-cli ping 2>&1")
+
+
+def test_a_killed_worker_leaves_no_box(composed: Composed) -> None:
+    number = composed.container("worker")["Id"]
+    run("docker", "kill", number)
+    run("docker", "start", number)
+    assert composed.submit(SOLUTION)["report"]["verdict"] == "accepted"
+    test_no_box_is_left(composed)
