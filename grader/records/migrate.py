@@ -20,11 +20,16 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
     Raises SchemaTooNew, and changes nothing then.
     """
     with writing_connection(engine) as connection:
-        if connection.dialect.name == "postgresql":
-            connection.execute(text(PATIENT))
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _POSTGRES_LOCK})
+        alone(connection)
         missing(revision_of(connection))
         migrate(connection, revision)
+
+
+def alone(connection: Connection) -> None:
+    """Until its transaction ends, nobody else migrates, and nothing gives up waiting."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(PATIENT))
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _POSTGRES_LOCK})
 
 
 def migrate(connection: Connection, revision: str) -> None:
