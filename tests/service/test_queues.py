@@ -28,6 +28,7 @@ from grader.service.platform import Platform, open_platform
 from grader.service.quotas import get_quotas
 from grader.service.submissions import get_submission
 from grader.service.submit import submit
+from grader.settings import Settings
 from tests.service.world import body, make_settings
 
 BOARD = "h200"
@@ -35,9 +36,21 @@ CUDA = {"filename": "a.cu", "source": "// nothing\n", "device": BOARD}
 
 
 @pytest.fixture
+def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
+    """A worker that is entered here stays alive, however slow the machine is."""
+    return make_settings(tmp_path, redis_url, lease_s=60.0)
+
+
+@pytest.fixture
 def small(tmp_path: Path, redis_url: str, database: str) -> Any:
     """The same platform with a board, and with narrow quotas."""
-    values = {"quota": 2, "quota_hours": 1.0, "devices": f"cpu,{BOARD}", "waiting_per_user": 3}
+    values: dict[str, Any] = {
+        "lease_s": 60.0,
+        "quota": 2,
+        "quota_hours": 1.0,
+        "devices": f"cpu,{BOARD}",
+        "waiting_per_user": 3,
+    }
     platform = open_platform(make_settings(tmp_path, redis_url, **values))
     yield platform
     platform.close()
