@@ -66,7 +66,8 @@ class BubblewrapBox(ProcessBox):
         except (OSError, EOFError, ValueError, TimeoutError) as error:
             self.kill()
             said = self.output().decode(errors="replace").strip()[-1000:]
-            raise BoxUnavailable(f"bubblewrap made no box: {said or error}", MEND) from error
+            why = "it took too long" if isinstance(error, TimeoutError) else said or str(error)
+            raise BoxUnavailable(f"bubblewrap made no box: {why}", MEND) from error
         except BaseException:
             self.kill()
             raise
@@ -240,7 +241,7 @@ def _whole_message(pipe: int, deadline: float) -> dict[str, Any]:
     while b"}" not in text:
         readable, _, _ = select.select([pipe], [], [], max(deadline - time.monotonic(), 0.0))
         if not readable:
-            raise TimeoutError("it took too long")
+            raise TimeoutError
         data = os.read(pipe, 4096)
         if not data:
             raise EOFError("it ended at once")

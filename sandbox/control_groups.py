@@ -8,6 +8,7 @@ given to them ("delegated"), as ``systemd-run --user --scope -p Delegate=yes gra
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 import uuid
@@ -231,10 +232,8 @@ def _write(path: Path, text: str) -> None:
 def _removed(folder: Path) -> bool:
     try:
         folder.rmdir()
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return error.errno != errno.EBUSY  # anything else does not change by waiting
     return True
 
 

@@ -1,0 +1,132 @@
+"""Control groups that boxes get from us. The kernel's own are used where this process may make some."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader import limits
+from grader.errors import BoxUnavailable
+from grader.sandbox import control_groups
+from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.control_groups import MAIN, Group, Groups, Tree, find_groups
+
+SPEC = BoxSpec(Purpose.RUN, memory_bytes=512 * limits.MIB, pids=77, cpus=0.5)
+# Version 2 where a host has both: without controllers, but with groups, processes in them, and cgroup.kill.
+PLACES = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")]
+
+
+@pytest.fixture
+def real() -> Iterator[Path]:
+    """A folder of the kernel's control groups, version 2."""
+    for place in PLACES:
+        base = place / f"grader-test-{os.getpid()}"
+        if (place / "cgroup.controllers").exists() and os.access(place, os.W_OK):
+            base.mkdir()
+            yield base
+            for folder in sorted(base.glob("**/"), reverse=True):
+                folder.rmdir()
+            return
+    pytest.skip("this process can make no control groups of version 2")
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(["/bin/sleep", "600"])
+    yield process
+    process.kill()
+    process.wait(30)
+
+
+def test_a_group_holds_kills_and_goes(real: Path, sleeper: subprocess.Popen[bytes]) -> None:
+    group = Groups([Tree(real, lambda _: {})], "").make(SPEC)
+    group.add(sleeper.pid)
+    assert group._pids() == [sleeper.pid]
+    assert group.memory_kills() == 0
+    group.kill_all()
+    assert sleeper.wait(30) == -9
+    group.remove()
+    group.remove()
+    assert [it for it in real.iterdir() if it.is_dir()] == []
+
+
+def test_groups_of_dead_owners_are_swept_and_only_they(
+    real: Path, sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait(30)
+    made = Groups([Tree(real, lambda _: {})], "")
+    mine = made.make(SPEC)
+    usual = control_groups.owned_name("group")
+    monkeypatch.setattr(
+        control_groups, "owned_name", lambda _: usual.replace(f"-{os.getpid()}-", f"-{gone.pid}-")
+    )
+    made.make(SPEC).add(sleeper.pid)
+    assert made.sweep() == 1
+    assert sleeper.wait(30) == -9
+    assert [it.name for it in real.iterdir() if it.is_dir()] == [mine._folders[0].name]
+    mine.remove()
+
+
+def test_our_own_processes_make_room(real: Path, sleeper: subprocess.Popen[bytes]) -> None:
+    """Version 2 wants no process in a group whose children have limits."""
+    (real / "cgroup.procs").write_text(str(sleeper.pid))
+    control_groups._move_down(real)
+    assert (real / "cgroup.procs").read_text() == ""
+    assert (real / MAIN / "cgroup.procs").read_text().split() == [str(sleeper.pid)]
+    sleeper.kill()
+    sleeper.wait(30)
+
+
+def test_what_is_written_under_version_2(tmp_path: Path) -> None:
+    """The kernel's files, as far as they can be played here."""
+    folder = tmp_path / "group"
+    folder.mkdir()
+    for name in ("memory.max", "memory.swap.max", "memory.oom.group", "pids.max", "cpu.max", "cpu.weight"):
+        (folder / name).touch()
+    control_groups._set(folder, control_groups._all_2(SPEC))
+    told = {file.name: file.read_text() for file in folder.iterdir()}
+    assert told == {
+        "memory.max": str(512 * limits.MIB),
+        "memory.swap.max": "0",
+        "memory.oom.group": "1",
+        "pids.max": "77",
+        "cpu.max": "50000 100000",
+        "cpu.weight": "",
+    }
+    (folder / "memory.swap.max").unlink()  # a kernel that does not count swap
+    control_groups._set(folder, control_groups._all_2(SPEC))
+    (folder / "pids.max").unlink()
+    with pytest.raises(FileNotFoundError):
+        control_groups._set(folder, control_groups._all_2(SPEC))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_folders_that_only_look_like_control_groups_are_none(tmp_path: Path, version: int) -> None:
+    if version == 2:
+        (tmp_path / "cgroup.controllers").write_text("memory pids\n")
+        (tmp_path / "cgroup.subtree_control").touch()
+    else:
+        (tmp_path / "memory").mkdir()
+        (tmp_path / "pids").mkdir()
+    assert find_groups(tmp_path) is None
+    assert [it for it in tmp_path.glob("**/*") if it.name.startswith("grader-group")] == []
+
+
+def test_kills_for_want_of_memory_are_counted_in_both_versions(tmp_path: Path) -> None:
+    group = Group([tmp_path])
+    assert group.memory_kills() == 0
+    (tmp_path / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n")
+    assert group.memory_kills() == 2
+    (tmp_path / "memory.events").write_text("low 0\noom 4\noom_kill 3\n")
+    assert group.memory_kills() == 3
+
+
+def test_a_group_that_cannot_be_made_is_our_fault(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BoxUnavailable, match="no control group could be made"):
+        Groups([Tree(tmp_path / "file", lambda _: {})], "").make(SPEC)

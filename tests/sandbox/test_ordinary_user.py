@@ -1,0 +1,44 @@
+"""Boxes for a user without privileges, as on a cluster: the tests of boxes, run by nobody."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.components import need
+from tests.sandbox import ordinary
+
+HERE = Path(__file__).resolve().parent
+FILES = (
+    "test_box.py",
+    "test_hardening.py",
+    "test_bubblewrap_box.py",
+    "test_tmp.py",
+    "test_compute_libraries.py",
+)
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(os.geteuid() != 0, reason="whoever runs the tests is one already")
+def test_all_that_is_tested_of_boxes_holds_for_an_ordinary_user() -> None:
+    need("bubblewrap")
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "bubblewrap"]
+    compiling = f"{HERE}/test_nvcc.py::test_a_good_source_becomes_a_library"
+    ran = subprocess.run(
+        [
+            *("unshare", "--mount", "--propagation", "private"),
+            *(sys.executable, ordinary.__file__, *words, *(f"{HERE}/{name}" for name in FILES), compiling),
+        ],
+        cwd=HERE.parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=800,
+    )
+    assert ran.returncode == 0, f"{ran.stdout[-6000:]}{ran.stderr[-2000:]}"
+    assert " passed" in ran.stdout
