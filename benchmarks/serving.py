@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -88,15 +88,15 @@ def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def serving(settings: Settings, niceness: int = 0) -> Iterator[tuple[str, int]]:
-    """The web by gunicorn; its host and port."""
+def serving(settings: Settings) -> Iterator[tuple[str, int, int]]:
+    """The web by gunicorn; its host, port and process id."""
     env: Mapping[str, str] = {**environment(settings), "GRADER_PORT": "0", "GRADER_HOST": "127.0.0.1"}
     process = subprocess.Popen(
         [sys.executable, "-m", "grader.web.server"],
         env=env,
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
-        preexec_fn=(lambda: os.nice(niceness)) if niceness else None,
     )
     try:
         assert process.stdout is not None
@@ -106,7 +106,17 @@ def serving(settings: Settings, niceness: int = 0) -> Iterator[tuple[str, int]]:
         at = urlsplit(line.split()[-1])
         assert at.hostname
         assert at.port
-        yield at.hostname, at.port
+        yield at.hostname, at.port, process.pid
     finally:
         process.terminate()
         process.wait(STOP_SECONDS)
+
+
+def cpu_seconds(parent: int) -> float:
+    """What the children of a process have used of the processor."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            words = path.read_text().rpartition(")")[2].split()
+            ticks += (int(words[11]) + int(words[12])) * (int(words[1]) == parent)
+    return ticks / os.sysconf("SC_CLK_TCK")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
+
 from flask import Response, request
 from pydantic import BaseModel
+
+from grader import __version__
 
 
 def answer(model: BaseModel, status: int = 200) -> Response:
@@ -19,8 +24,21 @@ def cheap(model: BaseModel) -> Response:
 def conditional(response: Response) -> Response:
     """Add an ETag of the body and answer 304 where it matches. Only its reader may keep a copy."""
     response.add_etag()
+    _kept_by_reader(response)
+    response.make_conditional(request)  # in place
+    return response
+
+
+def conditional_on(told: str, make: Callable[[], Response]) -> Response:
+    """The same for an answer that depends on ``told`` and the release alone: where that matches, nothing is made."""
+    tag = hashlib.sha256(f"{__version__} {told}".encode()).hexdigest()
+    response = Response(status=304) if tag in request.if_none_match else make()
+    response.set_etag(tag)
+    _kept_by_reader(response)
+    return response
+
+
+def _kept_by_reader(response: Response) -> None:
     response.cache_control.private = True
     response.cache_control.no_cache = True
     response.vary.update(("Cookie", "Authorization"))
-    response.make_conditional(request)  # in place
-    return response

@@ -9,12 +9,12 @@ from grader import errors
 from grader.cli.answers import understood
 from grader.cli.client import Client, segment
 from grader.cli.progress import Display
+from grader.schemas.pace import QUICKEST_S, pace_s
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import State, SubmissionView, WaitReason
 
-# Quick at first, when small kernels end; then seldom enough for a class of 200 waiting at once.
+# Quick while it is judged and just after, when small kernels end; in the queue as seldom as its length allows.
 POLL_SECONDS = 0.25
-SLOW_POLL_SECONDS = 1.0
 QUICK_FOR_SECONDS = 20.0
 # A server that restarts is back by then.
 AWAY_SECONDS = 30.0
@@ -35,6 +35,7 @@ def follow(
 ) -> SubmissionView:
     """Show progress until the submission ends. ``timeout`` in seconds, 0 = no limit. Raises TimedOut, Unreachable."""
     began = last_seen = clock()
+    pause = QUICKEST_S
     with Display() as display:
         while True:
             try:
@@ -44,6 +45,9 @@ def follow(
                     raise
             else:
                 last_seen = clock()
+                pause = pace_s(view)
+                if pause <= QUICKEST_S and last_seen - began < QUICK_FOR_SECONDS:
+                    pause = POLL_SECONDS
                 display.show(view.state, view.progress, waiting_words(view), obstacle(view))
                 if view.state.final:
                     return view
@@ -53,7 +57,6 @@ def follow(
                     f"{submission} was not done within {timeout:g} s.",
                     f"It goes on: grader watch {submission}",
                 )
-            pause = POLL_SECONDS if waited < QUICK_FOR_SECONDS else SLOW_POLL_SECONDS
             time.sleep(min(pause, timeout - waited) if timeout else pause)
 
 

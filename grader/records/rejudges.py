@@ -102,6 +102,8 @@ def under(session: Session, challenge: str, version: int) -> dict[int, Submissio
 
 def public_ids(session: Session, rows: Sequence[int]) -> dict[int, str]:
     """Row id -> the id that people know."""
+    if not rows:
+        return {}
     row = SubmissionRow
     found = session.execute(select(row.id, row.public_id).where(row.id.in_(rows)))
     return {it.id: it.public_id for it in found}
@@ -113,6 +115,8 @@ def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[in
     """
     row = SubmissionRow
     found: dict[int, list[SubmissionRow]] = {}
+    if not rows:
+        return found
     for it in session.scalars(
         select(row)
         .join(VersionRow, (VersionRow.challenge == row.challenge) & (VersionRow.version == row.version))

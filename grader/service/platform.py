@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import Engine
 
@@ -11,6 +11,7 @@ from grader.challenge.loader import Course, find_course
 from grader.queue.tickets import Tickets
 from grader.records.engine import Sessions, make_engine, make_sessions
 from grader.records.migrate import upgrade
+from grader.service.lines import Lines
 from grader.settings import Settings
 
 
@@ -21,6 +22,7 @@ class Platform:
     sessions: Sessions
     tickets: Tickets
     engine: Engine
+    lines: Lines = field(default_factory=Lines)
 
     def close(self) -> None:
         """Let go of every connection."""

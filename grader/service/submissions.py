@@ -22,7 +22,7 @@ from grader.schemas.submission import (
 )
 from grader.service.accounts import User
 from grader.service.platform import Platform
-from grader.service.waiting import Line, line_of
+from grader.service.waiting import Line
 
 _LIST_MOST = 200
 
@@ -93,12 +93,12 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
 def _views(
     platform: Platform, session: Session, user: User, rows: Sequence[SubmissionRow]
 ) -> list[SubmissionView]:
-    devices = {row.device for row in rows if order.is_pending(row)}
-    lines = {device: line_of(session, device, platform.settings.lease_s) for device in devices}
-    again = rejudges.judged_again(session, [row.id for row in rows], drafts=user.staff)
+    silent_s = platform.settings.lease_s
+    lines = {row.id: platform.lines.of(session, row, silent_s) for row in rows if order.is_pending(row)}
+    again = rejudges.judged_again(session, [row.id for row in rows if row.state.final], drafts=user.staff)
     firsts = rejudges.public_ids(session, [row.rejudge_of for row in rows if row.rejudge_of is not None])
     return [
-        _view(row, lines.get(row.device)).model_copy(
+        _view(row, lines.get(row.id)).model_copy(
             update={
                 "rejudge_of": firsts[row.rejudge_of] if row.rejudge_of is not None else None,
                 "judged_again": [_judged_again(it) for it in again.get(row.id, [])],

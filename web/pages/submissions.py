@@ -5,16 +5,18 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, make_response, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import Conflict, GraderError
+from grader.schemas.pace import pace_s
 from grader.schemas.report import CaseReport, CaseVerdict, Report
 from grader.schemas.submission import State, SubmissionView
 from grader.service import cancel as cancelling
 from grader.service import catalogue, submissions
-from grader.web.answers import conditional
+from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user, is_staff
+from grader.web.auth.sessions import TOKEN_KEY
 from grader.web.current import platform
 from grader.web.pages import code, plots
 
@@ -74,7 +76,9 @@ def show(submission: str) -> str:
 def panel(submission: str) -> Response:
     """The part of the page that changes; 304 while it does not."""
     view = submissions.get_submission(platform(), current_user(), submission)
-    return conditional(make_response(render_template("_panel.html", **_panel(view))))
+    # Of what is shown and to whom: the page itself holds a token that is another one each second.
+    told = f"{session.get(TOKEN_KEY)} {view.model_dump_json()}"
+    return conditional_on(told, lambda: make_response(render_template("_panel.html", **_panel(view))))
 
 
 @pages.post("/submissions/<submission>/cancel")
@@ -94,6 +98,7 @@ def _panel(view: SubmissionView) -> dict[str, object]:
         "failing": _failing(report) if report else [],
         "bars": bars,
         "steps": _steps(view.state),
+        "pace_ms": round(pace_s(view) * 1000),
     }
 
 

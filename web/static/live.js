@@ -1,8 +1,7 @@
-// Keeps a submission's page up to date: asks for the panel about once a second while the page is seen, seldom while it
-// is hidden, and swaps it when it changed (the ETag says so). Ends with the submission.
+// Keeps a submission's page up to date: asks for the panel at the pace that it names while the page is seen, seldom
+// while it is hidden, and swaps it when it changed (the ETag says so). Ends with the submission.
 "use strict";
 
-const SEEN_MS = 1000;
 const HIDDEN_MS = 15000;
 const SLOWEST_MS = 30000;
 
@@ -17,7 +16,7 @@ const panel = () => live.querySelector(".panel");
 function later() {
   clearTimeout(timer);
   if (panel().dataset.final) return;
-  const pace = document.hidden ? HIDDEN_MS : SEEN_MS;
+  const pace = document.hidden ? HIDDEN_MS : Number(panel().dataset.pace);
   timer = setTimeout(ask, Math.min(SLOWEST_MS, pace * 2 ** failures));
 }
 
