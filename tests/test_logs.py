@@ -1,0 +1,107 @@
+"""Log lines: their form, and what they never hold."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+
+from grader import logs
+from grader.judge.job import Job
+from grader.records.engine import make_engine
+
+_BEGIN = "import logging, structlog; from grader import logs; logs.configure({}); "
+
+
+def told(code: str, *settings: str) -> list[dict[str, Any]]:
+    """What a fresh process logs."""
+    program = _BEGIN.format(", ".join(repr(it) for it in settings)) + code
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout == ""
+    return [json.loads(line) for line in ran.stderr.splitlines()]
+
+
+def test_ours_and_others_lines_have_one_form() -> None:
+    lines = told(
+        "structlog.contextvars.bind_contextvars(request='abc');"
+        "structlog.get_logger().info('one', count=1);"
+        "logging.getLogger('grader.web').info('two', extra={'count': 2});"
+        "logging.getLogger('gunicorn.error').warning('three %d', 3);"
+        "logging.getLogger('alembic').info('not told')"
+    )
+    assert [line["event"] for line in lines] == ["one", "two", "three 3"]
+    assert [line.get("count") for line in lines] == [1, 2, None]
+    assert {line["request"] for line in lines} == {"abc"}
+    assert all(line["level"] and line["timestamp"].endswith("Z") for line in lines)
+
+
+def test_the_level_counts_for_both() -> None:
+    lines = told(
+        "structlog.get_logger().info('no'); logging.getLogger('grader.web').info('no');"
+        "structlog.get_logger().warning('yes'); logging.getLogger('grader.web').warning('yes')",
+        "warning",
+    )
+    assert [line["event"] for line in lines] == ["yes", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("proposed", "taken"),
+    [
+        ("proxy-7f3a.0001", True),
+        ("a" * 64, True),
+        ("short", False),
+        ("a" * 65, False),
+        ("two words here", False),
+        ("line\nbreak-here", False),
+        ('"}{"event":"forged', False),
+        ("\x1b[31mred-and-long", False),
+        (None, False),
+    ],
+)
+def test_only_a_well_formed_id_is_taken(proposed: str | None, taken: bool) -> None:
+    given = logs.new_request_id(proposed)
+    assert (given == proposed) is taken
+    assert logs.new_request_id(given) == given
+
+
+TOKEN = "grd_YWCMbtnlN9AKQhcxQ3biyUgW1K1HY79aCtyOtT3C4Pw"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"source": "def solve(): secret"},
+        {"token": "secret"},
+        {"error": f"the token {TOKEN.replace('YWC', 'secret')} is old"},
+        {"error": "Authorization: Bearer secretsecretsecret"},
+        {"error": "cannot reach postgresql+psycopg://grader:secret@host/db"},
+        {"error": "x" * 20_000 + "secret"},
+    ],
+)
+def test_what_is_struck_out(line: dict[str, Any]) -> None:
+    assert "secret" not in str(logs.strike_out(None, "info", {"event": "it", **line}))
+
+
+def test_a_failed_statement_tells_no_parameters() -> None:
+    engine = make_engine("sqlite://")
+    with engine.connect() as connection, pytest.raises(OperationalError) as raised:
+        connection.execute(text("INSERT INTO nowhere VALUES (:source)"), {"source": "the secret source"})
+    engine.dispose()
+    assert "secret" not in str(raised.value)
+
+
+def test_a_broken_model_tells_no_input() -> None:
+    with pytest.raises(ValidationError) as raised:
+        Job.model_validate({"source": ["the secret source"]})
+    assert "secret" not in str(raised.value)
+
+
+def test_a_traceback_is_one_line() -> None:
+    (line,) = told("\ntry:\n  1 / 0\nexcept ZeroDivisionError:\n  structlog.get_logger().exception('failed')")
+    assert "ZeroDivisionError" in line["exception"]
