@@ -1,0 +1,46 @@
+"""What tests of accounts share: hashing that costs nothing, a mail server, platforms with a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from argon2 import PasswordHasher
+
+from grader.service import accounts, mail
+from grader.service.platform import Platform, open_platform
+from tests.service import postbox
+from tests.service.postbox import Postbox
+from tests.service.world import make_settings
+
+PASSWORD = "correct horse"
+Open = Callable[..., Platform]
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(accounts, "_hasher", lambda: quick)
+
+
+@pytest.fixture
+def opened(tmp_path: Path, redis_url: str, database: str) -> Iterator[Open]:
+    """Opens a platform with such settings, on each kind of database."""
+    with ExitStack() as stack:
+
+        def make(**values: object) -> Platform:
+            platform = open_platform(make_settings(tmp_path, redis_url, **values))
+            stack.callback(platform.close)
+            stack.callback(mail.settle)
+            return platform
+
+        yield make
+
+
+@pytest.fixture
+def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Postbox]:
+    with postbox.served(tmp_path, monkeypatch) as server:
+        yield server
+        assert mail.settle()

@@ -1,0 +1,145 @@
+"""Signing in by a code: what polling answers in each state, and what the token may."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text, update
+
+from grader import limits
+from grader.errors import (
+    AccessDenied,
+    AuthorizationPending,
+    BadRequest,
+    ExpiredToken,
+    NotAllowed,
+    NotFound,
+    SlowDown,
+    TooMany,
+)
+from grader.records.engine import writing
+from grader.records.models import DeviceCodeRow, utcnow
+from grader.schemas.token import DeviceCode, DeviceCodeBody, Scope
+from grader.service import accounts, device_codes, tokens
+from grader.service.accounts import Role, User
+from grader.service.platform import Platform
+from tests.service.joining.conftest import PASSWORD
+
+ALL = list(Scope)
+
+
+def begin(platform: Platform, **values: object) -> DeviceCode:
+    body = DeviceCodeBody.model_validate(values)
+    return device_codes.begin(platform, body, "192.0.2.7", "https://grader.example")
+
+
+def later(platform: Platform, seconds: float) -> None:
+    """As if the latest poll had been so long ago."""
+    with writing(platform.sessions) as session:
+        session.execute(update(DeviceCodeRow).values(polled_at=utcnow() - timedelta(seconds=seconds)))
+
+
+def test_from_code_to_token(platform: Platform, student: User) -> None:
+    code = begin(platform, label="laptop", days=3)
+    assert code.verification_uri_complete == f"https://grader.example/device?code={code.user_code}"
+    with pytest.raises(AuthorizationPending):
+        device_codes.poll(platform, code.device_code)
+    asked = device_codes.look(platform, student, code.user_code.lower().replace("-", " "))
+    assert (asked.label, asked.address, asked.days) == ("laptop", "192.0.2.7", 3)
+    assert asked.scopes == [Scope.READ, Scope.SUBMIT]
+    device_codes.decide(platform, student, code.user_code, True)
+    user, issued = device_codes.poll(platform, code.device_code)
+    assert user == student
+    assert tokens.user_of_token(platform, issued.token).scopes == {Scope.READ, Scope.SUBMIT}
+    kept = tokens.list_tokens(platform, student).tokens[0]
+    assert (kept.label, kept.address, kept.kind) == ("laptop", "192.0.2.7", "api")
+    assert (kept.expires_at - kept.created_at).days in (2, 3)
+    for again in (
+        lambda: device_codes.poll(platform, code.device_code),
+        lambda: device_codes.decide(platform, student, code.user_code, True),
+    ):
+        with pytest.raises((ExpiredToken, NotFound)):
+            again()
+
+
+def test_asking_too_soon_is_told_to_slow_down_for_good(platform: Platform) -> None:
+    code = begin(platform)
+    for kind in (AuthorizationPending, SlowDown, SlowDown):
+        with pytest.raises(kind):
+            device_codes.poll(platform, code.device_code)
+    later(platform, 12)  # by now the interval is 15 s
+    with pytest.raises(SlowDown):
+        device_codes.poll(platform, code.device_code)
+    later(platform, 20)
+    with pytest.raises(AuthorizationPending):
+        device_codes.poll(platform, code.device_code)
+
+
+def test_denied_expired_and_unknown(platform: Platform, student: User) -> None:
+    denied, old = begin(platform), begin(platform)
+    device_codes.decide(platform, student, denied.user_code, False)
+    with pytest.raises(AccessDenied):
+        device_codes.poll(platform, denied.device_code)
+    with writing(platform.sessions) as session:
+        session.execute(update(DeviceCodeRow).values(expires_at=utcnow()))
+    for code in (old.device_code, "grdc_unknown", ""):
+        with pytest.raises(ExpiredToken):
+            device_codes.poll(platform, code)
+    for typed in (old.user_code, "", "BCDF-GHJK", "\0" * 9):
+        with pytest.raises(NotFound):
+            device_codes.look(platform, student, typed)
+        with pytest.raises(NotFound):
+            device_codes.decide(platform, student, typed, True)
+
+
+def test_only_hashes_are_kept(platform: Platform) -> None:
+    code = begin(platform)
+    with platform.sessions() as session:
+        kept = str(session.execute(text("SELECT * FROM device_codes")).all())
+    assert code.device_code not in kept
+    assert code.user_code not in kept
+
+
+def test_a_student_cannot_give_what_they_have_not(platform: Platform, student: User, staff: User) -> None:
+    for user, granted in ((student, ALL[:2]), (staff, ALL)):
+        code = begin(platform, scopes=["staff", "read", "submit"])
+        assert device_codes.look(platform, user, code.user_code).granted == granted
+        device_codes.decide(platform, user, code.user_code, True)
+        assert device_codes.poll(platform, code.device_code)[1].scopes == granted
+
+
+def test_a_life_that_is_too_long_is_refused_at_once(platform: Platform) -> None:
+    with pytest.raises(BadRequest, match="180 days"):
+        begin(platform, days=181)
+
+
+def test_a_flood_ends(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "DEVICE_CODES_WAITING", 3)
+    for _ in range(3):
+        begin(platform)
+    with pytest.raises(TooMany):
+        begin(platform)
+    with writing(platform.sessions) as session:
+        session.execute(update(DeviceCodeRow).values(expires_at=utcnow()))
+    assert begin(platform)
+
+
+def test_scopes_of_tokens(platform: Platform, student: User) -> None:
+    boss = accounts.create_user(platform, "boss", PASSWORD, Role.ADMIN)
+    usual = tokens.issue(platform, boss, tokens.Wish(scopes=[Scope.SUBMIT, Scope.READ])).token
+    user = tokens.user_of_token(platform, usual)
+    assert (user.role, user.staff, user.admin) == (Role.ADMIN, False, False)
+    whole = tokens.user_of_token(platform, tokens.issue_token(platform, boss).token)
+    assert (whole.staff, whole.admin) == (True, True)
+    with pytest.raises(NotAllowed, match="staff"):
+        tokens.issue(platform, student, tokens.Wish(scopes=ALL))
+
+
+def test_a_token_loses_the_power_that_its_owner_loses(platform: Platform, staff: User) -> None:
+    from grader.service import people
+
+    token = tokens.issue_token(platform, staff).token
+    assert tokens.user_of_token(platform, token).staff
+    people.set_role(platform, staff.name, Role.STUDENT)
+    assert not tokens.user_of_token(platform, token).staff

@@ -1,0 +1,196 @@
+"""Who may make an account, by each policy."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select, text, update
+
+from grader.errors import BadRequest, Conflict, GraderError, NotAllowed, NotFound
+from grader.records.engine import writing
+from grader.records.models import InvitationRow, LinkRow, utcnow
+from grader.schemas.account import InvitationBody, SignUpBody
+from grader.service import accounts, invitations, mail, sign_up
+from grader.service.accounts import Role
+from grader.service.links import LinkUseless
+from grader.service.platform import Platform
+from tests.service.joining.conftest import PASSWORD, Open
+from tests.service.postbox import Postbox, link_in
+
+
+def body(name: str = "eve", key: str = "") -> SignUpBody:
+    return SignUpBody(name=name, password=PASSWORD, key=key)
+
+
+def key_of(link: str) -> str:
+    return link.partition("key=")[2]
+
+
+def invite(platform: Platform, **values: object) -> str:
+    return key_of(invitations.make(platform, InvitationBody.model_validate(values)).link)
+
+
+def test_closed_takes_nobody_not_even_with_an_invitation(opened: Open) -> None:
+    key = invite(opened(sign_up="invite"))
+    closed = opened(sign_up="closed")
+    for given in ("", key):
+        with pytest.raises(NotFound, match="made by staff"):
+            sign_up.sign_up(closed, body(key=given))
+    with pytest.raises(Conflict, match="Nobody may sign up"):
+        invite(closed)
+
+
+def test_open_takes_everyone_as_a_student_but_no_name_that_misleads(opened: Open) -> None:
+    platform = opened(sign_up="open")
+    assert sign_up.sign_up(platform, body()).role is Role.STUDENT
+    with pytest.raises(BadRequest, match="not free"):
+        sign_up.sign_up(platform, body("Admin"))
+    with pytest.raises(Conflict, match="already"):
+        sign_up.sign_up(platform, body("EVE"))
+
+
+class TestInvitation:
+    def test_it_is_good_for_so_many_and_kept_as_a_hash(self, opened: Open) -> None:
+        platform = opened(sign_up="invite")
+        with pytest.raises(NotFound, match="by invitation"):
+            sign_up.sign_up(platform, body())
+        key = invite(platform, uses=2)
+        for name in ("a", "b"):
+            assert sign_up.sign_up(platform, body(name, key)).role is Role.STUDENT
+        with pytest.raises(LinkUseless):
+            sign_up.sign_up(platform, body("c", key))
+        with platform.sessions() as session:
+            assert key not in str(session.execute(text("SELECT * FROM invitations")).all())
+
+    def test_a_name_that_is_taken_costs_no_use(self, opened: Open) -> None:
+        platform = opened(sign_up="invite")
+        key = invite(platform, uses=1)
+        accounts.create_user(platform, "ada", PASSWORD)
+        with pytest.raises(Conflict):
+            sign_up.sign_up(platform, body("ada", key))
+        with pytest.raises(BadRequest):
+            sign_up.sign_up(platform, SignUpBody(name="bob", password="short", key=key))
+        assert sign_up.sign_up(platform, body("bob", key)).name == "bob"
+
+    def test_parallel_sign_ups_cannot_race_it(self, opened: Open) -> None:
+        platform = opened(sign_up="invite")
+        key = invite(platform, uses=3)
+        ready = threading.Barrier(12)
+        found: list[str] = []
+
+        def join(number: int) -> None:
+            ready.wait()
+            try:
+                sign_up.sign_up(platform, body(f"user{number}", key))
+                found.append("in")
+            except LinkUseless:
+                found.append("out")
+
+        threads = [threading.Thread(target=join, args=[number]) for number in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert Counter(found) == {"in": 3, "out": 9}
+        with platform.sessions() as session:
+            assert session.scalar(select(InvitationRow.used)) == 3
+
+    def test_it_ends_and_is_revoked(self, opened: Open) -> None:
+        platform = opened(sign_up="open")
+        made = invitations.make(platform, InvitationBody())
+        other = invitations.make(platform, InvitationBody())
+        invitations.revoke(platform, other.id)
+        with writing(platform.sessions) as session:
+            session.execute(update(InvitationRow).values(expires_at=utcnow() - timedelta(seconds=1)))
+        for link in (made.link, other.link):
+            with pytest.raises(LinkUseless):
+                sign_up.sign_up(platform, body(key=key_of(link)))
+        assert invitations.list_all(platform).invitations == []
+        with pytest.raises(NotFound):
+            invitations.revoke(platform, 2**40)
+
+    def test_only_an_admin_invites_staff(self, opened: Open) -> None:
+        platform = opened(sign_up="invite")
+        student, staff, admin = (
+            accounts.create_user(platform, role.value + "1", PASSWORD, role) for role in Role
+        )
+        wish = InvitationBody(role="staff")
+        for user in (student, staff):
+            with pytest.raises(NotAllowed):
+                invitations.make(platform, wish, user)
+        with pytest.raises(NotAllowed):
+            invitations.make(platform, InvitationBody(), student)
+        key = key_of(invitations.make(platform, wish, admin).link)
+        assert sign_up.sign_up(platform, body("tutor", key)).role is Role.STAFF
+
+
+class TestDomain:
+    def platform(self, opened: Open, box: Postbox) -> Platform:
+        return opened(**box.settings(sign_up="domain", sign_up_domains="uni.example, .cs.example"))
+
+    def test_an_address_is_proven_before_there_is_an_account(self, opened: Open, box: Postbox) -> None:
+        platform = self.platform(opened, box)
+        with pytest.raises(BadRequest, match="proven first"):
+            sign_up.sign_up(platform, body())
+        sign_up.ask_for_link(platform, " Eve@Uni.example ")
+        sent = box.wait()
+        assert (sent["To"], box.encrypted) == ("Eve@uni.example", [True])
+        key = key_of(link_in(sent))
+        assert sign_up.offer(platform, key).email == "Eve@uni.example"
+        user = sign_up.sign_up(platform, body(key=key))
+        assert user.role is Role.STUDENT
+        with pytest.raises(LinkUseless):
+            sign_up.sign_up(platform, body("eve2", key))
+
+    @pytest.mark.parametrize(
+        "address",
+        ["eve@uni.example.evil.example", "eve@sub.uni.example", "eve@cs.example", "eve@evil.example", "eve",
+         "eve@uni.example\nBcc: all@uni.example", "eve@evil.example,bob@uni.example"],
+    )  # fmt: skip
+    def test_other_addresses_are_refused(self, opened: Open, box: Postbox, address: str) -> None:
+        platform = self.platform(opened, box)
+        with pytest.raises(BadRequest):
+            sign_up.ask_for_link(platform, address)
+        assert mail.settle()
+        assert box.mails == []
+
+    def test_domains_below_one_that_begins_with_a_dot(self, opened: Open, box: Postbox) -> None:
+        sign_up.ask_for_link(self.platform(opened, box), "eve@lab.cs.example")
+        assert box.wait()["To"] == "eve@lab.cs.example"
+
+    def test_who_has_an_account_is_told_so_by_mail_alone(self, opened: Open, box: Postbox) -> None:
+        platform = self.platform(opened, box)
+        accounts.create_user(platform, "ada", PASSWORD, email="ada@uni.example")
+        sign_up.ask_for_link(platform, "ADA@uni.example")
+        sent = box.wait().get_content()
+        assert "already" in sent
+        assert "key=" not in sent
+
+    def test_a_mailbox_is_not_flooded(self, opened: Open, box: Postbox) -> None:
+        platform = self.platform(opened, box)
+        for _ in range(6):
+            sign_up.ask_for_link(platform, "eve@uni.example")
+            assert mail.settle()
+        assert len(box.mails) == 3
+
+    def test_two_links_for_one_address_make_one_account(self, opened: Open, box: Postbox) -> None:
+        platform = self.platform(opened, box)
+        for _ in range(2):
+            sign_up.ask_for_link(platform, "eve@uni.example")
+            assert mail.settle()
+        first, second = (key_of(link_in(each)) for each in box.mails)
+        sign_up.sign_up(platform, body("eve", first))
+        with pytest.raises(Conflict, match="e-mail address"):
+            sign_up.sign_up(platform, body("eve2", second))
+
+    def test_a_link_ends(self, opened: Open, box: Postbox) -> None:
+        platform = self.platform(opened, box)
+        sign_up.ask_for_link(platform, "eve@uni.example")
+        key = key_of(link_in(box.wait()))
+        with writing(platform.sessions) as session:
+            session.execute(update(LinkRow).values(expires_at=utcnow()))
+        with pytest.raises(GraderError, match="does not work"):
+            sign_up.sign_up(platform, body(key=key))
