@@ -118,7 +118,7 @@ def _split(there: list[WorkerRow]) -> tuple[int, list[WorkerRow]]:
 
 def _paused(row: PauseRow) -> WaitsFor:
     what = {queues.ALL: "all queues", queues.COMPILE: "compiling"}.get(row.queue, f"the queue of {row.queue}")
-    why = f": {row.reason}" if row.reason else "."
+    why = f": {row.reason.rstrip('.')}." if row.reason else "."
     return WaitsFor(reason=WaitReason.PAUSED, text=f"Staff have paused {what}{why}", since=row.since)
 
 

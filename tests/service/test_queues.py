@@ -153,7 +153,7 @@ class TestPauses:
         assert (sent.state, sent.position, sent.expected_wait_s) == (State.QUEUED, 1, None)
         assert sent.waits_for is not None
         assert sent.waits_for.reason is WaitReason.PAUSED
-        assert sent.waits_for.text.endswith(": a new driver")
+        assert sent.waits_for.text.endswith(": a new driver.")
         assert sent.waits_for.since is not None
         assert before < sent.waits_for.since <= utcnow() + timedelta(seconds=5)
         found = queues.list_queues(platform)

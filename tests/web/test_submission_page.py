@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
+from grader.records import workers
+from grader.records.engine import writing
+from grader.records.models import utcnow
 from grader.schemas.hardware import KernelUsage, Witness
+from grader.schemas.report import Language
 from grader.schemas.submission import State, SubmissionView
+from grader.service import queues
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from tests.web import stage
@@ -43,6 +49,44 @@ class TestSubmission:
         stage.finish(platform, held, stage.accepted())
         assert "Every case passed." in panel()
         assert "Cancel" not in panel()
+
+    def test_what_it_waits_for(self, visit: Visit, platform: Platform, ada: User, teacher: User) -> None:
+        client = visit(ada)
+        view = stage.hand_in(platform, ada)
+
+        def panel() -> str:
+            return client.get(f"/submissions/{view.id}/panel").text
+
+        assert 'data-waits-for="no_worker"' in panel()
+        assert "No worker that serves cpu is running" in panel()
+        queues.pause_queue(platform, teacher, "cpu", "an <exam>")
+        assert "Staff have paused the queue of cpu: an &lt;exam&gt;.</span> Since <time" in panel()
+        queues.resume_queue(platform, teacher, "cpu")
+        with writing(platform.sessions) as session:
+            # Of an hour that comes: it stays alive for as long as this test takes.
+            workers.register(session, "w", "cpu", list(Language), utcnow() + timedelta(hours=1))
+        assert "data-waits-for" not in panel()
+        assert "How long it takes is not known yet." in panel()
+
+    def test_a_result_that_was_there_already_is_said_to_be(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
+        source = {"source": stage.SOURCE.replace("\n", "\r\n")}
+        seen = stage.judged(platform, ada, stage.accepted(), filename=f"{stage.SLUG}.py")
+        client = visit(ada)
+        page = f"/challenges/{stage.SLUG}"
+        form = {
+            "csrf_token": csrf(client, page),
+            "language": "triton",
+            "source-triton": source["source"],
+            "nonce": "n",
+        }
+        answer = client.post(page, data=form | {"reuse": "1"})
+        assert answer.headers["Location"] == f"/submissions/{seen.id}?reused=1"
+        assert 'id="reused"' in client.get(answer.headers["Location"]).text
+        assert 'id="reused"' not in client.get(f"/submissions/{seen.id}").text
+        anew = client.post(page, data=form)
+        assert seen.id not in anew.headers["Location"]
 
     def test_failed_is_ours(self, visit: Visit, platform: Platform, ada: User) -> None:
         view = stage.hand_in(platform, ada)

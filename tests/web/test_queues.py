@@ -1,0 +1,88 @@
+"""Queues, quotas, keys and reuse over the API."""
+
+from __future__ import annotations
+
+from flask.testing import FlaskClient
+
+from grader.schemas.queue import ChallengeKind, QueueList, Quotas
+from grader.schemas.submission import Kind, SubmissionView, WaitReason
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from tests.web import stage
+from tests.web.conftest import Visit
+from tests.web.refusals import refused
+
+API = "/api/v1"
+BODY = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "add.py"}
+
+
+def _post(client: FlaskClient, status: int = 201, key: str = "", **values: object) -> SubmissionView:
+    headers = {"Idempotency-Key": key} if key else {}
+    answer = client.post(f"{API}/submissions", json=BODY | values, headers=headers)
+    assert answer.status_code == status, answer.text
+    return SubmissionView.model_validate_json(answer.data)
+
+
+def test_a_key_of_something_else_is_a_conflict(call: Visit, ada: User, bob: User) -> None:
+    client = call(ada)
+    first = _post(client, key="once")
+    assert _post(client, key="once").id == first.id
+    answer = client.post(
+        f"{API}/submissions", json=BODY | {"source": "import triton\n"}, headers={"Idempotency-Key": "once"}
+    )
+    refused(answer, 409, "conflict")
+    assert first.id in answer.text
+    assert _post(call(bob), key="once").id != first.id
+
+
+def test_what_is_reused_answers_200(call: Visit, platform: Platform, ada: User) -> None:
+    client = call(ada)
+    first = stage.judged(platform, ada, stage.accepted())
+    again = _post(client, status=200, reuse=True)
+    assert (again.id, again.reused) == (first.id, True)
+    assert not SubmissionView.model_validate_json(client.get(f"{API}/submissions/{first.id}").data).reused
+    assert _post(client).id != first.id
+
+
+def test_nobody_chooses_their_own_priority(call: Visit, ada: User) -> None:
+    for field in ("kind", "priority"):
+        refused(call(ada).post(f"{API}/submissions", json=BODY | {field: "competition"}), 400, "bad_request")
+
+
+def test_what_is_left_is_told(call: Visit, platform: Platform, ada: User) -> None:
+    client = call(ada)
+    assert _post(client).remaining == platform.settings.quota - 1
+    found = Quotas.model_validate_json(client.get(f"{API}/challenges/{stage.SLUG}/quota").data)
+    assert (found.submissions.used, found.waiting.used) == (1, 1)
+    assert found.submissions.remaining == platform.settings.quota - 1
+    refused(client.get(f"{API}/challenges/nothing/quota"), 404, "unknown_challenge")
+
+
+def test_a_queue_is_paused_and_served_again(
+    call: Visit, platform: Platform, ada: User, teacher: User
+) -> None:
+    staff = call(teacher)
+    answer = staff.post(f"{API}/queues/cpu/pause", json={"reason": "an exam"})
+    paused = QueueList.model_validate_json(answer.data).queues[0].paused
+    assert paused is not None
+    assert paused.reason == "an exam"
+    view = _post(call(ada))
+    assert view.waits_for is not None
+    assert view.waits_for.reason is WaitReason.PAUSED
+    seen = QueueList.model_validate_json(call(ada).get(f"{API}/queues").data).queues[0]
+    assert (seen.waiting, seen.paused) == (1, paused)
+    found = QueueList.model_validate_json(staff.post(f"{API}/queues/cpu/resume").data)
+    assert found.queues[0].paused is None
+    refused(staff.post(f"{API}/queues/tpu/pause", json={}), 404, "not_found")
+    refused(staff.post(f"{API}/queues/cpu/pause", json={"reason": "x" * 501}), 400, "bad_request")
+
+
+def test_a_kind_is_chosen_for_a_challenge(call: Visit, ada: User, teacher: User) -> None:
+    answer = call(teacher).post(f"{API}/challenges/{stage.SLUG}/kind", json={"kind": "competition"})
+    assert ChallengeKind.model_validate_json(answer.data).kind is Kind.COMPETITION
+    assert _post(call(ada)).kind is Kind.COMPETITION
+    refused(
+        call(teacher).post(f"{API}/challenges/{stage.SLUG}/kind", json={"kind": "rejudge"}),
+        400,
+        "bad_request",
+    )
