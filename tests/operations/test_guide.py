@@ -1,0 +1,72 @@
+"""The guide and the alerts name what there is."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from grader.cli.command import load
+from grader.service.figures import exposition
+from grader.service.platform import Platform, open_platform
+from tests.web import stage
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs" / "operating.md").read_text()
+ALERTS = (ROOT / "docs" / "alerts.yml").read_text()
+LOCAL = (ROOT / "grader" / "metrics" / "local.py").read_text()
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> str:
+    platform: Platform = open_platform(stage.make_settings(tmp_path))
+    found = exposition(platform).decode()
+    platform.close()
+    return found
+
+
+def figures(told: str) -> set[str]:
+    """By the names of their families; a counter's has ``_total``."""
+    kinds = dict(re.findall(r"^# TYPE (grader_\w+) (\w+)", told, re.MULTILINE))
+    return set(kinds) | set(re.findall(r'"(grader_\w+)"', LOCAL))
+
+
+def test_every_figure_is_in_the_guide_and_no_other(told: str) -> None:
+    named = {name for name in re.findall(r"`(grader_\w+)", GUIDE)}
+    there = figures(told)
+    assert there - named - {"grader_redis_up"} - {"grader_queue_tickets"} == set()
+    assert named - there - {"grader_queue_tickets"} == set()  # told while Redis answers
+
+
+def test_alerts_ask_for_figures_that_there_are(told: str) -> None:
+    asked = set(re.findall(r"\b(grader_\w+?)(?:_count|_bucket|_sum)?[{ \[]", ALERTS))
+    assert asked
+    assert asked - figures(told) == set()
+
+
+def test_alerts_point_to_sections_of_the_guide() -> None:
+    pointed = set(re.findall(r"see '([^']+)'", ALERTS, re.IGNORECASE))
+    assert pointed
+    assert {
+        it
+        for it in pointed
+        if f"**{it}.**" not in GUIDE and f"**{it}**" not in GUIDE and f"**`{it}`.**" not in GUIDE
+    } == set()
+
+
+def test_every_command_of_the_guide_is_there() -> None:
+    lines = [line for line in re.findall(r"^grader .*", GUIDE, re.MULTILINE)]
+    lines += re.findall(r"`(grader [a-z][^`]*)`", GUIDE)
+    assert lines
+    for line in lines:
+        words = shlex.split(line.replace("\n", " ").split("#")[0])[1:]
+        command = get_command(load(words[0])).commands[words[0]]  # type: ignore[attr-defined]
+        for word in words[1:]:
+            if hasattr(command, "commands") and not word.startswith("-"):
+                assert word in command.commands, line
+                command = command.commands[word]
+            elif word.startswith("--"):
+                assert any(word in it.opts for it in command.params), line
