@@ -2,8 +2,8 @@
 verdict (`make faults`). Then measures, with the settings' defaults, how soon a killed worker's submission runs again
 and how soon the tickets of a wiped Redis are back.
 
-Half of the faults strike a platform on SQLite, half one on PostgreSQL with a Docker engine of its own (as root, where
-these are installed). The same seed makes the same plan. Exit code 1 where anything was wrong.
+Half of the faults strike a platform on SQLite, half one beside it on PostgreSQL, with a Docker engine of its own (as
+root, where these are installed). The same seed makes the same plan. Exit code 1 where anything was wrong.
 
 Usage: python scripts/faults.py [--seed N] [--faults 200] [--database sqlite|postgres] [--json] [--logs FOLDER]
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import secrets
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
@@ -24,7 +25,10 @@ from results import keep
 from tests.faults import storm
 from tests.faults.recovery import measure
 from tests.faults.stand import Layout, can_use
-from tests.faults.storm import Outcome
+from tests.faults.storm import Outcome, Wanted
+
+# From so many on there is time for faults that outlast every wait.
+_MANY = 60
 
 
 def main() -> int:
@@ -35,21 +39,25 @@ def main() -> int:
     layouts = [it for it in layouts if said.database in ("", it.database)]
     layouts = [it if can_use(it) else Layout(it.database) for it in layouts]
     layouts = [it for it in layouts if can_use(it)]
-    outcomes = []
-    for layout in layouts:
-        outcome = storm.run(layout, seed, -(-said.faults // len(layouts)), long=said.faults >= 60)
+    each, wanted = -(-said.faults // len(layouts)), Wanted(long=said.faults >= _MANY)
+    with ThreadPoolExecutor() as pool:
+        outcomes = list(pool.map(lambda layout: storm.run(layout, seed, each, wanted), layouts))
+    for outcome in outcomes:
         _print(outcome)
-        outcomes.append(outcome)
         if said.logs:
-            for name, log in outcome.logs.items():
-                said.logs.mkdir(parents=True, exist_ok=True)
-                (said.logs / f"{layout.database}-{name}.log").write_text(log)
+            _keep_logs(outcome, said.logs)
     recovery = measure() if not said.storm_only else {}
     for name, figures in recovery.items():
         print(f"{name}: {figures}")
     if said.json:
         keep("faults", {"seed": seed, "recovery_s": recovery, "runs": [_figures(it) for it in outcomes]})
     return int(any(it.wrong for it in outcomes))
+
+
+def _keep_logs(outcome: Outcome, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, log in outcome.logs.items():
+        (folder / f"{outcome.layout.database}-{name}.log").write_text(log)
 
 
 def _figures(outcome: Outcome) -> dict[str, object]:

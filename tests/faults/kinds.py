@@ -118,7 +118,11 @@ def _wipe_redis(scene: Scene) -> None:
 def _freeze_redis(scene: Scene) -> Undo:
     pid = scene.stand.redis.process.pid
     processes.send(pid, signal.SIGSTOP)
-    return lambda: processes.send(pid, signal.SIGCONT) and None
+
+    def undo() -> None:
+        processes.send(pid, signal.SIGCONT)
+
+    return undo
 
 
 def _lock_sqlite(scene: Scene) -> Undo:

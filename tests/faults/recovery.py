@@ -27,19 +27,28 @@ _PATIENCE_SECONDS = 120.0
 
 def measure(times: int = 3) -> dict[str, list[float]]:
     """``times`` figures each: from a worker's kill to another's taking of its submission; from the wiping of Redis to
-    a ticket for each of nine submissions that wait."""
+    a ticket for each of eight submissions that wait."""
     with _platform() as (stand, platform, engine):
-        user = create_user(platform, "ada", "correct horse")
-        for number in range(9):
-            body = SubmitBody(challenge="twice", source=f"# {number}\n{_SOURCE}", filename="a.py", device=GPU)
-            submit(platform, user, body)
+        _send(platform, 1)
         killed, wiped = [], []
         for number in range(times):
-            until(lambda: len(_running(engine)) == 2, "two that run", _PATIENCE_SECONDS)
+            until(lambda: len(_running(engine)) == 1, "one that runs", _PATIENCE_SECONDS)
             time.sleep(number * stand.settings.heartbeat_s / times)  # at another moment between two beats
             killed.append(_after_kill(stand, engine))
+            until(lambda: aftermath.alive(stand) == len(stand.workers()), "all workers", _PATIENCE_SECONDS)
+        _send(platform, 9)
+        until(lambda: len(_running(engine)) == 2, "two that run", _PATIENCE_SECONDS)
+        for number in range(times):
+            time.sleep(number * stand.settings.sweep_s / times)
             wiped.append(_after_wipe(stand, platform.tickets, engine))
         return {"killed_worker": killed, "wiped_redis": wiped}
+
+
+def _send(platform: Platform, count: int) -> None:
+    sender = create_user(platform, f"user{count}", "correct horse")
+    for number in range(count):
+        body = SubmitBody(challenge="twice", source=f"# {number}\n{_SOURCE}", filename="a.py", device=GPU)
+        submit(platform, sender, body)
 
 
 @contextmanager
@@ -56,24 +65,21 @@ def _platform() -> Iterator[tuple[Stand, Platform, Engine]]:
         stand.close()
 
 
-def _running(engine: Engine) -> dict[str, int]:
-    """Who runs what: worker -> row."""
-    return {it.worker: it.id for it in sight.look(engine) or [] if it.state is State.TESTING and it.worker}
+def _running(engine: Engine) -> dict[str, sight.Seen]:
+    """Who runs what."""
+    return {it.worker: it for it in sight.look(engine) or [] if it.state is State.TESTING and it.worker}
 
 
 def _after_kill(stand: Stand, engine: Engine) -> float:
-    """The other worker lets go of its own, as it would by ending it, and takes what the killed one had."""
-    name, row = next(iter(_running(engine).items()))
+    """Another worker is free; a supervisor starts the killed one again."""
+    name, held = next(iter(_running(engine).items()))
     processes.send(stand.members[name].process.pid, signal.SIGKILL)
-    return _seconds(
-        lambda: (found := sight.look(engine)) is not None and _taken_anew(found, row, name, stand)
-    )
 
+    def runs_again() -> bool:
+        stand.tend()
+        return any(it.id == held.id and it.attempt > held.attempt for it in _running(engine).values())
 
-def _taken_anew(found: list[sight.Seen], row: int, dead: str, stand: Stand) -> bool:
-    """A supervisor starts the worker again, and whoever is free takes it."""
-    stand.tend()
-    return any(it.id == row and it.state is State.TESTING and it.worker == dead for it in found)
+    return _seconds(runs_again)
 
 
 def _after_wipe(stand: Stand, tickets: Tickets, engine: Engine) -> float:

@@ -1,5 +1,6 @@
-"""A real worker process whose judge and compiler do what the source says: `python -m tests.faults.scripted run GPU` or
-`... compile`. Settings come from the environment, as those of every worker.
+"""Worker processes: `python -m tests.faults.scripted run GPU` or `... compile` has a judge or a compiler that does what
+the source says; `... judge` has the real judge, and no CUDA compiler. Settings come from the environment, as those of
+every worker.
 
 So that a machine without a GPU has submissions in every state, `waiting` among them, and enough of them at once. The
 other board of these tests is judged by the real judge, in real boxes.
@@ -61,10 +62,15 @@ class ScriptedCompiler:
 
 def main() -> None:
     settings, kind = Settings(), sys.argv[1]
+    # The orders to the scripted compiler mean nothing to a real one.
+    for module in (worker, desk):
+        module.nvcc_version = lambda: None  # type: ignore[attr-defined]
+    if kind == "judge":
+        worker.run_worker(settings)
+        return
     if kind == "compile":
         worker.run_compile_worker(settings, "compiler", compiler=ScriptedCompiler(), boxes=NoBoxes())
         return
-    worker.nvcc_version = desk.nvcc_version = lambda: None  # type: ignore[assignment] # it compiles nothing itself
     gpu = GPUS[int(sys.argv[2])]
     worker.run_worker(settings, f"gpu{gpu.index}", judge=FakeJudge(_judge), boxes=NoBoxes(), gpu=gpu)
 

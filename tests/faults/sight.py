@@ -22,6 +22,7 @@ class Seen:
     state: State
     worker: str | None
     device: str
+    attempt: int
 
 
 def look(engine: Engine) -> list[Seen] | None:
@@ -30,9 +31,11 @@ def look(engine: Engine) -> list[Seen] | None:
     try:
         with engine.connect() as connection:
             found = connection.execute(
-                select(row.id, row.state, row.worker, row.device).where(row.state.in_(UNFINISHED))
+                select(row.id, row.state, row.worker, row.device, row.attempt).where(
+                    row.state.in_(UNFINISHED)
+                )
             )
-            return [Seen(it.id, State(it.state), it.worker, it.device) for it in found]
+            return [Seen(it.id, State(it.state), it.worker, it.device, it.attempt) for it in found]
     except SQLAlchemyError:
         return None
 

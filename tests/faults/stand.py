@@ -108,16 +108,29 @@ class Stand:
         # Short: names of sockets must fit.
         self.folder = Path(tempfile.mkdtemp(prefix="gf", dir="/tmp"))
         self.folder.chmod(0o711)  # PostgreSQL runs as another user
-        self.disks = {name: SmallDisk(self.folder / name, size) for name, size in _DISK_MIB.items()}
-        self.postgres = PostgresServer(self.folder / "postgres") if layout.database == "postgres" else None
-        (self.folder / "docker").mkdir()
-        self.docker = DockerServer(self.folder / "docker") if layout.docker else None
+        self.disks: dict[str, SmallDisk] = {}
+        self.members: dict[str, Member] = {}
+        self.postgres: PostgresServer | None = None
+        self.docker: DockerServer | None = None
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self) -> None:
+        for name, size in _DISK_MIB.items():
+            self.disks[name] = SmallDisk(self.folder / name, size)
         (self.folder / "redis").mkdir()
         self._redis_settings = Settings(data_dir=self.folder / "redis", redis_url="")
         self.redis: EmbeddedRedis = start_redis(self._redis_settings)
+        if self.layout.database == "postgres":
+            self.postgres = PostgresServer(self.folder / "postgres")
+        if self.layout.docker:
+            (self.folder / "docker").mkdir()
+            self.docker = DockerServer(self.folder / "docker")
         self.settings = self._make_settings()
         self._library = clocks.build_library(self.folder)
-        self.members: dict[str, Member] = {}
 
     def _make_settings(self) -> Settings:
         short = {"lease_s": 3.0, "heartbeat_s": 0.5, "sweep_s": 0.5} if self.layout.short else {}
@@ -134,6 +147,8 @@ class Stand:
             devices="cpu,h200",
             device="cpu",
             lock_dir=self.folder / "locks",
+            # Users of a storm send more than a day's worth.
+            quota=100_000,
             # What is hit by one fault goes back to the head of the queue, where the next one strikes: hundreds of them
             # within minutes reach the cap by design, which has tests of its own.
             attempts=100,
@@ -156,9 +171,15 @@ class Stand:
 
         member("web", "grader.web.server")
         for number in range(self.layout.judges):
-            member(f"judge{number}", "grader.queue.worker")
+            member(f"judge{number}", "tests.faults.scripted", "judge")
         if self.docker is not None:
-            member("docker-judge", "grader.queue.worker", GRADER_BOX="docker", DOCKER_HOST=self.docker.url)
+            member(
+                "docker-judge",
+                "tests.faults.scripted",
+                "judge",
+                GRADER_BOX="docker",
+                DOCKER_HOST=self.docker.url,
+            )
         for number in range(2):
             member(f"gpu{number}", "tests.faults.scripted", "run", str(number))
         member("compiler", "tests.faults.scripted", "compile")

@@ -1,0 +1,62 @@
+"""A short storm on each database; `make faults` makes one of hundreds of faults. A seed repeats its plan:
+`python scripts/faults.py --seed N`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.components import need
+from tests.faults import storm
+from tests.faults.kinds import KINDS
+from tests.faults.stand import Layout, can_use
+from tests.faults.storm import Outcome, Wanted
+
+# What has nothing to do with the database, and needs no engine, is struck with SQLite alone.
+_ON_SQLITE = frozenset(
+    {
+        *("judge killed", "box killed", "worker frozen", "web worker killed", "web killed"),
+        *("Redis killed", "Redis wiped", "Redis frozen", "temp full"),
+    }
+)
+
+
+def _explain(outcome: Outcome) -> str:
+    logs = "".join(f"\n== {name}\n{log[-3000:]}" for name, log in outcome.logs.items())
+    return f"seed {outcome.seed}, {outcome.struck}\n" + "\n".join(outcome.wrong) + logs
+
+
+# A machine that does much else beside starts processes slowly.
+@pytest.mark.timeout(900)
+def test_on_sqlite_every_submission_ends_once_with_its_true_verdict() -> None:
+    outcome = storm.run(Layout("sqlite"), seed=1, faults=15)
+    assert outcome.wrong == [], _explain(outcome)
+    assert len(outcome.struck) == 15
+    assert _ON_SQLITE - {"temp full"} <= outcome.table().keys()
+
+
+@pytest.mark.postgres
+@pytest.mark.timeout(900)
+def test_on_postgres_every_submission_ends_once_with_its_true_verdict() -> None:
+    need("postgres")
+    layout = Layout("postgres", docker=True)
+    layout = layout if can_use(layout) else Layout("postgres")
+    outcome = storm.run(layout, seed=2, faults=13, wanted=Wanted(but=_ON_SQLITE))
+    assert outcome.wrong == [], _explain(outcome)
+    assert len(outcome.struck) == 13
+
+
+def test_a_seed_repeats_its_plan_and_each_kind_comes_once() -> None:
+    class Anything:
+        """A platform that every kind fits."""
+
+        postgres = docker = True
+        members: dict[str, object] = {}  # noqa: RUF012
+        disks: dict[str, object] = {}  # noqa: RUF012
+
+    first, second, other = (storm.plan(seed, 40, Anything(), storm.ANYTHING) for seed in (7, 7, 8))  # type: ignore[arg-type]
+    assert first == second
+    assert first != other
+    # "database locked" of SQLite fits no PostgreSQL.
+    assert {it.kind.name for it in first} == {kind.name for kind in KINDS}
+    assert all(it.state in it.kind.states for it in first)
