@@ -8,8 +8,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader import __version__
-from grader.records import order, schema, versions, workers
-from grader.records.models import VersionRow, WorkerRow, utcnow
+from grader.records import order, queues, schema, versions, workers
+from grader.records.models import PauseRow, VersionRow, WorkerRow, utcnow
 from grader.records.schema import SchemaTooNew
 from grader.schemas.submission import Alert, Health, PartHealth, Probe
 from grader.service.devices import in_order
@@ -27,6 +27,7 @@ def health(platform: Platform) -> Health:
             alive = workers.alive(session, utcnow(), platform.settings.lease_s)
             alerts = [_alert(row) for row in workers.out_of_service(session)]
             alerts += [_draft(row) for row in versions.drafts(session)]
+            alerts += [_paused(row) for row in queues.pauses(session).rows.values()]
             compiling = workers.compiling(session, utcnow(), platform.settings.lease_s)
             if alive and not compiling and (stuck := order.uncompiled(session)):
                 alerts.append(_uncompiled(stuck))
@@ -72,6 +73,14 @@ def _uncompiled(count: int) -> Alert:
     return Alert(
         text=f"{count} CUDA submissions wait to be compiled, and no worker has a CUDA compiler.",
         mend="Install the CUDA toolkit on a host of workers, or on any other: grader worker --compile 1",
+    )
+
+
+def _paused(row: PauseRow) -> Alert:
+    why = f": {row.reason}" if row.reason else "."
+    return Alert(
+        text=f"The queue {row.queue} is paused since {row.since:%Y-%m-%d %H:%M} UTC{why}",
+        mend=f"grader admin queue resume {row.queue}",
     )
 
 

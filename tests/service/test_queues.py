@@ -24,6 +24,7 @@ from grader.schemas.submission import Kind, State, SubmissionView, WaitReason
 from grader.service import queues
 from grader.service.accounts import User
 from grader.service.cancel import cancel
+from grader.service.health import health
 from grader.service.platform import Platform, open_platform
 from grader.service.quotas import get_quotas
 from grader.service.submissions import get_submission
@@ -162,6 +163,13 @@ class TestPauses:
         queues.resume_queue(platform, staff, name)
         assert _reason(platform, student, sent.id) is WaitReason.NEXT
         _judge(platform)
+
+    def test_it_is_an_alert_for_staff(self, platform: Platform, staff: User) -> None:
+        queues.pause_queue(platform, staff, "compile", "a new toolkit")
+        (alert,) = health(platform).alerts
+        assert "The queue compile is paused since 20" in alert.text
+        assert alert.text.endswith("UTC: a new toolkit")
+        assert alert.mend == "grader admin queue resume compile"
 
     def test_nothing_is_issued_while_it_is_paused_and_all_of_it_afterwards(
         self, platform: Platform, student: User, staff: User
