@@ -124,3 +124,5 @@ DEVICE_GUESSES_PER_MINUTE = 10
 DEVICE_CODES_PER_MINUTE = 60
 # Waiting to be approved at once, in all: beyond it somebody floods, and the table must not grow.
 DEVICE_CODES_WAITING = 5_000
+# Nobody pages further by number, and counting a term's million for each look at its newest takes longer than the look.
+LISTED_MOST = 10_000

@@ -31,6 +31,8 @@ from grader.records.postgres import postgres_engine
 _BUSY_MS = 15_000
 _SWITCH_SECONDS = 0.005
 _WRITING = "grader_writing"
+# As many as the web has threads in a process: one beyond would be opened, prepared and closed for each request.
+_POOL_SIZE = 8
 
 Sessions = sessionmaker[Session]
 
@@ -46,7 +48,7 @@ def make_engine(url: str) -> Engine:
     if parsed.database:
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # Parameters are sources and password hashes, and an error's text is logged.
-    engine = create_engine(parsed, hide_parameters=True)
+    engine = create_engine(parsed, hide_parameters=True, pool_size=_POOL_SIZE)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, TextClause, func, or_, select, text
 from sqlalchemy.orm import Session, defer, joinedload
 
+from grader import limits
 from grader.records.models import SubmissionRow
 from grader.records.models.indexes import HANDED_IN
-
-# Nobody pages further by number, and counting a term's million for each look at its newest takes longer than the look.
-COUNTED_MOST = 10_000
 
 
 @dataclass(frozen=True)
@@ -33,8 +31,8 @@ class History:
 
 
 def count(session: Session, history: History) -> int:
-    """How many there are, at most ``COUNTED_MOST``."""
-    found = select(SubmissionRow.id).where(*history.conditions()).limit(COUNTED_MOST).subquery()
+    """How many there are, at most ``limits.LISTED_MOST``."""
+    found = select(SubmissionRow.id).where(*history.conditions()).limit(limits.LISTED_MOST).subquery()
     return session.scalar(select(func.count()).select_from(found)) or 0
 
 

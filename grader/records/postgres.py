@@ -27,8 +27,9 @@ _LOCK_MS = 15_000
 # A transaction of ours is ended within milliseconds. One whose process is frozen or cut off must not keep its rows
 # locked from the worker that takes over.
 _IDLE_MS = 15_000
-# Web: 8 threads to a process; a worker: judge, heart, sweeper. More than 15 at once are in trouble and wait.
-_POOL_SIZE, _POOL_OVERFLOW, _POOL_SECONDS = 5, 10, 10.0
+# Web: 8 threads to a process, each of which finds one open; a worker: judge, heart, sweeper. More than 15 at once are
+# in trouble and wait.
+_POOL_SIZE, _POOL_OVERFLOW, _POOL_SECONDS = 8, 7, 10.0
 # For one transaction, in place of the timeouts above: a migration may rewrite a table of a million rows, and other
 # processes that start meanwhile wait for it.
 PATIENT = (

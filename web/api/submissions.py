@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from grader import limits
 from grader.schemas.report import Report
 from grader.schemas.submission import ErrorEnvelope, SourceView, SubmissionList, SubmissionView, SubmitBody
 from grader.service import cancel as cancelling
@@ -29,7 +30,10 @@ class SubmissionQuery(BaseModel):
     challenge: str | None = Field(default=None, description="only those for this challenge")
     everyone: bool = Field(default=False, description="all users' (staff only)")
     limit: int = Field(default=50, ge=1, le=200)
-    offset: int = Field(default=0, ge=0, le=2**31)
+    offset: int = Field(default=0, ge=0, le=limits.LISTED_MOST, description="to begin so many further down")
+    older_than: str | None = Field(
+        default=None, description="a submission's id, to begin behind it: at the same cost however far down"
+    )
 
 
 class SubmitHeader(BaseModel):
@@ -57,7 +61,7 @@ def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
 
 @api.get("/submissions", responses={200: SubmissionList})
 def list_submissions(query: SubmissionQuery) -> Response:
-    """One's own submissions, newest first; with everyone=true, as staff, all."""
+    """One's own submissions, newest first; with everyone=true, as staff, all. `total` counts to 10000 and stops."""
     return cheap(
         submissions.list_submissions(
             platform(),
@@ -66,13 +70,15 @@ def list_submissions(query: SubmissionQuery) -> Response:
             everyone=query.everyone,
             limit=query.limit,
             offset=query.offset,
+            older_than=query.older_than,
         )
     )
 
 
 @api.get("/submissions/<id>", responses={200: SubmissionView})
 def get_submission(path: SubmissionPath) -> Response:
-    """Its state, place in the queue, and verdict. Poll it with If-None-Match: 304 costs next to nothing."""
+    """Its state, place in the queue, and verdict. Poll it with If-None-Match, and seldom while many are ahead: every
+    tenth of `expected_wait_s`, but for 1 to 10 seconds, is what our own programs do."""
     return cheap(submissions.get_submission(platform(), current_user(), path.id))
 
 

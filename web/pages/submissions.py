@@ -23,8 +23,6 @@ from grader.web.pages import code, plots
 pages = Blueprint("submissions", __name__)
 
 _PAGE = 50
-# Further than anyone pages, and a number that every database can count to.
-_LAST_PAGE = 10_000_000
 # What the stepper shows; "waiting" (for a GPU) belongs to the step before testing.
 _STEPS = ["queued", "compiling", "testing", "timing", "done"]
 
@@ -42,17 +40,18 @@ def index() -> str:
     user = current_user()
     everyone = is_staff() and request.args.get("everyone") == "1"
     challenge = request.args.get("challenge") or None
-    number = max(1, min(request.args.get("page", 1, type=int), _LAST_PAGE))
+    older_than = request.args.get("older_than") or None
     found = submissions.list_submissions(
-        platform(), user, challenge=challenge, everyone=everyone, limit=_PAGE, offset=(number - 1) * _PAGE
+        platform(), user, challenge=challenge, everyone=everyone, limit=_PAGE + 1, older_than=older_than
     )
+    shown = found.submissions[:_PAGE]
     return render_template(
         "submissions.html",
-        found=found,
+        submissions=shown,
         everyone=everyone,
         challenge=challenge,
-        number=number,
-        last=max(1, -(-found.total // _PAGE)),
+        older_than=older_than,
+        further=shown[-1].id if len(found.submissions) > _PAGE else None,
     )
 
 

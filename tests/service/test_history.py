@@ -1,0 +1,54 @@
+"""Lists of what was handed in, page by page."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import limits
+from grader.errors import NotFound
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.submissions import list_submissions
+from tests.records.rows import add_submission
+
+
+def hand_in(platform: Platform, user: User, count: int, **values: object) -> None:
+    for number in range(count):
+        # Two at the same moment each: their order must hold across pages, too.
+        add_submission(platform.sessions, user.id, age_s=1000 - number // 2, **values)
+
+
+def test_pages_hold_each_once_and_in_order(platform: Platform, student: User, other: User) -> None:
+    hand_in(platform, student, 5)
+    hand_in(platform, other, 2)
+    whole = [it.id for it in list_submissions(platform, student).submissions]
+    assert len(whole) == 5
+    paged: list[str] = []
+    while page := list_submissions(
+        platform, student, limit=2, older_than=paged[-1] if paged else None
+    ).submissions:
+        paged += [it.id for it in page]
+    assert paged == whole
+
+
+def test_paging_keeps_to_the_challenge(platform: Platform, student: User) -> None:
+    hand_in(platform, student, 2, challenge="scale")
+    hand_in(platform, student, 2, challenge="only_cuda")
+    first, second = list_submissions(platform, student, "scale").submissions
+    behind = list_submissions(platform, student, "scale", older_than=first.id)
+    assert [it.id for it in behind.submissions] == [second.id]
+
+
+def test_nobody_pages_by_what_they_may_not_see(platform: Platform, student: User, other: User) -> None:
+    hand_in(platform, other, 1)
+    (theirs,) = list_submissions(platform, other).submissions
+    for unseen in (theirs.id, "nothing"):
+        with pytest.raises(NotFound):
+            list_submissions(platform, student, older_than=unseen)
+
+
+def test_counting_stops(platform: Platform, student: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LISTED_MOST", 3)
+    hand_in(platform, student, 5)
+    found = list_submissions(platform, student, limit=2)
+    assert (found.total, len(found.submissions)) == (3, 2)

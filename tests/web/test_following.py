@@ -1,0 +1,63 @@
+"""Looking again and again costs little: pages of lists, and a panel that did not change."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from grader.schemas.submission import SubmissionView
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.web.pages import submissions as pages
+from tests.web import stage
+from tests.web.conftest import Visit
+
+
+def test_a_panel_that_did_not_change_is_not_made_again(
+    visit: Visit, platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = visit(ada)
+    view = stage.hand_in(platform, ada)
+    path = f"/submissions/{view.id}/panel"
+    first = client.get(path)
+    tag = first.headers["ETag"]
+    made = []
+    render = pages.render_template
+    monkeypatch.setattr(pages, "render_template", lambda *a, **k: made.append(a) or render(*a, **k))
+    same = client.get(path, headers={"If-None-Match": tag})
+    assert (same.status_code, same.data, same.headers["ETag"], made) == (304, b"", tag, [])
+    stage.take(platform)
+    changed = client.get(path, headers={"If-None-Match": tag})
+    assert (changed.status_code, len(made)) == (200, 1)
+    assert changed.headers["ETag"] != tag
+
+
+def test_another_person_gets_another_panel(
+    visit: Visit, seen: SubmissionView, ada: User, teacher: User
+) -> None:
+    path = f"/submissions/{seen.id}/panel"
+    tag = visit(ada).get(path).headers["ETag"]
+    assert visit(teacher).get(path, headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_a_panel_names_its_pace(visit: Visit, platform: Platform, ada: User) -> None:
+    view = stage.hand_in(platform, ada)
+    assert 'data-pace="1000"' in visit(ada).get(f"/submissions/{view.id}/panel").text
+
+
+def test_older_ones_are_a_link_away(
+    visit: Visit, platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "_PAGE", 2)
+    ids = [stage.hand_in(platform, ada).id for _ in range(3)][::-1]
+    client = visit(ada)
+    newest = client.get("/submissions").text
+    assert [it in newest for it in ids] == [True, True, False]
+    assert "Newest" not in newest
+    link = re.search(r'href="(/submissions\?older_than=[^"]+)">Older', newest)
+    assert link
+    older = client.get(link[1]).text
+    assert [f"<code>{it}</code>" in older for it in ids] == [False, False, True]
+    assert "Older" not in older
+    assert '<a href="/submissions">Newest</a>' in older
