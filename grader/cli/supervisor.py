@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grader.cli.terminal import say
+from grader.errors import GraderError
 from grader.queue.asked import Asked
 
 # A worker that is judging lets go of its submission first; longer than this is a hang.
@@ -49,8 +50,7 @@ class Child:
         now = time.monotonic()
         if self._again_at is not None:
             if now >= self._again_at:
-                self.restarts += 1
-                self._begin()
+                self._begin_again()
             return
         if self.process.poll() is None:
             return
@@ -59,6 +59,16 @@ class Child:
         say(f"{self.name} {ended(self.process.returncode)}; it starts again in {self._pause:g} s.", "yellow")
         self._again_at = now + self._pause
         self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
+
+    def _begin_again(self) -> None:
+        """What cannot be started now, on a full disk, say, must not end all that runs beside it."""
+        try:
+            self._begin()
+            self.restarts += 1
+        except (GraderError, OSError) as error:
+            say(f"{self.name} cannot be started: {error} It is tried again in {self._pause:g} s.", "yellow")
+            self._again_at = time.monotonic() + self._pause
+            self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
 
     def ask_to_end(self) -> None:
         self._again_at = None

@@ -122,7 +122,7 @@ class Desk:
                 self._hands.finish(held, report, served)
         except Cancelled:
             self._hands.let_go(held)
-        except (JudgeFailure, BoxUnavailable) as error:
+        except (JudgeFailure, BoxUnavailable, OSError) as error:
             log.exception("judge_failed")
             self._judge_failed(held, words(error), None)
         except AWAY as error:

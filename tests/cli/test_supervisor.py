@@ -12,6 +12,7 @@ import pytest
 
 from grader.cli import supervisor
 from grader.cli.supervisor import Child, end_all, ended, start_python
+from grader.errors import Unreachable
 
 SLEEP = "import time; print('up', flush=True); time.sleep(600)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"
@@ -61,6 +62,30 @@ def test_what_dies_at_once_is_started_ever_more_slowly(monkeypatch: pytest.Monke
     _until(lambda: _tended(child, 3))
     assert child._pause >= 0.08
     end_all([child])
+
+
+@pytest.mark.parametrize(
+    "error", [Unreachable("The embedded Redis did not start."), OSError("No space left")]
+)
+def test_what_cannot_be_started_again_is_tried_later(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.01)
+    child = _child(SLEEP)
+    start, failures = child._start, [error, error]
+
+    def fail_at_first() -> subprocess.Popen[bytes]:
+        if failures:
+            raise failures.pop()
+        return start()
+
+    monkeypatch.setattr(child, "_start", fail_at_first)
+    child.process.kill()
+    _until(lambda: _tended(child, 1))
+    assert failures == []
+    assert child.process.poll() is None
+    end_all([child])
+    assert "worker 1 cannot be started" in capsys.readouterr().err
 
 
 def test_a_stubborn_child_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:

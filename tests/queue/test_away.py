@@ -121,7 +121,7 @@ def test_a_claim_without_a_database_keeps_its_ticket(
     assert not failed
 
 
-@pytest.mark.parametrize("error", [NO_ENGINE, JudgeFailure("the disk is full")])
+@pytest.mark.parametrize("error", [NO_ENGINE, JudgeFailure("the disk is full"), OSError(28, "full")])
 def test_without_boxes_no_try_is_lost_and_the_worker_waits_for_them(
     platform: Platform, student: User, heart: Heart, error: Exception
 ) -> None:
