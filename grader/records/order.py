@@ -99,13 +99,14 @@ def _priority(now: datetime) -> ColumnElement[int]:
     )
 
 
-def positions(session: Session, device: str, now: datetime) -> dict[int, int]:
+def positions(session: Session, device: str, now: datetime, compiled: bool = True) -> dict[int, int]:
     """Row id -> place for everything that waits for ``device``.
 
-    While the queue ``compile`` is paused, what is to be compiled stands behind what is not: claims pass it over.
+    While the queue ``compile`` is paused or nobody serves it (``compiled`` false), what is to be compiled stands behind
+    what is not: claims pass it over.
     """
     order = waiting_order([device], now)
-    if queues.COMPILE not in queues.pauses(session).rows:
+    if compiled and queues.COMPILE not in queues.pauses(session).rows:
         return {row.id: row.place for row in session.execute(select(order.c.id, order.c.place))}
     row = SubmissionRow
     held_up = case((compilable(), 1), else_=0)

@@ -13,6 +13,7 @@ from grader.records.queues import Pauses
 from grader.records.states import FREE
 from grader.schemas.report import Language
 from grader.schemas.submission import State, WaitReason, WaitsFor
+from grader.service.devices import serves
 
 
 @dataclass(frozen=True)
@@ -84,14 +85,16 @@ class Line:
 def line_of(session: Session, device: str, silent_s: float) -> Line:
     """The queue of ``device`` as it is now."""
     now = utcnow()
+    compilers = compilers_of(session, now, silent_s)
+    compiled = compilers.serving > 0 or not serves(device, Language.CUDA)
     return Line(
         device=device,
-        places=order.positions(session, device, now),
+        places=order.positions(session, device, now, compiled),
         running=order.running(session, device),
         seconds_a_place=order.seconds_a_place(session, device, now, silent_s),
         pauses=queues.pauses(session),
         judges=judges_of(session, device, now, silent_s),
-        compilers=compilers_of(session, now, silent_s),
+        compilers=compilers,
     )
 
 

@@ -237,6 +237,9 @@ class TestWords:
         _register(small, "gpu", BOARD)
         sent = submit(small, student, body(**CUDA)).id
         assert _reason(small, student, sent) is WaitReason.NO_COMPILER
+        triton = submit(small, student, body(device=BOARD))
+        assert (triton.position, _reason(small, student, triton.id)) == (1, WaitReason.NEXT)
+        assert get_submission(small, student, sent).position == 2
         _register(small, "c", "", compiles=True)
         assert _reason(small, student, sent) is WaitReason.NEXT
 
