@@ -35,7 +35,7 @@ def figures(told: str) -> set[str]:
 
 
 def test_every_figure_is_in_the_guide_and_no_other(told: str) -> None:
-    named = {name for name in re.findall(r"`(grader_\w+)", GUIDE)}
+    named = set(re.findall(r"`(grader_\w+)", GUIDE))
     there = figures(told)
     assert there - named - {"grader_redis_up"} - {"grader_queue_tickets"} == set()
     assert named - there - {"grader_queue_tickets"} == set()  # told while Redis answers
@@ -58,7 +58,7 @@ def test_alerts_point_to_sections_of_the_guide() -> None:
 
 
 def test_every_command_of_the_guide_is_there() -> None:
-    lines = [line for line in re.findall(r"^grader .*", GUIDE, re.MULTILINE)]
+    lines = list(re.findall(r"^grader .*", GUIDE, re.MULTILINE))
     lines += re.findall(r"`(grader [a-z][^`]*)`", GUIDE)
     assert lines
     for line in lines:
