@@ -7,6 +7,7 @@ memory, processes, CPU, open files and output, and sees only what its ``Toolchai
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import shutil
 import signal
@@ -30,6 +31,7 @@ from grader.sandbox.toolchain import chosen_image, find_toolchain
 READ_BYTES = 256 * limits.KIB
 # How often a box that is silent looks at its wall clock, which the parent may have restarted.
 CLOCK_SECONDS = 1.0
+AWAY_SECONDS = 0.05
 # Docker reports death by signal N as exit code 128 + N.
 SIGNAL_BASE = 128
 SIGNALS = 64
@@ -47,6 +49,7 @@ class DockerBox:
         self._end: BoxEnd | None = None
         self._ended = threading.Event()
         self._killing = False
+        self._wanted: EndReason | None = None
         self._lock = threading.Lock()
         self._deadline = time.monotonic() + spec.wall_seconds
         self._thread: threading.Thread | None = None
@@ -126,23 +129,32 @@ class DockerBox:
         if reason is None and not self._killing:
             # Nothing is printing any more. Either it is over, or it closed its output and lives on.
             reason = self._wait_for_end()
-        if reason is not None:
+        while not self._ended.is_set():
+            # Again, also where another thread fails to: the engine may be away, and is asked until it is back.
+            with contextlib.suppress(BoxUnavailable):
+                self._see_it_ended(reason)
+            self._ended.wait(CLOCK_SECONDS)
+
+    def _see_it_ended(self, reason: EndReason | None) -> None:
+        if (reason := self._wanted or reason) is not None:
             self._end_by(reason)
         elif not self._killing:
             with self._lock:
                 self._settle(None)
 
     def _wait_for_end(self) -> EndReason | None:
-        while (remaining := self._deadline - time.monotonic()) > 0:
+        while (remaining := self._deadline - time.monotonic()) > 0 and self._wanted is None:
             if self._engine.wait(self._container, min(remaining, CLOCK_SECONDS)):
                 return None
+            # An engine that is away says so at once.
+            self._ended.wait(AWAY_SECONDS)
         return EndReason.WALL_CLOCK
 
     def _read_stream(self) -> EndReason | None:
         """Keep what is printed until it ends (None), floods or takes too long."""
         stream: socket.socket = self._stream._sock
         frames = Frames()
-        while (remaining := self._deadline - time.monotonic()) > 0:
+        while (remaining := self._deadline - time.monotonic()) > 0 and self._wanted is None:
             stream.settimeout(min(remaining, CLOCK_SECONDS))
             try:
                 data = stream.recv(READ_BYTES)
@@ -163,7 +175,12 @@ class DockerBox:
         self._killing = True
         with self._lock:
             if self._end is None:
-                killed = self._engine.kill(self._container)
+                try:
+                    killed = self._engine.kill(self._container)
+                except BoxUnavailable:
+                    # Our thread sees to it, as soon as that can be.
+                    self._wanted, self._killing = reason, False
+                    raise
                 self._settle(reason if killed else None)
 
     def _settle(self, reason: EndReason | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import select
 import threading
 import time
 from dataclasses import replace
@@ -38,10 +40,10 @@ class SpareBoxes:
     def start(self, spec: BoxSpec) -> Box:
         while spec == self._spec and (spare := self._take()):
             box, started = spare
-            if box.end() is None and time.monotonic() - started < IDLE_SECONDS:
+            if _is_well(box) and time.monotonic() - started < IDLE_SECONDS:
                 _restart_clock(box, spec.wall_seconds)
                 return box
-            box.kill()
+            _end(box)
         return self._maker.start(spec)
 
     def reap(self) -> int:
@@ -71,7 +73,7 @@ class SpareBoxes:
             self._closed = True
         self.wait()
         while spare := self._take():
-            spare[0].kill()
+            _end(spare[0])
 
     def _take(self) -> tuple[Box, float] | None:
         with self._lock:
@@ -86,6 +88,20 @@ class SpareBoxes:
                 return  # whoever needs a box next meets the error, with its text
             with self._lock:
                 self._spares.append((box, time.monotonic()))
+
+
+def _is_well(box: Box) -> bool:
+    """Whether it lives, also by its connection: a box whose engine went away ends before anybody says so."""
+    looking = select.poll()
+    looking.register(box.connection, select.POLLRDHUP)
+    return not looking.poll(0) and box.end() is None
+
+
+def _end(box: Box) -> None:
+    """Kill a spare box. One whose engine does not answer bears our mark: whoever reaps next removes it, and the others
+    are not kept for its sake."""
+    with contextlib.suppress(BoxUnavailable):
+        box.kill()
 
 
 def _restart_clock(box: Box, seconds: float) -> None:

@@ -8,6 +8,9 @@ import threading
 from grader.errors import BoxUnavailable
 from grader.sandbox.docker_engine import Engine
 
+# An engine that was restarted is back after some seconds.
+AGAIN_SECONDS = 2.0
+
 
 class Remover:
     """Removes what it is handed, one container after another. Safe to use from any thread."""
@@ -15,6 +18,7 @@ class Remover:
     def __init__(self, using: Engine) -> None:
         self._engine = using
         self._waiting: queue.Queue[str] = queue.Queue()
+        self._finishing = threading.Event()
         threading.Thread(target=self._serve, name="box-remover", daemon=True).start()
 
     def _serve(self) -> None:
@@ -23,13 +27,19 @@ class Remover:
             try:
                 self._engine.remove(ended)
             except BoxUnavailable:
-                pass  # it bears our label: whoever reaps next removes it
+                self._try_again(ended)
             finally:
                 self._waiting.task_done()
+
+    def _try_again(self, ended: str) -> None:
+        """Later: the engine may be away. At the end of the process it is left to whoever reaps next, by its label."""
+        if not self._finishing.wait(AGAIN_SECONDS):
+            self._waiting.put(ended)
 
     def remove(self, ended: str) -> None:
         self._waiting.put(ended)
 
     def finish(self) -> None:
-        """Wait until everything handed over is removed."""
+        """Wait until everything handed over is removed, or has been tried once more."""
+        self._finishing.set()
         self._waiting.join()

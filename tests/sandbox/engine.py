@@ -1,0 +1,48 @@
+"""A Docker engine of a test's own, which may be ended and started again without harm to anyone else's boxes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.sandbox.talk import within
+
+
+class OwnEngine:
+    """``folder``: short, because a socket lies in it."""
+
+    def __init__(self, folder: Path) -> None:
+        if os.geteuid() != 0 or shutil.which("dockerd") is None:
+            pytest.skip("only root can start an engine of its own, where there is one")
+        self.folder = folder
+        self.url = f"unix://{folder}/s"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        words = ["--data-root", f"{self.folder}/data", "--exec-root", f"{self.folder}/exec", "-H", self.url]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                ["dockerd", *words, "--pidfile", f"{self.folder}/pid", "--bridge=none", "--iptables=false"],
+                stdout=log,
+                stderr=log,
+            )
+        if not within(60, self._answers):
+            said = (self.folder / "log").read_text()[-2000:]
+            self.end()
+            pytest.skip(f"no second engine starts here: {said}")
+
+    def _answers(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as knocking:
+            return knocking.connect_ex(f"{self.folder}/s") == 0
+
+    def end(self) -> None:
+        """As a host's administrator would; it ends its containers."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(60)
+            self._process = None
