@@ -9,7 +9,8 @@ too.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from flask import Response, g, request
 from flask_limiter import Limiter
@@ -22,6 +23,8 @@ from redis.retry import Retry
 from grader import limits
 from grader.settings import Settings
 from grader.web.auth import devices
+
+View = TypeVar("View", bound=Callable[..., Any])
 
 # The ping decides at start; a Redis that does not answer at once is treated as absent, then and later.
 _PING_SECONDS = 0.5
@@ -122,6 +125,16 @@ account_limit = limiter.shared_limit(
     key_func=_account,
     methods=["POST"],
 )
+
+
+def password_limits(view: View) -> View:
+    """All three for a view that takes a password. The innermost is counted first, and what it refuses is not counted by
+    those around it: so one address alone never uses up what an account takes.
+    """
+    limited: View = account_limit(account_address_limit(sign_in_limit(view)))
+    return limited
+
+
 submit_limit = limiter.shared_limit(f"{limits.SUBMIT_PER_MINUTE} per minute", scope="submit", key_func=_who)
 # Codes that a command line shows: how often one may try one, and how many may be asked for.
 code_limit = limiter.shared_limit(

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import trustme
 from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import AuthResult, Envelope, Session
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 
+from grader.service import mail
 from tests.service.world import until
 
 USER, PASSWORD = "grader", "a mail password"
@@ -48,15 +49,15 @@ class Postbox:
     async def handle_DATA(self, _: Any, session: Session, envelope: Envelope) -> str:  # noqa: N802
         assert isinstance(envelope.content, bytes)
         self.encrypted.append(session.ssl is not None)
-        mail = message_from_bytes(envelope.content, policy=policy.default)
-        assert isinstance(mail, EmailMessage)
-        self.mails.append(mail)
+        message = message_from_bytes(envelope.content, policy=policy.default)
+        assert isinstance(message, EmailMessage)
+        self.mails.append(message)
         return "250 taken"
 
 
-def link_in(mail: EmailMessage) -> str:
-    """The path of the link in a mail, with its key."""
-    text = mail.get_content()
+def link_in(message: EmailMessage) -> str:
+    """The path of the link in a message, with its key."""
+    text = message.get_content()
     return next(
         line.removeprefix("https://grader.uni.example")
         for line in text.splitlines()
@@ -64,7 +65,24 @@ def link_in(mail: EmailMessage) -> str:
     )
 
 
+class _Connection(SMTP):
+    """Knows when it has ended, so that none is left open behind a test."""
+
+    open: ClassVar[set[int]] = set()
+
+    def connection_made(self, transport: Any) -> None:
+        self.open.add(id(self))
+        super().connection_made(transport)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        super().connection_lost(error)
+        self.open.discard(id(self))
+
+
 class _Server(Controller):
+    def factory(self) -> SMTP:
+        return _Connection(self.handler, **self.SMTP_kwargs)
+
     def _trigger_server(self) -> None:
         # It was told port 0; what it listens on is known only now.
         assert self.server
@@ -97,6 +115,8 @@ def served(folder: Path, monkeypatch: pytest.MonkeyPatch, tls: bool = True) -> I
     try:
         yield box
     finally:
+        mail.settle()
+        until(lambda: not _Connection.open, "every connection has ended", 60.0)
         controller.stop()
 
 

@@ -27,9 +27,7 @@ class TokenPath(BaseModel):
 
 
 @api.post("/tokens", responses={201: TokenView, 401: ErrorEnvelope, 403: ErrorEnvelope})
-@throttle.sign_in_limit
-@throttle.account_address_limit
-@throttle.account_limit
+@throttle.password_limits
 def create_token(body: TokenBody) -> Response:
     """A new API token. It is shown this once and stored only as a hash."""
     user = accounts.authenticate(platform(), body.name, body.password)

@@ -24,9 +24,7 @@ def show() -> str:
 
 
 @pages.post("/account/password")
-@throttle.sign_in_limit
-@throttle.account_address_limit
-@throttle.account_limit
+@throttle.password_limits
 def change_password() -> Response | tuple[str, int]:
     """A new password: every session and token ends, and this browser gets a new session."""
     user = current_user()
@@ -41,9 +39,7 @@ def change_password() -> Response | tuple[str, int]:
 
 
 @pages.post("/account/email")
-@throttle.sign_in_limit
-@throttle.account_address_limit
-@throttle.account_limit
+@throttle.password_limits
 def change_email() -> str | Response | tuple[str, int]:
     """Mail a link to the new address; with an empty one, forget the old. It takes the password, since who holds the
     address can set a new one.

@@ -23,9 +23,7 @@ def form() -> str | Response:
 
 
 @pages.post("/sign-in")
-@throttle.sign_in_limit
-@throttle.account_address_limit
-@throttle.account_limit
+@throttle.password_limits
 def submit() -> Response | tuple[str, int]:
     wanted = safe_path(request.form.get("next"))
     name = request.form.get("name", "").strip()

@@ -1,0 +1,71 @@
+"""What accounts and tokens of before become."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, text
+
+from grader.records import migrate
+from grader.records.engine import make_engine, make_sessions, writing_connection
+from grader.records.models import TokenRow, UserRow, utcnow
+from grader.schemas.token import Scope
+from grader.service import tokens
+
+
+def configured(connection: Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+@pytest.fixture
+def before(empty_url: str) -> str:
+    """A database of the version before, with two people, a token and a session."""
+    engine = make_engine(empty_url)
+    with writing_connection(engine) as connection:
+        command.upgrade(configured(connection), "0006")
+        for number, name in ((1, "ada"), (2, "bob")):
+            connection.execute(
+                text(
+                    "INSERT INTO users (id, name, name_key, password_hash, role, created_at)"
+                    " VALUES (:id, :name, :name, '-', 'staff', :now)"
+                ),
+                {"id": number, "name": name, "now": utcnow()},
+            )
+        for label in ("laptop", "browser"):
+            connection.execute(
+                text(
+                    "INSERT INTO tokens (user_id, sha256, label, created_at, expires_at)"
+                    " VALUES (1, :label, :label, :now, :later)"
+                ),
+                {"label": label, "now": utcnow(), "later": utcnow() + timedelta(days=1)},
+            )
+    engine.dispose()
+    return empty_url
+
+
+def test_tokens_keep_what_they_could_do_and_sessions_are_told_apart(before: str) -> None:
+    engine = make_engine(before)
+    migrate.upgrade(engine)
+    with make_sessions(engine)() as session:
+        rows = {row.label: row for row in session.query(TokenRow)}
+        assert {name: row.kind for name, row in rows.items()} == {"laptop": "api", "browser": "session"}
+        assert all(tokens.split(row.scopes) == list(Scope) for row in rows.values())
+        assert [row.email for row in session.query(UserRow)] == [None, None]
+    engine.dispose()
+
+
+def test_and_back(before: str) -> None:
+    engine = make_engine(before)
+    with writing_connection(engine) as connection:
+        command.upgrade(configured(connection), "0007")
+        command.downgrade(configured(connection), "0006")
+        assert connection.scalar(text("SELECT count(*) FROM tokens")) == 2
+    engine.dispose()

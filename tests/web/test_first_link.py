@@ -1,0 +1,52 @@
+"""A web that is started by itself tells its log how to become the first admin; and nobody else."""
+
+from __future__ import annotations
+
+import selectors
+import subprocess
+import time
+from pathlib import Path
+
+from grader.service import accounts, first_admin
+from grader.service.accounts import Role
+from grader.service.platform import open_platform
+from grader.settings import Settings
+from tests.web.test_server import start
+
+PATIENCE = 60.0
+
+
+def lines_until(server: subprocess.Popen[str], words: str) -> list[str]:
+    """What it says, up to the line that holds ``words``."""
+    assert server.stdout
+    found: list[str] = []
+    deadline = time.monotonic() + PATIENCE
+    with selectors.DefaultSelector() as selector:
+        selector.register(server.stdout, selectors.EVENT_READ)
+        while not (found and words in found[-1]):
+            assert selector.select(max(deadline - time.monotonic(), 0)), f"no line with {words!r}: {found}"
+            found.append(server.stdout.readline())
+            assert found[-1], f"it ended: {found}"
+    return found
+
+
+def test_a_link_is_printed_until_somebody_is_staff(tmp_path: Path) -> None:
+    with start(tmp_path, GRADER_URL="https://grader.example") as server:
+        try:
+            line = lines_until(server, "Nobody is staff yet")[-1]
+        finally:
+            server.terminate()
+            server.communicate(timeout=PATIENCE)
+    assert "https://grader.example/setup?key=" in line
+    platform = open_platform(Settings(data_dir=tmp_path / "data", redis_url=f"unix://{tmp_path}/nobody.sock"))
+    made = first_admin.make(platform, line.strip().partition("key=")[2], "boss", "correct horse")
+    assert made.role is Role.ADMIN
+    assert accounts.authenticate(platform, "boss", "correct horse") == made
+    platform.close()
+    with start(tmp_path) as server:
+        try:
+            lines_until(server, "Listening on")
+        finally:
+            server.terminate()
+            rest, _ = server.communicate(timeout=PATIENCE)
+    assert "staff" not in rest
