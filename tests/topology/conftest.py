@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.records.models import ReportRow, SubmissionRow
+from grader.records.models import QuotaRow, ReportRow, SubmissionRow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service import tokens
@@ -35,6 +35,11 @@ class Site:
     def row(self, sent: str) -> SubmissionRow:
         with self.platform.sessions() as session:
             return session.query(SubmissionRow).filter_by(public_id=sent).one()
+
+    def used(self) -> dict[str, int]:
+        """What the student's counters say."""
+        with self.platform.sessions() as session:
+            return {row.scope: row.used for row in session.query(QuotaRow)}
 
     def held_by(self, sent: str, worker: str) -> None:
         def look() -> bool:

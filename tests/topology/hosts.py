@@ -54,8 +54,16 @@ class Process:
         return self._log.read_text(errors="replace")
 
     def says(self, words: str, times: int = 1) -> None:
+        def look() -> bool:
+            # In this order: what it says last may be that very thing.
+            running = self.process.poll() is None
+            if self.said().count(words) >= times:
+                return True
+            assert running, "it has ended"
+            return False
+
         try:
-            until(lambda: self.said().count(words) >= times, f"{self.host} says {words}", PATIENCE)
+            until(look, f"{self.host} says {words}", PATIENCE)
         except AssertionError as error:
             raise AssertionError(f"{error}; it said {self.said()}") from None
 

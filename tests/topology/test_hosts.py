@@ -54,6 +54,17 @@ def test_settings_alone_connect_the_hosts(site: Site) -> None:
         assert REDIS_PASSWORD not in process.said()
 
 
+def test_workers_of_two_hosts_share_a_queue(site: Site) -> None:
+    """Each holds one at the same time, and none is judged twice."""
+    workers = [site.hosts.start_worker(host, "accepted", site.course) for host in ("b", "c")]
+    sent = [site.submit(source=f"x = {n}\n") for n in range(5)]
+    until(lambda: {site.row(it).worker for it in sent} >= {"b-accepted", "c-accepted"}, "both work", PATIENCE)
+    for worker in workers:
+        worker.open_gate()
+    ended = [site.ends(it, Verdict.ACCEPTED) for it in sent]
+    assert [it.attempt for it in ended] == [1] * len(sent)
+
+
 def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Site) -> None:
     """B judges, is cut off, and goes on judging. C takes over and says otherwise: that stays. B comes back."""
     cut_off = site.hosts.start_worker("b", "accepted", site.course)
@@ -75,6 +86,7 @@ def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Si
         ended.attempt,
         ended.finished_at,
     )
+    assert site.used() == {"waiting": 0, "challenge:scale": 1}  # no attempt was charged for it
     site.ends(site.submit(), Verdict.ACCEPTED)
     assert cut_off.process.poll() is None
 
