@@ -14,10 +14,11 @@ from tests.images.composed import Composed
 
 @pytest.fixture(scope="session")
 def images(tmp_path_factory: pytest.TempPathFactory) -> Iterator[made.Images]:
-    """KEEP_IMAGES=1 leaves them, so that the next run only makes what changed."""
+    """KEEP_IMAGES=1 leaves them, so that the next run only makes what changed; KEEP_IMAGES=taken makes none."""
     need("images")
-    yield made.build_all(tmp_path_factory.mktemp("wheels"))
-    if not os.environ.get("KEEP_IMAGES"):
+    kept = os.environ.get("KEEP_IMAGES", "")
+    yield made.Images() if kept == "taken" else made.build_all(tmp_path_factory.mktemp("wheels"))
+    if not kept:
         made.remove_all()
 
 

@@ -78,7 +78,7 @@ def _make_base(tag: str) -> None:
 def _build(target: str, tag: str) -> None:
     arguments = {
         "BASE": Images.base,
-        "WHEELS": f"http://127.0.0.1:{WHEEL_PORT}/",
+        "WHEELS": f"http://127.0.0.1:{WHEEL_PORT}",
         "TORCH": "2.13.0+cpu",
         "VERSION": VERSION,
         "REVISION": REVISION,

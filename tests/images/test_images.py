@@ -111,7 +111,7 @@ def test_a_box_of_an_image_is_as_closed_as_any(start: Start) -> None:
     assert seen["interfaces"] == ["lo"]
     folders = ["/", "/usr", "/opt", "/runner", "/sock", "/images", "/etc", "/dev/shm", "/tmp"]
     writable = ask(box, "can_write", folders=folders)["can_write"]
-    assert [folder for folder, able in writable.items() if able] == ["/tmp"]
+    assert [folder for folder, able in writable.items() if able is True] == ["/tmp"]
 
 
 def test_what_triton_builds_on_a_gpu_is_built_and_loaded(start: Start) -> None:
@@ -129,10 +129,6 @@ spec = importlib.util.spec_from_file_location("one", "/tmp/one.so")
 print(importlib.util.module_from_spec(spec).__name__)
 """
     assert talk.run(start(), code) == "one\n"
-
-
-def test_torch_works(start: Start) -> None:
-    assert talk.run(start(), "import torch; print(int(torch.ones(1000).sum()))") == "1000\n"
 
 
 def test_libraries_of_kernels_lie_hidden(start: Start) -> None:
