@@ -6,11 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
 from grader.records.models import SubmissionRow
-from grader.service.waiting import Line, line_of
+
+if TYPE_CHECKING:
+    from grader.service.waiting import Line
 
 # A line so short is read anew for each look: it costs little, and its numbers are watched one by one.
 _SHORT = 50
@@ -36,6 +39,8 @@ class Lines:
 
     def of(self, session: Session, row: SubmissionRow, silent_s: float) -> Line:
         """The line that ``row`` waits in. ``silent_s``: see ``line_of``."""
+        from grader.service.waiting import line_of  # it needs the platform, which holds this
+
         with self._lock:
             kept = self._kept.get(row.device)
             if kept is not None and self._clock() - kept.at <= _age(kept.line, row):
