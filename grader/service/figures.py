@@ -21,7 +21,7 @@ from grader.metrics import folder_of
 from grader.metrics.host import exposition as counted
 from grader.queue.tickets import COMPILE, run_queue
 from grader.records import figures, schema, workers
-from grader.records.models import utcnow
+from grader.records.engine import clock
 from grader.records.states import UNFINISHED
 from grader.service.devices import in_order
 from grader.service.platform import Platform
@@ -79,7 +79,7 @@ class _Facts(Collector):
         devices = platform.settings.device_list
         try:
             with platform.sessions() as session:
-                alive = workers.alive(session, utcnow(), platform.settings.lease_s)
+                alive = workers.alive(session, clock(session), platform.settings.lease_s)
                 devices = in_order(devices, alive)
                 found = list(_of_record(session, devices, platform.settings.lease_s))
         except SQLAlchemyError:
@@ -90,7 +90,7 @@ class _Facts(Collector):
 
 
 def _of_record(session: Session, devices: list[str], silent_s: float) -> Iterator[Metric]:
-    now = utcnow()
+    now = clock(session)
     yield _submissions(figures.unfinished(session), devices)
     waits = figures.oldest_waits(session, now)
     oldest = GaugeMetricFamily(

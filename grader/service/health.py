@@ -9,7 +9,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from grader import __version__
 from grader.records import order, queues, schema, versions, workers
-from grader.records.models import PauseRow, VersionRow, WorkerRow, utcnow
+from grader.records.engine import clock
+from grader.records.models import PauseRow, VersionRow, WorkerRow
 from grader.records.schema import SchemaTooNew
 from grader.schemas.submission import Alert, Health, PartHealth, Probe
 from grader.service.devices import in_order
@@ -24,11 +25,11 @@ def health(platform: Platform) -> Health:
     devices, alerts = named, []
     try:
         with platform.sessions() as session:
-            alive = workers.alive(session, utcnow(), platform.settings.lease_s)
+            alive = workers.alive(session, clock(session), platform.settings.lease_s)
             alerts = [_alert(row) for row in workers.out_of_service(session)]
             alerts += [_draft(row) for row in versions.drafts(session)]
             alerts += [_paused(row) for row in queues.pauses(session).rows.values()]
-            compiling = workers.compiling(session, utcnow(), platform.settings.lease_s)
+            compiling = workers.compiling(session, clock(session), platform.settings.lease_s)
             if alive and not compiling and (stuck := order.uncompiled(session)):
                 alerts.append(_uncompiled(stuck))
         devices = in_order(named, alive)

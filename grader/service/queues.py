@@ -12,7 +12,7 @@ from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, NotFound
 from grader.queue.tickets import run_queue
 from grader.records import order, queues, workers
-from grader.records.engine import writing
+from grader.records.engine import clock, writing
 from grader.records.models import PauseRow, SubmissionRow, WorkerRow, utcnow
 from grader.records.order import pending, runnable
 from grader.records.states import ACTIVE
@@ -40,7 +40,7 @@ def list_queues(platform: Platform) -> QueueList:
     with platform.sessions() as session:
         paused = queues.pauses(session)
         devices = _devices(platform, session)
-        now, silent_s = utcnow(), platform.settings.lease_s
+        now, silent_s = clock(session), platform.settings.lease_s
         compiling = QueueView(
             name=queues.COMPILE,
             paused=_pause(paused.of(queues.COMPILE)),
@@ -92,7 +92,7 @@ def list_workers(platform: Platform, user: User) -> WorkerList:
     """Those that work, that are drained or out of service, and that ended lately. Raises NotAllowed."""
     check_staff(user)
     with platform.sessions() as session:
-        now = utcnow()
+        now = clock(session)
         row = SubmissionRow
         held = session.execute(select(row.worker, row.public_id).where(row.state.in_(ACTIVE)))
         in_hand = {it.worker: it.public_id for it in held}
@@ -175,7 +175,7 @@ def _of_track(platform: Platform, challenge: Challenge) -> Kind:
 
 
 def _devices(platform: Platform, session: Session) -> list[str]:
-    alive = workers.alive(session, utcnow(), platform.settings.lease_s)
+    alive = workers.alive(session, clock(session), platform.settings.lease_s)
     served = in_order(platform.settings.device_list, alive)
     wanted = session.scalars(select(SubmissionRow.device).where(pending()).distinct())
     paused = [it for it in queues.pauses(session).rows if it not in (queues.ALL, queues.COMPILE)]
