@@ -112,8 +112,8 @@ def say_what_course(env: Mapping[str, str]) -> None:
 
 def say_what_boxes(env: Mapping[str, str]) -> None:
     kind, why = boxes(env)
-    if kind == "docker":
-        print("Kernels run in Docker boxes: no network, no capabilities, read-only.")
+    if kind != "local":
+        print(f"Kernels run in {kind} boxes: no network, no capabilities, read-only.")
         return
     print("WARNING: kernels run as plain processes of this machine ('local' boxes), which hold nobody back.")
     print(f"         {why}")

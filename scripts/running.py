@@ -95,9 +95,14 @@ def grader(env: Mapping[str, str], *arguments: str, stdin: str = "") -> str:
 
 
 def boxes(env: Mapping[str, str]) -> tuple[str, str]:
-    """The kind of boxes that this machine gives submissions, ``docker`` or ``local``, and why."""
-    if env.get("GRADER_BOX") in ("docker", "local"):
+    """The kind of boxes that this machine gives submissions, such as ``docker``, and why."""
+    if env.get("GRADER_BOX") in ("docker", "bubblewrap", "local"):
         return env["GRADER_BOX"], "GRADER_BOX says so"
     findings = json.loads(grader(env, "doctor", "--json"))["findings"]
-    docker = next(finding for finding in findings if finding["name"] == "docker")
-    return ("local" if docker["mark"] == "missing" else "docker"), str(docker["text"])
+    docker, wrapped = (
+        next(finding for finding in findings if finding["name"] == name) for name in ("docker", "bubblewrap")
+    )
+    if docker["mark"] != "missing":
+        return "docker", str(docker["text"])
+    usable = str(wrapped["text"]).startswith("bubblewrap: ")
+    return ("bubblewrap" if usable else "local"), f"{docker['text']} {wrapped['text']}"

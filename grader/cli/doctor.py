@@ -46,6 +46,7 @@ def examine() -> list[Finding]:
         _gpu,
         _nvcc,
         _docker,
+        _bubblewrap,
         _redis,
         _database,
         _data_folder,
@@ -135,7 +136,7 @@ def _docker() -> Finding:
         mend = (
             ""
             if "mend" in why
-            else "Install and start Docker; until then only 'local' boxes, for your own code."
+            else "Install and start Docker; until then bubblewrap boxes, or 'local' ones for your own code."
         )
         return Finding("docker", Mark.MISSING, why, mend, "judging other people's code")
     from grader.sandbox.docker_engine import engine
@@ -150,6 +151,22 @@ def _docker() -> Finding:
     return Finding(
         "docker", Mark.NOTE, "answers; the box image is not made yet", "grader sandbox build --from-host"
     )
+
+
+def _bubblewrap() -> Finding:
+    """The boxes of hosts without Docker, and what they hold less well here."""
+    name, for_what = "bubblewrap", "judging other people's code without Docker"
+    try:
+        from grader.sandbox.choose import bubblewrap_status, why_not_exposed
+    except ModuleNotFoundError as error:
+        return Finding(name, Mark.NOTE, f"the Python package '{error.name}' is not installed", "", for_what)
+    usable, told = bubblewrap_status()
+    if not usable:
+        return Finding(name, Mark.NOTE, told, "", for_what)
+    if lacking := why_not_exposed("bubblewrap"):
+        mend = "Start workers in a part of the control groups that is theirs: docs/boxes.md says how."
+        return Finding(name, Mark.NOTE, f"{told} But {lacking}", mend, for_what)
+    return Finding(name, Mark.OK, told)
 
 
 def _redis() -> Finding:

@@ -1,13 +1,15 @@
-"""What `grader doctor` says of a GPU that judging cannot use; the driver is faked: no test machine has such a one."""
+"""What `grader doctor` says of bubblewrap, and of a GPU that judging cannot use (the driver is faked: no test machine
+has such a one)."""
 
 from __future__ import annotations
 
 import pytest
 
 from grader.cli import doctor
+from grader.cli.doctor import Mark
 from grader.errors import BoxUnavailable
 from grader.judge.cuda import driver
-from grader.sandbox import gpu
+from grader.sandbox import choose, gpu
 from grader.sandbox.gpu import Gpu
 
 
@@ -52,3 +54,34 @@ def test_a_driver_that_does_not_answer_is_told(
 def test_a_fit_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "lacking", lambda index: [])
     assert doctor._gpu().mark is doctor.Mark.OK
+
+
+@pytest.mark.parametrize(
+    ("status", "lacking", "mark", "told", "mend"),
+    [
+        ((True, "bubblewrap: by root, control groups 1."), "", Mark.OK, "control groups 1", ""),
+        (
+            (True, "bubblewrap: by a user, limits of processes."),
+            "no control group would bound the memory of submissions here",
+            Mark.NOTE,
+            "But no control group would bound",
+            "docs/boxes.md",
+        ),
+        (
+            (False, "No bubblewrap boxes (the program bwrap is not there). Install bubblewrap."),
+            "",
+            Mark.NOTE,
+            "Install bubblewrap",
+            "",
+        ),
+    ],
+)
+def test_bubblewrap_and_what_it_holds_less_well(
+    status: tuple[bool, str], lacking: str, mark: Mark, told: str, mend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choose, "bubblewrap_status", lambda: status)
+    monkeypatch.setattr(choose, "why_not_exposed", lambda _: lacking)
+    found = doctor._bubblewrap()
+    assert found.mark is mark
+    assert told in found.text
+    assert mend in found.mend

@@ -222,6 +222,13 @@ def test_plain_processes_for_strangers_are_bad(box: str, sign_up: bool, level: L
     assert platform.boxes(Settings(box=box, open_sign_up=sign_up)).level is level
 
 
+@pytest.mark.parametrize(("lacking", "level"), [("", Level.OK), ("no control group", Level.WARN)])
+def test_bubblewrap_boxes_are_good_where_control_groups_bound_them(lacking: str, level: Level) -> None:
+    found = platform.bubblewrap(lacking)
+    assert found.level is level
+    assert lacking in found.text
+
+
 @pytest.mark.parametrize(
     ("host", "proxies", "level"),
     [("127.0.0.1", 0, Level.OK), ("0.0.0.0", 0, Level.BAD), ("0.0.0.0", 1, Level.WARN), ("::1", 0, Level.OK)],

@@ -33,7 +33,7 @@ def engine_checks() -> list[Check]:
         told = (
             error.message if isinstance(error, GraderError) else f"the Python package {error.name} is missing"
         )
-        mend = "Start a Docker engine: without one there are only 'local' boxes, for your own code."
+        mend = "Start a Docker engine: without one there are bubblewrap boxes, or 'local' ones for your own code."
         return [*found, Check(AREA, "answers", Level.WARN, told, mend)]
     return [*found, *judge(facts, chosen_runtime())]
 

@@ -1,0 +1,36 @@
+"""Whose box shows libraries of ready-made kernels, and whose does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import pytest
+
+from grader.challenge.loader import Course
+from grader.judge.device import HostDevice
+from grader.judge.launch import Launcher
+from grader.judge.request import Request
+from grader.sandbox.box import BoxMaker, Purpose
+from grader.schemas.report import Language
+
+
+@pytest.mark.parametrize(
+    ("language", "allow", "purpose", "shown"),
+    [
+        (Language.CUDA, [], Purpose.RUN, False),
+        (Language.CUDA, ["misaligned"], Purpose.RUN, False),
+        (Language.CUDA, ["cublas"], Purpose.RUN, True),
+        (Language.CUDA, [], Purpose.CONTROL, True),
+        (Language.CUDA, [], Purpose.BASELINE, True),
+        (Language.TRITON, [], Purpose.RUN, True),
+    ],
+)
+def test_hidden_from_cuda_submissions_unless_the_challenge_allows_them(
+    course: Course, language: Language, allow: list[str], purpose: Purpose, shown: bool
+) -> None:
+    loaded = course.load("twice")
+    challenge = replace(loaded, manifest=loaded.manifest.model_copy(update={"allow": allow}))
+    request = Request(challenge, language, "", "cpu", bytes(32), challenge.cases)
+    launcher = Launcher(request, HostDevice(), cast("BoxMaker", None), lambda: None)
+    assert launcher._spec(purpose).compute_libraries is shown
