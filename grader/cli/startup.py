@@ -202,7 +202,7 @@ def _first_account(platform: Platform) -> None:
 
 
 def _warn_of_local_boxes(settings: Settings) -> None:
-    kind = settings.box
+    kind: str = settings.box
     why = ""
     if kind == "auto":
         from grader.sandbox.choose import best_kind
