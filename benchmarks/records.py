@@ -57,7 +57,8 @@ from grader.service.submit import submit
 from grader.settings import Settings
 
 TARGET_MS = {"postgresql": 50.0, "sqlite": 100.0}
-PAGE = 50
+# As our pages ask for them.
+PAGE, BOARD = 50, 200
 # Names that the targets are about.
 JUDGED = ("leaderboard", "history", "position")
 
@@ -86,8 +87,9 @@ def calls(platform: Platform, draws: Draws) -> dict[str, Callable[[], object]]:
     staff = User(len(draws.crowd.users), draws.crowd.users[-1], Role.STAFF)
     body = SubmitBody(challenge=draws.crowd.challenges[0], source="pass", filename="a.py")
     return {
-        "leaderboard": lambda: leaderboard(platform, draws.slug(), device="h200"),
-        "leaderboard, one language": lambda: leaderboard(platform, draws.slug(), "h200", "cuda"),
+        "leaderboard": lambda: leaderboard(platform, draws.slug(), "h200", limit=BOARD),
+        "leaderboard, whole": lambda: leaderboard(platform, draws.slug(), "h200"),
+        "leaderboard, one language": lambda: leaderboard(platform, draws.slug(), "h200", "cuda", limit=BOARD),
         "history": lambda: list_submissions(platform, draws.user(), limit=PAGE),
         "history, one challenge": lambda: list_submissions(platform, draws.user(), draws.slug(), limit=PAGE),
         "history, tenth page": lambda: list_submissions(platform, draws.user(), limit=PAGE, offset=9 * PAGE),
@@ -173,7 +175,7 @@ def over_http(settings: Settings, draws: Draws, times: int) -> dict[str, dict[st
         api = "/api/v1"
         return measure(
             {
-                "leaderboard": lambda: get(f"{api}/leaderboards/{draws.slug()}?device=h200", 0),
+                "leaderboard": lambda: get(f"{api}/leaderboards/{draws.slug()}?device=h200&limit={BOARD}", 0),
                 "history": lambda: get(f"{api}/submissions?limit={PAGE}", draws.user().id - 1),
                 "position": lambda: get(f"{api}/submissions/{draws.waiting()}", staff),
                 "progress": lambda: get(f"{api}/progress", draws.user().id - 1),

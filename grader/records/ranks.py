@@ -74,9 +74,17 @@ def _ranks(entries: CTE) -> CTE:
 
 
 def ranked(
-    session: Session, challenge: str, version: int, device: str, language: Language | None = None
+    session: Session,
+    challenge: str,
+    version: int,
+    device: str,
+    language: Language | None = None,
+    limit: int | None = None,
+    offset: int = 0,
 ) -> list[LeaderboardEntry]:
-    rows = session.execute(rank_query(challenge, version, device, language))
+    """All entries, or ``limit`` of them from the one after ``offset`` on; their ranks are those on the whole board."""
+    query = rank_query(challenge, version, device, language).limit(limit).offset(offset or None)
+    rows = session.execute(query)
     return [
         LeaderboardEntry(
             rank=rank,

@@ -17,8 +17,11 @@ def leaderboard(
     language: str | None = None,
     version: int | None = None,
     drafts: bool = False,
+    limit: int | None = None,
+    offset: int = 0,
 ) -> Leaderboard:
-    """By default the version that is shown on the platform's first device, all languages.
+    """By default the version that is shown on the platform's first device, all languages, all entries; with ``limit``
+    so many of these, from the one after ``offset`` on.
 
     ``drafts``: the caller may see versions that are not published yet, as staff may.
     Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound.
@@ -39,7 +42,7 @@ def leaderboard(
         if device is not None and device not in devices:
             raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
         shown = device or devices[0]
-        entries = ranks.ranked(session, slug, version, shown, chosen)
+        entries = ranks.ranked(session, slug, version, shown, chosen, limit, offset)
     return Leaderboard(
         challenge=slug,
         version=version,

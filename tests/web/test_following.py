@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from grader.schemas.submission import SubmissionView
 from grader.service.accounts import User
 from grader.service.platform import Platform
+from grader.web.pages import leaderboards as boards
 from grader.web.pages import submissions as pages
 from tests.web import stage
 from tests.web.conftest import Visit
@@ -61,3 +63,22 @@ def test_older_ones_are_a_link_away(
     assert [f"<code>{it}</code>" in older for it in ids] == [False, False, True]
     assert "Older" not in older
     assert '<a href="/submissions">Newest</a>' in older
+
+
+def test_a_board_is_shown_in_parts(
+    visit: Visit, platform: Platform, ada: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boards, "_PAGE", 1)
+    fast = stage.judged(platform, ada, stage.accepted(100.0))
+    slow = stage.judged(platform, bob, stage.accepted(900.0))
+    client = visit(None)
+    first = client.get(f"/leaderboards/{fast.challenge}").text
+    assert ("ada" in first, "bob" in first, "First" in first) == (True, False, False)
+    link = re.search(r'href="([^"]+below=1)">Further down', first)
+    assert link
+    second = client.get(html.unescape(link[1])).text
+    assert ("ada" in second, "bob" in second, "Further down" in second) == (False, True, False)
+    assert '<span class="rank r2">2</span>' in second
+    whole = client.get(f"/api/v1/leaderboards/{slow.challenge}").json["entries"]
+    part = client.get(f"/api/v1/leaderboards/{slow.challenge}?limit=1&offset=1").json["entries"]
+    assert (len(whole), part) == (2, whole[1:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from grader import limits
 from grader.schemas.report import Language
 from grader.schemas.submission import Leaderboard
 from grader.service import leaderboard
@@ -30,6 +31,10 @@ class LeaderboardQuery(BaseModel):
     version: int | None = Field(
         default=None, ge=1, le=2**31 - 1, description="of the challenge; the published one when absent"
     )
+    limit: int | None = Field(
+        default=None, ge=1, le=limits.LISTED_MOST, description="so many; all when absent"
+    )
+    offset: int = Field(default=0, ge=0, le=limits.LISTED_MOST, description="to begin so many further down")
 
 
 @api.get("/leaderboards/<slug>", responses={200: Leaderboard})
@@ -42,5 +47,7 @@ def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
         language=query.language,
         version=query.version,
         drafts=is_staff(),
+        limit=query.limit,
+        offset=query.offset,
     )
     return cheap(board)
