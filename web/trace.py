@@ -25,17 +25,22 @@ def init_app(app: Flask) -> None:
     """Before all else that looks at a request, so that what they refuse is told and counted, too."""
     app.before_request(_begin)
     app.after_request(_end)
+    app.teardown_request(_forget)
 
 
 def _begin() -> None:
     g.began = time.perf_counter()
-    structlog.contextvars.clear_contextvars()  # of the request that this thread served before
+    structlog.contextvars.clear_contextvars()
     bound = {"request": logs.new_request_id(request.headers.get(HEADER))}
     values = request.view_args or {}
     named = str(values.get("submission", values.get("id", "")))
     if _SUBMISSION.fullmatch(named):
         bound["submission"] = named
     structlog.contextvars.bind_contextvars(**bound)
+
+
+def _forget(_error: BaseException | None) -> None:
+    structlog.contextvars.clear_contextvars()  # this thread may do other things before its next request
 
 
 def _end(response: Response) -> Response:

@@ -1,0 +1,155 @@
+"""What machines ask: alive, ready, figures; and who may read the last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import text
+
+from grader.records.engine import writing
+from grader.records.models import WorkerRow, utcnow
+from grader.service import figures
+from grader.service.accounts import User
+from grader.service.platform import Platform, open_platform
+from grader.web.app import create_app
+from tests.web import stage
+
+TOKEN = "scrape-me-0123456789"
+
+
+@pytest.fixture
+def client(platform: Platform) -> FlaskClient:
+    return create_app(platform).test_client()
+
+
+def test_alive_and_ready(client: FlaskClient) -> None:
+    for path in ("/health", "/ready"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.json) == (200, {"ok": True, "detail": ""})
+        assert "Set-Cookie" not in answer.headers
+
+
+def test_alive_but_not_ready_without_a_database(tmp_path: Path) -> None:
+    url = "postgresql://nobody:secret@127.0.0.1:1/none?connect_timeout=1"
+    platform = open_platform(stage.make_settings(tmp_path, database_url=url), migrate=False)
+    client = create_app(platform).test_client()
+    assert client.get("/health").status_code == 200
+    answer = client.get("/ready")
+    assert (answer.status_code, answer.json["detail"]) == (503, "the database does not answer")
+    platform.close()
+
+
+@pytest.mark.parametrize(("version", "told"), [("0005", "yet to be upgraded"), ("9999", "a later grader")])
+def test_not_ready_with_other_tables(
+    client: FlaskClient, platform: Platform, version: str, told: str
+) -> None:
+    with writing(platform.sessions) as session:
+        session.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": version})
+    answer = client.get("/ready")
+    assert answer.status_code == 503
+    assert told in answer.json["detail"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "address", "token", "status"),
+    [
+        ({}, "127.0.0.1", None, 404),
+        ({}, "127.0.0.1", "", 404),
+        ({"metrics_token": TOKEN}, "127.0.0.1", None, 404),
+        ({"metrics_token": TOKEN}, "127.0.0.1", "wrong", 401),
+        ({"metrics_token": TOKEN}, "127.0.0.1", "", 401),
+        ({"metrics_token": TOKEN}, "203.0.113.9", TOKEN, 200),
+        ({"metrics_allow": "127.0.0.1"}, "127.0.0.1", None, 200),
+        ({"metrics_allow": "10.0.0.0/8, ::1"}, "10.1.2.3", None, 200),
+        ({"metrics_allow": "10.0.0.0/8, ::1"}, "::1", None, 200),
+        ({"metrics_allow": "10.0.0.0/8"}, "11.1.2.3", None, 404),
+        ({"metrics_allow": "10.0.0.0/8", "metrics_token": TOKEN}, "11.1.2.3", TOKEN, 200),
+        ({"metrics_allow": "anywhere"}, "127.0.0.1", None, 400),
+    ],
+)
+def test_who_may_read_figures(
+    platform: Platform, settings: dict[str, Any], address: str, token: str | None, status: int
+) -> None:
+    opened = open_platform(platform.settings.model_copy(update=settings))
+    headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
+    client = create_app(opened).test_client()
+    answer = client.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
+    assert answer.status_code == status
+    assert ("grader_build_info" in answer.text) == (status == 200)
+    opened.close()
+
+
+def samples(platform: Platform) -> dict[str, dict[tuple[str, ...], float]]:
+    found: dict[str, dict[tuple[str, ...], float]] = {}
+    for family in text_string_to_metric_families(figures.exposition(platform).decode()):
+        for it in family.samples:
+            found.setdefault(it.name, {})[tuple(it.labels.values())] = it.value
+    return found
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers are not kept."""
+    monkeypatch.setattr(figures, "CACHE_SECONDS", 0.0)
+
+
+def test_figures_are_the_records(platform: Platform, ada: User, bob: User, fresh: None) -> None:
+    stage.judged(platform, ada, stage.accepted())
+    stage.judged(platform, ada, stage.wrong())
+    stage.hand_in(platform, bob)
+    stage.fail(platform, stage.take(platform))
+    stage.hand_in(platform, bob)
+    stage.hand_in(platform, bob)
+    stage.take(platform)
+    gpu = {"languages": "cuda", "host": "h", "pid": 1, "heartbeat": utcnow()}
+    with writing(platform.sessions) as session:
+        session.add(WorkerRow(name="a", device="h200", gpu="GPU-1", **gpu))
+        session.add(WorkerRow(name="b", device="h200", gpu="GPU-2", out_of_service="hot", **gpu))
+        session.add(WorkerRow(name="c", device="", compiles=True, **gpu))
+    found = samples(platform)
+    key = ("vector_add", "cpu", "triton")  # labels come in the order of their names
+    assert found["grader_verdicts_total"] == {
+        (*key, "accepted"): 1,
+        (*key, "wrong_answer"): 1,
+        (*key, "internal_error"): 1,
+    }
+    assert found["grader_submissions"][("cpu", "queued")] == 1
+    assert found["grader_submissions"][("cpu", "compiling")] == 1
+    assert found["grader_submissions"][("h200", "queued")] == 0
+    assert found["grader_oldest_wait_seconds"][("cpu",)] > 0
+    assert found["grader_workers"] == {("cpu",): 0, ("h200",): 1, ("compile",): 1}
+    assert found["grader_gpu_in_service"] == {("h200", "GPU-1", "h"): 1, ("h200", "GPU-2", "h"): 0}
+    assert found["grader_database_up"] == {(): 1}
+    assert found["grader_redis_up"] == {(): 0}
+
+
+def test_figures_say_that_the_database_is_away(tmp_path: Path, fresh: None) -> None:
+    url = "postgresql://nobody:secret@127.0.0.1:1/none?connect_timeout=1"
+    platform = open_platform(stage.make_settings(tmp_path, database_url=url), migrate=False)
+    found = samples(platform)
+    assert found["grader_database_up"] == {(): 0}
+    assert "grader_submissions" not in found
+    platform.close()
+
+
+def test_an_answer_is_kept_and_shared(platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "CACHE_SECONDS", 3600.0)
+    before = samples(platform)
+    stage.judged(platform, ada, stage.accepted())
+    other = open_platform(platform.settings)  # as another process would
+    assert samples(other)["grader_submissions"] == before["grader_submissions"]
+    assert "grader_verdicts_total" not in samples(other)
+    monkeypatch.setattr(figures, "CACHE_SECONDS", 0.0)
+    assert sum(samples(other)["grader_verdicts_total"].values()) == 1
+    other.close()
+
+
+def test_nobody_is_named(platform: Platform, ada: User, fresh: None) -> None:
+    stage.judged(platform, ada, stage.accepted(), filename="my-file-name.py")
+    told = figures.exposition(platform).decode()
+    assert "ada" not in told
+    assert "my-file-name" not in told
