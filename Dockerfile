@@ -55,7 +55,7 @@ USER grader
 WORKDIR /data
 VOLUME /data
 EXPOSE 8000
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["python3", "/images/healthy.py"]
+HEALTHCHECK --interval=10s --timeout=10s --start-period=120s --retries=3 CMD ["python3", "/images/healthy.py"]
 CMD ["python3", "-m", "grader.web.server"]
 
 # What untrusted code sees: nothing of the platform, and no secret, may ever be put in here.
