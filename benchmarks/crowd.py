@@ -6,8 +6,12 @@ import asyncio
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
+
+from records import quantiles
 
 from grader.schemas.pace import pace_s
 from grader.schemas.submission import SubmissionView
@@ -150,3 +154,26 @@ class Watcher:
         self._note("status", answer)
         if answer.status == 200:
             self._pace = pace_s(SubmissionView.model_validate(json.loads(answer.body)))
+
+
+@dataclass
+class Heard:
+    """Answers, by what was asked for."""
+
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    posted: list[str] = field(default_factory=list)
+
+    def note(self, kind: str, answer: Answer) -> None:
+        self.answers.setdefault(kind, []).append(answer)
+
+    def summary(self) -> dict[str, Any]:
+        every = [it for answers in self.answers.values() for it in answers]
+        return {
+            kind: {
+                "count": len(answers),
+                "per_s": round(len(answers) / (max(it.at for it in every) - min(it.at for it in every)), 1),
+                "status": dict(Counter(str(it.status) for it in answers)),
+                "ms": quantiles([it.ms for it in answers]),
+            }
+            for kind, answers in {**self.answers, "all": every}.items()
+        }

@@ -30,7 +30,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -38,8 +37,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from crowd import Answer, Line, Post, Watcher
-from records import quantiles
+from crowd import Heard, Line, Post, Watcher
 from results import keep
 from serving import cpu_seconds, database, serving
 from sqlalchemy import func, insert, select
@@ -62,29 +60,6 @@ EXPECTED = {"real": Verdict.COMPILE_ERROR, "stand-in": Verdict.ACCEPTED}
 TARGET_MS = 300.0
 READY_SECONDS = 300.0
 WORKERS = 2
-
-
-@dataclass
-class Heard:
-    """Answers, by what was asked for."""
-
-    answers: dict[str, list[Answer]] = field(default_factory=dict)
-    posted: list[str] = field(default_factory=list)
-
-    def note(self, kind: str, answer: Answer) -> None:
-        self.answers.setdefault(kind, []).append(answer)
-
-    def summary(self) -> dict[str, Any]:
-        every = [it for answers in self.answers.values() for it in answers]
-        return {
-            kind: {
-                "count": len(answers),
-                "per_s": round(len(answers) / (max(it.at for it in every) - min(it.at for it in every)), 1),
-                "status": dict(Counter(str(it.status) for it in answers)),
-                "ms": quantiles([it.ms for it in answers]),
-            }
-            for kind, answers in {**self.answers, "all": every}.items()
-        }
 
 
 async def crowd(options: argparse.Namespace, line: Line, tokens: list[str], cookies: list[str]) -> Heard:
