@@ -1,0 +1,98 @@
+"""Figures of a host without a web: one worker serves those of all; files of dead processes are forgotten."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader import metrics
+from grader.metrics import host
+from grader.settings import Settings
+from tests.operations.requests import call
+from tests.web import stage
+
+# What a worker and its judge count, in a process of its own: where figures are kept is decided once in a process.
+_COUNT = """
+import sys
+from pathlib import Path
+from grader import metrics
+from grader.sandbox.box import Purpose
+from tests.web import stage
+settings = stage.make_settings(Path(sys.argv[1]))
+metrics.begin(settings)
+metrics.box_started(Purpose.RUN, 0.5, True)
+metrics.box_started(Purpose.COMPILE, 1.0, False)
+metrics.judged(stage.accepted())
+metrics.failed("cpu")
+print("counted", *sorted(it.name for it in metrics.folder_of(settings).iterdir()))
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return stage.make_settings(tmp_path)
+
+
+def count(folder: Path) -> str:
+    command = [sys.executable, "-c", _COUNT, str(folder)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout + ran.stderr
+
+
+def test_what_several_processes_counted_is_one_sum(tmp_path: Path, settings: Settings) -> None:
+    for _ in range(3):
+        assert "counter_" in count(tmp_path)
+    told = host.exposition(metrics.folder_of(settings)).decode()
+    assert 'grader_box_start_seconds_count{purpose="run"} 3.0' in told
+    assert 'grader_box_start_failures_total{purpose="compile"} 3.0' in told
+    assert 'grader_judge_phase_seconds_count{device="cpu",phase="cases"} 3.0' in told
+    assert 'grader_judge_failures_total{device="cpu"} 3.0' in told
+
+
+def test_files_of_the_dead_are_forgotten(tmp_path: Path, settings: Settings) -> None:
+    count(tmp_path)
+    folder = metrics.folder_of(settings)
+    alive = folder / f"counter_{os.getpid()}.db"
+    alive.write_bytes(b"")
+    assert host.forget_dead(folder) == 2
+    assert [it.name for it in folder.iterdir()] == [alive.name]
+
+
+def test_one_worker_serves_for_all_of_a_host(settings: Settings) -> None:
+    folder = metrics.folder_of(settings)
+    folder.mkdir(parents=True)
+    assert host.serve(settings, folder) is None  # no port, no server
+    count(settings.data_dir.parent)
+    first = host.serve(settings.model_copy(update={"metrics_port": free_port()}), folder)
+    assert first is not None
+    try:
+        assert host.serve(settings.model_copy(update={"metrics_port": first.port}), folder) is None
+        answer = call(f"http://127.0.0.1:{first.port}/metrics")
+        assert (answer.status, "grader_judge_failures_total" in answer.body) == (200, True)
+    finally:
+        first.close()
+
+
+def free_port() -> int:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def test_who_cannot_count_goes_on(tmp_path: Path, settings: Settings) -> None:
+    """As on a full disk: nothing can be written where figures are kept."""
+    folder = metrics.folder_of(settings)
+    folder.mkdir(parents=True)
+    program = _COUNT.replace(
+        "metrics.begin(settings)", "metrics.begin(settings); metrics.folder_of(settings).rmdir()"
+    )
+    program = program.replace("print(", "print('still here') or (")
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "still here" in ran.stdout, ran.stderr
