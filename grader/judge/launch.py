@@ -101,8 +101,10 @@ class Launcher:
     def _spec(self, purpose: Purpose) -> BoxSpec:
         manifest, language = self.request.challenge.manifest, self.request.language
         spec = self.device.box_spec(purpose, language, manifest.limits.memory_bytes)
-        # Torch needs them, and a Triton submission has torch; a CUDA submission is to bring kernels of its own.
-        hide = purpose is Purpose.RUN and language is Language.CUDA and "cublas" not in manifest.allow
+        # A CUDA submission is to bring kernels of its own. Torch needs them, which a Triton submission has, and so does
+        # every runner without a GPU.
+        alone = purpose is Purpose.RUN and language is Language.CUDA and spec.gpu is not None
+        hide = alone and "cublas" not in manifest.allow
         return replace(spec, compute_libraries=False) if hide else spec
 
 

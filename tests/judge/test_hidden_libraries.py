@@ -11,8 +11,16 @@ from grader.challenge.loader import Course
 from grader.judge.device import HostDevice
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
-from grader.sandbox.box import BoxMaker, Purpose
+from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
+from grader.sandbox.gpu import Gpu
 from grader.schemas.report import Language
+
+
+class WithGpu(HostDevice):
+    """Gives every box a GPU, as a device that has one does."""
+
+    def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec:
+        return replace(super().box_spec(purpose, language, memory_bytes), gpu=Gpu(0, "GPU-1", ()))
 
 
 @pytest.mark.parametrize(
@@ -32,5 +40,7 @@ def test_hidden_from_cuda_submissions_unless_the_challenge_allows_them(
     loaded = course.load("twice")
     challenge = replace(loaded, manifest=loaded.manifest.model_copy(update={"allow": allow}))
     request = Request(challenge, language, "", "cpu", bytes(32), challenge.cases)
-    launcher = Launcher(request, HostDevice(), cast("BoxMaker", None), lambda: None)
+    launcher = Launcher(request, WithGpu(), cast("BoxMaker", None), lambda: None)
     assert launcher._spec(purpose).compute_libraries is shown
+    launcher.device = HostDevice()
+    assert launcher._spec(purpose).compute_libraries, "every runner there has torch"
