@@ -10,7 +10,7 @@ too.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from flask import Response, g, request
 from flask_limiter import Limiter
@@ -131,8 +131,7 @@ def password_limits(view: View) -> View:
     """All three for a view that takes a password. The innermost is counted first, and what it refuses is not counted by
     those around it: so one address alone never uses up what an account takes.
     """
-    limited: View = account_limit(account_address_limit(sign_in_limit(view)))
-    return limited
+    return cast("View", account_limit(account_address_limit(sign_in_limit(view))))
 
 
 submit_limit = limiter.shared_limit(f"{limits.SUBMIT_PER_MINUTE} per minute", scope="submit", key_func=_who)

@@ -1,0 +1,68 @@
+"""Settings of accounts: what goes together, and what is said where it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.cli.configuration import environment, load_settings
+from grader.errors import BadRequest
+from grader.settings import Settings
+
+MAIL = {"GRADER_URL": "https://g.example", "GRADER_SMTP_HOST": "mail", "GRADER_SMTP_FROM": "g@g.example"}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        if name.startswith(("sign_up", "open_sign", "smtp", "url", "trusted")):
+            monkeypatch.delenv(f"GRADER_{name.upper()}", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("given", "policy"),
+    [
+        ({}, "closed"),
+        ({"GRADER_OPEN_SIGN_UP": "true"}, "open"),
+        ({"GRADER_OPEN_SIGN_UP": "false"}, "closed"),
+        ({"GRADER_OPEN_SIGN_UP": "true", "GRADER_SIGN_UP": "open"}, "open"),
+        ({"GRADER_SIGN_UP": "invite"}, "invite"),
+        ({"GRADER_SIGN_UP": "domain", "GRADER_SIGN_UP_DOMAINS": "uni.example", **MAIL}, "domain"),
+    ],
+)
+def test_the_policy(given: dict[str, str], policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings()
+    assert settings.sign_up == policy
+    for name, value in environment(settings).items():  # what a child process gets says the same
+        monkeypatch.setenv(name, value)
+    assert load_settings().sign_up == policy
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"GRADER_SIGN_UP": "everyone"}, "GRADER_SIGN_UP"),
+        ({"GRADER_OPEN_SIGN_UP": "true", "GRADER_SIGN_UP": "invite"}, "remove it"),
+        ({"GRADER_SIGN_UP": "domain", **MAIL}, "needs at least one"),
+        ({"GRADER_SIGN_UP": "domain", "GRADER_SIGN_UP_DOMAINS": "uni.example"}, "GRADER_SMTP_HOST"),
+        ({"GRADER_SIGN_UP": "domain", "GRADER_SIGN_UP_DOMAINS": "@uni.example", **MAIL}, "domains alone"),
+        ({"GRADER_SMTP_HOST": "mail", "GRADER_SMTP_FROM": "g@g.example"}, "GRADER_URL"),
+        (MAIL | {"GRADER_SMTP_FROM": ""}, "GRADER_SMTP_FROM"),
+        (MAIL | {"GRADER_SMTP_SECURITY": "none", "GRADER_SMTP_USER": "g"}, "starttls or tls"),
+        ({"GRADER_URL": "grader.example"}, "https://"),
+        ({"GRADER_TRUSTED_PROXIES": "proxy"}, "GRADER_TRUSTED_PROXIES"),
+    ],
+)
+def test_what_does_not_go_together(
+    given: dict[str, str], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(BadRequest) as caught:
+        load_settings()
+    assert words in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_a_mail_password_is_not_shown() -> None:
+    assert "hunter2" not in repr(Settings(smtp_password="hunter2"))
