@@ -60,17 +60,26 @@ EXPECTED = {"real": Verdict.COMPILE_ERROR, "stand-in": Verdict.ACCEPTED}
 TARGET_MS = 300.0
 READY_SECONDS = 300.0
 WORKERS = 2
+# Of what is handed in before the minute begins.
+AT_ONCE = 8
 
 
 async def crowd(options: argparse.Namespace, line: Line, tokens: list[str], cookies: list[str]) -> Heard:
     """The minute itself."""
-    before = Heard()
-    for number in range(options.watchers):
-        await _post(before, line, tokens[options.users + number], 10**6 + number)
-    heard, stop = Heard(posted=before.posted), asyncio.Event()
+    before, owned = Heard(), dict[int, str]()
+    few = asyncio.Semaphore(AT_ONCE)
+
+    async def hand_in(number: int) -> None:
+        async with few:
+            answered = await _post(before, line, tokens[options.users + number], 10**6 + number)
+        if answered:
+            owned[number] = answered
+
+    await asyncio.gather(*(hand_in(number) for number in range(options.watchers)))
+    heard, stop = Heard(posted=list(owned.values())), asyncio.Event()
     watchers = [
-        Watcher(line, before.posted[n], tokens[options.users + n], cookies[n] if n % 2 else None, heard.note)
-        for n in range(len(before.posted))
+        Watcher(line, submission, tokens[options.users + n], cookies[n] if n % 2 else None, heard.note)
+        for n, submission in sorted(owned.items())
     ]
     watching = [asyncio.create_task(it.watch(stop, n / options.watchers)) for n, it in enumerate(watchers)]
     began = time.monotonic()
@@ -85,12 +94,15 @@ async def crowd(options: argparse.Namespace, line: Line, tokens: list[str], cook
     return heard
 
 
-async def _post(heard: Heard, line: Line, token: str, number: int) -> None:
+async def _post(heard: Heard, line: Line, token: str, number: int) -> str:
+    """The id that it got; empty where it was not taken."""
     body = {"challenge": SLUG, "source": SOURCE.format(number=number), "filename": "solution.py"}
     answer = await line.post(Post(token, json.dumps(body).encode(), f"load-{number}"))
     heard.note("post", answer)
-    if answer.status == 201:
-        heard.posted.append(json.loads(answer.body)["id"])
+    if answer.status != 201:
+        return ""
+    heard.posted.append(str(json.loads(answer.body)["id"]))
+    return heard.posted[-1]
 
 
 def people(platform: Platform, count: int) -> list[str]:
