@@ -207,8 +207,8 @@ class DockerBox:
         return BoxEnd(EndReason.EXITED, exit_code=code)
 
     def _discard(self) -> None:
-        if name := getattr(self, "_container", None):
-            self._maker.remover.remove(name)
+        # By its name: an engine that failed to answer may have made it all the same.
+        self._maker.remover.remove(self.id)
         shutil.rmtree(self._folder, ignore_errors=True)
         self._maker.alive.discard(self)
 

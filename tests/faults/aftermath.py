@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from grader.cli.client import Client
 from grader.errors import GraderError
 from grader.queue.gpu_lock import holder, lock_folder
-from grader.records import workers
+from grader.records import quotas, workers
 from grader.records.engine import make_engine
-from grader.records.models import ReportRow, SubmissionRow, utcnow
+from grader.records.models import QuotaRow, ReportRow, SubmissionRow, UserRow, utcnow
 from grader.records.states import UNFINISHED
 from grader.schemas.submission import State
 from tests.faults import processes
@@ -46,6 +46,14 @@ def check_records(stand: Stand, heard: Heard) -> list[str]:
         with Session(engine) as session:
             rows = {row.idempotency_key: row for row in session.scalars(select(SubmissionRow))}
             reports = session.execute(select(ReportRow.submission_id, ReportRow.attempt)).all()
+            counters = {
+                (it.name, it.scope): it.used
+                for it in session.execute(
+                    select(UserRow.name, QuotaRow.scope, QuotaRow.used).join(
+                        UserRow, QuotaRow.user_id == UserRow.id
+                    )
+                )
+            }
             total = session.scalar(select(func.count()).select_from(SubmissionRow)) or 0
             unfinished = session.scalar(select(func.count()).where(SubmissionRow.state.in_(UNFINISHED)))
     finally:
@@ -63,8 +71,20 @@ def check_records(stand: Stand, heard: Heard) -> list[str]:
     of_report = Counter(it.submission_id for it in reports)
     last = {(row.id, row.attempt) for row in rows.values()}
     wrong += [f"row {row} has {count} reports" for row, count in of_report.items() if count != 1]
+    wrong += _quotas(counters, Counter(sent.user for sent in posted))
     wrong += [f"a report of {tuple(it)}, which is no last attempt" for it in reports if tuple(it) not in last]
     return wrong
+
+
+def _quotas(counters: dict[tuple[str, str], int], posted: Counter[str]) -> list[str]:
+    """Nothing waits any more, and each submission was counted once, however often it was judged."""
+    wanted = {(user, quotas.WAITING): 0 for user in posted}
+    wanted |= {(user, quotas.of_challenge("twice")): count for user, count in posted.items()}
+    return [
+        f"{user} has used {counters.get((user, scope))} of {scope}, not {count}"
+        for (user, scope), count in wanted.items()
+        if counters.get((user, scope)) != count
+    ]
 
 
 def check_leftovers(stand: Stand) -> list[str]:

@@ -78,6 +78,7 @@ class Outcome:
     away: int = 0
     slowest_answer_s: float = 0.0
     seconds: float = 0.0
+    phases_s: dict[str, float] = field(default_factory=dict)
     logs: dict[str, str] = field(default_factory=dict)
 
     def table(self) -> dict[str, dict[str, int]]:
@@ -180,16 +181,30 @@ def run(layout: Layout, seed: int, faults: int, wanted: Wanted = ANYTHING) -> Ou
     return outcome
 
 
+class _Phases:
+    """How long each part of a run took."""
+
+    def __init__(self, kept: dict[str, float]) -> None:
+        self._kept, self._began = kept, time.monotonic()
+
+    def end(self, name: str) -> None:
+        now = time.monotonic()
+        self._kept[name], self._began = round(now - self._began, 1), now
+
+
 def _run(stand: Stand, outcome: Outcome, faults: int, wanted: Wanted) -> None:
+    phases = _Phases(outcome.phases_s)
     users, heard = _people(stand, outcome.seed)
     stand.start()
     storm = Storm(stand, outcome.seed)
     try:
         _await_workers(stand)
+        phases.end("start")
         for user in users:
             user.start()
             user.posting.set()
         storm.strike(plan(outcome.seed, faults, stand, wanted))
+        phases.end("storm")
         for user in users:
             user.posting.clear()
         outcome.wrong += aftermath.wait_for_the_end(stand, users, END_SECONDS)
@@ -197,12 +212,14 @@ def _run(stand: Stand, outcome: Outcome, faults: int, wanted: Wanted) -> None:
         for user in users:
             user.ending.set()
         storm.close()
-    outcome.struck = storm.struck
+        outcome.struck = storm.struck
+    phases.end("last verdicts")
     _tell(outcome, heard)
     outcome.wrong += [*heard.wrong, *aftermath.check_records(stand, heard)]
     codes = stand.end()
     outcome.wrong += [f"{name} ended with {code}" for name, code in codes.items() if code != 0]
     outcome.wrong += aftermath.check_leftovers(stand)
+    phases.end("end")
     outcome.attempts = aftermath.attempts(stand)
 
 
@@ -219,7 +236,7 @@ def _people(stand: Stand, seed: int) -> tuple[list[User], Heard]:
         for number in range(USERS):
             account = create_user(platform, f"user{number}", "correct horse")
             token = issue_token(platform, account).token
-            users.append(User(account.name, stand.url, token, seed + number, heard, stand.real_judges + 1))
+            users.append(User(account.name, stand.url, token, seed + number, heard, stand.real_judges))
         return users, heard
     finally:
         platform.close()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.queue.embedded import start_redis
+from grader.service.accounts import create_user
 from grader.service.platform import open_platform
+from grader.service.tokens import issue_token
 from grader.settings import Settings
 from grader.web import throttle
 from grader.web.app import create_app
@@ -43,4 +45,18 @@ def test_a_redis_that_falls_silent_holds_up_no_request_for_long(tmp_path: Path) 
         assert (given["socket_timeout"], given["socket_connect_timeout"]) == (0.5, 0.5)
         assert client.get_retry().get_retries() == 1
         platform.close()
+    remove(folder)
+
+
+def test_a_redis_that_dies_within_a_request_fails_it_not(tmp_path: Path) -> None:
+    """Counted before its death, told of after it: the headers say how much is left."""
+    folder = short_folder()
+    server = start_redis(Settings(data_dir=folder, redis_url=""))
+    platform = open_platform(stage.make_settings(tmp_path, redis_url=server.url))
+    token = issue_token(platform, create_user(platform, "ada", "correct horse")).token
+    app = create_app(platform)
+    app.before_request(server.close)
+    answered = app.test_client().get("/api/v1/me", headers={"Authorization": f"Bearer {token}"})
+    assert answered.status_code == 200
+    platform.close()
     remove(folder)
