@@ -13,8 +13,15 @@ from grader.schemas.report import Language
 from grader.schemas.submission import LeaderboardEntry
 
 
-def rank_query(challenge: str, version: int, device: str, language: Language | None = None) -> Select[Any]:
-    """One entry per user, with ranks.
+def rank_query(
+    challenge: str,
+    version: int,
+    device: str,
+    language: Language | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+) -> Select[Any]:
+    """One entry per user, with ranks; ``limit`` of them from the one after ``offset`` on.
 
     A user's entry is the accepted submission whose upper time bound is smallest: what is surely reached, so
     that submitting again and again until one lucky measurement gains nothing. The rank is 1 + the number of
@@ -29,21 +36,21 @@ def rank_query(challenge: str, version: int, device: str, language: Language | N
             row.id,
             row.ci_lo_us,
             row.ci_hi_us,
+            row.time_us,
+            row.created_at,
             func.row_number().over(partition_by=row.user_id, order_by=order).label("of_user"),
         )
         .where(row.challenge == challenge, row.version == version, row.device == device, text(RANKED))
         .where(*([row.language == language] if language else []))
         .cte("accepted")
     )
-    entries = (
-        select(accepted.c.id, accepted.c.ci_lo_us, accepted.c.ci_hi_us)
-        .where(accepted.c.of_user == 1)
-        .cte("entries")
-    )
-    ranks = _ranks(entries)
+    ranks = _ranks(select(accepted).where(accepted.c.of_user == 1).cte("entries"))
+    place = (ranks.c.rank, ranks.c.time_us, ranks.c.created_at, ranks.c.id)
+    # Before the rows are read: only those of the entries that are shown.
+    shown = select(ranks).order_by(*place).limit(limit).offset(offset or None).cte("shown")
     return (
         select(
-            ranks.c.rank,
+            shown.c.rank,
             UserRow.name,
             row.public_id,
             row.language,
@@ -53,10 +60,10 @@ def rank_query(challenge: str, version: int, device: str, language: Language | N
             row.speedup,
             row.created_at,
         )
-        .select_from(ranks)
-        .join(row, row.id == ranks.c.id)
+        .select_from(shown)
+        .join(row, row.id == shown.c.id)
         .join(UserRow, UserRow.id == row.user_id)
-        .order_by(ranks.c.rank, row.time_us, row.created_at, row.id)
+        .order_by(shown.c.rank, shown.c.time_us, shown.c.created_at, shown.c.id)
     )
 
 
@@ -64,13 +71,14 @@ def _ranks(entries: CTE) -> CTE:
     """Id and rank of each entry. The ends of all intervals are put in a row: as many upper ends as lie before an
     entry's lower end, so many are surely faster. Comparing each with each would take the square of their number.
     """
-    lower = select(entries.c.id, entries.c.ci_lo_us.label("at"), literal(0).label("upper"))
-    upper = select(entries.c.id, entries.c.ci_hi_us.label("at"), literal(1).label("upper"))
+    kept = (entries.c.id, entries.c.time_us, entries.c.created_at)
+    lower = select(*kept, entries.c.ci_lo_us.label("at"), literal(0).label("upper"))
+    upper = select(*kept, entries.c.ci_hi_us.label("at"), literal(1).label("upper"))
     ends = union_all(lower, upper).cte("ends")
     # Where the two fall together nobody is surely faster: the lower end comes first.
     before = func.sum(ends.c.upper).over(order_by=(ends.c.at, ends.c.upper), rows=(None, 0))
-    counted = select(ends.c.id, ends.c.upper, (before + 1).label("rank")).cte("counted")
-    return select(counted.c.id, counted.c.rank).where(counted.c.upper == 0).cte("ranks")
+    counted = select(ends, (before + 1).label("rank")).cte("counted")
+    return select(counted).where(counted.c.upper == 0).cte("ranks")
 
 
 def ranked(
@@ -83,8 +91,7 @@ def ranked(
     offset: int = 0,
 ) -> list[LeaderboardEntry]:
     """All entries, or ``limit`` of them from the one after ``offset`` on; their ranks are those on the whole board."""
-    query = rank_query(challenge, version, device, language).limit(limit).offset(offset or None)
-    rows = session.execute(query)
+    rows = session.execute(rank_query(challenge, version, device, language, limit, offset))
     return [
         LeaderboardEntry(
             rank=rank,
