@@ -8,7 +8,7 @@ from grader.queue.sweeper import Swept, sweep
 from grader.queue.tickets import Tickets
 from grader.records import claims, workers
 from grader.records.engine import writing
-from grader.records.models import utcnow
+from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Language, Verdict
 from grader.schemas.submission import State
 from grader.service.accounts import User
@@ -67,8 +67,12 @@ def test_what_kills_three_workers_is_given_up(platform: Platform, student: User)
 
 def test_a_cancelled_submission_of_a_dead_worker_ends_cancelled(platform: Platform, student: User) -> None:
     sent = submit(platform, student, body()).id
-    _take(platform, ago_s=60)
-    cancel(platform, student, sent)
+    held = _take(platform, ago_s=-60)
+    assert cancel(platform, student, sent).state is State.COMPILING, (
+        "its worker may be alive: it is asked to end it"
+    )
+    with writing(platform.sessions) as session:
+        session.get_one(SubmissionRow, held.id).lease_until = utcnow() - timedelta(seconds=60)
     assert sweep(platform).reclaimed == 1
     assert get_submission(platform, student, sent).state is State.CANCELLED
 
