@@ -56,8 +56,9 @@ KILLED_BOXES = 2
 # Below this roofline time the uncertainty of a round's fixed cost (1 to 3 us) is more than half a percent of the time.
 RANKED_ROOFLINE_US = 400.0
 
-# The lease must outlive a few missed heartbeats and SQLite's longest wait for its lock. A dead worker's submission is found
-# after a lease and a sweep at most, and shall run again within 30 s; a wiped Redis has its tickets back after a sweep.
+# The lease must outlive a few missed heartbeats and SQLite's longest wait for its lock. A dead worker's submission is
+# found after a lease and a sweep at most, and shall run again within 30 s; a wiped Redis has its tickets back after a
+# sweep.
 LEASE_SECONDS = 20.0
 HEARTBEAT_SECONDS = 4.0
 SWEEP_SECONDS = 4.0
