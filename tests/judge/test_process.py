@@ -43,16 +43,19 @@ def process() -> Iterator[JudgeProcess]:
         yield started
 
 
-def test_it_judges_tells_its_progress_and_measures_baselines_once(process: JudgeProcess) -> None:
+def test_it_judges_and_tells_its_progress(process: JudgeProcess) -> None:
     heard: list[Progress] = []
     outcome = process.run(job(RIGHT), heard.append, lambda: False)
     assert outcome.report.verdict is Verdict.ACCEPTED
     assert {it.state for it in heard} == {State.TESTING, State.TIMING}
-    assert outcome.baselines["small"]["eager"] > 0
-    frozen = job(RIGHT).model_copy(update={"baselines": outcome.baselines})
-    again = process.run(frozen, lambda _: None, lambda: False)
-    assert again.baselines == {}
-    assert again.report.workloads[0].baselines_us == outcome.baselines["small"]
+
+
+def test_baselines_that_are_frozen_are_taken_and_not_measured_again(process: JudgeProcess) -> None:
+    # Which of them a machine can tell from the cost of a round is the machine's affair: here all are given.
+    frozen = {"small": {"eager": 7.0}}
+    outcome = process.run(job(RIGHT).model_copy(update={"baselines": frozen}), lambda _: None, lambda: False)
+    assert outcome.baselines == {}
+    assert outcome.report.workloads[0].baselines_us == frozen["small"]
 
 
 def test_two_submissions_get_different_boxes(process: JudgeProcess) -> None:

@@ -58,7 +58,7 @@ def test_who_uses_tritons_kernels_only_gets_no_flag(judge: Judge, source: str) -
 def test_torchs_own_kernels_are_flagged_and_named(judge: Judge, body: str, operations: list[str]) -> None:
     report = judge(with_solve(body), timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
-    assert report.flags == [Flag.LIBRARY_KERNEL]
+    assert Flag.LIBRARY_KERNEL in report.flags  # others tell of times, which a busy machine has a say in
     assert report.library_ops == operations
 
 
