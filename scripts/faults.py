@@ -1,5 +1,5 @@
 """Strikes a platform under load with hundreds of faults and checks that every submission ends once, with its true
-verdict (`make faults`). Then measures, with the settings' defaults, how soon a killed worker's submission runs again
+verdict (`make faults`). Beside that it measures, with the settings' defaults, how soon a killed worker's submission runs again
 and how soon the tickets of a wiped Redis are back.
 
 Half of the faults strike a platform on SQLite, half one beside it on PostgreSQL, with a Docker engine of its own (as
@@ -41,12 +41,13 @@ def main() -> int:
     layouts = [it for it in layouts if can_use(it)]
     each, wanted = -(-said.faults // len(layouts)), Wanted(long=said.faults >= _MANY)
     with ThreadPoolExecutor() as pool:
+        recovering = None if said.storm_only else pool.submit(measure)
         outcomes = list(pool.map(lambda layout: storm.run(layout, seed, each, wanted), layouts))
+        recovery = recovering.result() if recovering else {}
     for outcome in outcomes:
         _print(outcome)
         if said.logs:
             _keep_logs(outcome, said.logs)
-    recovery = measure() if not said.storm_only else {}
     for name, figures in recovery.items():
         print(f"{name}: {figures}")
     if said.json:

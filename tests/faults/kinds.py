@@ -151,8 +151,8 @@ def _lock_sqlite(scene: Scene) -> Undo:
 def _lock_postgres(scene: Scene) -> Undo:
     engine = scene.stand.engine()
     connection = engine.connect()
-    connection.execute(text("SET lock_timeout = '10s'"))
-    connection.execute(text("SET statement_timeout = '20s'"))
+    connection.execute(text("SET lock_timeout = '50s'"))
+    connection.execute(text("SET statement_timeout = '60s'"))
     connection.execute(text("LOCK TABLE submissions IN ACCESS EXCLUSIVE MODE"))
 
     def undo() -> None:

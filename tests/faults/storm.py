@@ -7,6 +7,8 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from grader.schemas.submission import State
 from grader.service.accounts import create_user
 from grader.service.platform import open_platform
@@ -131,7 +133,10 @@ class Storm:
     def _one(self, it: Planned) -> None:
         patience = _MEET_SECONDS if it.device is None else _MEET_REAL_SECONDS
         target = self._meet(it, patience)
-        undo = it.kind.strike(Scene(self._stand, target, self._draw))
+        try:
+            undo = it.kind.strike(Scene(self._stand, target, self._draw))
+        except SQLAlchemyError:
+            return  # the lock was not to be had: what is struck next decides about that, too
         self.struck.append(Struck(it.kind.name, it.state, target.state if target else None))
         if undo is not None:
             self._in_force[it.kind.part] = (time.monotonic() + it.hold_s, undo)
