@@ -1,6 +1,6 @@
 """Strikes a platform under load with hundreds of faults and checks that every submission ends once, with its true
-verdict (`make faults`). Beside that it measures, with the settings' defaults, how soon a killed worker's submission runs again
-and how soon the tickets of a wiped Redis are back.
+verdict (`make faults`). Beside that it measures, with the settings' defaults, how soon a killed worker's submission
+runs again and how soon the tickets of a wiped Redis are back.
 
 Half of the faults strike a platform on SQLite, half one beside it on PostgreSQL, with a Docker engine of its own (as
 root, where these are installed). The same seed makes the same plan. Exit code 1 where anything was wrong.
