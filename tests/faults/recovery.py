@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from grader.queue.tickets import Tickets, run_queue
 from grader.schemas.submission import State, SubmitBody
 from grader.service.accounts import create_user
-from grader.service.platform import Platform, open_platform
+from grader.service.platform import Platform
 from grader.service.submit import submit
 from tests.faults import aftermath, processes, sight
 from tests.faults.sources import GPU
@@ -54,14 +54,14 @@ def _send(platform: Platform, count: int) -> None:
 @contextmanager
 def _platform() -> Iterator[tuple[Stand, Platform, Engine]]:
     stand = Stand(Layout("sqlite", short=False, judges=0))
-    platform, engine = open_platform(stand.settings), stand.engine()
     try:
+        platform, engine = stand.open(), stand.engine()
         stand.start()
         until(lambda: aftermath.alive(stand) == len(stand.workers()), "workers", _PATIENCE_SECONDS)
         yield stand, platform, engine
-    finally:
         engine.dispose()
         platform.close()
+    finally:
         stand.close()
 
 

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from sqlalchemy import Engine, create_engine
 
 from grader.cli.configuration import environment
 from grader.queue.embedded import EmbeddedRedis, start_redis
+from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from tests.components import postgres_bin
 from tests.faults import clocks, processes
@@ -29,6 +31,10 @@ ROOT = Path(__file__).resolve().parents[2]
 # Room for the files of a run, and little more: quickly filled. PostgreSQL keeps 32 MiB of log ahead.
 _DISK_MIB = {"data": 32, "postgres": 192, "tmp": 32}
 _STOP_SECONDS = 60.0
+
+
+# Alembic keeps what it works on in globals: of several platforms in one process, one is migrated at a time.
+_migrating = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -158,6 +164,11 @@ class Stand:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.settings.port}"
+
+    def open(self) -> Platform:
+        """The platform, its database up to date. Close it."""
+        with _migrating:
+            return open_platform(self.settings)
 
     def start(self) -> None:
         """Web and workers; the database must be up to date."""

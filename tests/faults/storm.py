@@ -11,7 +11,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from grader.schemas.submission import State
 from grader.service.accounts import create_user
-from grader.service.platform import open_platform
 from grader.service.tokens import issue_token
 from tests.faults import aftermath, sight
 from tests.faults.kinds import KINDS, Kind, Scene, Undo, longer
@@ -235,7 +234,7 @@ def _tell(outcome: Outcome, heard: Heard) -> None:
 
 def _people(stand: Stand, seed: int) -> tuple[list[User], Heard]:
     heard = Heard()
-    platform = open_platform(stand.settings)
+    platform = stand.open()
     try:
         users = []
         for number in range(USERS):
