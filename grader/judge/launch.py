@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -59,8 +61,17 @@ class Launcher:
         except ChannelError as error:
             raise _ended_while_loading(remote, error) from error
         if failure is not None:
+            self._check_disk()
             raise _not_loaded(failure)
         return remote
+
+    def _check_disk(self) -> None:
+        """A plain process writes its source to a disk of the host's. Raises JudgeFailure where that is full."""
+        folder = tempfile.gettempdir()
+        if self.boxes.name == "local" and shutil.disk_usage(folder).free < limits.SOURCE_BYTES:
+            raise JudgeFailure(
+                f"the disk of {folder} is full", "Make room there, or name another folder by TMPDIR."
+            )
 
     def control(self) -> Remote:
         """A runner that loads no submission and whose call has a known length."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
 from grader.challenge.loader import find_course
+from grader.errors import JudgeFailure
 from grader.judge.device import make_device
 from grader.judge.job import Progress
 from grader.judge.request import CPU, Request
@@ -78,3 +81,11 @@ def test_a_crash_is_not_forgiven() -> None:
     source = "import os\n\n\ndef solve(x, out, n):\n    os.kill(os.getpid(), 11)\n"
     assert _judge(source, boxes, lambda _: None) is Verdict.RUNTIME_ERROR
     assert len(boxes.started) == 4  # the first, and three fresh ones
+
+
+def test_what_a_full_disk_cannot_load_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    unloadable = "def solve(:\n"
+    assert _judge(unloadable, Boxes(), lambda _: None) is Verdict.COMPILE_ERROR
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    with pytest.raises(JudgeFailure, match="is full"):
+        _judge(unloadable, Boxes(), lambda _: None)
