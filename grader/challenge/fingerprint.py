@@ -34,8 +34,35 @@ _BY_NAME = ("workloads", "compare", "inputs", "cases", "hidden_cases")
 _STAFF_ONLY = ("hidden_cases", "hidden_recipes")
 
 
+# What each folder said last, beside the texts that it was made from: every post asks, and cases.py takes its time. By
+# the texts themselves: two edits within one tick of a file system's clock must not look like one.
+_kept: dict[tuple[Path, Path], tuple[tuple[str | None, ...], Content]] = {}
+
+
 def content(challenge: Challenge) -> Content:
-    """Everything that the verdict and the time of a submission depend on. Raises ChallengeInvalid."""
+    """Everything that the verdict and the time of a submission depend on. Its parts are shared: not to be
+    changed. Raises ChallengeInvalid.
+    """
+    folders, texts = (challenge.folder, challenge.reference_folder), _texts(challenge)
+    kept = _kept.get(folders)
+    if kept is None or kept[0] != texts:
+        kept = _kept[folders] = (texts, _content(challenge))
+    return dict(kept[1])
+
+
+def _texts(challenge: Challenge) -> tuple[str | None, ...]:
+    """Of every file that is looked into; the manifest as it was understood when the challenge was loaded."""
+    staff = challenge.reference_folder / "staff"
+    files = (
+        challenge.folder / "cases.py",
+        challenge.reference_folder / "reference.py",
+        staff / "hidden_cases.py",
+    )
+    texts = (path.read_text("utf-8", errors="replace") if path.exists() else None for path in files)
+    return (challenge.manifest.model_dump_json(), str(staff.is_dir()), *texts)
+
+
+def _content(challenge: Challenge) -> Content:
     said = challenge.manifest.model_dump(mode="json", exclude_defaults=True)
     parts: Content = {key: _plain(value) for key, value in said.items() if key not in _NOT_JUDGED}
     parts["workloads"] = {it["name"]: _without(it, "name") for it in parts["workloads"]}

@@ -92,7 +92,8 @@ def test_bad_gpus_stop_no_platform_and_are_told_of(short: Path) -> None:
         assert "staff" in text
         assert "GPU" not in text
         password = json.loads(grader("user", "add", "teacher", "--role", "staff", "--json"))["password"]
-        grader("login", "--name", "teacher", "--password-stdin", said=f"{password}\n")
+        as_staff = ("--scope", "read,submit,staff", "--password-stdin")
+        grader("login", "--name", "teacher", *as_staff, said=f"{password}\n")
         told = _until(lambda: len(found := alerts()) == 2 and found, up, log)
         assert any(f"h200 GPU {H200.uuid}" in text for text in told)
         assert any(f"t4 GPU {T4.uuid}" in text for text in told)

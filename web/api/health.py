@@ -13,7 +13,10 @@ from grader.web.current import platform
 
 api = resource("health", "Is it all up?", signed_in=False)
 
-_FOR_STAFF = Alert(text="Something must be mended by staff.", mend="As staff, `grader doctor` says what.")
+_FOR_STAFF = Alert(
+    text="Something must be mended by staff.",
+    mend="Signed in by `grader login --scope read,submit,staff`, staff are told what by `grader doctor`.",
+)
 
 
 @api.get("/health", responses={200: Health, 503: Health})
