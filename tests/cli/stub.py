@@ -20,11 +20,13 @@ class Asked:
 
 @dataclass
 class Stub:
-    """``answers`` maps "METHOD /path" (without the query) to (status, body, headers)."""
+    """``answers`` maps "METHOD /path" (without the query) to (status, body, headers). So many of the next calls are
+    heard and not answered: ``hang_ups``."""
 
     url: str = ""
     answers: dict[str, tuple[int, bytes, dict[str, str]]] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
+    hang_ups: int = 0
 
     def answer(
         self, what: str, body: object, status: int = 200, headers: dict[str, str] | None = None
@@ -44,6 +46,10 @@ def serving() -> Iterator[Stub]:
         def _respond(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             stub.asked.append(Asked(self.command, self.path, dict(self.headers.items()), body))
+            if stub.hang_ups:
+                stub.hang_ups -= 1
+                self.close_connection = True
+                return
             missing = (404, b'{"error": {"code": "not_found", "message": "no such page"}}', {})
             status, raw, headers = stub.answers.get(f"{self.command} {self.path.partition('?')[0]}", missing)
             self.send_response(status)

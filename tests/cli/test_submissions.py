@@ -13,6 +13,7 @@ import pytest
 from grader import errors, limits
 from grader.cli import follow as following
 from grader.cli.client import Client
+from grader.cli.commands import submissions
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import ProgressView, State, WaitReason, WaitsFor
 from tests.cli.conftest import Cli
@@ -76,6 +77,36 @@ def test_two_submits_have_two_keys(server: Stub, cli: Cli, kernel: str) -> None:
     for _ in range(2):
         cli("submit", kernel, "-c", "vector_add")
     assert len({asked.headers["Idempotency-Key"] for asked in server.asked}) == 2
+
+
+def test_a_post_that_breaks_off_is_sent_again_under_its_key(
+    server: Stub, cli: Cli, kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submissions, "AWAY_PAUSES", (0.01, 0.01))
+    _done(server, accepted())
+    server.hang_ups = 2
+    ran = cli("submit", kernel, "-c", "vector_add")
+    assert (ran.code, ran.out) == (0, "abc123\n")
+    assert ran.err.count("sent again") == 2
+    assert len({(asked.headers["Idempotency-Key"], asked.body) for asked in server.asked}) == 1
+    assert len(server.asked) == 3
+
+
+def test_a_server_that_stays_away_is_our_failure(
+    server: Stub, cli: Cli, kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submissions, "AWAY_PAUSES", (0.01, 0.01))
+    server.hang_ups = 3
+    ran = cli("submit", kernel, "-c", "vector_add")
+    assert (ran.code, ran.out) == (errors.EXIT_OUR_FAILURE, "")
+    assert "grader history" in ran.err
+
+
+def test_what_a_server_refuses_is_not_sent_again(server: Stub, cli: Cli, kernel: str) -> None:
+    told = {"error": {"code": "too_many", "message": "Too many wait."}}
+    server.answer("POST /submissions", told, 429)
+    assert cli("submit", kernel, "-c", "vector_add").code != 0
+    assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize(

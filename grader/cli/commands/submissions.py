@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import uuid
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -16,11 +17,13 @@ from grader.cli.command import make_app
 from grader.cli.follow import exit_code, fetch, fetch_report, follow, refuse_unjudged, waiting_words
 from grader.cli.report_view import put_report, time_text, verdict_text
 from grader.cli.terminal import out, put_json, safe, say, tell
-from grader.errors import EXIT_ACCEPTED
+from grader.errors import EXIT_ACCEPTED, Unreachable
 from grader.schemas.submission import State, SubmissionList, SubmissionView, SubmitBody
 
 app = make_app()
 
+# Seconds before a post is sent again: a server that restarts, or its database, is back by then.
+AWAY_PAUSES = (1.0, 4.0)
 # So few submissions left are worth a word.
 _FEW_LEFT = 5
 
@@ -54,9 +57,7 @@ def submit(
     )
     # What was asked for is all that is sent: a server of an earlier release takes nothing that it does not know.
     sent = body.model_dump(mode="json", exclude=None if reuse else {"reuse"})
-    # With a key, a post that is sent again after a broken connection cannot become a second submission.
-    headers = {"Idempotency-Key": uuid.uuid4().hex}
-    view = understood(SubmissionView, client.post("/submissions", sent, headers))
+    view = understood(SubmissionView, _hand_in(client, sent))
     if view.reused:
         say(
             f"You handed in the same before, at {view.created_at.astimezone():%Y-%m-%d %H:%M}: that is its result."
@@ -73,6 +74,24 @@ def submit(
         if view.remaining is not None and view.remaining <= _FEW_LEFT:
             say(f"{view.remaining} more are taken for {view.challenge} for now.", "yellow")
     return EXIT_ACCEPTED
+
+
+def _hand_in(client: Client, sent: dict[str, Any]) -> Any:
+    """What the server answers. Raises Unreachable where it stayed away, and whatever it refuses with."""
+    # With a key, a post that is sent again after a broken connection cannot become a second submission.
+    headers = {"Idempotency-Key": uuid.uuid4().hex}
+    for pause in AWAY_PAUSES:
+        try:
+            return client.post("/submissions", sent, headers)
+        except Unreachable as error:
+            say(f"{error.message} It is sent again in {pause:g} s.", "yellow")
+            time.sleep(pause)
+    try:
+        return client.post("/submissions", sent, headers)
+    except Unreachable as error:
+        raise Unreachable(
+            error.message, f"{error.hint} Whether it arrived all the same is told by: grader history"
+        ) from error
 
 
 @app.command()
