@@ -1,5 +1,6 @@
 """The served OpenAPI document against the application: whatever the document allows, and what it forbids, is answered
-as the document says, by nobody, a student and staff. Derandomized and bounded, so that a failure comes back."""
+as the document says, to nobody, a student, staff and an admin. Derandomized and bounded, so that a failure comes
+back."""
 
 from __future__ import annotations
 
@@ -21,6 +22,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from grader.records import workers
+from grader.records.engine import writing
+from grader.records.models import utcnow
+from grader.schemas.report import Language
 from grader.service import accounts, tokens
 from grader.service.accounts import Role, User
 from grader.service.platform import Platform, open_platform
@@ -39,7 +44,8 @@ CHECKS = [
 EXAMPLES = 12
 # It says 503 where a part of the platform is away, as Redis and workers are here.
 MAY_BE_UNWELL = "GET /api/v1/health"
-CALLERS = ["nobody", "student", "staff"]
+CALLERS = ["nobody", "student", "staff", "admin"]
+WORKER = "host-1"
 # Numbers at and beyond what columns of databases and Python's own limits take.
 WHOLE_NUMBERS = {"version", "before", "after", "limit", "offset", "number"}
 NUMBERS = [0, -1, 2**31 - 1, 2**31, 2**63, 10**30]
@@ -62,10 +68,14 @@ def _unthrottled(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def people(served: tuple[Platform, Any]) -> dict[str, User | None]:
     platform, _ = served
+    accounts.create_user(platform, "bob", stage.PASSWORD)
+    with writing(platform.sessions) as session:
+        workers.register(session, WORKER, "cpu", list(Language), utcnow(), None, False)
     return {
         "nobody": None,
         "student": accounts.create_user(platform, "ada", stage.PASSWORD),
         "staff": accounts.create_user(platform, "teacher", stage.PASSWORD, Role.STAFF),
+        "admin": accounts.create_user(platform, "dean", stage.PASSWORD, Role.ADMIN),
     }
 
 
@@ -98,6 +108,7 @@ def test_answers_are_as_the_document_says(
     seen = stage.judged(platform, people["student"], stage.wrong())  # type: ignore[arg-type]
     kept = tokens.list_tokens(platform, user).tokens if user else []
     known = {"slug": stage.SLUG, "id": seen.id, "version": 1, "number": kept[0].id if kept else 1}
+    known |= {"name": "bob", "queue": "compile", "worker": WORKER}
     sent = st.one_of(
         operation.as_strategy(generation_mode=GenerationMode.POSITIVE),
         operation.as_strategy(generation_mode=GenerationMode.NEGATIVE),
@@ -158,4 +169,4 @@ def test_numbers_beyond_every_column(
             answer = case.call(headers=headers)
             assert answer.status_code < 500, f"{operation.label} {name}={number}"
             asked += 1
-    assert asked == 7
+    assert asked == 10
