@@ -51,23 +51,23 @@ def at_once(act: Callable[[int], int], count: int = AT_ONCE) -> Counter[int]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Platform]:
-    """A platform on each kind of database."""
+    """A platform on each kind of database, with a quota of one."""
     if request.param == "sqlite":
-        platform = open_platform(stage.make_settings(tmp_path))
+        platform = open_platform(stage.make_settings(tmp_path, waiting_per_user=1))
         yield platform
         platform.close()
         return
     need("postgres")
     with cluster() as url:
-        platform = open_platform(stage.make_settings(tmp_path, database_url=new_database(url, "limits")))
+        url = new_database(url, "limits")
+        platform = open_platform(stage.make_settings(tmp_path, waiting_per_user=1, database_url=url))
         yield platform
         platform.close()
 
 
 class TestQuota:
     @pytest.fixture(autouse=True)
-    def _of_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits, "WAITING_PER_USER", 1)
+    def _unthrottled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(throttle.limiter, "enabled", False)
 
     def test_fifty_posts_at_a_quota_of_one_let_one_in(self, served: Platform) -> None:
