@@ -23,7 +23,7 @@ up: $(STAMP) ## Start web, queue and worker on this machine; Ctrl-C ends them
 	@$(BIN)/grader up
 
 test: $(STAMP) ## Run the tests; GRADER_REQUIRE=docker,browser,postgres makes missing parts failures, GRADER_PROVE=all proves all challenges
-	$(BIN)/pytest
+	$(BIN)/pytest --durations=25
 
 bundle: $(STAMP) ## Collect what a GPU host without a network lacks into .bundle/ (under 64 MiB)
 	$(BIN)/python scripts/bundle.py

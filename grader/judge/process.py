@@ -111,12 +111,13 @@ class JudgeProcess:
         return self._ready["architecture"]
 
     def warm_up(self) -> None:
-        """Start the child now rather than with the first submission. Raises JudgeFailure."""
+        """Start the child now rather than with the first submission. Raises JudgeFailure, and BoxUnavailable
+        where there is no device or no box."""
         self._lines()
 
     def probe(self) -> None:
         """Have a fresh child use the device, so that neither an old context nor a stuck child decides. Raises
-        JudgeFailure where the device does not work."""
+        JudgeFailure or BoxUnavailable where the device does not work."""
         self._end_child()
         self._ask("probe", _PROBE_SECONDS)
 

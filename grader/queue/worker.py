@@ -233,7 +233,7 @@ def _name(gpu: Gpu | None) -> str:
 def _warm_up(judge: Judge) -> None:
     try:
         judge.warm_up()
-    except JudgeFailure as error:
+    except (JudgeFailure, BoxUnavailable) as error:
         # The first submission tries again, and says so to its author if it is still broken.
         log.error("judge_not_ready", error=error.message, hint=error.hint)
 

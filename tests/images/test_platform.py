@@ -19,14 +19,14 @@ SOLUTION = ROOT / "reference" / "vector_add" / "staff" / "solution.py"
 
 def test_a_right_kernel_is_accepted(composed: Composed) -> None:
     report = composed.submit(SOLUTION)
-    assert report["report"]["verdict"] == "accepted"
+    assert report["verdict"] == "accepted"
 
 
 def test_a_wrong_kernel_is_not(composed: Composed, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(SOLUTION.read_text().replace("+ tl.load(b", "- tl.load(b"))
     assert wrong.read_text() != SOLUTION.read_text()
-    assert composed.submit(wrong)["report"]["verdict"] == "wrong_answer"
+    assert composed.submit(wrong)["verdict"] == "wrong_answer"
 
 
 def test_cuda_is_compiled_by_the_images_own_compiler(composed: Composed) -> None:
@@ -100,5 +100,5 @@ def test_a_killed_worker_leaves_no_box(composed: Composed) -> None:
     number = composed.container("worker")["Id"]
     run("docker", "kill", number)
     run("docker", "start", number)
-    assert composed.submit(SOLUTION)["report"]["verdict"] == "accepted"
+    assert composed.submit(SOLUTION)["verdict"] == "accepted"
     test_no_box_is_left(composed)

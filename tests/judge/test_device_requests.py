@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.errors import JudgeFailure
+from grader.errors import BoxUnavailable
 from grader.judge.process import JudgeProcess
 
 
@@ -44,7 +44,6 @@ def test_a_child_that_was_killed_is_replaced_when_asked(judge: JudgeProcess) -> 
 def test_a_gpu_that_is_not_there_fails_its_probe() -> None:
     with (
         JudgeProcess("local", spare_boxes=0, device="h200", gpu=7) as process,
-        pytest.raises(JudgeFailure) as caught,
+        pytest.raises(BoxUnavailable, match="NVIDIA GPU"),
     ):
         process.probe()
-    assert caught.value.message
