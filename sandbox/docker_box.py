@@ -219,7 +219,11 @@ class DockerBox:
         return self._end
 
     def kill(self) -> BoxEnd:
-        self._end_by(EndReason.KILLED)
+        try:
+            self._end_by(EndReason.KILLED)
+        except BoxUnavailable:
+            self.connection.close()  # our thread ends it later; nobody talks to it any more
+            raise
         self._ended.wait()
         if self._thread is not None and threading.current_thread() is not self._thread:
             self._thread.join()

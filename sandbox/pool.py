@@ -92,6 +92,8 @@ class SpareBoxes:
 
 def _is_well(box: Box) -> bool:
     """Whether it lives, also by its connection: a box whose engine went away ends before anybody says so."""
+    if box.connection.fileno() < 0:
+        return False  # ended by us
     looking = select.poll()
     looking.register(box.connection, select.POLLRDHUP)
     return not looking.poll(0) and box.end() is None

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 from alembic import command
-from alembic.config import Config
 from sqlalchemy import Engine, inspect, text
 
 from grader.records import baselines, ceilings, migrate, workers
@@ -14,6 +13,7 @@ from grader.records.baselines import Bench
 from grader.records.ceilings import Gauge
 from grader.records.engine import Sessions, make_engine, writing, writing_connection
 from grader.records.models import utcnow
+from grader.records.schema import alembic_config
 from grader.schemas.report import Language
 
 BENCH = Bench("softmax", 1, "NVIDIA H200", "2.8.0")
@@ -98,9 +98,7 @@ def test_baselines_are_frozen_for_each_bench_of_its_own(sessions: Sessions, othe
 
 
 def _to(engine: Engine, revision: str, way: str = "upgrade") -> None:
-    config = Config()
-    config.set_main_option("script_location", str(migrate.Path(migrate.__file__).parent / "migrations"))
-    config.set_main_option("path_separator", "os")
+    config = alembic_config()
     with writing_connection(engine) as connection:
         config.attributes["connection"] = connection
         getattr(command, way)(config, revision)

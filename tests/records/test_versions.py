@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import pytest
 from alembic import command
-from alembic.config import Config
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
-from grader.records import migrate, order, ranks, rejudges, versions
+from grader.records import order, ranks, rejudges, versions
 from grader.records.engine import Sessions, make_engine, writing, writing_connection
 from grader.records.models import SubmissionRow, VersionRow, utcnow
+from grader.records.schema import alembic_config
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from tests.records.rows import DEVICE, add_submission, add_user, read, take
@@ -189,9 +189,7 @@ def test_judgements_under_later_versions_are_found_once_published(sessions: Sess
 
 
 def _to(engine: Engine, revision: str, way: str = "upgrade") -> None:
-    config = Config()
-    config.set_main_option("script_location", str(migrate.Path(migrate.__file__).parent / "migrations"))
-    config.set_main_option("path_separator", "os")
+    config = alembic_config()
     with writing_connection(engine) as connection:
         config.attributes["connection"] = connection
         getattr(command, way)(config, revision)

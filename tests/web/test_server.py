@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -46,7 +47,11 @@ def test_serves_until_told_to_end(tmp_path: Path, ending: signal.Signals) -> Non
             server.send_signal(ending)
             rest = server.communicate(timeout=30)
     assert server.returncode == 0, rest
-    assert rest[1].count("Traceback") == 0
+    # The collector may be at work when gunicorn's handler ends the process: Python then says so, and goes on ending.
+    said = re.sub(
+        r"Exception ignored in: (?:(?!Exception ignored).)*?SystemExit: 0\n", "", rest[1], flags=re.S
+    )
+    assert said.count("Traceback") == 0
 
 
 def test_refuses_to_be_reached_with_local_boxes(tmp_path: Path) -> None:

@@ -131,10 +131,11 @@ def downgrade() -> None:
     op.execute(rows.update().where(rows.c.rejudge_of.is_not(None)).values(priority=_REJUDGE_BEFORE))
     op.drop_index("ix_submissions_unfinished", "submissions")
     op.drop_index(op.f("ix_submissions_user_id_source_sha256"), "submissions")
-    with op.batch_alter_table("submissions", schema=None) as batch_op:
+    # Never made anew: with the old table SQLite would drop, row by row, the reports that refer to it.
+    with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         for column in ("kind", "source_sha256", "request_sha256"):
             batch_op.drop_column(column)
-    with op.batch_alter_table("workers", schema=None) as batch_op:
+    with op.batch_alter_table("workers", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("drained_at")
     for table in ("quotas", "challenge_kinds", "pauses"):
         op.drop_table(table)
