@@ -3,6 +3,7 @@ of the host, and leaves the host as it was. (A CUDA source is compiled and loade
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,10 @@ from tests.hostile.suite import Entry, load
 ON_BOXES = [it for it in load(("box",)) if "cpu" in it.devices]
 ON_COMPILER = [it for it in load(("compile",)) if "cpu" in it.devices]
 FEWEST = 28
+# Both kinds run the same compiler behind the same filter, and each takes seconds: beside Docker's, every fourth is
+# judged.
+EVERY_BOX = os.environ.get("GRADER_PROVE") == "all"
+SAMPLED = 4
 # What a terminal or a page would act on.
 CONTROLS = {*map(chr, range(32)), "\x7f", *map(chr, range(0x80, 0xA0)), "\u202e", "\u2066"} - {"\n", "\t"}
 
@@ -52,6 +57,8 @@ def test_an_attack_on_the_box_ends_there(entry: Entry, range_: Range) -> None:
 @pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
 @pytest.mark.parametrize("entry", ON_COMPILER, ids=[it.name for it in ON_COMPILER])
 def test_an_attack_on_the_compiler_ends_there(entry: Entry, range_: Range) -> None:
+    if range_.boxes.name == "bubblewrap" and not EVERY_BOX and entry not in ON_COMPILER[::SAMPLED]:
+        pytest.skip("GRADER_PROVE=all judges all of these in bubblewrap boxes, too")
     finding = range_.judge(entry)
     assert finding.outcome == DEFENDED, finding
     assert not CONTROLS & set(finding.detail), finding
