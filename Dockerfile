@@ -23,7 +23,8 @@ ARG WHEELS=
 COPY images/install images/platform.txt /images/
 RUN /images/install platform
 
-# Our own code, as a wheel: it comes last everywhere, so that a change of it installs nothing else again.
+# Our own code, as a wheel: it comes last everywhere, so that a change of it installs nothing else again. The editor comes
+# as scripts/build_client made it in this checkout (`make setup`); where it was not made, pages have a plain text area.
 FROM base AS code
 ARG WHEELS=
 COPY images/install images/build.txt /images/

@@ -5,14 +5,14 @@ STAMP := $(VENV)/.setup-done
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-gpu bench-gpu hostile faults bundle lint format bench clean
+.PHONY: help setup demo up test test-gpu bench-gpu hostile faults bundle lint format reference screenshots bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## Make .venv with grader and everything it needs
 
-$(STAMP): pyproject.toml scripts/setup
+$(STAMP): pyproject.toml scripts/setup scripts/build_client web/client/package-lock.json $(wildcard web/client/*.js web/client/src/*.js)
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" sh scripts/setup
 	@touch $@
 
@@ -22,8 +22,11 @@ demo: $(STAMP) ## Judge right and wrong kernels of six challenges through CLI an
 up: $(STAMP) ## Start web, queue and worker on this machine; Ctrl-C ends them
 	@$(BIN)/grader up
 
-test: $(STAMP) ## Run the tests; GRADER_REQUIRE=docker,browser,postgres makes missing parts failures, GRADER_PROVE=all proves all challenges
-	$(BIN)/pytest --durations=25
+# How many processes run tests. Two, not one for each core: what a test starts is several processes already.
+JOBS ?= 2
+
+test: $(STAMP) ## Run the tests (JOBS=2 at a time); GRADER_REQUIRE=docker,browser,postgres makes missing parts failures, GRADER_PROVE=all proves all challenges
+	$(BIN)/pytest --durations=25 --numprocesses=$(JOBS) --dist=loadscope --no-loadscope-reorder
 
 bundle: $(STAMP) ## Collect what a GPU host without a network lacks into .bundle/ (under 64 MiB)
 	$(BIN)/python scripts/bundle.py
@@ -51,6 +54,12 @@ format: $(STAMP) ## Let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+reference: $(STAMP) ## Write docs/reference/ anew from commands, API, settings and errors (ARGS=--check says what is stale)
+	$(BIN)/python scripts/reference.py $(ARGS)
+
+screenshots: $(STAMP) ## Take pictures of every page in both themes and on a phone into .screenshots/ (ARGS="home challenge")
+	$(BIN)/python scripts/screenshots.py $(ARGS)
+
 bench: $(STAMP) ## Measure the figures; results go to benchmarks/results
 	$(BIN)/python benchmarks/cli_start.py --json
 	$(BIN)/python benchmarks/turnaround.py --json
@@ -58,5 +67,5 @@ bench: $(STAMP) ## Measure the figures; results go to benchmarks/results
 	$(BIN)/python benchmarks/box_start.py --json
 
 clean: ## Remove what was built, not what was recorded
-	rm -rf $(VENV) .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) web/client/node_modules web/static/built .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

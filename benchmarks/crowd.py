@@ -13,7 +13,7 @@ from typing import Any
 
 from records import quantiles
 
-from grader.schemas.pace import pace_s
+from grader.schemas.pace import pace_s, spread
 from grader.schemas.submission import SubmissionView
 
 # As live.js: what does not answer for so long is asked again later.
@@ -115,11 +115,11 @@ class Watcher:
         self._etag = ""
         self._pace = 1.0
 
-    async def watch(self, stop: asyncio.Event, first: float) -> None:
-        """Until ``stop``; the first look after ``first`` seconds. Who has seen the end looks on, at an open page's
-        pace: the number of those who poll stays."""
+    async def watch(self, stop: asyncio.Event) -> None:
+        """Until ``stop``, from now on. Who has seen the end looks on, at an open page's pace: the number of those who
+        poll stays."""
         connection = self._line.connection()
-        pause = first
+        pause = 0.0
         while not stop.is_set():
             try:
                 await asyncio.wait_for(stop.wait(), pause)
@@ -130,7 +130,7 @@ class Watcher:
                 await self._look_at_panel(connection)
             else:
                 await self._look_by_command()
-            pause = self._pace
+            pause = spread(self._pace)
         connection.close()
 
     async def _look_at_panel(self, connection: Connection) -> None:

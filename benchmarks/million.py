@@ -110,21 +110,20 @@ def _people(connection: Connection, crowd: Crowd, now: datetime) -> None:
 
 def _versions(connection: Connection, challenges: Sequence[str], now: datetime) -> None:
     """Those of the course are noted by the platform itself, when it serves them."""
-    connection.execute(
-        insert(VersionRow),
-        [
-            {
-                "challenge": slug,
-                "version": version,
-                "fingerprint": "-",
-                "content": "{}",
-                "published_at": now - timedelta(days=_DAYS - 90 * version),
-            }
-            for place, slug in enumerate(challenges)
-            if slug.startswith("former_")
-            for version in range(1, 2 + place % 3)
-        ],
-    )
+    rows = [
+        {
+            "challenge": slug,
+            "version": version,
+            "fingerprint": "-",
+            "content": "{}",
+            "published_at": now - timedelta(days=_DAYS - 90 * version),
+        }
+        for place, slug in enumerate(challenges)
+        if slug.startswith("former_")
+        for version in range(1, 2 + place % 3)
+    ]
+    if rows:
+        connection.execute(insert(VersionRow), rows)
 
 
 def _workers(connection: Connection, now: datetime) -> None:

@@ -46,16 +46,22 @@ class BadSource(BadRequest):
 
 
 class UnknownChallenge(GraderError):
+    """There is no challenge of that slug."""
+
     code = "unknown_challenge"
     status = 404
     exit_code = EXIT_USAGE
 
 
 class UnknownLanguage(BadRequest):
+    """There is none of that name, the file does not tell it, or the challenge does not take it."""
+
     code = "unknown_language"
 
 
 class UnknownDevice(BadRequest):
+    """The platform has no board for that device."""
+
     code = "unknown_device"
 
 
@@ -68,18 +74,24 @@ class LanguageNotServed(GraderError):
 
 
 class NotFound(GraderError):
+    """There is no such thing, or none that the caller may know of."""
+
     code = "not_found"
     status = 404
     exit_code = EXIT_USAGE
 
 
 class NotSignedIn(GraderError):
+    """No token or session, or one that has ended."""
+
     code = "not_signed_in"
     status = 401
     exit_code = EXIT_NOT_ALLOWED
 
 
 class NotAllowed(GraderError):
+    """The caller's role, the token's scope or this machine does not allow it."""
+
     code = "not_allowed"
     status = 403
     exit_code = EXIT_NOT_ALLOWED

@@ -14,6 +14,14 @@ SOURCE_BYTES = 256 * KIB
 OUTPUT_BYTES = 1 * MIB
 # What of it is kept in the report: a few screens.
 OUTPUT_KEPT_BYTES = 8 * KIB
+# Of a wrong output, the elements that are furthest off: enough to see a pattern, few enough for a screen.
+WORST_ELEMENTS = 8
+# A value in nine significant digits, or a 64-bit integer, or words such as "never written".
+VALUE_CHARS = 32
+# Of one person's times for a challenge, on one plot: the newest, as many as can be told apart on a phone.
+PAST_TIMES = 60
+# Comparing sources made to be slow to compare took 0.2 s at so many lines, and ten times that at twice as many.
+DIFF_LINES = 2_000
 
 # A message of the runner is a few hundred bytes; an error text is cut to fit.
 MESSAGE_BYTES = 64 * KIB
@@ -21,8 +29,8 @@ ERROR_TEXT_CHARS = 8_000
 
 # torch and triton hold some 1.2 GiB once imported; the rest is the submission's own.
 BOX_MEMORY_BYTES = 4 * GIB
-# On a GPU: torch with CUDA's libraries loaded, pinned memory, and torch.compile's compilers beside it.
-GPU_BOX_MEMORY_BYTES = 16 * GIB
+# On a GPU: torch, Triton and a CUDA context hold some 4 GiB of host memory; torch.compile starts compilers beside it.
+GPU_BOX_MEMORY_BYTES = 24 * GIB
 BOX_TMP_BYTES = 512 * MIB
 # torch starts threads per core; 256 is far above that and far below a fork bomb.
 BOX_PIDS = 256
@@ -84,6 +92,8 @@ TOKEN_USE_SECONDS = 600.0
 RETRY_SECONDS = 5
 # A class of 200 before a deadline submits about once a minute each.
 SUBMIT_PER_MINUTE = 30
+# An editor keeps its draft when nothing was typed for a second or two; two of them at once stay below.
+DRAFTS_PER_MINUTE = 90
 # Waiting or running at once for one user: enough to compare ideas, too few to fill the queue.
 WAITING_PER_USER = 10
 # For one challenge within a day: an attempt every five minutes for sixteen hours. It stops loops, not people.
@@ -127,3 +137,18 @@ DEVICE_CODES_PER_MINUTE = 60
 DEVICE_CODES_WAITING = 5_000
 # Nobody pages further by number, and counting a term's million for each look at its newest takes longer than the look.
 LISTED_MOST = 10_000
+# Runs, by public cases alone, of one user: one every half a minute for an hour on end; and two at once, since a new one
+# takes the place of the last one for the same challenge.
+RUNS_PER_HOUR = 120
+RUNS_AT_ONCE = 2
+# Who presses the button again and again is counted apart from who submits.
+RUN_PER_MINUTE = 30
+# Nobody looks at a run of last month; it stands for nothing.
+RUN_DAYS = 30
+# A profile counts these of its person's latest submissions: several years of the most diligent, and still a few
+# milliseconds.
+PROFILE_DEEDS = 5_000
+# Boards on a profile whose ranks are counted: each takes a walk over that board's entries.
+PROFILE_RANKS = 40
+# Reports that are opened in search of one that beats torch.compile.
+PROFILE_REPORTS = 5

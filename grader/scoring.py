@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,6 +73,14 @@ def speedup(times_us: Sequence[float], baselines_us: Sequence[float | None]) -> 
     if not times_us or len(known) != len(times_us):
         return None
     return geometric_mean([base / time for base, time in zip(known, times_us, strict=True)])
+
+
+def ranks(intervals: Sequence[Interval]) -> list[int]:
+    """1 + the number of intervals that lie wholly below each (are surely faster), so that those that cannot be told
+    apart share a rank. Where two ends fall together nobody is surely faster.
+    """
+    uppers = sorted(high for _, high in intervals)
+    return [bisect_left(uppers, low) + 1 for low, _ in intervals]
 
 
 def speed_of_light(bytes_moved: float, flops: float, time_us: float, bandwidth: float, rate: float) -> float:

@@ -73,7 +73,9 @@ class Settings(BaseSettings):
     runtime: str = Field(default="runc", description="what the Docker engine runs a box with: runc or runsc")
     gpu_access: str = Field(default="nodes", description="how a Docker box gets its GPU: nodes or cdi")
     host: str = Field(default="127.0.0.1", description="address the web listens on")
-    port: int = Field(default=8000, ge=0, le=65535)
+    port: int = Field(
+        default=8000, ge=0, le=65535, description="its port; 0 is any free one (grader up only)"
+    )
     device: str = Field(default="cpu", description="board that a worker without a GPU serves")
     gpu: str = Field(
         default="", description="GPUs that workers serve: numbers, UUIDs, all, none; empty: see README"
@@ -94,10 +96,20 @@ class Settings(BaseSettings):
     lock_dir: Path | None = Field(
         default=None, description="where GPUs are locked; one folder for a whole machine"
     )
-    lease_s: float = Field(default=limits.LEASE_SECONDS, gt=0)
-    heartbeat_s: float = Field(default=limits.HEARTBEAT_SECONDS, gt=0)
-    sweep_s: float = Field(default=limits.SWEEP_SECONDS, gt=0)
-    attempts: int = Field(default=limits.ATTEMPTS, ge=1)
+    lease_s: float = Field(
+        default=limits.LEASE_SECONDS, gt=0, description="seconds after which a silent worker is given up"
+    )
+    heartbeat_s: float = Field(
+        default=limits.HEARTBEAT_SECONDS, gt=0, description="seconds between a worker's signs of life"
+    )
+    sweep_s: float = Field(
+        default=limits.SWEEP_SECONDS, gt=0, description="seconds between looks for what was lost"
+    )
+    attempts: int = Field(
+        default=limits.ATTEMPTS,
+        ge=1,
+        description="how often a submission that we failed is judged before it is given up",
+    )
     spare_boxes: int = Field(default=1, ge=0, le=8, description="boxes started ahead of need")
 
     # Operating it.
@@ -148,12 +160,12 @@ class Settings(BaseSettings):
         default="", description="comma-separated addresses and networks whose X-Forwarded-* are believed"
     )
     smtp_host: str = Field(default="", description="the server that takes mail; empty = none is sent")
-    smtp_port: int = Field(default=587, ge=1, le=65535)
+    smtp_port: int = Field(default=587, ge=1, le=65535, description="its port")
     smtp_security: Literal["starttls", "tls", "none"] = Field(
         default="starttls", description="none is for a relay on this machine, without a password"
     )
     smtp_user: str = Field(default="", description="who signs in to the mail server; empty = nobody")
-    smtp_password: str = Field(default="", repr=False)
+    smtp_password: str = Field(default="", repr=False, description="that user's password")
     smtp_from: str = Field(default="", description="the sender of mail")
     sign_up_domains: str = Field(
         default="", description="comma-separated domains of e-mail addresses; .uni.edu takes all below it"
@@ -162,6 +174,17 @@ class Settings(BaseSettings):
     # Images.
     box_image: str = Field(
         default="", description="what Docker boxes start from; empty = the host's own toolchain"
+    )
+
+    # Runs.
+    run_limit: int = Field(
+        default=limits.RUNS_PER_HOUR,
+        ge=1,
+        le=100_000,
+        description="runs (public cases only) of one user in an hour",
+    )
+    runs_at_once: int = Field(
+        default=limits.RUNS_AT_ONCE, ge=1, le=100, description="runs of one user that wait or run at once"
     )
 
     @field_validator("database_url")

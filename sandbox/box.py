@@ -14,6 +14,7 @@ from typing import Protocol
 
 from grader import limits
 from grader.sandbox.gpu import Gpu
+from grader.sandbox.share import Share
 
 
 class Purpose(StrEnum):
@@ -28,7 +29,7 @@ class BoxSpec:
     """What a box is for and how much it may use. ``program`` is a file of ``sandbox/runner``.
 
     ``gpu``: the one that the box may use; CUDA needs ``limits.GPU_BOX_MEMORY_BYTES`` of host memory then.
-    ``background``: it yields to whatever else the host does; ``cores``: the only ones it may use (empty: any).
+    ``share``: of a processor that others want, too; ``cores``: the only ones it may use (empty: any).
     ``compute_libraries``: whether it sees the host's libraries of ready-made kernels, such as cuBLAS; a local box does.
     """
 
@@ -43,7 +44,7 @@ class BoxSpec:
     start_seconds: float = limits.BOX_START_SECONDS
     wall_seconds: float = limits.BOX_WALL_SECONDS
     gpu: Gpu | None = None
-    background: bool = False
+    share: Share = Share.FULL
     cores: tuple[int, ...] = ()
     compute_libraries: bool = True
 

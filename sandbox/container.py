@@ -20,8 +20,6 @@ OPEN_FILES = 1024
 CORE_BYTES = 1
 # Triton's and nvcc's caches make hundreds of files; each costs the host a kilobyte of memory that no limit counts.
 TMP_INODES = 16_384
-# Of the CPU, against the 1024 that every other process group of the host has by default.
-BACKGROUND_SHARES = 64
 
 # What a box can read of the host beside its toolchain. Docker hides some of these itself; naming any replaces its list.
 # Each tells of the host's hardware, other people's activity, or where its kernel lies; /dev/mqueue is a second place to
@@ -73,9 +71,12 @@ def tmp_options(spec: BoxSpec) -> str:
     return f"rw,nosuid,nodev,{execution},size={spec.tmp_bytes},nr_inodes={TMP_INODES},{owner}"
 
 
-def host_config(client: Any, spec: BoxSpec, binds: list[str], runtime: str = "runc") -> dict[str, Any]:
+def host_config(
+    client: Any, spec: BoxSpec, binds: list[str], runtime: str = "runc", group: str | None = None
+) -> dict[str, Any]:
     """Everything that the engine is told about the box of ``spec``. The limits are the engine's own words for them,
-    which it turns into those of control groups version 1 or 2; swap is part of the memory in both."""
+    which it turns into those of control groups version 1 or 2; swap is part of the memory in both. ``group``: the
+    control group that the box's own one lies in, None for the engine's choice."""
     from docker.types import LogConfig, Ulimit
 
     paths = {"MaskedPaths": MASKED, "ReadonlyPaths": READ_ONLY}
@@ -95,7 +96,8 @@ def host_config(client: Any, spec: BoxSpec, binds: list[str], runtime: str = "ru
             memswap_limit=spec.memory_bytes,
             nano_cpus=int(min(spec.cpus, os.cpu_count() or 1) * 1e9),
             cpuset_cpus=",".join(map(str, spec.cores)) or None,
-            cpu_shares=BACKGROUND_SHARES if spec.background else None,
+            cpu_shares=spec.share.value,
+            cgroup_parent=group,
             ulimits=[
                 Ulimit(name="core", soft=CORE_BYTES, hard=CORE_BYTES),
                 Ulimit(name="msgqueue", soft=0, hard=0),

@@ -28,8 +28,6 @@ MAIN = "grader-main"
 KIND = "group"
 
 PERIOD_US = 100_000
-# Against the 1024 (version 1) or 100 (version 2) that every other group has by default.
-BACKGROUND_SHARES, BACKGROUND_WEIGHT = 64, 6
 # A killed process leaves its group when the kernel has freed its memory.
 _GONE_SECONDS = 10.0
 
@@ -46,12 +44,12 @@ def _pids(spec: BoxSpec) -> Files:
 
 
 def _cpu_1(spec: BoxSpec) -> Files:
-    shares = {"cpu.shares": str(BACKGROUND_SHARES)} if spec.background else {}
+    shares = {"cpu.shares": str(spec.share.value)}
     return {"cpu.cfs_period_us": str(PERIOD_US), "cpu.cfs_quota_us": str(_quota_us(spec)), **shares}
 
 
 def _all_2(spec: BoxSpec) -> Files:
-    weight = {"cpu.weight": str(BACKGROUND_WEIGHT)} if spec.background else {}
+    weight = {"cpu.weight": str(spec.share.weight)}
     return {
         "memory.max": str(spec.memory_bytes),
         "memory.swap.max": "0",

@@ -99,6 +99,7 @@ class DockerBox:
                 spec,
                 [*what.binds_of(spec), f"{self._folder}:{image.SOCKET_MOUNT}:ro"],
                 self._maker.runtime,
+                self._maker.group,
             ),
         )  # fmt: skip
 
@@ -254,6 +255,7 @@ class DockerBoxes:
         self.runtime = runtime.chosen_runtime()
         runtime.check_known(self.runtime, facts)
         gpu_access.check_access(gpu_access.chosen_access(), facts)
+        self.group = facts.group
         self.root = make_folder("docker")
         if facts.remaps_users:
             # What mounts a box is then an ordinary user. Each folder below has a name that nobody can guess.

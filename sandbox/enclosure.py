@@ -32,8 +32,6 @@ LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 SYSTEM = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 # What CUDA's driver looks up of the GPU it was given, beside that GPU's own folder.
 GPU_SYSTEM = ("/sys/bus/pci/devices", "/sys/module/nvidia", "/sys/module/nvidia_uvm")
-# The kernel gives a process of this niceness about a tenth of what it gives an ordinary one beside it.
-BACKGROUND_NICE = 10
 
 
 def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
@@ -151,7 +149,7 @@ def order(spec: BoxSpec, as_root: bool, grouped: bool, call_filter: bytes) -> di
     return {
         "user": image.NOBODY if as_root else None,
         "tmp": container.tmp_options(spec),
-        "nice": BACKGROUND_NICE if spec.background else 0,
+        "nice": spec.share.nice,
         "cores": list(spec.cores),
         "limits": {str(which): value for which, value in _limits(spec, as_root, grouped).items()},
         "filter": call_filter.hex(),

@@ -20,6 +20,7 @@ class EngineFacts:
     """``options``: the names of the engine's security options, such as ``seccomp``, ``apparmor``, ``userns``.
     ``runtimes``: the programs that it can run a container with. ``cgroup``: 1 or 2, the host's control groups.
     ``unbounded``: values of ``LIMITS`` that it cannot set on this host. ``cdi``: it knows devices by name.
+    ``group``: the control group to put boxes in, None where the engine's own choice is right.
     """
 
     runtimes: tuple[str, ...]
@@ -28,6 +29,7 @@ class EngineFacts:
     version: str = ""
     unbounded: tuple[str, ...] = ()
     cdi: bool = False
+    group: str | None = None
 
     @classmethod
     def of(cls, info: Mapping[str, Any]) -> EngineFacts:
@@ -44,6 +46,9 @@ class EngineFacts:
             # An engine that does not speak of a limit is taken to set it.
             unbounded=tuple(what for key, what in LIMITS.items() if info.get(key) is False),
             cdi=bool(info.get("CDISpecDirs")),
+            # There it would put them under /docker, and however little one box has to say within that group, the group
+            # counts as much as any process of the host. With systemd they lie beside the host's services.
+            group="/" if info.get("CgroupDriver") == "cgroupfs" else None,
         )
 
     def sentence(self, runtime: str) -> str:

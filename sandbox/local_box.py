@@ -27,8 +27,6 @@ PASSED_ENV = ("PATH", "LANG", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH")
 
 # Address space that is reserved and never touched (thread stacks, arenas) counts as data: so be generous.
 DATA_FACTOR, DATA_EXTRA_BYTES = 2, 1 * limits.GIB
-# The kernel gives a process of this niceness about a tenth of what it gives an ordinary one beside it.
-BACKGROUND_NICE = 10
 
 
 def environment(spec: BoxSpec, home: str) -> dict[str, str]:
@@ -52,7 +50,7 @@ class LocalBox(ProcessBox):
             str(os.getpid()),
             str(DATA_FACTOR * spec.memory_bytes + DATA_EXTRA_BYTES),
             str(spec.tmp_bytes),
-            str(BACKGROUND_NICE if spec.background else 0),
+            str(spec.share.nice),
             ",".join(map(str, spec.cores)),
             str(RUNNER / spec.program),
             f"fd:{child_end.fileno()}",

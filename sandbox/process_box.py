@@ -13,6 +13,7 @@ import subprocess
 import threading
 import time
 import uuid
+from abc import ABC, abstractmethod
 
 from grader import limits
 from grader.errors import BoxUnavailable
@@ -27,7 +28,7 @@ WALK_EVERY = 10
 READ_BYTES = 64 * limits.KIB
 
 
-class ProcessBox:
+class ProcessBox(ABC):
     """See ``Box``. One thread per box reads its output, watches its memory and clock, and notices its end."""
 
     kind = ""
@@ -61,22 +62,23 @@ class ProcessBox:
 
     # What a kind of box says of itself
 
+    @abstractmethod
     def _launch(self, child_end: socket.socket, pipe_end: int) -> subprocess.Popen[bytes]:
         """Start the process, which talks through ``child_end`` and prints into ``pipe_end``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _memory_bytes(self, walk: bool) -> int:
         """What the box uses now; ``walk``: of all its processes, else at least of the first."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _kill_all(self) -> None:
         """Kill every process of the box. Our own child has not been waited for yet."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _how(self, code: int) -> BoxEnd:
         """How it ended by itself; ``code``: as ``Popen`` gives it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _free(self) -> None:
         """Give back what the box held beside its processes. Called once, when they are gone."""
 

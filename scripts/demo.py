@@ -143,8 +143,8 @@ def follow(env: Mapping[str, str], entry: Entry, submission: str) -> Result:
     watch = ["watch", submission, "--timeout", f"{VERDICT_SECONDS:.0f}", "--json"]
     answer = subprocess.run([*GRADER, *watch], env=env, stdout=subprocess.PIPE, text=True, check=False)
     try:
-        report = json.loads(answer.stdout)
-    except ValueError:
+        report = json.loads(answer.stdout.splitlines()[-1])["report"]
+    except (ValueError, LookupError):
         report = {}
     result = Result(entry, report)
     mark = "as expected" if result.expected else f"EXPECTED {entry.expected}"

@@ -12,6 +12,7 @@ NAME: the beginning of an attack's name, or a surface (clock, replay, ..., contr
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
 import statistics
@@ -33,7 +34,7 @@ from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import docker_status, make_boxes
 from grader.schemas.report import Language
 from tests.hostile import host_state, suite
-from tests.hostile.range import COURSE, DEFENDED, NOT_RUN, Finding, QuickHost, Range, run
+from tests.hostile.range import COURSE, DEFENDED, NOT_RUN, Finding, QuickHost, Range, kind_of, run
 
 CLOCK_ON_GPU = "clock_gpu"
 
@@ -47,18 +48,27 @@ def main() -> int:
         boxes = make_boxes(options.boxes)
         watched = [COURSE, folder]
         before = host_state.take(watched, alone=options.alone)
-        findings = []
+        findings: list[Finding] = []
+        end, left = time.monotonic() + options.seconds, 0
         for device in _devices(options):
             range_ = Range(boxes, device, watch=True, alone=options.alone, folders=watched)
-            findings += run(entries, range_, show)
-            if device.name != CPU and (not options.names or CLOCK_ON_GPU in options.names):
+            found = run(entries, range_, show, end)
+            findings += found
+            left += sum(kind_of(device) in it.devices for it in entries) - len(found)
+            if (
+                time.monotonic() < end
+                and device.name != CPU
+                and (not options.names or CLOCK_ON_GPU in options.names)
+            ):
                 findings += on_the_clock(boxes, device)
         changed = host_state.settled(before, watched, alone=options.alone).changed_since(before)
         boxes.reap()
         summarise(findings, changed, boxes.name)
+        if left:
+            print(f"{left} left for want of time")
         if options.json:
-            _keep(findings, changed, boxes.name, options.on)
-    return 1 if changed or any(it.failed for it in findings) else 0
+            _keep(findings, changed, boxes.name, options.on, left)
+    return 1 if left or changed or any(it.failed for it in findings) else 0
 
 
 @contextmanager
@@ -78,7 +88,7 @@ def _devices(options: argparse.Namespace) -> Iterator[Device]:
     if options.on in ("cpu", "all"):
         yield QuickHost()
     if options.on in ("gpu", "all") and options.device != CPU:
-        yield make_device(options.device, 0)
+        yield make_device(options.device, options.gpu)
 
 
 def on_the_clock(boxes: BoxMaker, device: Device) -> list[Finding]:
@@ -137,7 +147,7 @@ def _count(findings: Sequence[Finding], outcome: str) -> int:
     return sum(it.outcome == outcome for it in findings)
 
 
-def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str, on: str) -> None:
+def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str, on: str, left: int) -> None:
     from results import keep
 
     attacks, controls = _split(findings)
@@ -147,6 +157,7 @@ def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str
         "attacks_defended": _count(attacks, DEFENDED),
         "controls": len(controls),
         "controls_accepted": _count(controls, "ACCEPTED"),
+        "left_out": left,
         "host_changes": changed,
         "seconds": round(sum(it.seconds for it in findings), 1),
         "findings": [{**asdict(it), "seconds": round(it.seconds, 2)} for it in findings],
@@ -162,7 +173,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="keep what was found in benchmarks/results")
     gpu = "h200" if shutil.which("nvidia-smi") else CPU
     parser.add_argument("--device", default=gpu, help="cpu, or the board's name of this machine's GPU")
+    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     parser.add_argument("--on", default="all", choices=["all", "cpu", "gpu"], help="judge only there")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no attack after this")
     parser.add_argument("--boxes", default="auto", choices=["auto", "docker", "bubblewrap", "local"])
     parser.add_argument("--alone", action="store_true", help="nobody else uses this host: count all there is")
     return parser.parse_args()

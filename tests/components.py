@@ -24,8 +24,13 @@ def _bubblewrap() -> str | None:
 
 
 def _browser() -> str | None:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    return None if chromium and shutil.which("chromedriver") else "no chromium and chromedriver on the PATH"
+    from importlib.util import find_spec
+
+    if find_spec("playwright") is None:
+        return "Playwright is not installed"
+    from tests.browser import axe, visitors
+
+    return axe.missing() if visitors.chromium() else "no chromium on the PATH"
 
 
 def _postgres() -> str | None:
@@ -60,6 +65,10 @@ def _images() -> str | None:
     return None if shutil.which("docker-compose") else "no docker-compose on the PATH"
 
 
+def _node() -> str | None:
+    return None if shutil.which("node") and shutil.which("npm") else "no node and npm on the PATH"
+
+
 def postgres_bin() -> str | None:
     """The folder that holds initdb and postgres: on the PATH, or where Debian puts them."""
     from pathlib import Path
@@ -78,6 +87,7 @@ _CHECKS = {
     "gpu": _gpu,
     "nvcc": _nvcc,
     "netns": _netns,
+    "node": _node,
     "images": _images,
 }
 

@@ -11,7 +11,20 @@ from flask_openapi3.openapi import OpenAPI
 
 from grader import limits
 from grader.schemas.submission import ErrorEnvelope
-from grader.web import api, assets, errors, forms, headers, pages, probes, proxies, throttle, trace
+from grader.web import (
+    api,
+    appearance,
+    assets,
+    errors,
+    forms,
+    headers,
+    navigation,
+    pages,
+    probes,
+    proxies,
+    throttle,
+    trace,
+)
 from grader.web.answers import conditional
 from grader.web.auth import csrf, identity, sessions
 
@@ -73,6 +86,8 @@ def create_app(platform: Platform) -> OpenAPI:
     throttle.limiter.init_app(app)
     identity.init_app(app)
     csrf.init_app(app)
+    appearance.init_app(app)
+    navigation.init_app(app)
     api.register(app)
     pages.register(app)
     app.register_blueprint(probes.probes)

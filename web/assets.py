@@ -21,6 +21,12 @@ def _stamp(endpoint: str, values: dict[str, Any]) -> None:
         values.setdefault("v", _digest(values["filename"]))
 
 
+def built(filename: str) -> str | None:
+    """The address, below static, of what scripts/build_client makes; None where it was not made: pages do without."""
+    path = f"built/{filename}"
+    return path if _digest(path) else None
+
+
 @cache
 def _digest(filename: str) -> str:
     path = _STATIC / filename

@@ -16,6 +16,7 @@ from grader.service import first_admin
 from grader.service.exposure import check_exposure
 from grader.service.platform import open_platform
 from grader.settings import Settings
+from grader.web.worker import Worker
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -83,7 +84,7 @@ def _prepare(settings: Settings) -> Link | None:
 def _options(bind: str) -> dict[str, Any]:
     return {
         "bind": bind,
-        "worker_class": "gthread",
+        "worker_class": Worker,
         "workers": _WORKERS,
         "threads": _THREADS,
         "timeout": _TIMEOUT_SECONDS,

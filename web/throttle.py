@@ -138,6 +138,14 @@ def password_limits(view: View) -> View:
 
 
 submit_limit = limiter.shared_limit(f"{limits.SUBMIT_PER_MINUTE} per minute", scope="submit", key_func=_who)
+run_limit = limiter.shared_limit(f"{limits.RUN_PER_MINUTE} per minute", scope="run", key_func=_who)
+# Of the editor's form, whose buttons do one or the other.
+editor_limit = limiter.shared_limit(
+    f"{limits.SUBMIT_PER_MINUTE} per minute",
+    scope=lambda _: "run" if request.form.get("action") == "run" else "submit",
+    key_func=_who,
+)
+draft_limit = limiter.shared_limit(f"{limits.DRAFTS_PER_MINUTE} per minute", scope="draft", key_func=_who)
 # Codes that a command line shows: how often one may try one, and how many may be asked for.
 code_limit = limiter.shared_limit(
     f"{limits.DEVICE_GUESSES_PER_MINUTE} per minute",

@@ -139,11 +139,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=180.0, help="start nothing more after this")
     parser.add_argument("--box", default="auto")
     parser.add_argument("--device", default="h200")
+    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     parser.add_argument("--only", default="", help="subjects whose names contain this")
     options = parser.parse_args()
     count, processes = (3, 2) if options.quick else (options.count, options.processes)
     steps, times = Steps(), defaultdict[tuple[str, str], dict[str, list[float]]](lambda: defaultdict(list))
-    device, maker = make_device(options.device), make_boxes(options.box)
+    device, maker = make_device(options.device, options.gpu), make_boxes(options.box)
     device.use_ceilings(dict(device.ceilings()))
     chosen = {
         it: workloads(it.challenge, device, ranked_only=True)

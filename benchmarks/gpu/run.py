@@ -1,10 +1,12 @@
 """Runs the GPU's tests and figures one after the other, from the bundle if there is one (`make bench-gpu`).
 
-Usage: python3 benchmarks/gpu/run.py [STEP ...] [--budget SECONDS] [--out FOLDER] [-- options that each step takes]
+Usage: python3 benchmarks/gpu/run.py [STEP[=OPTIONS] ...] [--gpus N] [--budget SECONDS] [--out FOLDER]
 
 Steps: tests proofs solutions repeatability band trueness turnaround throughput hostile; all of them in this order
-where none is named. A step that outlasts its time is ended and the next one begins; none begins when the budget is
-spent. With --out a tar file with the results and each step's whole output lies in that folder after every step.
+where none is named. ``"solutions=relu saxpy"`` hands a step's script more words, and ``tests=PATHS`` others than all.
+A step that outlasts its time is ended and the next one begins; none begins when the budget is spent. With --gpus 2
+each of two GPUs takes the next step when it is free. With --out a tar file with the results and each step's whole
+output lies in that folder after every step.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,21 +40,27 @@ class Step:
 
     command: str
     seconds: float
+    # Follow the command where the caller names no others.
+    words: str = ""
+    # Whether its script takes --gpu; one that does not uses the first.
+    any_gpu: bool = True
 
 
-_TESTS = "-m pytest -p pytest_timeout -p no:cacheprovider -q"
+_TESTS = "-m pytest -p pytest_timeout -p no:cacheprovider -v"
 STEPS = {
-    "tests": Step(f"{_TESTS} tests/gpu", 900),
-    "proofs": Step("benchmarks/proofs.py --device h200 --jobs 16 --json --seconds 400", 540),
+    "tests": Step(_TESTS, 900, "tests/gpu", any_gpu=False),
+    "proofs": Step("benchmarks/proofs.py --device h200 --jobs 16 --json --seconds 400", 540, any_gpu=False),
     "solutions": Step("benchmarks/gpu/solutions.py --json --seconds 300", 360),
     "repeatability": Step("benchmarks/gpu/repeatability.py --json --box docker --seconds 400", 460),
-    "band": Step("benchmarks/gpu/band.py --json --seconds 300", 360),
+    "band": Step("benchmarks/gpu/band.py --json --seconds 300", 360, any_gpu=False),
     "trueness": Step("benchmarks/gpu/trueness.py --json --box docker", 240),
-    "turnaround": Step("benchmarks/gpu/turnaround.py --json --box docker", 180),
+    "turnaround": Step("benchmarks/gpu/turnaround.py --json --box docker", 180, any_gpu=False),
     "throughput": Step(
-        "benchmarks/throughput.py --json --submissions 40 --compilers 2 --device h200 --box docker", 240
+        "benchmarks/throughput.py --json --submissions 40 --compilers 2 --device h200 --box docker",
+        240,
+        any_gpu=False,
     ),
-    "hostile": Step("scripts/hostile.py --on gpu --json", 540),
+    "hostile": Step("scripts/hostile.py --on gpu --json --seconds 480", 560),
 }
 
 
@@ -60,8 +69,6 @@ def main() -> int:
     LOGS.mkdir(parents=True, exist_ok=True)
     site = install_wheels()
     paths = [str(ROOT), *([str(site)] if site else []), *filter(None, [os.environ.get("PYTHONPATH")])]
-    codes: dict[str, int] = {}
-    end = time.monotonic() + options.budget
     with engine() as found:
         environment = {
             "GRADER_REQUIRE": "docker,gpu",
@@ -71,22 +78,59 @@ def main() -> int:
             "PYTHONPATH": ":".join(paths),
             "PYTHONUNBUFFERED": "1",
         }
-        for name in options.steps or STEPS:
-            left = end - time.monotonic()
-            if left <= GRACE_SECONDS:
-                print(f"== {name}: no time left", flush=True)
-                codes[name] = 1
-                continue
-            codes[name] = run(name, options.more, environment, min(left, STEPS[name].seconds))
-            if options.out:
-                pack(options.out)
+        codes = Lanes(options, environment).run()
     print("== " + ", ".join(f"{name}: {code}" for name, code in codes.items()))
     return max(codes.values())
 
 
-def run(name: str, more: list[str], environment: dict[str, str], seconds: float) -> int:
+class Lanes:
+    """One thread a GPU; each takes the next step that its GPU can run."""
+
+    def __init__(self, options: argparse.Namespace, environment: dict[str, str]) -> None:
+        self.options = options
+        self.environment = environment
+        self.end = time.monotonic() + options.budget
+        self.left = [step.partition("=") for step in options.steps or STEPS]
+        self.codes: dict[str, int] = {}
+        self.lock = threading.Lock()
+
+    def run(self) -> dict[str, int]:
+        """The exit code of each step, by name; 1 where no time was left for it."""
+        lanes = [threading.Thread(target=self._lane, args=(gpu,)) for gpu in range(self.options.gpus)]
+        for lane in lanes:
+            lane.start()
+        for lane in lanes:
+            lane.join()
+        return self.codes
+
+    def _lane(self, gpu: int) -> None:
+        while step := self._next(gpu):
+            name, words = step
+            left = self.end - time.monotonic()
+            if left <= GRACE_SECONDS:
+                print(f"== {name}: no time left", flush=True)
+                code = 1
+            else:
+                code = run(name, words, gpu, self.environment, min(left, STEPS[name].seconds))
+            with self.lock:
+                self.codes[name] = code
+                if self.options.out:
+                    pack(self.options.out)
+
+    def _next(self, gpu: int) -> tuple[str, str] | None:
+        with self.lock:
+            for step in self.left:
+                if gpu == 0 or STEPS[step[0]].any_gpu:
+                    self.left.remove(step)
+                    return step[0], step[2]
+        return None
+
+
+def run(name: str, words: str, gpu: int, environment: dict[str, str], seconds: float) -> int:
     """The step's exit code; 124 where it had to be ended. Its output goes to its log, the last of it is shown too."""
-    command = [sys.executable, *STEPS[name].command.split(), *more]
+    step = STEPS[name]
+    where = ["--gpu", str(gpu)] if step.any_gpu else []
+    command = [sys.executable, *step.command.split(), *(words or step.words).split(), *where]
     print(f"== {name} (at most {seconds:.0f} s): {' '.join(command[1:])}", flush=True)
     log, began = LOGS / f"{name}.log", time.monotonic()
     with log.open("wb") as output:
@@ -110,7 +154,7 @@ def run(name: str, more: list[str], environment: dict[str, str], seconds: float)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> int:
-    process.terminate()
+    process.send_signal(signal.SIGINT)  # pytest then tells its failures
     try:
         process.wait(GRACE_SECONDS)
     except subprocess.TimeoutExpired:
@@ -134,13 +178,14 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("steps", nargs="*", metavar="STEP", choices=[*STEPS, []])
+    parser.add_argument("steps", nargs="*", metavar="STEP")
+    parser.add_argument("--gpus", type=int, default=1, help="of this machine, that work side by side")
     parser.add_argument("--budget", type=float, default=3600.0, help="seconds for all steps together")
     parser.add_argument("--out", type=Path, help="folder for the tar file")
-    words = sys.argv[1:]
-    place = words.index("--") if "--" in words else len(words)
-    options = parser.parse_args(words[:place])
-    options.more = words[place + 1 :]
+    options = parser.parse_args()
+    unknown = [step for step in options.steps if step.partition("=")[0] not in STEPS]
+    if unknown:
+        parser.error(f"no such step: {', '.join(unknown)}; there are {', '.join(STEPS)}")
     return options
 
 

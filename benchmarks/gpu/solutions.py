@@ -207,12 +207,13 @@ def main() -> int:
     parser.add_argument("slugs", nargs="*")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--device", default="h200")
+    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     parser.add_argument("--box", default="local")
     parser.add_argument("--seconds", type=float, default=300.0, help="begin no challenge after this")
     options = parser.parse_args()
     tune()
     device, boxes, course, steps = (
-        make_device(options.device),
+        make_device(options.device, options.gpu),
         make_boxes(options.box),
         find_course(),
         Steps(),

@@ -166,9 +166,10 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="ranked workloads only, without ncu")
     parser.add_argument("--box", default="auto")
     parser.add_argument("--device", default="h200")
+    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     options = parser.parse_args()
     steps, times = Steps(), defaultdict[tuple[str, str], dict[str, float]](dict)
-    device, maker = make_device(options.device), make_boxes(options.box)
+    device, maker = make_device(options.device, options.gpu), make_boxes(options.box)
     device.use_ceilings(dict(device.ceilings()))
     chosen = {it: workloads(it.challenge, device, ranked_only=options.quick) for it in subjects(device)}
     # Only a plain process can leave its times where we find them.

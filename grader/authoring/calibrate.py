@@ -6,7 +6,7 @@ Native: the reference on the inputs as they are. Exact: the reference on float64
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -74,21 +74,35 @@ def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on:
     disagreements: list[str] = []
     for case in cases:
         question = ask(challenge, case, _SEED, device, draw_on)
-        native = native_results(challenge, case, question)
-        for arg in challenge.manifest.results:
-            found, problem = _measure(challenge, case, arg, question, native[arg.name])
-            measured += found
-            disagreements += problem
+        found, problems = compare(challenge, case, question, challenge.reference.compute)
+        measured += found
+        disagreements += problems
     return Calibration(measured, disagreements)
 
 
-def native_results(challenge: Challenge, case: Case, question: Question) -> dict[str, torch.Tensor]:
-    """The reference on the inputs as they are, each result flat and in its own dtype."""
+def compare(
+    challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
+) -> tuple[list[Measured], list[str]]:
+    """What ``compute`` makes of the inputs as they are, held against the right answer, each result by itself."""
+    native = native_results(challenge, case, question, compute)
+    measured: list[Measured] = []
+    disagreements: list[str] = []
+    for arg in challenge.manifest.results:
+        found, problems = _measure(challenge, case, arg, question, native[arg.name])
+        measured += found
+        disagreements += problems
+    return measured, disagreements
+
+
+def native_results(
+    challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
+) -> dict[str, torch.Tensor]:
+    """``compute`` on the inputs as they are, each result flat and in its own dtype."""
     import torch
 
     given: dict[str, Any] = {name: values.clone() for name, values in question.inputs.items()}
     given |= {**scalar_values(challenge.manifest, case), **case.sizes}
-    answer = challenge.reference.compute(**given)
+    answer = compute(**given)
     answers = answer if isinstance(answer, tuple) else (answer,)
     return {
         arg.name: it.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from grader.authoring.baseline import baseline_checks
 from grader.authoring.calibrate import calibrate, calibration_checks
 from grader.authoring.categories import category_checks
 from grader.authoring.costs import cost_checks
@@ -121,6 +122,7 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
         ("examples", lambda: [example_check(challenge)]),
         ("categories", lambda: category_checks(challenge)),
         ("reference", lambda: _calibrated(challenge, device)),
+        ("baseline", lambda: baseline_checks(challenge, all_cases(challenge), device.torch_device)),
         ("cost_bytes", lambda: cost_checks(challenge)),
     ]
     checks: list[Check] = []
@@ -137,9 +139,13 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
     return checks
 
 
+def all_cases(challenge: Challenge) -> list[Case]:
+    return [*challenge.cases, *challenge.hidden_cases]
+
+
 def _calibrated(challenge: Challenge, device: Device) -> list[Check]:
     """A GPU's workloads are left to the timed runs: side by side they would not fit its memory."""
-    cases: list[Case] = [*challenge.cases, *challenge.hidden_cases]
+    cases = all_cases(challenge)
     if device.name == CPU:
         cases += [workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == "cpu"]
     found = calibrate(challenge, cases, device.torch_device)

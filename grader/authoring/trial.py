@@ -26,6 +26,8 @@ from grader.schemas.report import CaseReport, CaseVerdict, Language
 
 # How a report begins where Python code raised: a crash, a fault of the GPU and a wrong answer are told otherwise.
 _RAISED = re.compile(r"\w+ while solve ran")
+# The driver's errors and those of the CUDA runtime, by name; torch and Triton quote them.
+_OF_THE_GPU = ("CUDA", "cudaError")
 # What is kept of a compiler's words or of a mismatch: enough to see what went wrong.
 _DETAIL_CHARS = 400
 
@@ -147,4 +149,4 @@ def _told(report: CaseReport) -> str:
 
 def _raised(report: CaseReport) -> bool:
     """Whether Python code raised for a reason of its own. torch and Triton tell a GPU's fault by an exception, too."""
-    return _RAISED.match(report.detail) is not None and "CUDA" not in report.detail
+    return _RAISED.match(report.detail) is not None and not any(it in report.detail for it in _OF_THE_GPU)

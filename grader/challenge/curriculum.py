@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -62,10 +63,20 @@ class Curriculum:
 def read_curriculum(path: Path) -> Curriculum:
     """Parse ``tracks.toml``; an empty curriculum where there is no such file. Raises ChallengeInvalid."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return Curriculum(path)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise ChallengeInvalid(f"{path}: not TOML: {error}", _HINT) from error
+    return _parse(path, text)
+
+
+# Each challenge that is loaded is checked against it. By the text itself, as manifests are.
+@functools.lru_cache(maxsize=8)
+def _parse(path: Path, text: str) -> Curriculum:
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise ChallengeInvalid(f"{path}: not TOML: {error}", _HINT) from error
     try:
         tracks = _File.model_validate(data).tracks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import runpy
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,14 +28,16 @@ _STARTERS = {Language.CUDA: "starter.cu", Language.TRITON: "starter.py"}
 
 @dataclass(frozen=True)
 class Reference:
-    """The functions of ``reference.py``. Both take the arguments that are not outputs, by name.
+    """The functions of ``reference.py``. All take the arguments that are not outputs, by name.
 
     ``compute`` returns one tensor, or a tuple in the order of in-outs and outputs. ``magnitude``, where it is
-    defined, returns the scale that errors are measured against, in the same form.
+    defined, returns the scale that errors are measured against, in the same form. ``baseline``, where it is defined,
+    is timed in place of ``compute``: the fastest that PyTorch has, which need not follow the contract's every edge.
     """
 
     compute: Callable[..., Any]
     magnitude: Callable[..., Any] | None
+    baseline: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,10 @@ class Challenge:
         names = _run(path)
         if "reference" not in names:
             raise ChallengeInvalid(f"{path}: it defines no function 'reference'")
-        for name in ("reference", "magnitude"):
+        for name in ("reference", "magnitude", "baseline"):
             if name in names:
                 self._check_parameters(path, name, names[name])
-        return Reference(names["reference"], names.get("magnitude"))
+        return Reference(names["reference"], names.get("magnitude"), names.get("baseline"))
 
     def _check_parameters(self, path: Path, name: str, function: object) -> None:
         if not callable(function):
@@ -199,13 +202,38 @@ class Course:
 
     def load(self, slug: str) -> Challenge:
         """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid naming file and key."""
-        if slug not in self.slugs():
+        if not self._has(slug):
             known = ", ".join(self.slugs()) or "none"
             raise UnknownChallenge(f"There is no challenge '{slug}'.", f"There are: {known}.")
+        return self._load(slug, self.curriculum)
+
+    def _load(self, slug: str, curriculum: Curriculum) -> Challenge:
         folder = self.root / "challenges" / slug
         manifest = read_manifest(folder / "challenge.toml")
-        self.curriculum.check_track(folder / "challenge.toml", manifest.track)
+        curriculum.check_track(folder / "challenge.toml", manifest.track)
         return Challenge(slug, manifest, folder, self.root / "reference" / slug)
+
+    def valid(self) -> tuple[list[Challenge], list[ChallengeInvalid]]:
+        """Every challenge that loads, in the order of ``in_order``, and what is wrong with the others; none loads where
+        tracks.toml is broken."""
+        try:
+            curriculum = self.curriculum
+        except ChallengeInvalid as error:
+            return [], [error]
+        found, wrong = [], []
+        for slug in self.slugs():
+            try:
+                found.append(self._load(slug, curriculum))
+            except ChallengeInvalid as error:
+                wrong.append(error)
+        return self.in_order(found), wrong
+
+    def _has(self, slug: str) -> bool:
+        """Without listing the folder: a page of a course of hundreds loads each of them."""
+        if slug in ("", "..") or Path(slug).name != slug:
+            return False
+        # Whatever was typed: os.path takes what no file can be called for a file that is not there.
+        return os.path.isfile(self.root / "challenges" / slug / "challenge.toml")  # noqa: PTH113
 
     @property
     def curriculum(self) -> Curriculum:

@@ -9,15 +9,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli import login
+from grader.cli import login, names
 from grader.cli.answers import understood
-from grader.cli.client import connect, segment
+from grader.cli.client import Client, connect, segment
 from grader.cli.terminal import say
 from grader.errors import Unreachable
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 
 if TYPE_CHECKING:
     from grader.challenge.loader import Challenge, Course
+
+# Completion does without sooner than a shell waits for it to start.
+_AT_ONCE_SECONDS = 2.0
 
 
 def course() -> Course:
@@ -34,7 +37,7 @@ def all_challenges(local: bool) -> ChallengeList:
     """Every challenge. Raises Unreachable when the server that the person chose does not answer."""
     if not local:
         try:
-            return understood(ChallengeList, connect().get("/challenges"))
+            return _keep_names(understood(ChallengeList, connect().get("/challenges")))
         except Unreachable as error:
             _fall_back(error)
     from grader.challenge import views
@@ -54,6 +57,17 @@ def one(slug: str, local: bool) -> ChallengeDetail:
 
     challenge: Challenge = course().load(slug)
     return views.detail(challenge)
+
+
+def refresh_names() -> None:
+    """Have the challenges' names for completion. Raises GraderError where the server does not tell them at once."""
+    client = Client(login.server(), login.token(), seconds=_AT_ONCE_SECONDS)
+    _keep_names(understood(ChallengeList, client.get("/challenges")))
+
+
+def _keep_names(found: ChallengeList) -> ChallengeList:
+    names.keep(names.CHALLENGES, [it.slug for it in found.challenges])
+    return found
 
 
 def _fall_back(error: Unreachable) -> None:

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import http.client
 import json
-import socket
+import os
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 from grader import errors
 from grader.cli import login
+from grader.cli.proxy import Proxy, proxy_for
+from grader.cli.reasons import unreachable
 
 PREFIX = "/api/v1"
 # Far above what any answer of the API takes; a server that needs longer is in trouble.
 SECONDS = 30.0
+# A wait that is told in seconds, too; a longer one by the clock alone.
+_SHORT_SECONDS = 600
 
 
 class Client:
@@ -48,25 +53,31 @@ class Client:
         if body is not None:
             headers["Content-Type"] = "application/json"
             data = json.dumps(body).encode()
-        connection = self._connection()
+        proxy = proxy_for(self._at)
+        target = f"{self._at.path.rstrip('/')}{PREFIX}{path}"
+        if proxy is not None and self._at.scheme == "http":
+            target = f"http://{self._at.netloc}{target}"
+            headers |= proxy.headers
+        connection = self._connection(proxy)
         try:
-            connection.request(method, f"{self._at.path.rstrip('/')}{PREFIX}{path}", data, headers)
+            connection.request(method, target, data, headers)
             answer = connection.getresponse()
             return self._read(answer.status, dict(answer.getheaders()), answer.read())
-        except TimeoutError as error:
-            raise errors.Unreachable(
-                f"{self.server} did not answer within {self._seconds:g} s.", _MEND
-            ) from error
         except (OSError, http.client.HTTPException) as error:
-            raise errors.Unreachable(f"{self.server} cannot be reached: {_why(error)}.", _MEND) from error
+            raise unreachable(self.server, error, self._seconds, proxy.name if proxy else None) from error
         finally:
             connection.close()
 
-    def _connection(self) -> http.client.HTTPConnection:
-        host = self._at.hostname or ""
-        if self._at.scheme == "https":
-            return http.client.HTTPSConnection(host, self._at.port, timeout=self._seconds)
-        return http.client.HTTPConnection(host, self._at.port, timeout=self._seconds)
+    def _connection(self, proxy: Proxy | None) -> http.client.HTTPConnection:
+        host, port = self._at.hostname or "", self._at.port
+        secure = self._at.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        if proxy is None:
+            return kind(host, port, timeout=self._seconds)
+        connection = kind(proxy.host, proxy.port, timeout=self._seconds)
+        if secure:
+            connection.set_tunnel(host, port, proxy.headers)
+        return connection
 
     def _read(self, status: int, headers: dict[str, str], raw: bytes) -> Any:
         if status == 204:
@@ -81,7 +92,7 @@ class Client:
         told = answer.get("error") if isinstance(answer, dict) else None
         if not isinstance(told, dict):
             raise self._stranger(status, headers)
-        raise _as_error(status, told)
+        raise self._as_error(status, told, headers)
 
     def _stranger(self, status: int, headers: dict[str, str]) -> errors.Unreachable:
         if 300 <= status < 400:
@@ -89,13 +100,34 @@ class Client:
             return errors.Unreachable(
                 f"{self.server} sends us to {to}.", "Name that address: grader login --server ..."
             )
+        wants_tls = status == 400 and self._at.scheme == "http"
         return errors.Unreachable(
             f"{self.server} answered (status {status}), but not as a grader server does.",
-            "Check the address: grader doctor",
+            "Does it want https://?" if wants_tls else "Check the address: grader doctor",
         )
 
+    def _as_error(self, status: int, told: dict[str, object], headers: dict[str, str]) -> errors.GraderError:
+        """The error class with the answered code; for a code we do not know, one that fits the status."""
+        known = _kinds(errors.GraderError)
+        by_status = {
+            401: errors.NotSignedIn,
+            403: errors.NotAllowed,
+            404: errors.NotFound,
+            429: errors.TooMany,
+        }
+        fallback = by_status.get(status, errors.BadRequest if status < 500 else errors.Unreachable)
+        kind = known.get(str(told.get("code")), fallback)
+        hint = str(told.get("hint") or "")
+        if status == 401 and self._token:
+            hint = self._how_to_sign_in_again()
+        elif status == 429 and (when := _when_again(headers.get("Retry-After", ""))):
+            hint = f"Try again {when}."
+        return kind(str(told.get("message", "The server gave no reason.")), hint)
 
-_MEND = "`grader up` starts a server here; `grader login --server URL` or GRADER_SERVER names another."
+    def _how_to_sign_in_again(self) -> str:
+        if os.environ.get("GRADER_TOKEN") == self._token:
+            return "It is that of GRADER_TOKEN. Unset it, then: grader login"
+        return f"Sign in again: grader login --server {self.server}"
 
 
 def connect() -> Client:
@@ -119,14 +151,6 @@ def _parse(server: str) -> SplitResult:
     return at
 
 
-def _why(error: Exception) -> str:
-    if isinstance(error, ConnectionRefusedError):
-        return "nothing listens there"
-    if isinstance(error, socket.gaierror):
-        return "there is no such host"
-    return str(error) or type(error).__name__
-
-
 def _kinds(base: type[errors.GraderError]) -> dict[str, type[errors.GraderError]]:
     found = {base.code: base}
     for kind in base.__subclasses__():
@@ -134,10 +158,10 @@ def _kinds(base: type[errors.GraderError]) -> dict[str, type[errors.GraderError]
     return found
 
 
-def _as_error(status: int, told: dict[str, object]) -> errors.GraderError:
-    """The error class with the answered code; for a code we do not know, one that fits the status."""
-    known = _kinds(errors.GraderError)
-    by_status = {401: errors.NotSignedIn, 403: errors.NotAllowed, 404: errors.NotFound, 429: errors.TooMany}
-    fallback = by_status.get(status, errors.BadRequest if status < 500 else errors.Unreachable)
-    kind = known.get(str(told.get("code")), fallback)
-    return kind(str(told.get("message", "The server gave no reason.")), str(told.get("hint") or ""))
+def _when_again(seconds: str) -> str:
+    """``in 34 s, at 14:03:20``; empty where the server does not say."""
+    if not seconds.isdecimal():
+        return ""
+    wait = int(seconds)
+    at = datetime.now() + timedelta(seconds=wait)
+    return f"in {wait} s, at {at:%H:%M:%S}" if wait < _SHORT_SECONDS else f"at {at:%Y-%m-%d %H:%M}"

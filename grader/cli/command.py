@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from grader.cli import failure
+from grader.cli import config, failure
 from grader.cli.registry import COMMANDS
 from grader.errors import BadRequest, GraderError
 
@@ -49,6 +49,7 @@ def load(name: str) -> typer.Typer:
 
 def run(args: list[str]) -> int:
     """Run the command line ``args`` (without the program's name); returns the exit code."""
+    config.forget_flags()
     try:
         code = load(args[0])(args=args, prog_name="grader", standalone_mode=False)
         sys.stdout.flush()

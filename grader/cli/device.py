@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
-import webbrowser
 from urllib.parse import urlsplit
 
 from grader.cli.answers import understood
+from grader.cli.browser import has_browser, open_page
 from grader.cli.client import Client
 from grader.cli.terminal import say
+from grader.cli.waiting import duration
 from grader.errors import (
     AuthorizationPending,
     ExpiredToken,
@@ -38,18 +37,10 @@ def sign_in(client: Client, body: DeviceCodeBody, browser: bool) -> TokenView:
     say(f"Open {page} and type this code in:")
     say(f"    {code.user_code}", "bold")
     say("Never type in a code that somebody else gave you.", "dim")
-    if browser and has_browser():
-        _open(_page(client, code.verification_uri_complete))
+    say(f"It is good for {duration(code.expires_in)}. Waiting until you approve it; Ctrl-C gives up.", "dim")
+    if browser and has_browser() and not open_page(_page(client, code.verification_uri_complete)):
+        say("No browser could be opened; the address above works in any.", "dim")
     return _wait(client, code)
-
-
-def has_browser() -> bool:
-    """Whether a page that is opened here is seen by who sits here."""
-    if not sys.stderr.isatty() or os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"):
-        return False
-    if sys.platform in ("win32", "darwin"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _wait(client: Client, code: DeviceCode) -> TokenView:
@@ -76,10 +67,3 @@ def _page(client: Client, told: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Unreachable(f"{client.server} names no page to open.", "Sign in with --password.")
     return told
-
-
-def _open(page: str) -> None:
-    try:
-        webbrowser.open(page)
-    except (OSError, webbrowser.Error):
-        say("No browser could be opened; the address above works in any.", "dim")

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from grader import errors
 from grader.cli.answers import understood
 from grader.cli.client import Client, segment
-from grader.cli.progress import Display
-from grader.schemas.pace import QUICKEST_S, pace_s
+from grader.cli.command import EXIT_INTERRUPTED
+from grader.cli.report import put_report
+from grader.cli.terminal import put_json, put_json_line, say
+from grader.cli.watching import Watch, watch_for
+from grader.schemas.pace import QUICKEST_S, SLOWEST_S, pace_s, spread
 from grader.schemas.report import Report, Verdict
-from grader.schemas.submission import State, SubmissionView, WaitReason
+from grader.schemas.submission import State, SubmissionList, SubmissionView
 
 # Quick while it is judged and just after, when small kernels end; in the queue as seldom as its length allows.
 POLL_SECONDS = 0.25
@@ -30,25 +33,64 @@ def fetch_report(client: Client, submission: str) -> Report:
     return understood(Report, client.get(f"/submissions/{segment(submission)}/report"))
 
 
+def fetch_last(client: Client, challenge: str | None = None) -> SubmissionView:
+    """One's latest submission. Raises NotFound where there is none."""
+    found = understood(SubmissionList, client.get("/submissions", challenge=challenge, limit=1))
+    if not found.submissions:
+        what = f" for {challenge}" if challenge else ""
+        raise errors.NotFound(f"You have no submission{what} yet.", "`grader submit FILE -c SLUG` makes one.")
+    return found.submissions[0]
+
+
+def to_the_end(
+    client: Client, submission: str, timeout: float, *, json: str = "", filename: str | None = None
+) -> int:
+    """Show a submission until it ends, then its report; returns the exit code. ``json``: ``lines`` for one line a
+    change and the report as the last, ``report`` for the report alone. Raises what ``follow`` raises, Conflict for
+    one that was cancelled, JudgeFailure for one that we failed to judge.
+    """
+    try:
+        view = follow(client, submission, timeout, watch_for(json == "lines"))
+    except KeyboardInterrupt:
+        say(f"It goes on. Come back to it with: grader watch {submission}", "bold")
+        return EXIT_INTERRUPTED
+    refuse_unjudged(view)
+    report = fetch_report(client, view.id)
+    if json == "lines":
+        put_json_line({"report": report})
+    elif json:
+        put_json(report)
+    else:
+        put_report(report, filename or view.filename)
+    return exit_code(report.verdict)
+
+
 def follow(
-    client: Client, submission: str, timeout: float, clock: Callable[[], float] = time.monotonic
+    client: Client,
+    submission: str,
+    timeout: float,
+    watch: Watch | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> SubmissionView:
     """Show progress until the submission ends. ``timeout`` in seconds, 0 = no limit. Raises TimedOut, Unreachable."""
     began = last_seen = clock()
     pause = QUICKEST_S
-    with Display() as display:
+    with watch or watch_for(json=False) as shown:
         while True:
             try:
                 view = fetch(client, submission)
             except errors.Unreachable:
                 if clock() - last_seen > AWAY_SECONDS:
                     raise
+                shown.away(clock() - last_seen)
+            except errors.TooMany:  # of our own asking: the submission is none the worse for it
+                last_seen, pause = clock(), SLOWEST_S
             else:
                 last_seen = clock()
-                pause = pace_s(view)
+                pause = spread(pace_s(view))
                 if pause <= QUICKEST_S and last_seen - began < QUICK_FOR_SECONDS:
                     pause = POLL_SECONDS
-                display.show(view.state, view.progress, waiting_words(view), obstacle(view))
+                shown.show(view)
                 if view.state.final:
                     return view
             waited = clock() - began
@@ -58,24 +100,6 @@ def follow(
                     f"It goes on: grader watch {submission}",
                 )
             time.sleep(min(pause, timeout - waited) if timeout else pause)
-
-
-def waiting_words(view: SubmissionView) -> str:
-    """``place 3, about 20 s`` while it waits, and why nothing moves, where nothing does; empty otherwise."""
-    if view.position is None:
-        return ""
-    wait = "" if view.expected_wait_s is None else f", about {view.expected_wait_s:.0f} s"
-    why = obstacle(view)
-    return f"place {view.position}{wait}" + (f". {why}" if why else "")
-
-
-def obstacle(view: SubmissionView) -> str:
-    """What must change before it moves at all, which the place alone does not tell; empty where it moves."""
-    waits_for = view.waits_for
-    if waits_for is None or waits_for.reason in (WaitReason.AHEAD, WaitReason.NEXT):
-        return ""
-    since = f" (since {waits_for.since.astimezone():%Y-%m-%d %H:%M})" if waits_for.since else ""
-    return f"{waits_for.text}{since}"
 
 
 def exit_code(verdict: Verdict | None) -> int:

@@ -1,4 +1,4 @@
-"""Which server to talk to, and with which token: from the environment, else from the file that `grader login` wrote.
+"""Which server to talk to, and with which token: what flags, environment or settings say, else what login kept.
 
 No pathlib and no pydantic here: the quick way of `grader challenges --json` reads this too.
 """
@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 
+from grader.cli import config
 from grader.errors import BadRequest
 
 DEFAULT_SERVER = "http://127.0.0.1:8000"
@@ -16,13 +17,12 @@ DEFAULT_SERVER = "http://127.0.0.1:8000"
 
 def path() -> str:
     """The file that keeps server, name and token; readable by its owner only."""
-    base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")  # noqa: PTH111, PTH118
-    return os.path.join(base, "grader", "client.json")  # noqa: PTH118
+    return os.path.join(config.folder(), "client.json")  # noqa: PTH118
 
 
 def chosen_server() -> str | None:
     """The server that the person chose; None where they never did."""
-    return os.environ.get("GRADER_SERVER") or _kept().get("server") or None
+    return config.text("server") or _kept().get("server") or None
 
 
 def server() -> str:
@@ -36,6 +36,12 @@ def token() -> str | None:
         return from_environment
     kept = _kept()
     return kept.get("token") if kept.get("server", "").rstrip("/") == server() else None
+
+
+def name() -> str | None:
+    """Who signed in to the server that is talked to; None for nobody, and for a token of the environment."""
+    kept = _kept()
+    return kept.get("name") if kept.get("server", "").rstrip("/") == server() else None
 
 
 def keep(server: str, name: str, token: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 
+from grader.cli import encoding
 from grader.cli.registry import COMMANDS, GROUPS
 
 TYPE_CHECKING = False
@@ -23,11 +24,12 @@ Write GPU kernels in CUDA C++ or Triton; have them judged, timed and ranked.
 CLOSING = """\
 grader COMMAND --help says more about a command; grader --version prints the version.
 Exit codes: 0 accepted or done, 1 judged and not accepted, 2 usage, 3 not allowed,
-            4 our failure or unreachable, 5 timed out waiting."""
+            4 our failure or unreachable, 5 timed out waiting; 130 left by Ctrl-C."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; returns the exit code."""
+    encoding.degrade_output()
     args = list(sys.argv[1:] if argv is None else argv)
     if not args or args[0] in ("--help", "-h", "help"):
         print(listing())

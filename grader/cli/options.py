@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from grader import limits
+from grader.cli import config
 from grader.errors import BadRequest
 from grader.schemas.report import Language
 
@@ -21,7 +22,9 @@ Submission = Annotated[
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="The source file: .cu is CUDA C++, .py is Triton.")
 ]
-LanguageOption = Annotated[str | None, typer.Option("--language", "-l", metavar="cuda|triton")]
+LanguageOption = Annotated[
+    str | None, typer.Option("--language", "-l", metavar="cuda|triton", help="CUDA C++ or Triton.")
+]
 Device = Annotated[
     str | None, typer.Option("--device", "-d", metavar="NAME", help="The device whose board to use.")
 ]
@@ -32,6 +35,21 @@ Timeout = Annotated[
 ]
 PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from stdin's first line.")
+]
+
+
+def _choose_server(value: str | None) -> str | None:
+    if value:
+        config.choose("server", value)
+    return value
+
+
+# Commands take it and need not pass it on: ``login.server`` hears of it.
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server", metavar="URL", callback=_choose_server, help="The server to talk to, this once."
+    ),
 ]
 
 

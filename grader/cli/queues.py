@@ -114,7 +114,7 @@ def resume_worker(name: Worker, json: options.Json = False) -> int:
 
 
 def _kind(name: str) -> Kind:
-    chosen = [kind.value for kind in Kind if kind is not Kind.REJUDGE]
+    chosen = [kind.value for kind in Kind if kind not in (Kind.REJUDGE, Kind.RUN)]
     if name not in chosen:
         raise BadRequest(f"There is no kind '{name}'.", f"There are: {', '.join([*chosen, _TRACK])}.")
     return Kind(name)

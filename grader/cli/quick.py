@@ -8,6 +8,7 @@ unreadable login file) answers None, and the caller goes the usual way, which ha
 
 from __future__ import annotations
 
+import os
 import socket
 
 from grader.cli import login
@@ -21,6 +22,8 @@ MAX_BYTES = 8 * 1024 * 1024
 def get(path: str) -> str | None:
     """The JSON text at ``path`` of the server, or None when it takes more than the plain case."""
     try:
+        if any(name.lower().endswith("_proxy") for name in os.environ):
+            return None
         scheme, _, place = login.server().partition("://")
         host, _, port = place.partition(":")
         if scheme != "http" or not host or "/" in place or "[" in host:

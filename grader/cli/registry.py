@@ -10,19 +10,27 @@ GROUPS = {
         "show": ("challenges", "Show a challenge: spec, signature, cases, workloads"),
         "init": ("challenges", "Write a challenge's starter file to begin from"),
         "test": ("judging", "Judge a file on this machine, without a server"),
+        "run": ("runs", "Run a file on the server by the public cases alone"),
         "submit": ("submissions", "Submit a file to the server"),
     },
     "Follow": {
         "status": ("submissions", "Show where a submission is"),
-        "watch": ("submissions", "Follow a submission to its end and print its report"),
+        "watch": ("watch", "Follow a submission to its end and print its report"),
         "cancel": ("submissions", "Cancel a submission that is not done"),
         "history": ("submissions", "List your submissions"),
+        "diff": ("diff", "Show what differs between two submissions, or a file and one"),
+        "open": ("pages", "Open a page of the server in the browser"),
         "leaderboard": ("boards", "Show the leaderboard of a challenge"),
         "progress": ("progress", "Show what you have solved, track by track"),
     },
     "Account and machine": {
         "login": ("account", "Sign in to a server and keep a token for it"),
         "logout": ("account", "Revoke the kept token and forget it"),
+        "config": ("config", "Show the client's settings and where each comes from"),
+        "completion": (
+            "completion",
+            "Print what makes a shell complete commands, challenges and submissions",
+        ),
         "doctor": ("machine", "Say what this machine can and cannot do, and the mend"),
     },
     "Teach": {

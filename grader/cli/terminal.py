@@ -43,8 +43,18 @@ def safe(text: object, style: str = "") -> Text:
 
 def put_json(value: BaseModel | Any) -> None:
     """The answer alone on stdout, for programs."""
-    sys.stdout.write(
-        value.model_dump_json(indent=2) if isinstance(value, BaseModel) else json.dumps(value, indent=2)
-    )
-    sys.stdout.write("\n")
+    _put(value.model_dump_json(indent=2) if isinstance(value, BaseModel) else json.dumps(value, indent=2))
+
+
+def put_json_line(value: dict[str, BaseModel]) -> None:
+    """One object in one line, at once: a program follows what happens."""
+    _put(json.dumps({name: each.model_dump(mode="json") for name, each in value.items()}))
+
+
+def _put(text: str) -> None:
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(json.loads(text), indent=2)  # escapes what the stream cannot hold
+    sys.stdout.write(f"{text}\n")
     sys.stdout.flush()

@@ -11,7 +11,7 @@ from grader.challenge.model import DType, Manifest, Workload
 from grader.judge.device import Device
 from grader.judge.request import CPU
 from grader.judge.timing import Measured
-from grader.schemas.report import CaseReport, CaseVerdict, Flag, Score, Verdict, WorkloadReport
+from grader.schemas.report import CaseReport, CaseVerdict, Flag, Score, Verdict, WorkloadCost, WorkloadReport
 from grader.scoring import Estimate
 
 # Measured ceilings are good to a few percent; beyond this somebody should look.
@@ -37,12 +37,20 @@ def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
 
 def roofline_seconds(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> float | None:
     """The least time that memory and arithmetic allow at measured ceilings; None where none are known."""
-    if not ceilings:
+    cost = cost_of(manifest, workload, ceilings)
+    if cost.bandwidth is None or cost.rate is None:
         return None
+    return max(cost.bytes / cost.bandwidth, cost.flops / cost.rate)
+
+
+def cost_of(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> WorkloadCost:
+    """The two sides of the roofline at this workload, and the measured ceilings that bound them, if any."""
+    moved, done = (parse(text)(workload.sizes) for text in (manifest.cost.bytes, manifest.cost.flops))
+    if not ceilings:
+        return WorkloadCost(bytes=moved, flops=done)
     dtype = manifest.results[0].dtype
     rate = ceilings.get(f"rate:{dtype.value}", ceilings[f"rate:{DType.FLOAT32.value}"])
-    moved, done = (parse(text)(workload.sizes) for text in (manifest.cost.bytes, manifest.cost.flops))
-    return max(moved / ceilings["bandwidth"], done / rate)
+    return WorkloadCost(bytes=moved, flops=done, bandwidth=ceilings["bandwidth"], rate=rate)
 
 
 def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) -> WorkloadReport:
@@ -63,11 +71,13 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
         speedup=eager / time_us if eager else None,
         sol=roofline / measured.time.value if roofline is not None else None,
         roofline_us=roofline * 1e6 if roofline is not None else None,
+        cost=cost_of(manifest, workload, device.ceilings()),
         host_us=measured.host * 1e6 if measured.gated and device.name != CPU else None,
         gated=measured.gated,
         fixed_us=measured.fixed * 1e6,
         gpu=measured.gpu,
         charged_us=measured.charged * 1e6,
+        noise_us=measured.noise * 1e6,
     )
 
 
@@ -76,7 +86,8 @@ def flags_of(workloads: Sequence[WorkloadReport], library_ops: Sequence[str] = (
     found = [Flag.LIBRARY_KERNEL] if library_ops else []
     if any(it.ranked and it.sol is not None and it.sol > ABOVE_ROOFLINE for it in workloads):
         found.append(Flag.ABOVE_ROOFLINE)
-    if any(it.charged_us for it in workloads):
+    # Less than its noise is charged where E is hardly beyond it, as now and then happens to everybody.
+    if any(it.charged_us > it.noise_us for it in workloads):
         found.append(Flag.WORK_OUTSIDE_GATE)
     return found
 

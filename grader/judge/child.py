@@ -26,9 +26,11 @@ from grader.judge.job import Job, Outcome, Progress
 from grader.judge.process import Lines
 from grader.judge.request import Request
 from grader.judge.session import Session
+from grader.sandbox import share
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.pool import SpareBoxes
+from grader.sandbox.share import Share
 from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import Language
 
@@ -50,6 +52,10 @@ class Child:
         self.lines = Lines(connection)
         self.submission = ""
         self.device = make_device(device, gpu)
+        # A board on the host's own processor leaves the web and the queue theirs, as its boxes do. And nothing of a
+        # submission's time passes while its judge waits for its turn, so this process yields more than they do.
+        if self._spec(Purpose.RUN).share < Share.FULL:
+            share.take(Share.BACKGROUND)
         self.maker = maker = make_boxes(box_kind)
         maker.reap()
         # A control costs one more start per submission; keeping one ahead hides it.
@@ -133,6 +139,7 @@ class Child:
             cases=[*challenge.cases, *challenge.hidden_cases],
             baselines=job.baselines,
             artefact=job.artefact,
+            public_only=job.public_only,
         )
         boxes = WatchedBoxes(self.boxes, metrics.box_started)
         log.info("judge_began", device=job.device)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
 from grader.judge.arena import Arena, Buffer
 from grader.judge.oracle import Question
+from grader.judge.worst import Suspects, allowed_error, index_of, text_of, worst_elements
 from grader.schemas.report import Mismatch
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class _Compared:
     want: torch.Tensor
     wrong: torch.Tensor
     poisoned: torch.Tensor | None
+    magnitude: torch.Tensor | None
 
 
 def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
@@ -35,7 +37,7 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
             continue
         compared = _compare(arena, arg, snapshot, question)
         if compared.wrong.any():
-            return _explain(arena.buffers[arg.name], compared)
+            return _explain(arena.buffers[arg.name], compared, arena.manifest.tolerance)
     return None
 
 
@@ -84,7 +86,7 @@ def _compare(
     wrong = wrong_elements(got, want, manifest.tolerance, scale)
     if poisoned is not None and want.is_floating_point():
         wrong |= poisoned
-    return _Compared(got, want, wrong, poisoned)
+    return _Compared(got, want, wrong, poisoned, scale)
 
 
 def wrong_elements(
@@ -98,10 +100,8 @@ def wrong_elements(
     if not want.is_floating_point():
         return got != want
     got64, want64 = got.double(), want.double()
-    own = want64.abs()
-    scale = own if magnitude is None else torch.where(torch.isfinite(magnitude), magnitude.abs(), own)
     finite = torch.isfinite(got64) & torch.isfinite(want64)
-    near = finite & ((got64 - want64).abs() <= tolerance.atol + tolerance.rtol * scale)
+    near = finite & ((got64 - want64).abs() <= allowed_error(want64, tolerance, magnitude))
     return ~(near | (got64 == want64) | (torch.isnan(got64) & torch.isnan(want64)))
 
 
@@ -120,11 +120,12 @@ def changed_input(arena: Arena, question: Question) -> Mismatch | None:
             return Mismatch(
                 argument=buffer.argument.name,
                 kind="input_changed",
-                index=_index(first, buffer.shape),
-                expected=_text(before[first]),
-                got=_text(now[first]),
+                index=index_of(first, buffer.shape),
+                expected=text_of(before[first]),
+                got=text_of(now[first]),
                 wrong=int(differs.sum()),
                 total=buffer.count,
+                worst=worst_elements(Suspects(now, before, differs), buffer.shape),
             )
     return None
 
@@ -145,43 +146,31 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
     return min(total, int(question.outputs[rule.first].reshape(-1)[0]))
 
 
-def _explain(buffer: Buffer, compared: _Compared) -> Mismatch:
-    import torch
-
+def _explain(buffer: Buffer, compared: _Compared, tolerance: Tolerance) -> Mismatch:
     got, want, wrong, poisoned = compared.got, compared.want, compared.wrong, compared.poisoned
     first = int(wrong.nonzero()[0])
-    got64, want64 = got.double(), want.double()
-    pairs = wrong & torch.isfinite(got64) & torch.isfinite(want64)
-    if poisoned is not None:
-        pairs &= ~poisoned
-    errors = (got64 - want64).abs()[pairs]
+    suspects = Suspects(got, want, wrong, poisoned, compared.magnitude)
     unwritten = poisoned is not None and bool(poisoned[first])
     return Mismatch(
         argument=buffer.argument.name,
-        kind="unwritten" if unwritten else _kind(float(got64[first]), float(want64[first])),
-        index=_index(first, buffer.shape),
-        expected=_text(want[first]),
-        got="never written" if unwritten else _text(got[first]),
+        kind="unwritten" if unwritten else _kind(float(got[first].double()), float(want[first].double())),
+        index=index_of(first, buffer.shape),
+        expected=text_of(want[first]),
+        got="never written" if unwritten else text_of(got[first]),
         wrong=int(wrong.sum()),
         total=want.numel(),
-        max_error=float(errors.max()) if errors.numel() else None,
+        max_error=_largest(suspects),
+        worst=worst_elements(suspects, buffer.shape, tolerance),
     )
+
+
+def _largest(suspects: Suspects) -> float | None:
+    """The largest error among pairs of finite numbers."""
+    errors = suspects.errors()[suspects.comparable()]
+    return float(errors.max()) if errors.numel() else None
 
 
 def _kind(got: float, want: float) -> str:
     if got != got or want != want:
         return "nan"
     return "inf" if abs(got) == float("inf") or abs(want) == float("inf") else "value"
-
-
-def _index(flat: int, shape: tuple[int, ...]) -> list[int]:
-    index = []
-    for dimension in reversed(shape):
-        flat, place = divmod(flat, dimension)
-        index.append(place)
-    return index[::-1]
-
-
-def _text(value: torch.Tensor) -> str:
-    number = value.item()
-    return f"{number:.9g}" if isinstance(number, float) else str(number)

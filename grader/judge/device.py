@@ -17,6 +17,7 @@ from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate, Opening
 from grader.judge.oracle import Question
 from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.share import Share
 from grader.schemas.hardware import GpuState
 from grader.schemas.report import Language, Mismatch
 
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
 # The interpreter runs on the CPU; torch's own threads would fight the judge for the cores that it measures on.
 _HOST_ENV = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
 _HOST_SPECS = {
-    Purpose.RUN: BoxSpec(Purpose.RUN, env={**_HOST_ENV, "GRADER_PRELOAD": "triton"}),
-    Purpose.CONTROL: BoxSpec(Purpose.CONTROL, env={"GRADER_PRELOAD": ""}),
-    Purpose.BASELINE: BoxSpec(Purpose.BASELINE, env={**_HOST_ENV, "GRADER_PRELOAD": "torch"}),
+    Purpose.RUN: BoxSpec(Purpose.RUN, env={**_HOST_ENV, "GRADER_PRELOAD": "triton"}, share=Share.YIELDING),
+    Purpose.CONTROL: BoxSpec(Purpose.CONTROL, env={"GRADER_PRELOAD": ""}, share=Share.YIELDING),
+    Purpose.BASELINE: BoxSpec(
+        Purpose.BASELINE, env={**_HOST_ENV, "GRADER_PRELOAD": "torch"}, share=Share.YIELDING
+    ),
 }
 
 

@@ -15,7 +15,7 @@ class Job(Strict):
     ``fingerprint``: of what is to be judged by, see ``grader.challenge.fingerprint``.
     ``baselines``: workload -> baseline name -> microseconds, as far as already frozen for this challenge version.
     ``artefact``: what a CUDA source was compiled to ahead, if it was.
-    ``context``: what the judge's log lines bear.
+    ``context``: what the judge's log lines bear. ``public_only``: a run, by the public cases alone, without times.
     ``ceilings`` of this very GPU as calibrated, see ``Device.ceilings``; without, the judge measures them."""
 
     submission: str
@@ -30,6 +30,7 @@ class Job(Strict):
     ceilings: dict[str, float] = Field(default_factory=dict)
     artefact: Artefact | None = None
     context: dict[str, str | int] = Field(default_factory=dict)
+    public_only: bool = False
 
 
 class Progress(Strict):

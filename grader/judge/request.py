@@ -20,7 +20,8 @@ __all__ = ["CPU", "Request"]
 @dataclass(frozen=True)
 class Request:
     """``seeds`` overrides the seed of single cases by name (a replay). ``baselines``: workload -> name -> microseconds,
-    what is frozen already. ``artefact``: what a CUDA source was compiled to ahead."""
+    what is frozen already. ``artefact``: what a CUDA source was compiled to ahead. ``public_only``: a run, without
+    hidden cases and timing, whatever ``cases`` and ``timing`` say; and the report says so."""
 
     challenge: Challenge
     language: Language
@@ -32,6 +33,13 @@ class Request:
     seeds: Mapping[str, int] = field(default_factory=dict)
     timing: bool = True
     artefact: Artefact | None = None
+    public_only: bool = False
+
+    def __post_init__(self) -> None:
+        if self.public_only:
+            public = [case for case in self.cases if not case.hidden]
+            object.__setattr__(self, "cases", public)
+            object.__setattr__(self, "timing", False)
 
     def seed_of(self, case: Case) -> int:
         """48 bits, so that every JSON reader keeps them: an HMAC of the case's name under the submission's key."""

@@ -36,6 +36,9 @@ from grader.schemas.submission import ProgressView, State
 
 log = structlog.get_logger(__name__)
 
+# What an accepted run is told, lest anybody takes it for more.
+PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
+
 Baselines = dict[str, dict[str, float]]
 
 
@@ -158,7 +161,9 @@ class Session:
 
     def _outcome(self, cases: Sequence[CaseReport], log: str) -> Outcome:
         """Of a submission that is not timed, or not for good."""
-        return Outcome(report=self._report(verdict_of(cases), cases=cases, log=log))
+        verdict = verdict_of(cases)
+        detail = PUBLIC_ONLY if self.request.public_only and verdict is Verdict.ACCEPTED else ""
+        return Outcome(report=self._report(verdict, cases=cases, detail=detail, log=log))
 
     def _control_ahead(self) -> Control:
         """Half of the control's rounds, before the submission is alive."""

@@ -27,6 +27,8 @@ from grader.scoring import Z95, Estimate, median_error, median_interval
 CONTROL_US = 1000.0
 # E within this many standard errors is noise.
 NOISE_ERRORS = 3.0
+# From this many times its noise on, E is no noise at all, and all of it is charged.
+PLAIN = 2.0
 # A time after corrections can come out at or below zero only for a call that does nothing; it is shown as this.
 SHORTEST_S = 1e-7
 # What a time differs by from one box to the next beyond what its own rounds tell (benchmarks/gpu/repeatability.py).
@@ -197,7 +199,7 @@ def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRoun
     """The rule, with the control's rounds from ahead of the own ones and from behind them.
 
     With G = gate time: c = median of (G of control - its known length); E = what a round takes before and after its
-    gate, beyond what the control's takes there. Time = median(G) - c, plus E where E is beyond its noise.
+    gate, beyond what the control's takes there. Time = median(G) - c, plus what ``_charge`` makes of E.
 
     Before and after are held against the control's one by one: being quick in the one makes up for nothing in the
     other. The interval holds what the rounds, the control's and the boxes' differ by.
@@ -213,7 +215,7 @@ def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRoun
     drift = abs(_outside(first) - _outside(second))
     seen = min(max(NOISE_ERRORS * error, drift), noise.most * (gate.value - fixed))
     meaningless = max(seen, noise.outside * _outside(control), noise.least)
-    charged = excess if excess > meaningless else 0.0
+    charged = _charge(excess, meaningless)
     errors = (median_error(costs) * Z95, error * Z95 if charged else 0.0)
     return Measured(
         time=_corrected(gate, charged - fixed, errors),
@@ -226,6 +228,15 @@ def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRoun
         gated=own.gated,
         gpu=own.gpu,
     )
+
+
+def _charge(excess: float, noise: float) -> float:
+    """All of it, where it is plainly no noise; else what goes beyond the noise.
+
+    An honest call whose E lies a little above its noise is then charged that little, and its time does not jump. What
+    hidden work can gain is the same as if all were charged from the noise on: at most the noise.
+    """
+    return excess if excess >= PLAIN * noise else max(0.0, excess - noise)
 
 
 def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimate:

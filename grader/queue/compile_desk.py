@@ -140,7 +140,7 @@ class CompileDesk:
             self._hands.write(lambda session: artefacts.store(session, artefact, clock(session)))
             self._hand_on(held, key)
             return
-        cases = len(challenge.cases) + len(challenge.hidden_cases)
+        cases = len(challenge.cases) + (0 if held.run else len(challenge.hidden_cases))
         environment = {**machine_environment(), "nvcc": str(nvcc_version())}
         seconds = round(result.seconds, 4)
         report = compile_error(challenge, held.device, result, cases, environment).model_copy(
@@ -154,7 +154,7 @@ class CompileDesk:
             raise Cancelled
 
     def _hand_on(self, held: Claim, key: str) -> None:
-        if not self._hands.write(lambda session: leases.hand_on(session, held, key)):
+        if not self._hands.write(lambda session: leases.hand_on(session, held, key, clock(session))):
             raise Cancelled
         log.info("compiled")
         self._platform.tickets.enqueue(run_queue(held.device))

@@ -8,6 +8,7 @@ import secrets
 import threading
 import time
 from dataclasses import replace
+from datetime import datetime
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -160,6 +161,7 @@ class Desk:
             ceilings=ceilings,
             artefact=self._artefact(held),
             context={**held.context, "worker": self._name},
+            public_only=held.run,
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(grip))
         self._hands.write(lambda session: versions.check_unchanged(session, served))
@@ -198,15 +200,19 @@ class _ProgressWriter:
         self._platform = platform
         self._held = held
         self._state: State | None = None
+        self._since: datetime | None = None
         self._written = 0.0
 
     def __call__(self, news: Progress) -> None:
         now = time.monotonic()
         if news.state is self._state and now - self._written < _PROGRESS_SECONDS:
             return
+        anew = news.state is not self._state
         self._state, self._written = news.state, now
         try:
             with writing(self._platform.sessions) as session:
-                leases.progress(session, self._held, news.state, news.progress)
+                self._since = clock(session) if anew or self._since is None else self._since
+                told = news.progress.model_copy(update={"since": self._since})
+                leases.progress(session, self._held, news.state, told)
         except SQLAlchemyError as error:
             log.warning("progress_not_written", error=type(error).__name__)

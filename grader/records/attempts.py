@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, func, select, text
 from sqlalchemy.orm import Session
 
 from grader.records.models import SubmissionRow, VersionRow
+from grader.records.models.indexes import GRADED
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 
@@ -27,7 +28,7 @@ def of_user(session: Session, user: int) -> list[Attempts]:
     """Everything that ``user`` handed in, as it counts today: each submission once.
 
     What was judged again under a published version counts by that; anything else keeps its result. What was cancelled,
-    or failed by our fault, is not there.
+    or failed by our fault, is not there; nor is what was only run.
     """
     row = SubmissionRow
     draft = (
@@ -47,6 +48,7 @@ def of_user(session: Session, user: int) -> list[Attempts]:
         select(row.challenge, row.device, row.verdict, row.speedup, later.label("later"))
         .where(
             row.user_id == user,
+            text(f"submissions.{GRADED}"),
             row.state.not_in([State.CANCELLED, State.FAILED]),
             # Judged again: only once there is a verdict, and staff have published the version.
             row.rejudge_of.is_(None) | ((row.state == State.DONE) & ~draft),

@@ -14,13 +14,13 @@ from grader.records.models import SubmissionRow
 from grader.records.order import compilable, runnable, waiting_order
 from grader.records.states import move
 from grader.schemas.report import Language
-from grader.schemas.submission import State
+from grader.schemas.submission import Kind, State
 
 
 @dataclass(frozen=True)
 class Claim:
     """A submission that a worker holds. ``id`` and ``attempt`` together are the fence of everything it
-    writes. ``artefact`` is the key of the compiled library that it may run.
+    writes. ``artefact`` is the key of the compiled library that it may run. ``run``: by its public cases alone.
     """
 
     id: int
@@ -34,6 +34,7 @@ class Claim:
     artefact: str | None = None
     rejudge: bool = False
     request_id: str | None = None
+    run: bool = False
 
     @property
     def context(self) -> dict[str, str | int]:
@@ -135,7 +136,7 @@ def _take(
         lease_until=now + timedelta(seconds=lease_s),
         claimed_at=now,
         started_at=started,
-        progress={},
+        progress={"since": now.isoformat()},
     )
     if not taken:
         return None
@@ -151,4 +152,5 @@ def _take(
         row.artefact if to is State.TESTING else None,
         row.rejudge_of is not None,
         row.request_id,
+        row.kind is Kind.RUN,
     )

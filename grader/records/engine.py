@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     CursorResult,
     Engine,
@@ -90,15 +91,30 @@ def make_sessions(engine: Engine) -> Sessions:
 def writing(sessions: Sessions) -> Iterator[Session]:
     """A transaction that may write: committed at the end, rolled back on an error."""
     with sessions() as session, session.begin():
-        session.connection(execution_options={_WRITING: True})
+        session.connection(execution_options=_to_write(session.get_bind().dialect.name))
+        yield session
+
+
+@contextmanager
+def reading_on(sessions: Sessions) -> Iterator[Session]:
+    """One moment, for what is read piece by piece or from several tables; ``sessions()`` is for all else that reads."""
+    with sessions() as session, session.begin():
+        if session.get_bind().dialect.name == "postgresql":
+            session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         yield session
 
 
 @contextmanager
 def writing_connection(engine: Engine) -> Iterator[Connection]:
     """The same without a session, for migrations."""
-    with engine.connect().execution_options(**{_WRITING: True}) as connection, connection.begin():
+    options = _to_write(engine.dialect.name)
+    with engine.connect().execution_options(**options) as connection, connection.begin():
         yield connection
+
+
+def _to_write(database: str) -> dict[str, Any]:
+    # Without it connections to PostgreSQL are in no transaction: see postgres_engine.
+    return {_WRITING: True, **({"isolation_level": "READ COMMITTED"} if database == "postgresql" else {})}
 
 
 def changed(session: Session, statement: Executable) -> int:
@@ -106,6 +122,11 @@ def changed(session: Session, statement: Executable) -> int:
     result = session.execute(statement)
     assert isinstance(result, CursorResult)
     return result.rowcount
+
+
+def moment(session: Session) -> datetime | ColumnElement[datetime]:
+    """The same time as ``clock``, to be said within a query."""
+    return func.clock_timestamp() if session.get_bind().dialect.name == "postgresql" else datetime.now(UTC)
 
 
 def clock(session: Session) -> datetime:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +13,7 @@ from grader.records import workers
 from grader.records.models import SubmissionRow, WorkerRow
 from grader.records.order import pending
 from grader.records.states import UNFINISHED
+from grader.schemas.submission import Kind
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Verdicts:
     language: str
     device: str
     verdict: str
+    run: bool
     count: int
 
 
@@ -53,15 +56,17 @@ def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
 
 
 def verdicts(session: Session) -> list[Verdicts]:
-    """All that were ever given."""
+    """All that were ever given, those of runs apart."""
     row = SubmissionRow
-    keys = (row.challenge, row.language, row.device, row.verdict)
-    found = session.execute(select(*keys, func.count()).group_by(*keys))
-    return [
-        Verdicts(challenge, language.value, device, verdict.value, count)
-        for challenge, language, device, verdict, count in found
-        if verdict is not None
-    ]
+    # By the columns of one index, and in its order: what they are for is summed up here.
+    keys = (row.challenge, row.language, row.device, row.verdict, row.kind)
+    counts: Counter[tuple[str, str, str, str, bool]] = Counter()
+    for challenge, language, device, verdict, kind, count in session.execute(
+        select(*keys, func.count()).group_by(*keys)
+    ):
+        if verdict is not None:
+            counts[challenge, language.value, device, verdict.value, kind is Kind.RUN] += count
+    return [Verdicts(*key, count) for key, count in counts.items()]
 
 
 def serving(session: Session, now: datetime, silent_s: float) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Lists of what was handed in, the newest first."""
+"""Lists of what was handed in, and of what was only run, the newest first."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from sqlalchemy.orm import Session, defer, joinedload
 
 from grader import limits
 from grader.records.models import SubmissionRow
-from grader.records.models.indexes import HANDED_IN
+from grader.records.models.indexes import HANDED_IN, RUN
 
 
 @dataclass(frozen=True)
 class History:
-    """Of one user (by the row's id) or of everyone, at one challenge or at all."""
+    """Of one user (by the row's id) or of everyone, at one challenge or at all. ``runs``: these instead."""
 
     user: int | None = None
     challenge: str | None = None
+    runs: bool = False
 
     def conditions(self) -> list[ColumnElement[bool] | TextClause]:
         row = SubmissionRow
-        found: list[ColumnElement[bool] | TextClause] = [text(f"submissions.{HANDED_IN}")]
+        found: list[ColumnElement[bool] | TextClause] = [text(RUN if self.runs else HANDED_IN)]
         if self.user is not None:
             found.append(row.user_id == self.user)
         if self.challenge is not None:

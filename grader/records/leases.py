@@ -19,9 +19,9 @@ from grader.schemas.submission import ProgressView, State
 _FREE = {"worker": None, "lease_until": None}
 
 
-def hand_on(session: Session, held: Claim, artefact: str) -> bool:
+def hand_on(session: Session, held: Claim, artefact: str, now: datetime) -> bool:
     """Let go of what is compiled now, to whoever runs it; False where the lease was lost or it shall be
-    cancelled.
+    cancelled. It waits from ``now`` on.
     """
     return move(
         session,
@@ -30,7 +30,7 @@ def hand_on(session: Session, held: Claim, artefact: str) -> bool:
         State.WAITING,
         SubmissionRow.cancel_requested.is_(False),
         artefact=artefact,
-        progress={},
+        progress={"since": now.isoformat()},
         error="",
         **_FREE,
     )
@@ -85,7 +85,8 @@ def progress(session: Session, held: Claim, state: State, view: ProgressView) ->
     # What was given back keeps its attempt until the next claim: without a look at the state, a worker that was given
     # up for dead would take it into a state where nobody holds it and no lease runs out.
     still = SubmissionRow.state.in_(ACTIVE)
-    return state in ACTIVE and move(session, held.id, held.attempt, state, still, progress=view.model_dump())
+    told = view.model_dump(mode="json")
+    return state in ACTIVE and move(session, held.id, held.attempt, state, still, progress=told)
 
 
 def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool:
@@ -103,15 +104,18 @@ def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool
         finished_at=now,
         error="",
         **_FREE,
-        **_score(report),
+        **_score(report, held.run),
     )
     if done:
         session.add(ReportRow(submission_id=held.id, attempt=held.attempt, body=report.model_dump_json()))
     return done
 
 
-def _score(report: Report) -> dict[str, float | int | None]:
+def _score(report: Report, run: bool) -> dict[str, float | int | None]:
     score = report.score
+    if run:
+        # Whatever judged it: without a time nothing stands on a board.
+        return {"passed": score.passed, "total": score.total}
     low, high = score.ci or (None, None)
     if score.time_us is not None and low is not None and high is not None:
         # Both come out of logarithms: rounding must not put a time beside its own interval, and lose a

@@ -14,12 +14,19 @@ from grader.records.states import ACTIVE, FREE
 from grader.schemas.report import Language
 from grader.schemas.submission import Kind, State
 
-# Ten apart, which is one step of those who wait long.
+# Ten apart, which is one step of those who wait long. A run has the priority of its challenge's kind.
 PRIORITIES = {Kind.COMPETITION: 10, Kind.COURSE: 0, Kind.PRACTICE: -10, Kind.REJUDGE: -20}
 _STEP = 10
 # What a student has waited for this long for goes up by one kind, and again after as long: however busy the higher ones
 # are, two hours later it takes turns with them. Rejudges stay behind all students for as long as these come.
 PATIENCE = timedelta(hours=1)
+
+# A run takes the judge about a quarter of the time that a submission takes, so it uses up a quarter of a turn. And
+# somebody sits and waits for it: it begins two turns ahead of graded work of the same priority. No more than that, so
+# whoever runs all day falls behind those who submit, as whoever submits all day does; and graded work, as all that
+# waits, is past all of it after an hour of patience.
+_TURN, _RUN_TURN = 4, 1
+_RUN_AHEAD = 2 * _TURN
 
 # Fairness forgets after this long: who worked hard this morning is not last all day.
 _LATELY = timedelta(hours=1)
@@ -56,13 +63,14 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
 
     By priority (with what it gained by waiting), then by turn, then by age. A turn is what its user was served
     lately plus the user's own submissions ahead of it, so that the order is the one in which claims will really
-    happen if nobody else comes. A claim takes the first that it can serve.
+    happen if nobody else comes. A user's own runs go first, and a run is ahead by some turns. A claim takes the first
+    that it can serve.
     """
     row = SubmissionRow
     # A sum, which no index of users is sorted by: one by time reads the last hour's, one by user reads all there are.
     who = row.user_id + literal_column("0")
     lately = (
-        select(who.label("user_id"), func.count().label("claimed"))
+        select(who.label("user_id"), func.sum(_turns()).label("claimed"))
         # What is pending counts among the user's own ahead, not once more among what was served.
         # What staff have judged again is not charged to its author at all.
         .where(row.claimed_at > now - _LATELY, not_(pending()), func.coalesce(row.rejudge_of, 0) == 0)
@@ -70,13 +78,18 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
         .cte("lately")
     )
     priority = _priority(now)
-    own = func.row_number().over(partition_by=row.user_id, order_by=(priority.desc(), row.created_at, row.id))
+    ahead = case((row.kind == Kind.RUN, _RUN_AHEAD), else_=0)
+    own = func.sum(_turns()).over(
+        partition_by=row.user_id,
+        order_by=(priority.desc(), ahead.desc(), row.created_at, row.id),
+        rows=(None, 0),
+    )
     turns = (
         select(
             row.id,
             priority.label("priority"),
             row.created_at,
-            (func.coalesce(lately.c.claimed, 0) + own).label("turn"),
+            (func.coalesce(lately.c.claimed, 0) + own - ahead).label("turn"),
         )
         .outerjoin(lately, lately.c.user_id == row.user_id)
         .where(pending(), row.device.in_(list(devices)))
@@ -86,6 +99,11 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
         order_by=(turns.c.priority.desc(), turns.c.turn, turns.c.created_at, turns.c.id)
     )
     return select(turns.c.id, place.label("place")).cte("waiting_order")
+
+
+def _turns() -> ColumnElement[int]:
+    """How much of its user's turns one row uses up."""
+    return case((SubmissionRow.kind == Kind.RUN, _RUN_TURN), else_=_TURN)
 
 
 def _priority(now: datetime) -> ColumnElement[int]:

@@ -13,10 +13,13 @@ from sqlalchemy import ColumnElement, Insert, case, func, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from grader.records.engine import changed
 from grader.records.models import QuotaRow, SubmissionRow
+from grader.schemas.submission import Kind
 
 WAITING = "waiting"
+# Runs are counted apart, for all challenges together: those that wait or run at once, and those of the last hour.
+RUNNING = "running"
+RUNS = "runs"
 
 
 def of_challenge(slug: str) -> str:
@@ -34,8 +37,8 @@ class Use:
 
 def take(
     session: Session, user: int, scope: str, limit: int, now: datetime, window_s: float | None = None
-) -> bool:
-    """Count one more; False (and nothing counted) where ``limit`` is reached.
+) -> int | None:
+    """Count one more; how many are used then, None (and nothing counted) where ``limit`` is reached.
 
     With ``window_s`` the counter begins anew that many seconds after the first of those that it counts.
     """
@@ -53,12 +56,14 @@ def take(
         update(QuotaRow)
         .where(*_is(user, scope), free)
         .values(values)
+        .returning(QuotaRow.used)
         .execution_options(synchronize_session=False)
     )
-    if changed(session, statement):
-        return True
-    session.execute(_insert(session).values(user_id=user, scope=scope, used=0, since=now))
-    return changed(session, statement) == 1
+    used = session.scalar(statement)
+    if used is None:
+        session.execute(_insert(session).values(user_id=user, scope=scope, used=0, since=now))
+        used = session.scalar(statement)
+    return used
 
 
 def give_back(session: Session, user: int, scope: str, counted_at: datetime | None = None) -> None:
@@ -74,17 +79,21 @@ def give_back(session: Session, user: int, scope: str, counted_at: datetime | No
     )
 
 
-def recount_waiting(session: Session, user: int) -> None:
-    """Set the counter of what waits by the record itself: what a restored backup or a hand put wrong heals here."""
-    counter = select(QuotaRow.used).where(*_is(user, WAITING)).with_for_update()
+def recount_waiting(session: Session, user: int, scope: str = WAITING) -> None:
+    """Set the counter of what waits (or, ``RUNNING``, of runs that do) by the record itself: what a restored backup or
+    a hand put wrong heals here."""
+    counter = select(QuotaRow.used).where(*_is(user, scope)).with_for_update()
     session.execute(counter)  # the count below is of a moment at which nobody else moves the counter
     row = SubmissionRow
+    counted = row.kind == Kind.RUN if scope == RUNNING else row.kind != Kind.RUN
     waiting = session.scalar(
-        select(func.count()).where(row.user_id == user, row.finished_at.is_(None), row.rejudge_of.is_(None))
+        select(func.count()).where(
+            row.user_id == user, row.finished_at.is_(None), row.rejudge_of.is_(None), counted
+        )
     )
     session.execute(
         update(QuotaRow)
-        .where(*_is(user, WAITING))
+        .where(*_is(user, scope))
         .values(used=waiting or 0)
         .execution_options(synchronize_session=False)
     )

@@ -1,84 +1,200 @@
-"""THE rank query: web, API and CLI all show what comes out of here."""
+"""THE ranking: web, API and CLI all show what comes out of here."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
 
-from sqlalchemy import CTE, Select, func, literal, select, text, union_all
+from sqlalchemy import ColumnElement, Select, TextClause, func, select, text, type_coerce
 from sqlalchemy.orm import Session
+from sqlalchemy.types import NullType as _Raw
 
+from grader import scoring
 from grader.records.models import SubmissionRow, UserRow
 from grader.records.models.indexes import RANKED
+from grader.schemas.leaderboard import LeaderboardEntry
 from grader.schemas.report import Language
-from grader.schemas.submission import LeaderboardEntry
+
+# So many ids at once in one statement: both databases limit its parameters, SQLite to 32,766.
+_IDS = 1_000
 
 
-def rank_query(
-    challenge: str,
-    version: int,
-    device: str,
-    language: Language | None = None,
-    limit: int | None = None,
-    offset: int = 0,
-) -> Select[Any]:
-    """One entry per user, with ranks; ``limit`` of them from the one after ``offset`` on.
+@dataclass(frozen=True)
+class Board:
+    """One board: entries of one challenge version on one device, in one language or in all."""
+
+    challenge: str
+    version: int
+    device: str
+    language: Language | None = None
+
+
+class Entry(NamedTuple):
+    """An accepted submission as boards read it; ``submission`` and ``user`` are ids of rows. ``at`` is only compared,
+    so it is as the database says it."""
+
+    submission: int
+    user: int
+    time_us: float
+    low_us: float
+    high_us: float
+    at: Any
+
+    @property
+    def order(self) -> tuple[float, float, Any, int]:
+        """The first of a user's submissions by this is the user's entry: see ``entry_query``."""
+        return self.high_us, self.time_us, self.at, self.submission
+
+
+class Place(NamedTuple):
+    """Where one entry stands; ``submission`` and ``user`` are ids of rows."""
+
+    rank: int
+    submission: int
+    user: int
+    time_us: float
+    low_us: float
+    high_us: float
+
+
+class Detail(NamedTuple):
+    """What else is shown of a submission on a board."""
+
+    public_id: str
+    language: Language
+    speedup: float | None
+    submitted_at: datetime
+
+
+# What a board is made of, in few numbers: where they are the same, so is the ranking.
+Stamp = tuple[float, ...]
+EMPTY: Stamp = (0, 0, 0)
+# Of a sum of times: its last digits depend on the order in which the database comes upon them.
+_DIGITS = 12
+
+
+def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
+    """What stands on ``board``, in words that its index is found by."""
+    row = SubmissionRow
+    which = [row.challenge == board.challenge, row.version == board.version, row.device == board.device]
+    in_language = [row.language == board.language] if board.language else []
+    return [*which, text(RANKED), *in_language]
+
+
+def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
+    """One entry per user; those of users ``without`` a rank are left out.
 
     A user's entry is the accepted submission whose upper time bound is smallest: what is surely reached, so
-    that submitting again and again until one lucky measurement gains nothing. The rank is 1 + the number of
-    entries whose interval lies wholly below (is surely faster), so entries that cannot be told apart share a
-    rank. Sorted by rank, then by time, then by who was first.
+    that submitting again and again until one lucky measurement gains nothing.
     """
     row = SubmissionRow
     # By an index that holds all of this (``ix_submissions_board``): sources make the rows wide.
     order = (row.ci_hi_us, row.time_us, row.created_at, row.id)
     accepted = (
-        select(
-            row.id,
-            row.ci_lo_us,
-            row.ci_hi_us,
-            row.time_us,
-            row.created_at,
-            func.row_number().over(partition_by=row.user_id, order_by=order).label("of_user"),
-        )
-        .where(row.challenge == challenge, row.version == version, row.device == device, text(RANKED))
-        .where(*([row.language == language] if language else []))
+        select(*_columns(), func.row_number().over(partition_by=row.user_id, order_by=order).label("of_user"))
+        .where(*conditions(board), *([row.user_id.not_in(without)] if without else []))
         .cte("accepted")
     )
-    ranks = _ranks(select(accepted).where(accepted.c.of_user == 1).cte("entries"))
-    place = (ranks.c.rank, ranks.c.time_us, ranks.c.created_at, ranks.c.id)
-    # Before the rows are read: only those of the entries that are shown.
-    shown = select(ranks).order_by(*place).limit(limit).offset(offset or None).cte("shown")
-    return (
-        select(
-            shown.c.rank,
-            UserRow.name,
-            row.public_id,
-            row.language,
-            row.time_us,
-            row.ci_lo_us,
-            row.ci_hi_us,
-            row.speedup,
-            row.created_at,
+    it = accepted.c
+    return select(it.id, it.user_id, it.time_us, it.ci_lo_us, it.ci_hi_us, it.at).where(it.of_user == 1)
+
+
+def _columns() -> list[ColumnElement[Any]]:
+    """Those of ``Entry``."""
+    row = SubmissionRow
+    # Ten thousand moments take a while to understand.
+    at = type_coerce(row.created_at, _Raw()).label("at")
+    return [*(it.expression for it in (row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us)), at]
+
+
+def entries(session: Session, board: Board, without: Collection[int] = ()) -> list[Entry]:
+    """Everyone's, in no order. Out of the index alone: no row is read."""
+    return [Entry(*it) for it in session.execute(entry_query(board, without))]
+
+
+def accepted_after(session: Session, board: Board, submission: int) -> list[Entry]:
+    """Every accepted submission with a larger id than ``submission``, entry or not."""
+    return [
+        Entry(*it)
+        for it in session.execute(
+            select(*_columns()).where(*conditions(board), SubmissionRow.id > submission)
         )
-        .select_from(shown)
-        .join(row, row.id == shown.c.id)
-        .join(UserRow, UserRow.id == row.user_id)
-        .order_by(shown.c.rank, shown.c.time_us, shown.c.created_at, shown.c.id)
+    ]
+
+
+def last_id(session: Session) -> int:
+    """Of all submissions; 0 without any."""
+    return session.scalar(select(SubmissionRow.id).order_by(SubmissionRow.id.desc()).limit(1)) or 0
+
+
+def places(session: Session, board: Board, without: Collection[int] = ()) -> list[Place]:
+    """See ``in_order``."""
+    return in_order(entries(session, board, without))
+
+
+def in_order(found: Collection[Entry]) -> list[Place]:
+    """Ranked by ``scoring.ranks``, then by time, then by who was first."""
+    ranked = scoring.ranks([(it.low_us, it.high_us) for it in found])
+    ordered = sorted(
+        (rank, time_us, at, own, user, low, high)
+        for rank, (own, user, time_us, low, high, at) in zip(ranked, found, strict=True)
+    )
+    return [Place(rank, own, user, time_us, low, high) for rank, time_us, _, own, user, low, high in ordered]
+
+
+def details(session: Session, submissions: Sequence[int]) -> dict[int, Detail]:
+    """What is shown of each of these rows."""
+    row = SubmissionRow
+    found: dict[int, Detail] = {}
+    for start in range(0, len(submissions), _IDS):
+        wanted = select(row.id, row.public_id, row.language, row.speedup, row.created_at).where(
+            row.id.in_(submissions[start : start + _IDS])
+        )
+        found.update({it.id: Detail(*it[1:]) for it in session.execute(wanted)})
+    return found
+
+
+def stamp(session: Session, board: Board) -> Stamp:
+    """It changes with every submission that comes to the board, leaves it, or is measured otherwise."""
+    return _rounded(*session.execute(select(*_stamp()).where(*conditions(board))).one())
+
+
+def stamps(session: Session, device: str) -> dict[Board, Stamp]:
+    """Of every board of ``device`` that has entries, for all languages together, in one pass."""
+    row = SubmissionRow
+    found = session.execute(
+        select(row.challenge, row.version, *_stamp())
+        # An expression, which SQLite looks up in no index: it would take that of all that ended, and read the rows.
+        .where(row.device.concat("") == device, text(RANKED))
+        .group_by(row.challenge, row.version)
+    )
+    return {Board(challenge, version, device): _rounded(*it) for challenge, version, *it in found}
+
+
+def _stamp() -> list[ColumnElement[Any]]:
+    # Times, too: what is judged anew keeps its id, and one may come while another goes.
+    return [func.count(), func.sum(SubmissionRow.id), func.sum(SubmissionRow.ci_hi_us)]
+
+
+def _rounded(*found: float | None) -> Stamp:
+    return tuple(
+        float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else int(value or 0) for value in found
     )
 
 
-def _ranks(entries: CTE) -> CTE:
-    """Id and rank of each entry. The ends of all intervals are put in a row: as many upper ends as lie before an
-    entry's lower end, so many are surely faster. Comparing each with each would take the square of their number.
-    """
-    kept = (entries.c.id, entries.c.time_us, entries.c.created_at)
-    lower = select(*kept, entries.c.ci_lo_us.label("at"), literal(0).label("upper"))
-    upper = select(*kept, entries.c.ci_hi_us.label("at"), literal(1).label("upper"))
-    ends = union_all(lower, upper).cte("ends")
-    # Where the two fall together nobody is surely faster: the lower end comes first.
-    before = func.sum(ends.c.upper).over(order_by=(ends.c.at, ends.c.upper), rows=(None, 0))
-    counted = select(ends, (before + 1).label("rank")).cte("counted")
-    return select(counted).where(counted.c.upper == 0).cte("ranks")
+def best_of(session: Session, board: Board, users: Collection[int]) -> Place | None:
+    """The best entry among those of ``users``; its rank is 0."""
+    row = SubmissionRow
+    found = session.execute(
+        select(row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us)
+        .where(*conditions(board), row.user_id.in_(users))
+        .order_by(row.ci_hi_us, row.time_us, row.created_at, row.id)
+        .limit(1)
+    ).first()
+    # What is RANKED has all of these, though the columns may be empty.
+    return Place(0, *found) if found else None  # type: ignore[arg-type]
 
 
 def ranked(
@@ -89,28 +205,47 @@ def ranked(
     language: Language | None = None,
     limit: int | None = None,
     offset: int = 0,
+    without: Collection[int] = (),
 ) -> list[LeaderboardEntry]:
-    """All entries, or ``limit`` of them from the one after ``offset`` on; their ranks are those on the whole board."""
-    rows = session.execute(rank_query(challenge, version, device, language, limit, offset))
-    return [
-        LeaderboardEntry(
-            rank=rank,
-            user=user,
-            submission=submission,
-            language=chosen,
-            time_us=time_us,
-            ci_us=(low, high),
-            speedup=speedup,
-            submitted_at=submitted_at,
+    """Entries of all but the users ``without`` a rank, by their real names: for staff. Others get
+    ``service.leaderboard``."""
+    last = None if limit is None else offset + limit
+    found = places(session, Board(challenge, version, device, language), without)[offset:last]
+    known = details(session, [place.submission for place in found])
+    names = {
+        row.id: row.name
+        for start in range(0, len(found), _IDS)
+        for row in session.execute(
+            select(UserRow.id, UserRow.name).where(
+                UserRow.id.in_([place.user for place in found[start : start + _IDS]])
+            )
         )
-        for rank, user, submission, chosen, time_us, low, high, speedup, submitted_at in rows
-    ]
+    }
+    return [entry(place, known[place.submission], names[place.user]) for place in found]
+
+
+def entry(place: Place, detail: Detail, user: str, **more: Any) -> LeaderboardEntry:
+    """As it is shown; ``more`` are further fields."""
+    return LeaderboardEntry(
+        rank=place.rank,
+        user=user,
+        submission=detail.public_id,
+        language=detail.language,
+        time_us=place.time_us,
+        ci_us=(place.low_us, place.high_us),
+        speedup=detail.speedup,
+        submitted_at=detail.submitted_at,
+        **more,
+    )
 
 
 def boards(session: Session, challenge: str, version: int) -> set[str]:
     """Devices that hold an entry of this challenge version."""
     row = SubmissionRow
-    found = session.scalars(
-        select(row.device).where(row.challenge == challenge, row.version == version, text(RANKED)).distinct()
-    )
+    of_version = (row.challenge == challenge, row.version == version, text(RANKED))
+    found: list[str] = []
+    # From one to the next: there are few, and each holds thousands of entries.
+    wanted = select(func.min(row.device)).where(*of_version)
+    while (device := session.scalar(wanted.where(row.device > (found[-1] if found else "")))) is not None:
+        found.append(device)
     return set(found)

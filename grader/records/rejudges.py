@@ -38,6 +38,7 @@ def first_judgements(session: Session, challenge: str, below: int) -> Sequence[S
             row.challenge == challenge,
             row.version < below,
             row.rejudge_of.is_(None),
+            row.kind != Kind.RUN,
             row.state == State.DONE,
             ~repeated,
         )
@@ -81,7 +82,7 @@ def judgements(session: Session, challenge: str) -> dict[int, int]:
     row = SubmissionRow
     found = session.execute(
         select(row.version, func.count().label("judged"))
-        .where(row.challenge == challenge, row.state == State.DONE)
+        .where(row.challenge == challenge, row.state == State.DONE, row.kind != Kind.RUN)
         .group_by(row.version)
     )
     return {it.version: it.judged for it in found}
@@ -92,7 +93,7 @@ def under(session: Session, challenge: str, version: int) -> dict[int, Submissio
     row = SubmissionRow
     rows = session.scalars(
         select(row)
-        .where(*_is_of(version, challenge), row.state.not_in([State.CANCELLED]))
+        .where(*_is_of(version, challenge), row.state.not_in([State.CANCELLED]), row.kind != Kind.RUN)
         .options(joinedload(row.user))
         .order_by(row.id)
     )

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from grader.records import quotas
 from grader.records.engine import changed
 from grader.records.models import SubmissionRow
-from grader.schemas.submission import State
+from grader.schemas.submission import Kind, State
 
 _ENDS = {State.DONE, State.CANCELLED, State.FAILED, State.QUEUED}
 
@@ -56,7 +56,8 @@ def move(
     condition does not hold. An active state may follow itself: that is progress within it.
 
     With its end its user's counters are moved back: one less waits, and where the failure was ours, or it was cancelled
-    before it ran, the attempt is not used up.
+    before it ran, the attempt is not used up. Of runs only our failures are given back: whoever takes back one after
+    the other keeps the queue busy all the same.
     """
     ending = _counted(session, submission) if to.final else None
     sources = before(to) + ([to] if to in ACTIVE else [])
@@ -69,18 +70,23 @@ def move(
     )
     moved = changed(session, statement) == 1
     if moved and ending is not None:
-        quotas.give_back(session, ending.user_id, quotas.WAITING)
-        if to is State.FAILED or (to is State.CANCELLED and ending.state in _NOT_RUN):
-            scope = quotas.of_challenge(ending.challenge)
-            quotas.give_back(session, ending.user_id, scope, ending.created_at)
+        _give_back(session, ending, to)
     return moved
 
 
-def _counted(session: Session, submission: int) -> Row[int, str, datetime, State] | None:
+def _give_back(session: Session, ending: Row[int, str, datetime, State, Kind], to: State) -> None:
+    run = ending.kind is Kind.RUN
+    quotas.give_back(session, ending.user_id, quotas.RUNNING if run else quotas.WAITING)
+    if to is State.FAILED or (to is State.CANCELLED and ending.state in _NOT_RUN and not run):
+        scope = quotas.RUNS if run else quotas.of_challenge(ending.challenge)
+        quotas.give_back(session, ending.user_id, scope, ending.created_at)
+
+
+def _counted(session: Session, submission: int) -> Row[int, str, datetime, State, Kind] | None:
     """What its user's counters need of it, as it stands until this transaction changes it; None for a rejudge."""
     row = SubmissionRow
     return session.execute(
-        select(row.user_id, row.challenge, row.created_at, row.state)
+        select(row.user_id, row.challenge, row.created_at, row.state, row.kind)
         .where(row.id == submission, row.rejudge_of.is_(None))
         .with_for_update()
     ).one_or_none()

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 
 from grader.records.models import SubmissionRow, VersionRow
-from grader.schemas.submission import State
+from grader.schemas.submission import Kind, State
 
 
 def find(session: Session, challenge: str, version: int, lock: bool = False) -> VersionRow | None:
@@ -59,11 +59,12 @@ def drafts(session: Session) -> list[VersionRow]:
 
 
 def judged(session: Session, challenge: str, version: int) -> bool:
-    """Whether anything has a verdict under this version."""
+    """Whether anything has a verdict under this version. What was only run holds nothing fast."""
     row = SubmissionRow
     found = session.scalar(
         select(row.id)
         .where(row.challenge == challenge, row.version == version, row.state == State.DONE)
+        .where(row.kind != Kind.RUN)
         .limit(1)
     )
     return found is not None

@@ -115,7 +115,7 @@ def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
     return changed(session, statement)
 
 
-def alive(session: Session, now: datetime, silent_s: float) -> list[WorkerRow]:
+def alive(session: Session, now: datetime | ColumnElement[datetime], silent_s: float) -> list[WorkerRow]:
     """Workers that judge submissions: their hearts beat, and their GPUs are in service."""
     return _serving(session, now, silent_s, WorkerRow.device != "")
 
@@ -132,7 +132,10 @@ def compiling(session: Session, now: datetime, silent_s: float, drained: bool = 
 
 
 def _serving(
-    session: Session, now: datetime, silent_s: float, *conditions: ColumnElement[bool]
+    session: Session,
+    now: datetime | ColumnElement[datetime],
+    silent_s: float,
+    *conditions: ColumnElement[bool],
 ) -> list[WorkerRow]:
     row = WorkerRow
     fresh = row.heartbeat > now - timedelta(seconds=silent_s)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from grader.schemas.report import Language, Verdict
 from grader.schemas.strict import Strict
-from grader.schemas.submission import State
+from grader.schemas.submission import Kind, State
 
 
 class Entry(Strict):
@@ -20,6 +20,7 @@ class Entry(Strict):
     language: Language
     device: str
     filename: str
+    kind: Kind
     state: State
     verdict: Verdict | None
     attempt: int
@@ -66,4 +67,5 @@ class Pruned(Strict):
     tokens: int = 0
     links: int = 0
     device_codes: int = 0
+    runs: int = 0
     workers: int = 0

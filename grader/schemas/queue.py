@@ -96,9 +96,12 @@ class Quota(Strict):
 
 
 class Quotas(Strict):
-    """``waiting``: submissions that wait or run at once, for all challenges; ``submissions``: for this challenge."""
+    """``waiting``: submissions that wait or run at once, for all challenges; ``submissions``: for this challenge.
+    ``running`` and ``runs``: runs at once, and within an hour, for all challenges."""
 
     challenge: str
     waiting: Quota
     submissions: Quota
     window_s: float
+    running: Quota
+    runs: Quota

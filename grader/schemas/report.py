@@ -79,6 +79,23 @@ class Language(StrEnum):
         return ".cu" if self is Language.CUDA else ".py"
 
 
+class WorstElement(Strict):
+    """One of the elements that are furthest off. ``index`` is row-major; NaN and infinity are the words ``nan``,
+    ``inf`` and ``-inf``."""
+
+    index: list[int]
+    got: str = Field(max_length=limits.VALUE_CHARS, description="a number, or never written")
+    expected: str = Field(max_length=limits.VALUE_CHARS)
+    error: float | None = Field(
+        default=None,
+        allow_inf_nan=False,
+        description="|got - expected|; none where one of them is not finite",
+    )
+    allowed: float | None = Field(
+        default=None, allow_inf_nan=False, description="the largest error that passes; none where none would"
+    )
+
+
 class Mismatch(Strict):
     """The first element that differs, and how many do. ``index`` is row-major, one number per dimension."""
 
@@ -90,6 +107,11 @@ class Mismatch(Strict):
     wrong: int = Field(ge=1, description="elements that differ")
     total: int = Field(ge=0, description="elements compared")
     max_error: float | None = Field(default=None, description="largest |got - expected| among finite pairs")
+    worst: list[WorstElement] = Field(
+        default_factory=list,
+        max_length=limits.WORST_ELEMENTS,
+        description="those furthest off, the worst first: what was never written or is not finite ahead of all",
+    )
 
 
 class CaseReport(Strict):
@@ -114,6 +136,19 @@ class CaseReport(Strict):
         return self
 
 
+class WorkloadCost(Strict):
+    """What a workload needs at least, by its challenge's cost model, and what the device reaches at most."""
+
+    bytes: float = Field(ge=0, description="bytes that must move")
+    flops: float = Field(ge=0, description="operations that must be done")
+    bandwidth: float | None = Field(
+        default=None, gt=0, description="measured ceiling, bytes/s; none where not known"
+    )
+    rate: float | None = Field(
+        default=None, gt=0, description="measured ceiling in the output's type, flop/s; none where not known"
+    )
+
+
 class WorkloadReport(Strict):
     """Times of one benchmark size. All times are microseconds per call."""
 
@@ -131,6 +166,7 @@ class WorkloadReport(Strict):
     roofline_us: float | None = Field(
         default=None, description="what memory and arithmetic alone need here; none where it is not known"
     )
+    cost: WorkloadCost | None = Field(default=None, description="none in reports from before it was kept")
     host_us: float | None = Field(
         default=None,
         description="go -> queued on the judge's clock; none where it is part of the time: on cpu, and not gated",
@@ -138,6 +174,9 @@ class WorkloadReport(Strict):
     gated: bool = True
     fixed_us: float | None = Field(default=None, description="cost of a round that was taken off")
     charged_us: float = Field(default=0.0, ge=0, description="time added for work outside the gate")
+    noise_us: float = Field(
+        default=0.0, ge=0, description="what lies outside the gate may differ by so much for nothing"
+    )
     gpu: GpuState | None = Field(default=None, description="none on a host, and where NVML is not there")
 
     @model_validator(mode="after")
@@ -241,12 +280,13 @@ def _microseconds(value: float) -> str:
 
 
 def _without_data(case: CaseReport, number: int) -> CaseReport:
-    failed = case.verdict is not CaseVerdict.ACCEPTED
+    failed = case.verdict not in (CaseVerdict.ACCEPTED, CaseVerdict.NOT_RUN)
     kind = case.mismatch.kind if case.mismatch else case.verdict.value
+    told = f"A hidden {case.category} case failed: {kind}.".replace("_", " ")
     return CaseReport(
         name=f"hidden {number}",
         category=case.category,
         verdict=case.verdict,
-        detail=f"A hidden {case.category} case failed: {kind}." if failed else "",
+        detail=told if failed else "",
         hidden=True,
     )

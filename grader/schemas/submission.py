@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from grader.schemas.leaderboard import Leaderboard as Leaderboard
+from grader.schemas.leaderboard import LeaderboardEntry as LeaderboardEntry
 from grader.schemas.report import Language, Score, Verdict
 from grader.schemas.strict import Strict
 
@@ -29,12 +31,16 @@ class State(StrEnum):
 
 
 class Kind(StrEnum):
-    """Why something is judged, which decides its place in the queue. The platform says so, never who submits."""
+    """Why something is judged, which decides its place in the queue. The platform says so, never who submits.
+
+    ``run``: the public cases only, to look at. It is no submission: it is on no board and counts as no attempt.
+    """
 
     COMPETITION = "competition"
     COURSE = "course"
     PRACTICE = "practice"
     REJUDGE = "rejudge"
+    RUN = "run"
 
 
 class WaitReason(StrEnum):
@@ -57,11 +63,13 @@ class WaitsFor(Strict):
 
 
 class ProgressView(Strict):
-    """How far the present state has come: ``done`` of ``total`` cases or workloads, and the latest one's name."""
+    """How far the present state has come: ``done`` of ``total`` cases or workloads, and the latest one's name.
+    ``since``: when it came into that state, where that is known."""
 
     done: int = 0
     total: int = 0
     label: str = ""
+    since: datetime | None = None
 
 
 class JudgedAgain(Strict):
@@ -133,39 +141,25 @@ class SubmitBody(Strict):
     )
 
 
+class RunBody(Strict):
+    """The body of POST /api/v1/runs."""
+
+    challenge: str
+    language: str | None = Field(
+        default=None, description="cuda or triton; taken from the filename when absent"
+    )
+    source: str
+    filename: str = "solution"
+    device: str | None = Field(
+        default=None, description="the device to run on; the platform's default when absent"
+    )
+
+
 class SourceView(Strict):
     id: str
     language: Language
     filename: str
     source: str
-
-
-class LeaderboardEntry(Strict):
-    """``rank`` is shared where intervals overlap: 1 + the entries that are surely faster."""
-
-    rank: int
-    user: str
-    submission: str
-    language: Language
-    time_us: float
-    ci_us: tuple[float, float]
-    speedup: float | None
-    submitted_at: datetime
-
-
-class Leaderboard(Strict):
-    challenge: str
-    version: int
-    device: str
-    language: Language | None = None
-    representative: bool
-    entries: list[LeaderboardEntry]
-    devices: list[str] = Field(
-        default_factory=list, description="devices that have a board for this challenge"
-    )
-    versions: list[int] = Field(
-        default_factory=list, description="versions of the challenge whose boards the caller may see"
-    )
 
 
 class Me(Strict):

@@ -18,6 +18,7 @@ from grader import limits
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, NotSignedIn
 from grader.records.engine import writing
 from grader.records.models import DeviceCodeRow, LinkRow, TokenRow, UserRow
+from grader.schemas.preferences import Preferences, of_stored
 from grader.schemas.token import ALL_SCOPES, Scope
 from grader.service.platform import Platform
 
@@ -41,13 +42,14 @@ STAFF_ROLES = (Role.STAFF, Role.ADMIN)
 @dataclass(frozen=True)
 class User:
     """Who asks. ``id`` is the database's, ``name`` is what others see; ``scopes`` are those of the token that speaks
-    for them.
+    for them; ``preferences`` are as they were when the request began.
     """
 
     id: int
     name: str
     role: Role
     scopes: frozenset[Scope] = field(default=frozenset(ALL_SCOPES), compare=False)
+    preferences: Preferences = field(default=Preferences(), compare=False)
 
     @property
     def staff(self) -> bool:
@@ -198,7 +200,7 @@ def user_by_id(platform: Platform, user_id: int) -> User | None:
 
 
 def of_row(row: UserRow, scopes: frozenset[Scope] = frozenset(ALL_SCOPES)) -> User:
-    return User(row.id, row.name, Role(row.role), scopes)
+    return User(row.id, row.name, Role(row.role), scopes, of_stored(row.preferences or {}))
 
 
 @functools.cache

@@ -18,10 +18,11 @@ from grader.service.platform import Platform
 log = structlog.get_logger(__name__)
 
 
-def list_challenges(platform: Platform) -> ChallengeList:
-    """Every valid challenge, by its track's place in the curriculum and its own in the track."""
+def list_challenges(platform: Platform, found: Sequence[Challenge] | None = None) -> ChallengeList:
+    """Every valid challenge, by its track's place in the curriculum and its own in the track. ``found``: what
+    ``valid_challenges`` said already."""
     course = platform.course
-    found = valid_challenges(course)
+    found = valid_challenges(course) if found is None else found
     for problem in course.prerequisite_problems(found):
         log.warning("challenge_invalid", error=problem.message)
     return views.listing(course, found)
@@ -29,14 +30,10 @@ def list_challenges(platform: Platform) -> ChallengeList:
 
 def valid_challenges(course: Course) -> list[Challenge]:
     """In the curriculum's order. An invalid one is left out and logged: it must not hide others."""
-    found = []
-    for slug in course.slugs():
-        try:
-            found.append(course.load(slug))
-        except ChallengeInvalid as error:
-            log.warning("challenge_invalid", challenge=slug, error=error.message)
-    # Where tracks.toml itself is broken nothing loads, and there is nothing to sort.
-    return course.in_order(found) if found else []
+    found, wrong = course.valid()
+    for error in wrong:
+        log.warning("challenge_invalid", error=error.message)
+    return found
 
 
 def get_challenge(platform: Platform, slug: str) -> ChallengeDetail:

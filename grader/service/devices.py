@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from grader.records import workers
-from grader.records.engine import clock
+from grader.records.engine import moment
 from grader.records.models import WorkerRow
 from grader.schemas.report import Language
 from grader.service.platform import Platform
@@ -30,7 +30,7 @@ def representative(device: str) -> bool:
 def served_devices(platform: Platform) -> list[str]:
     """What submissions may ask for, the default first: see ``in_order``."""
     with platform.sessions() as session:
-        alive = workers.alive(session, clock(session), platform.settings.lease_s)
+        alive = workers.alive(session, moment(session), platform.settings.lease_s)
     return in_order(platform.settings.device_list, alive)
 
 

@@ -104,9 +104,16 @@ def _of_record(session: Session, devices: list[str], silent_s: float) -> Iterato
         "Verdicts given, from the record; internal_error is a failure of ours that was given up.",
         labels=["challenge", "language", "device", "verdict"],
     )
+    runs = CounterMetricFamily(
+        "grader_runs",
+        "Runs by public cases alone that ended, from the record.",
+        labels=["challenge", "language", "device", "verdict"],
+    )
     for it in figures.verdicts(session):
-        verdicts.add_metric([it.challenge, it.language, it.device, it.verdict], it.count)
+        family = runs if it.run else verdicts
+        family.add_metric([it.challenge, it.language, it.device, it.verdict], it.count)
     yield verdicts
+    yield runs
     serving = figures.serving(session, now, silent_s)
     alive = GaugeMetricFamily(
         "grader_workers", "Workers alive; device=compile: those that only compile.", labels=["device"]

@@ -14,6 +14,7 @@ from grader.records.engine import changed, writing
 from grader.records.models import (
     ArtefactRow,
     DeviceCodeRow,
+    DraftRow,
     LinkRow,
     PauseRow,
     QuotaRow,
@@ -35,8 +36,8 @@ _NO_FILE = "forgotten"
 
 
 def forget(platform: Platform, name: str) -> Forgotten:
-    """Remove name, address, password, tokens, sources and reports of a user. Verdicts and times stay, under a name that
-    was made up: without them others' ranks would change.
+    """Remove name, address, password, tokens, drafts, sources and reports of a user. Verdicts and times stay, under a
+    name that was made up: without them others' ranks would change.
 
     Raises NotFound, and Conflict while something of theirs is being judged. Backups from before still know them.
     """
@@ -83,7 +84,7 @@ def _blank(session: Session, user: int) -> int:
 
 
 def _end_access(session: Session, user: UserRow) -> None:
-    for table in (TokenRow, DeviceCodeRow, QuotaRow):
+    for table in (TokenRow, DeviceCodeRow, QuotaRow, DraftRow):
         session.execute(delete(table).where(table.user_id == user.id))
     theirs = LinkRow.user_id == user.id
     if user.email is not None:

@@ -13,10 +13,11 @@ from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from grader.errors import NotFound
+from grader.records.engine import reading_on
 from grader.records.models import SubmissionRow, UserRow, utcnow
 from grader.schemas.ledger import Entry
 from grader.schemas.report import Language, Verdict
-from grader.schemas.submission import State
+from grader.schemas.submission import Kind, State
 from grader.service.platform import Platform
 
 # A spreadsheet computes what begins so; a quote before it makes it a text.
@@ -26,7 +27,7 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class Filter:
-    """Everything that is None is any. ``since_days``: handed in so lately."""
+    """Everything that is None is any. ``since_days``: handed in so lately. ``runs``: these instead of what counts."""
 
     challenge: str | None = None
     user: str | None = None
@@ -36,10 +37,11 @@ class Filter:
     language: Language | None = None
     request: str | None = None
     since_days: float | None = None
+    runs: bool = False
 
     def conditions(self) -> list[ColumnElement[bool]]:
         row = SubmissionRow
-        wanted: list[ColumnElement[bool]] = []
+        wanted = [row.kind == Kind.RUN if self.runs else row.kind != Kind.RUN]
         pairs = (
             (row.challenge, self.challenge),
             (row.state, self.state),
@@ -58,7 +60,7 @@ class Filter:
 
 def entries(platform: Platform, wanted: Filter, limit: int | None = None) -> Iterator[Entry]:
     """The newest first. Sources and reports stay where they are."""
-    with platform.sessions() as session:
+    with reading_on(platform.sessions) as session:
         found = _select(*wanted.conditions()).order_by(
             SubmissionRow.created_at.desc(), SubmissionRow.id.desc()
         )
@@ -67,7 +69,7 @@ def entries(platform: Platform, wanted: Filter, limit: int | None = None) -> Ite
 
 def entry(platform: Platform, submission: str) -> Entry:
     """Raises NotFound."""
-    with platform.sessions() as session:
+    with reading_on(platform.sessions) as session:
         found = list(_read(session, _select(SubmissionRow.public_id == submission.lower())))
     if not found:
         raise NotFound(
@@ -82,7 +84,7 @@ _COLUMNS = {
     **{
         name: getattr(SubmissionRow, name)
         for name in (
-            "challenge version language device filename state verdict attempt failures worker error "
+            "challenge version language device filename kind state verdict attempt failures worker error "
             "request_id time_us ci_lo_us ci_hi_us speedup passed total created_at started_at finished_at"
         ).split()
     },

@@ -41,6 +41,8 @@ class Lines:
         """The line that ``row`` waits in. ``silent_s``: see ``line_of``."""
         from grader.service.waiting import line_of  # it needs the platform, which holds this
 
+        # Who holds the lock must not wait for a connection: those who have them may all be waiting for the lock.
+        session.connection()
         with self._lock:
             kept = self._kept.get(row.device)
             if kept is not None and self._clock() - kept.at <= _age(kept.line, row):

@@ -12,6 +12,7 @@ from grader.queue.tickets import Tickets
 from grader.records.engine import Sessions, make_engine, make_sessions
 from grader.records.migrate import upgrade
 from grader.service.lines import Lines
+from grader.service.rankings import Rankings
 from grader.settings import Settings
 
 
@@ -23,6 +24,7 @@ class Platform:
     tickets: Tickets
     engine: Engine
     lines: Lines = field(default_factory=Lines)
+    rankings: Rankings = field(default_factory=Rankings)
 
     def close(self) -> None:
         """Let go of every connection."""

@@ -20,8 +20,11 @@ from grader.service.devices import representative
 from grader.service.platform import Platform
 
 
-def progress(platform: Platform, user: User, of: str | None = None) -> Progress:
-    """By track, in the order of the curriculum. Staff may ask for the progress ``of`` anyone.
+def progress(
+    platform: Platform, user: User, of: str | None = None, challenges: Sequence[Challenge] | None = None
+) -> Progress:
+    """By track, in the order of the curriculum. Staff may ask for the progress ``of`` anyone. ``challenges``: what
+    ``valid_challenges`` said already.
 
     Raises NotAllowed where a student asks for someone else's, NotFound where there is no such user.
     """
@@ -32,14 +35,20 @@ def progress(platform: Platform, user: User, of: str | None = None) -> Progress:
         if asked is None:
             raise NotFound(f"There is no user '{(of or user.name)[:64]}'.", "See how the name is spelt.")
         tried = attempts.of_user(session, asked.id)
-    return _sum_up(platform, asked.name, tried)
+    return sum_up(platform, asked.name, tried, challenges)
 
 
-def _sum_up(platform: Platform, name: str, tried: Iterable[Attempts]) -> Progress:
+def sum_up(
+    platform: Platform,
+    name: str,
+    tried: Iterable[Attempts],
+    challenges: Sequence[Challenge] | None = None,
+) -> Progress:
+    """What ``tried`` comes to, for whoever may see it."""
     of_challenge: dict[str, list[Attempts]] = defaultdict(list)
     for attempts_at in tried:
         of_challenge[attempts_at.challenge].append(attempts_at)
-    challenges = valid_challenges(platform.course)
+    challenges = valid_challenges(platform.course) if challenges is None else challenges
     lines = {it.slug: _line(it, of_challenge) for it in challenges}
     about = {it.title: it.description for it in platform.course.curriculum.tracks} if challenges else {}
     tracks = [

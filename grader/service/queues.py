@@ -143,8 +143,8 @@ def set_kind(platform: Platform, user: User, slug: str, kind: Kind | None) -> Ch
     """
     check_staff(user)
     challenge = platform.course.load(slug)
-    if kind is Kind.REJUDGE:
-        raise BadRequest("Nobody hands in rejudges.", "Choose competition, course or practice.")
+    if kind in (Kind.REJUDGE, Kind.RUN):
+        raise BadRequest("Nobody hands in rejudges or runs.", "Choose competition, course or practice.")
     with writing(platform.sessions) as session:
         queues.set_kind(session, challenge.slug, kind)
     return get_kind(platform, user, slug)

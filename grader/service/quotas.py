@@ -14,6 +14,9 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.settings import Settings
 
+# Runs are counted by the hour, whatever they are for.
+RUN_WINDOW_S = 3600.0
+
 
 def take(session: Session, settings: Settings, user: User, slug: str, now: datetime) -> int:
     """Count one submission for the challenge ``slug``; how many more it takes for now. Call it in the transaction that
@@ -21,29 +24,53 @@ def take(session: Session, settings: Settings, user: User, slug: str, now: datet
     """
     _take_waiting(session, settings, user, now)
     scope, window_s = quotas.of_challenge(slug), settings.quota_hours * 3600
-    if not quotas.take(session, user.id, scope, settings.quota, now, window_s):
+    used = quotas.take(session, user.id, scope, settings.quota, now, window_s)
+    if used is None:
         use = quotas.read(session, user.id, scope, now, window_s)
         raise TooMany(
             f"You have handed in {use.used} submissions for {slug} within {_span(window_s)}; "
             f"{settings.quota} are the most.",
             _until(use.frees_at, now),
         )
-    return settings.quota - quotas.read(session, user.id, scope, now, window_s).used
+    return settings.quota - used
+
+
+def _take_counted(session: Session, user: User, scope: str, most: int, now: datetime) -> bool:
+    if quotas.take(session, user.id, scope, most, now) is not None:
+        return True
+    # Before anybody is refused, the record itself is asked.
+    quotas.recount_waiting(session, user.id, scope)
+    return quotas.take(session, user.id, scope, most, now) is not None
 
 
 def _take_waiting(session: Session, settings: Settings, user: User, now: datetime) -> None:
     most = settings.waiting_per_user
-    if quotas.take(session, user.id, quotas.WAITING, most, now):
-        return
-    # Before anybody is refused, the record itself is asked.
-    quotas.recount_waiting(session, user.id)
-    if quotas.take(session, user.id, quotas.WAITING, most, now):
+    if _take_counted(session, user, quotas.WAITING, most, now):
         return
     used = quotas.read(session, user.id, quotas.WAITING, now).used
     raise TooMany(
         f"You have {used} submissions that wait or run; {most} are the most.",
         "Wait for one to end, or cancel one.",
     )
+
+
+def take_run(session: Session, settings: Settings, user: User, now: datetime) -> int:
+    """Count one run, likewise; how many more are taken for now."""
+    most = settings.runs_at_once
+    if not _take_counted(session, user, quotas.RUNNING, most, now):
+        running = quotas.read(session, user.id, quotas.RUNNING, now).used
+        raise TooMany(
+            f"{running} of your runs wait or run; {most} at once {'is' if most == 1 else 'are'} the most.",
+            "The next is taken as soon as one of them ends. Or cancel one.",
+        )
+    used = quotas.take(session, user.id, quotas.RUNS, settings.run_limit, now, RUN_WINDOW_S)
+    if used is None:
+        use = quotas.read(session, user.id, quotas.RUNS, now, RUN_WINDOW_S)
+        raise TooMany(
+            f"You have had {use.used} runs within {_span(RUN_WINDOW_S)}; {settings.run_limit} are the most.",
+            _until(use.frees_at, now) + " Submitting is counted apart.",
+        )
+    return settings.run_limit - used
 
 
 def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
@@ -54,11 +81,15 @@ def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
     with platform.sessions() as session:
         waiting = quotas.read(session, user.id, quotas.WAITING, now)
         handed_in = quotas.read(session, user.id, quotas.of_challenge(challenge.slug), now, window_s)
+        running = quotas.read(session, user.id, quotas.RUNNING, now)
+        runs = quotas.read(session, user.id, quotas.RUNS, now, RUN_WINDOW_S)
     return Quotas(
         challenge=challenge.slug,
         waiting=_quota(settings.waiting_per_user, waiting),
         submissions=_quota(settings.quota, handed_in),
         window_s=window_s,
+        running=_quota(settings.runs_at_once, running),
+        runs=_quota(settings.run_limit, runs),
     )
 
 

@@ -18,6 +18,7 @@ from grader.schemas.submission import State
 from grader.schemas.version import ComparedRank, ComparedSubmission, Comparison, Judgement, Rejudge
 from grader.service.accounts import User
 from grader.service.platform import Platform
+from grader.service.rankings import unranked
 from grader.service.versions import check_staff, serve
 
 
@@ -144,12 +145,13 @@ def _weight(pair: ComparedSubmission) -> tuple[bool, float, str]:
 
 
 def _places(session: Session, slug: str, old: int, new: int) -> list[ComparedRank]:
-    """Everyone who is on a board of either version, those with another place first."""
+    """Everyone who has a rank on a board of either version, those with another one first."""
+    staff = unranked(session)
     devices = sorted(ranks.boards(session, slug, old) | ranks.boards(session, slug, new))
     found = []
     for device in devices:
         before, after = (
-            {entry.user: entry.rank for entry in ranks.ranked(session, slug, version, device)}
+            {entry.user: entry.rank for entry in ranks.ranked(session, slug, version, device, without=staff)}
             for version in (old, new)
         )
         found += [

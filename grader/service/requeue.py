@@ -13,14 +13,15 @@ from grader.records import quotas
 from grader.records.engine import changed, writing
 from grader.records.models import ReportRow, SubmissionRow
 from grader.schemas.ledger import Requeued
-from grader.schemas.submission import State
+from grader.schemas.submission import Kind, State
 from grader.service.platform import Platform
 
 log = structlog.get_logger(__name__)
 
 
 def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
-    """Have failed submissions wait again, with all their tries; none named: all that failed. It is the one way out of
+    """Have failed submissions wait again, with all their tries; none named: all that failed, but for runs, which
+    nobody waits for any more. It is the one way out of
     ``failed``: that verdict was ours, not the submission's.
 
     Raises NotFound, and Conflict for what has not failed; then nothing is done.
@@ -52,6 +53,7 @@ def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
                 done.append(row)
         for user in {row.user_id for row in done}:
             quotas.recount_waiting(session, user)
+            quotas.recount_waiting(session, user, quotas.RUNNING)
     for row in done:
         log.info("requeued", submission=row.public_id, request=row.request_id)
         platform.tickets.enqueue(first_queue(row.device, row.language))
@@ -62,5 +64,9 @@ def _failed(platform: Platform) -> list[str]:
     with platform.sessions() as session:
         row = SubmissionRow
         return list(
-            session.scalars(select(row.public_id).where(row.state == State.FAILED).order_by(row.created_at))
+            session.scalars(
+                select(row.public_id)
+                .where(row.state == State.FAILED, row.kind != Kind.RUN)
+                .order_by(row.created_at)
+            )
         )

@@ -1,14 +1,15 @@
-"""What is kept for how long. Verdicts, times, sources and what boards stand on are kept for ever."""
+"""What is kept for how long. Verdicts, times, sources and what boards stand on are kept for ever; runs are not."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
 import structlog
-from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, not_, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, not_, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from grader import limits
 from grader.records.engine import changed, writing
 from grader.records.models import (
     ArtefactRow,
@@ -21,6 +22,7 @@ from grader.records.models import (
     WorkerRow,
     utcnow,
 )
+from grader.records.models.indexes import RUN
 from grader.schemas.ledger import Pruned
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
@@ -34,6 +36,8 @@ _BATCH = 500
 _EXPIRED_DAYS = 30
 # A worker without a GPU has a new name each time it starts.
 _WORKER_DAYS = 30
+# Of submissions, runs alone are ever removed.
+_NAMES: dict[type, str] = {SubmissionRow: "runs"}
 # How often one of the sweepers prunes.
 CHORE = "prune"
 CHORE_HOURS = 24
@@ -114,7 +118,10 @@ def _standing() -> Select[int]:
 
 def _count(session: Session, before: datetime | None, now: datetime) -> Pruned:
     counts: dict[str, int] = {
-        table.__tablename__: session.scalar(select(func.count()).select_from(table).where(condition)) or 0
+        _NAMES.get(table, table.__tablename__): session.scalar(
+            select(func.count()).select_from(table).where(condition)
+        )
+        or 0
         for table, condition in _expired(now)
     }
     if before is not None:
@@ -141,7 +148,7 @@ def _drop_some_reports(platform: Platform, before: datetime) -> int:
         return len(found)
 
 
-_Table = type[ArtefactRow | TokenRow | LinkRow | DeviceCodeRow | WorkerRow]
+_Table = type[ArtefactRow | TokenRow | LinkRow | DeviceCodeRow | SubmissionRow | WorkerRow]
 
 
 def _expired(now: datetime) -> list[tuple[_Table, ColumnElement[bool]]]:
@@ -156,6 +163,8 @@ def _expired(now: datetime) -> list[tuple[_Table, ColumnElement[bool]]]:
         (TokenRow, TokenRow.expires_at < ago),
         (LinkRow, LinkRow.expires_at < ago),
         (DeviceCodeRow, DeviceCodeRow.expires_at < ago),
+        # With their reports. Nothing refers to a run, and no board or count knows it.
+        (SubmissionRow, and_(text(RUN), SubmissionRow.finished_at < now - timedelta(days=limits.RUN_DAYS))),
         (WorkerRow, gone),
     ]
 

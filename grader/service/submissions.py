@@ -34,6 +34,12 @@ def get_submission(platform: Platform, user: User, submission: str) -> Submissio
         return _views(platform, session, user, [row])[0]
 
 
+def view_of_new(platform: Platform, user: User, row: SubmissionRow) -> SubmissionView:
+    """Of what ``user`` handed in just now."""
+    with platform.sessions() as session:
+        return _view(row, user.name, platform.lines.of(session, row, platform.settings.lease_s))
+
+
 def list_submissions(
     platform: Platform,
     user: User,
@@ -42,13 +48,15 @@ def list_submissions(
     limit: int = 50,
     offset: int = 0,
     older_than: str | None = None,
+    runs: bool = False,
 ) -> SubmissionList:
     """The newest first, at most ``limit`` (up to 200). ``everyone`` counts for staff only. ``older_than`` is the id of
     a submission behind which to begin. Raises NotFound where that is not one that this user may see.
 
-    What was handed in: judgements of the same under later versions stand with the first one.
+    What was handed in: judgements of the same under later versions stand with the first one. ``runs``: what was only
+    run instead.
     """
-    history = History(None if everyone and user.staff else user.id, challenge)
+    history = History(None if everyone and user.staff else user.id, challenge, runs)
     with platform.sessions() as session:
         behind = find(session, user, older_than) if older_than is not None else None
         rows = histories.page(session, history, max(0, min(limit, _LIST_MOST)), max(0, offset), behind)
@@ -98,7 +106,7 @@ def _views(
     again = rejudges.judged_again(session, [row.id for row in rows if row.state.final], drafts=user.staff)
     firsts = rejudges.public_ids(session, [row.rejudge_of for row in rows if row.rejudge_of is not None])
     return [
-        _view(row, lines.get(row.id)).model_copy(
+        _view(row, row.user.name, lines.get(row.id)).model_copy(
             update={
                 "rejudge_of": firsts[row.rejudge_of] if row.rejudge_of is not None else None,
                 "judged_again": [_judged_again(it) for it in again.get(row.id, [])],
@@ -113,10 +121,10 @@ def _judged_again(row: SubmissionRow) -> JudgedAgain:
     return JudgedAgain(id=row.public_id, version=row.version, verdict=row.verdict, time_us=row.time_us)
 
 
-def _view(row: SubmissionRow, line: Line | None) -> SubmissionView:
+def _view(row: SubmissionRow, author: str, line: Line | None) -> SubmissionView:
     return SubmissionView(
         id=row.public_id,
-        user=row.user.name,
+        user=author,
         challenge=row.challenge,
         version=row.version,
         language=row.language,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -21,13 +22,13 @@ from grader.records.engine import clock, writing
 from grader.records.models import ReportRow, SubmissionRow, UserRow
 from grader.records.order import PRIORITIES
 from grader.schemas.report import Language, Verdict
-from grader.schemas.submission import State, SubmissionView, SubmitBody
+from grader.schemas.submission import Kind, RunBody, State, SubmissionView, SubmitBody
 from grader.service import quotas, versions
 from grader.service.accounts import User
 from grader.service.devices import served_devices, serves
 from grader.service.platform import Platform
 from grader.service.queues import kind_of
-from grader.service.submissions import get_submission
+from grader.service.submissions import get_submission, view_of_new
 
 log = structlog.get_logger(__name__)
 
@@ -44,54 +45,50 @@ def submit(
     TooMany, Conflict where the key was sent before with something else, and ChallengeChanged where its folder is not
     what was served under its version.
     """
-    if idempotency_key is not None and not 0 < len(idempotency_key) <= _KEY_CHARS:
-        raise BadRequest(f"An idempotency key has 1 to {_KEY_CHARS} characters.")
-    # Lone surrogates can come out of JSON; passed through, they meet the same refusal as any text that is not
-    # UTF-8.
-    source = decode(body.source.encode("utf-8", "surrogatepass"))
-    language = language_of(body.filename, body.language)
-    request = Request(idempotency_key, _digest(body.challenge, language, body.device or "", source))
-    # Before anything that may have changed since the first time: a challenge, or the devices that are served.
-    if (earlier := _sent_before(platform, user, request)) is not None:
+    return take(platform, user, Order.of(body, idempotency_key), _counted, body.reuse)
+
+
+def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int:
+    return quotas.take(session, platform.settings, user, row.challenge, row.created_at)
+
+
+def take(platform: Platform, user: User, what: Order, count: Count, reuse: bool = False) -> SubmissionView:
+    """What was asked for, stored and queued; what was sent before under its key as it is. Raises as ``submit``."""
+    # Before anything that may have changed since the first time (a challenge, or the devices that are served), and
+    # before anything that waits for others: who sends again and again costs a look.
+    if (earlier := sent_before(platform, user, what)) is not None:
         return get_submission(platform, user, earlier)
-    challenge = platform.course.load(body.challenge)
-    _check_language(challenge, language)
-    versions.serve(platform, challenge)
-    kind = kind_of(platform, challenge)
-    row = SubmissionRow(
-        user_id=user.id,
-        challenge=challenge.slug,
-        version=challenge.manifest.version,
-        language=language,
-        device=_device(served_devices(platform), body.device, language),
-        source=source,
-        source_sha256=_digest(source),
-        filename=_filename(body.filename, language),
-        idempotency_key=idempotency_key,
-        request_sha256=request.sha256 if idempotency_key is not None else None,
-        kind=kind,
-        priority=PRIORITIES[kind],
-    )
-    stored = _store(platform, user, row, request, body.reuse)
-    if stored.new:
-        log.info(
-            "submitted",
-            submission=stored.public_id,
-            user=user.name,
-            challenge=row.challenge,
-            device=row.device,
-        )
-        platform.tickets.enqueue(first_queue(row.device, row.language))
-    view = get_submission(platform, user, stored.public_id)
-    return view.model_copy(update={"reused": stored.reused, "remaining": stored.remaining})
+    row = row_of(platform, user, what)
+    return answer(platform, user, row, store(platform, user, row, what, count, reuse))
+
+
+# Counts it in the transaction that stores it, and says how many more are taken for now. Raises TooMany.
+Count = Callable[[Session, Platform, User, SubmissionRow], int]
 
 
 @dataclass(frozen=True)
-class Request:
-    """What was asked for, so that the same can be told from something else under the same key."""
+class Order:
+    """What was asked for; ``sha256`` is of all that tells it from something else under the same ``key``."""
 
+    body: SubmitBody | RunBody
+    source: str
+    language: Language
     key: str | None
     sha256: str
+
+    @classmethod
+    def of(cls, body: SubmitBody | RunBody, key: str | None) -> Order:
+        """Raises BadRequest, BadSource, UnknownLanguage."""
+        if key is not None and not 0 < len(key) <= _KEY_CHARS:
+            raise BadRequest(f"An idempotency key has 1 to {_KEY_CHARS} characters.")
+        # Lone surrogates can come out of JSON; passed through, they meet the same refusal as any text that is not
+        # UTF-8.
+        source = decode(body.source.encode("utf-8", "surrogatepass"))
+        language = language_of(body.filename, body.language)
+        parts = [body.challenge, language, body.device or "", source]
+        if isinstance(body, RunBody):
+            parts.append(Kind.RUN)
+        return cls(body, source, language, key, _digest(*parts))
 
 
 @dataclass(frozen=True)
@@ -108,39 +105,89 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _store(platform: Platform, user: User, row: SubmissionRow, request: Request, reuse: bool) -> Stored:
+def row_of(platform: Platform, user: User, what: Order) -> SubmissionRow:
+    """What is to be stored. Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed,
+    ChallengeChanged and BadRequest where it cannot be judged."""
+    body, language = what.body, what.language
+    challenge = platform.course.load(body.challenge)
+    _check_language(challenge, language)
+    versions.check_served(platform, challenge)
+    kind = kind_of(platform, challenge)
+    return SubmissionRow(
+        user_id=user.id,
+        challenge=challenge.slug,
+        version=challenge.manifest.version,
+        language=language,
+        device=_device(served_devices(platform), body.device, language),
+        source=what.source,
+        source_sha256=_digest(what.source),
+        filename=_filename(body.filename, language),
+        idempotency_key=what.key,
+        request_sha256=what.sha256 if what.key is not None else None,
+        kind=Kind.RUN if isinstance(body, RunBody) else kind,
+        priority=PRIORITIES[kind],
+    )
+
+
+def store(
+    platform: Platform, user: User, row: SubmissionRow, what: Order, count: Count, reuse: bool = False
+) -> Stored:
+    """Store it, unless it was sent before. Raises TooMany, Conflict."""
     with writing(platform.sessions) as session:
         # Submissions of one user take turns from here on, so no key can be raced on any database.
         session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update())
-        if (earlier := _of_key(session, user, request)) is not None:
+        if (earlier := _of_key(session, user, what)) is not None:
             return Stored(earlier)
         if reuse and (earlier := _judged_before(session, row)) is not None:
             return Stored(earlier, reused=True)
         row.created_at = clock(session)
-        remaining = quotas.take(session, platform.settings, user, row.challenge, row.created_at)
+        remaining = count(session, platform, user, row)
         session.add(row)
         session.flush()
         return Stored(row.public_id, new=True, remaining=remaining)
 
 
-def _sent_before(platform: Platform, user: User, request: Request) -> str | None:
-    with platform.sessions() as session:
-        return _of_key(session, user, request)
+def answer(platform: Platform, user: User, row: SubmissionRow, stored: Stored) -> SubmissionView:
+    """What came of it; where it is new, after its ticket was issued."""
+    if not stored.new:
+        view = get_submission(platform, user, stored.public_id)
+        return view.model_copy(update={"reused": stored.reused})
+    _announce(platform, user, row, stored)
+    return view_of_new(platform, user, row).model_copy(update={"remaining": stored.remaining})
 
 
-def _of_key(session: Session, user: User, request: Request) -> str | None:
+def _announce(platform: Platform, user: User, row: SubmissionRow, stored: Stored) -> None:
+    log.info(
+        "submitted",
+        submission=stored.public_id,
+        user=user.name,
+        challenge=row.challenge,
+        device=row.device,
+        kind=row.kind.value,
+    )
+    platform.tickets.enqueue(first_queue(row.device, row.language))
+
+
+def sent_before(platform: Platform, user: User, what: Order) -> str | None:
     """What this user handed in under the same key, if anything. Raises Conflict where that was something else."""
-    if request.key is None:
+    if what.key is None:
+        return None
+    with platform.sessions() as session:
+        return _of_key(session, user, what)
+
+
+def _of_key(session: Session, user: User, what: Order) -> str | None:
+    if what.key is None:
         return None
     row = SubmissionRow
     found = session.execute(
         select(row.public_id, row.request_sha256).where(
-            row.user_id == user.id, row.idempotency_key == request.key
+            row.user_id == user.id, row.idempotency_key == what.key
         )
     ).one_or_none()
     if found is None:
         return None
-    if found.request_sha256 not in (None, request.sha256):  # None: of an earlier release
+    if found.request_sha256 not in (None, what.sha256):  # None: of an earlier release
         raise Conflict(
             f"This idempotency key was sent before with another source, challenge, language or device: "
             f"it stands for submission {found.public_id}.",
@@ -150,7 +197,8 @@ def _of_key(session: Session, user: User, request: Request) -> str | None:
 
 
 def _judged_before(session: Session, row: SubmissionRow) -> str | None:
-    """The latest judgement of the same by the same user under the same version, as long as its report is kept."""
+    """The latest judgement of the same by the same user under the same version, as long as its report is kept. A run is
+    none: its kind is another."""
     same = SubmissionRow
     # In the order of their index: the same text again and again is rare, and few rows are left to look at.
     return session.scalar(

@@ -24,6 +24,7 @@ from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
 from grader.sandbox.compiler.log import clean_log
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
 from grader.sandbox.cores import background_cores
+from grader.sandbox.share import Share
 from grader.sandbox.toolchain import chosen_image
 from grader.sandbox.toolkit import cuda_home, nvcc_version
 
@@ -159,7 +160,7 @@ def compile_spec() -> BoxSpec:
         memory_bytes=limits.COMPILE_MEMORY_BYTES,
         # Past this even a silent parent's box ends; the parent has a clock of its own.
         wall_seconds=_wall_seconds() + limits.BOX_START_SECONDS,
-        background=True,
+        share=Share.BACKGROUND,
         cores=background_cores(),
         compute_libraries=False,  # a source could take one into itself
     )

@@ -105,8 +105,7 @@ def confine(order: dict[str, Any]) -> None:
     """What may fail for want of a privilege goes ahead of what takes privileges away."""
     bound_tmp(order["tmp"], order["user"])
     set_limits(order["limits"])
-    if order["nice"]:
-        os.nice(order["nice"])
+    os.nice(max(0, order["nice"] - os.nice(0)))
     if order["cores"]:
         with contextlib.suppress(OSError):  # a core that was taken away meanwhile: any will do
             os.sched_setaffinity(0, order["cores"])

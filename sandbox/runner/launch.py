@@ -39,8 +39,7 @@ def main() -> None:
     lower(resource.RLIMIT_DATA, data_bytes)
     lower(resource.RLIMIT_FSIZE, file_bytes)
     lower(resource.RLIMIT_NOFILE, OPEN_FILES)
-    if nice:
-        os.nice(nice)
+    os.nice(max(0, nice - os.nice(0)))
     if cores:
         with contextlib.suppress(OSError):  # a core that was taken away meanwhile: any will do
             os.sched_setaffinity(0, cores)

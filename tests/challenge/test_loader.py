@@ -148,3 +148,9 @@ def test_importing_what_the_client_needs_does_not_import_torch() -> None:
     modules = "cases, draw, loader, signature, source"
     code = f"import sys; from grader.challenge import {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("slug", ["", ".", "..", "../challenges/dot", "a\0b", "x" * 5000, "dot/", "\udc80"])
+def test_what_no_folder_can_be_called_is_unknown(slug: str) -> None:
+    with pytest.raises(UnknownChallenge):
+        find_course(None).load(slug)

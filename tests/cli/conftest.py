@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.cli import config
 from grader.cli.main import main
 from tests.cli.stub import Stub, serving
 
@@ -25,9 +26,12 @@ Cli = Callable[..., Ran]
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test reads or writes the real login file; none is told of a server or a course."""
-    for name in ("GRADER_SERVER", "GRADER_TOKEN", "GRADER_CHALLENGES", "GRADER_DEBUG"):
+    ours = ("GRADER_SERVER", "GRADER_TOKEN", "GRADER_CHALLENGES", "GRADER_DEBUG")
+    proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+    for name in (*ours, *proxies, *map(str.lower, proxies), *map(config.variable, config.KEYS)):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("GRADER_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("COLUMNS", "140")
     monkeypatch.chdir(tmp_path)
@@ -52,3 +56,9 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
         return Ran(code, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def kernel(home: Path) -> str:
+    (home / "mine.py").write_text("import triton\n")
+    return "mine.py"

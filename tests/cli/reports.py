@@ -15,7 +15,7 @@ from grader.schemas.report import (
     Verdict,
     WorkloadReport,
 )
-from grader.schemas.submission import State, SubmissionView
+from grader.schemas.submission import State, SubmissionView, WaitReason, WaitsFor
 
 MISMATCH = Mismatch(
     argument="out", kind="value", index=[3, 17], expected="1.5", got="2", wrong=12, total=1024, max_error=0.5
@@ -30,6 +30,11 @@ WRONG_CASE = CaseReport(
     hint="Is the tail handled?",
     mismatch=MISMATCH,
     output="hello \x1b[31mred[bold]",
+)
+PAUSED = WaitsFor(
+    reason=WaitReason.PAUSED,
+    text="Staff have paused all queues: [exam]",
+    since=datetime(2026, 1, 2, 12, tzinfo=UTC),
 )
 
 

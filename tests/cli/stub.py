@@ -9,6 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from grader.schemas.report import Report
+from grader.schemas.submission import State
+from tests.cli.reports import view
+
 
 @dataclass
 class Asked:
@@ -74,3 +78,11 @@ def serving() -> Iterator[Stub]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def done(server: Stub, report: Report) -> None:
+    """A server where the submission abc123 is handed in and has ended with ``report``."""
+    ended = view(State.DONE, verdict=report.verdict, score=report.score)
+    server.answer("POST /submissions", view(State.QUEUED).model_dump(mode="json"), 201)
+    server.answer("GET /submissions/abc123", ended.model_dump(mode="json"))
+    server.answer("GET /submissions/abc123/report", report.model_dump(mode="json"))

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.cli import doctor
-from grader.cli.doctor import Mark
+from grader.cli.doctor import Mark, boxes, machine
 from grader.errors import BoxUnavailable
 from grader.judge.cuda import driver
 from grader.sandbox import choose, gpu
@@ -15,16 +14,16 @@ from grader.sandbox.gpu import Gpu
 
 @pytest.fixture
 def _one_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor.shutil, "which", lambda name: f"/usr/bin/{name}")
-    monkeypatch.setattr(doctor, "_first_line", lambda command: "NVIDIA Example, 580.1")
+    monkeypatch.setattr(machine.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(machine, "_first_line", lambda command: "NVIDIA Example, 580.1")
     monkeypatch.setattr(gpu, "find_gpus", lambda: [Gpu(0, "GPU-1", ())])
 
 
 @pytest.mark.usefixtures("_one_gpu")
 def test_a_gpu_without_stream_memory_operations_is_told_with_a_mend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "lacking", lambda index: ["stream memory operations"])
-    found = doctor._gpu()
-    assert found.mark is doctor.Mark.MISSING
+    found = machine.gpu()
+    assert found.mark is Mark.MISSING
     assert "GPU 0 lacks stream memory operations" in found.text
     assert found.mend == driver.NEEDS_MEND
 
@@ -44,8 +43,8 @@ def test_a_driver_that_does_not_answer_is_told(
         raise error
 
     monkeypatch.setattr(driver, "lacking", fail)
-    found = doctor._gpu()
-    assert found.mark is doctor.Mark.MISSING
+    found = machine.gpu()
+    assert found.mark is Mark.MISSING
     assert told in found.text
     assert found.mend
 
@@ -53,7 +52,7 @@ def test_a_driver_that_does_not_answer_is_told(
 @pytest.mark.usefixtures("_one_gpu")
 def test_a_fit_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "lacking", lambda index: [])
-    assert doctor._gpu().mark is doctor.Mark.OK
+    assert machine.gpu().mark is Mark.OK
 
 
 @pytest.mark.parametrize(
@@ -81,7 +80,7 @@ def test_bubblewrap_and_what_it_holds_less_well(
 ) -> None:
     monkeypatch.setattr(choose, "bubblewrap_status", lambda: status)
     monkeypatch.setattr(choose, "why_not_exposed", lambda _: lacking)
-    found = doctor._bubblewrap()
+    found = boxes.bubblewrap()
     assert found.mark is mark
     assert told in found.text
     assert mend in found.mend

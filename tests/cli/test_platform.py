@@ -131,7 +131,8 @@ def test_a_killed_worker_is_replaced_and_its_submission_judged(up: Up, tmp_path:
     until(lambda: up.json("status", submission)["state"] in ("testing", "compiling"), up)
     (worker,) = [pid for pid, words in up.children().items() if "grader.cli.main worker" in words]
     os.kill(worker, signal.SIGKILL)
-    report = up.json("watch", submission, "--timeout", "100")
+    ran = up.cli("watch", submission, "--timeout", "100", "--json")
+    report = json.loads(ran.stdout.splitlines()[-1])["report"]
     assert report["verdict"] == "accepted"
     assert up.json("status", submission)["attempt"] == 2
     assert "worker 1 was ended by signal 9" in up.log

@@ -87,6 +87,11 @@ def _quotas(counters: dict[tuple[str, str], int], posted: Counter[str]) -> list[
     ]
 
 
+# It outlives its engine; and so does a container that was just being made, of which a new engine knows nothing and in
+# which nothing of ours runs yet.
+_OF_A_KILLED_ENGINE = ("containerd", "runc init")
+
+
 def check_leftovers(stand: Stand) -> list[str]:
     """Nothing of web, workers, judges and boxes is there any more."""
     servers = {stand.redis.process.pid}
@@ -98,7 +103,7 @@ def check_leftovers(stand: Stand) -> list[str]:
         found = [
             f"process {pid} is left: {words}"
             for pid, words in processes.in_folder(stand.folder).items()
-            if pid not in servers and "containerd" not in words
+            if pid not in servers and not any(it in words for it in _OF_A_KILLED_ENGINE)
         ]
         if stand.docker is not None:
             found += [f"container {it} is left" for it in stand.docker.containers(everything=True)]

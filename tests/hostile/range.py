@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -170,14 +171,21 @@ def _flags(report: Report) -> set[Flag]:
     return set(report.flags) - ({Flag.WORK_OUTSIDE_GATE} if report.device == CPU else set())
 
 
+def kind_of(device: Device) -> str:
+    """The word of an entry's ``Devices``."""
+    return "cpu" if device.name == CPU else "gpu"
+
+
 def run(
-    entries: Sequence[Entry], range_: Range, on_finding: Callable[[Finding], None] = lambda _: None
+    entries: Sequence[Entry],
+    range_: Range,
+    on_finding: Callable[[Finding], None] = lambda _: None,
+    end: float = math.inf,
 ) -> list[Finding]:
-    """Judge those entries that run on the range's device, in order."""
-    kind = "cpu" if range_.device.name == CPU else "gpu"
+    """Judge those entries that run on the range's device, in order; none begins after ``end`` (monotonic, seconds)."""
     findings = []
     for entry in entries:
-        if kind in entry.devices:
+        if kind_of(range_.device) in entry.devices and time.monotonic() < end:
             findings.append(range_.judge(entry))
             on_finding(findings[-1])
     return findings

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from packaging.requirements import Requirement
+
+from tests.components import need
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE = (ROOT / "compose.yaml").read_text()
@@ -65,8 +66,7 @@ def test_every_variable_is_documented() -> None:
 
 
 def config(**environment: str) -> subprocess.CompletedProcess[str]:
-    if not shutil.which("docker-compose"):
-        pytest.skip("no docker-compose on the PATH")
+    need("images")
     return subprocess.run(
         ["docker-compose", "--profile", "worker", "config"],
         cwd=ROOT,

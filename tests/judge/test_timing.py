@@ -46,6 +46,20 @@ def test_noise_in_the_window_is_not_charged() -> None:
     assert measured.charged == 0.0
 
 
+@pytest.mark.parametrize("share", [1.1, 1.5, 1.9])
+def test_of_what_is_hardly_beyond_noise_only_the_rest_is_charged(share: float) -> None:
+    excess = share * NOISE.least
+    measured = settle(own(20e-3 + FIXED, outside=4e-3 + excess), CONTROL, CONTROL, NOISE)
+    assert measured.charged == pytest.approx(excess - NOISE.least, rel=1e-6)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.99, 1.01, 1.5, 1.99, 2.01, 10.0])
+def test_hidden_work_gains_no_more_than_the_noise(share: float) -> None:
+    hidden = share * NOISE.least
+    measured = settle(own(20e-3 + FIXED - hidden, outside=4e-3 + hidden), CONTROL, CONTROL, NOISE)
+    assert 20e-3 - measured.time.value <= NOISE.least + 1e-9
+
+
 def test_being_quick_after_the_gate_makes_up_for_nothing_before_it() -> None:
     early = [
         Timed(before=it.before + 5e-3, gate=it.gate - 5e-3, after=0.0, host=0.0)

@@ -111,6 +111,14 @@ def test_wheel_carries_no_rubbish(wheel: Path) -> None:
     ] == []
 
 
+def test_the_editor_travels_as_it_was_built_and_without_its_sources(wheel: Path) -> None:
+    """git ignores what Node made; who installs has no Node."""
+    names = {name.removeprefix("grader/web/") for name in _names(wheel)}
+    built = ROOT / "web" / "static" / "built" / "editor.js"
+    assert ("static/built/editor.js" in names) == built.exists()
+    assert [name for name in names if name.startswith("client/") or "node_modules" in name] == []
+
+
 def test_wheel_from_sdist_is_the_same(sdist: Path, wheel: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path / "source", filter="data")
@@ -151,6 +159,28 @@ def test_course_is_found_in_the_installation(python: Path) -> None:
         print(*course.slugs())
     """
     assert "vector_add" in _run(python, "-c", textwrap.dedent(code)).split()
+
+
+def test_docs_are_served_by_the_installation(python: Path, tmp_path: Path) -> None:
+    code = f"""
+        from pathlib import Path
+        import grader
+        from grader.manual.pages import manual
+        from grader.service.platform import open_platform
+        from grader.settings import Settings
+        from grader.web.app import create_app
+        assert manual().folder == Path(grader.__file__).parent / "manual" / "docs", manual().folder
+        folder = {str(tmp_path)!r}
+        platform = open_platform(Settings(data_dir=Path(folder), redis_url=f"unix://{{folder}}/nobody.sock"))
+        client = create_app(platform).test_client()
+        for page in manual().pages:
+            address = "/docs" if page.name == "index" else f"/docs/{{page.name}}"
+            assert client.get(address).status_code == 200, address
+            print(page.name)
+        platform.close()
+    """
+    pages = {str(path.relative_to(ROOT / "docs").with_suffix("")) for path in (ROOT / "docs").rglob("*.md")}
+    assert set(_run(python, "-c", textwrap.dedent(code)).split()) == pages
 
 
 @pytest.mark.parametrize("name", ["web", "sandbox", "challenges", "reference", "tests"])

@@ -28,9 +28,9 @@ from grader.service.submissions import get_report, get_submission
 from grader.service.submit import submit
 from grader.settings import Settings
 from tests.components import need
+from tests.queue.compiling.stage import SOURCE
 from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes
 from tests.queue.gpus import H200
-from tests.queue.test_compile_desk import SOURCE
 from tests.service.world import body, make_settings, until
 
 ROOT = Path(__file__).parent.parent.parent

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from alembic import command
@@ -13,14 +12,13 @@ from sqlalchemy import Connection, text
 from grader.records import migrate
 from grader.records.engine import make_engine, make_sessions, writing_connection
 from grader.records.models import TokenRow, UserRow, utcnow
+from grader.records.schema import alembic_config
 from grader.schemas.token import Scope
 from grader.service import tokens
 
 
 def configured(connection: Connection) -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
-    config.set_main_option("path_separator", "os")
+    config = alembic_config()
     config.attributes["connection"] = connection
     return config
 

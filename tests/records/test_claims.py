@@ -47,7 +47,7 @@ def _hand_on(sessions: Sessions, held: Claim, key: str = "k", there: bool = True
     with writing(sessions) as session:
         if there:
             artefacts.store(session, artefact(key), utcnow())
-        return leases.hand_on(session, held, key)
+        return leases.hand_on(session, held, key, utcnow())
 
 
 def _compiled(sessions: Sessions) -> Claim:

@@ -104,14 +104,14 @@ def _priority(kind: Kind) -> dict[str, Any]:
 
 
 def test_kinds_come_in_their_order(sessions: Sessions) -> None:
-    users = {kind: add_user(sessions, kind.value) for kind in Kind}
+    users = {kind: add_user(sessions, kind.value) for kind in order.PRIORITIES}
     first = add_submission(sessions, users[Kind.REJUDGE], 9, state=State.DONE, verdict=Verdict.ACCEPTED)
     again = {"rejudge_of": first}
     rows = {
         kind: add_submission(
             sessions, users[kind], 100, **_priority(kind), **(again if kind is Kind.REJUDGE else {})
         )
-        for kind in reversed(Kind)
+        for kind in reversed(order.PRIORITIES)
     }
     assert _served(sessions) == [
         rows[Kind.COMPETITION],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from sqlalchemy import Engine, make_url, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from grader.records.engine import make_engine, make_sessions, writing
+from grader.records import postgres
+from grader.records.engine import AWAY, make_engine, make_sessions, reading_on, writing, writing_connection
 from grader.records.migrate import upgrade
 from tests.components import need
 from tests.records.postgres import certificate, cluster, drop_database, free_port, new_database
@@ -77,23 +79,68 @@ def test_a_lock_that_is_never_let_go_is_an_error(url: str) -> None:
     query = {"options": "-c lock_timeout=50"}
     engine = make_engine(make_url(url).update_query_dict(query).render_as_string(hide_password=False))
     lock = text("SELECT pg_advisory_xact_lock(1)")
-    with engine.begin() as holder, engine.begin() as waiting:
+    with writing_connection(engine) as holder, writing_connection(engine) as waiting:
         holder.execute(lock)
         with pytest.raises(OperationalError, match="lock timeout"):
             waiting.execute(lock)
     engine.dispose()
 
 
-def test_connections_that_the_server_ended_are_replaced(engine: Engine, url: str) -> None:
-    sessions = make_sessions(engine)
+def test_what_only_reads_is_in_no_transaction(engine: Engine) -> None:
+    sessions, now = make_sessions(engine), text("SELECT now()")
+    with sessions() as session:
+        assert session.scalar(now) != session.scalar(now)
+    with reading_on(sessions) as session:
+        assert session.scalar(now) == session.scalar(now)
     with writing(sessions) as session:
-        first = session.scalar(text("SELECT pg_backend_pid()"))
+        session.execute(text("CREATE TABLE kept (n int)"))
+    with suppress(ZeroDivisionError), writing(sessions) as session:
+        session.execute(text("INSERT INTO kept VALUES (1)"))
+        raise ZeroDivisionError
+    with sessions() as session:
+        assert session.scalar(text("SELECT count(*) FROM kept")) == 0
+
+
+def _end(url: str, pid: int) -> None:
+    """As a server that starts again ends its connections."""
     operator = make_engine(url)
     with operator.connect() as connection:
-        assert connection.scalar(text("SELECT pg_terminate_backend(:pid)"), {"pid": first})
+        assert connection.scalar(text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
     operator.dispose()
-    with writing(sessions) as session:
-        assert session.scalar(text("SELECT pg_backend_pid()")) != first
+
+
+def _pid(engine: Engine) -> int:
+    with writing(make_sessions(engine)) as session:
+        return int(session.scalar(text("SELECT pg_backend_pid()")) or 0)
+
+
+def test_connections_that_the_server_ended_while_they_lay_are_replaced(
+    engine: Engine, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "_FRESH_SECONDS", 0.0)
+    first = _pid(engine)
+    _end(url, first)
+    assert _pid(engine) != first
+
+
+def test_one_that_was_used_a_moment_ago_fails_once(
+    engine: Engine, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "_FRESH_SECONDS", 300.0)
+    first = _pid(engine)
+    _end(url, first)
+    with pytest.raises(AWAY):
+        _pid(engine)
+    assert _pid(engine) != first
+
+
+def test_what_is_used_all_the_time_is_not_asked_each_time(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "_FRESH_SECONDS", 300.0)
+    _pid(engine)
+    monkeypatch.setattr(engine.dialect, "do_ping", pytest.fail)
+    _pid(engine)
 
 
 def test_a_pool_that_is_used_up_is_an_error(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ def _take(
     sessions: Sessions, user: int, limit: int, now: datetime | None = None, window_s: float | None = None
 ) -> bool:
     with writing(sessions) as session:
-        return quotas.take(session, user, SCOPE, limit, now or utcnow(), window_s)
+        return quotas.take(session, user, SCOPE, limit, now or utcnow(), window_s) is not None
 
 
 def _used(sessions: Sessions, user: int, scope: str = SCOPE, window_s: float | None = None) -> int:

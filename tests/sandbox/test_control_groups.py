@@ -96,7 +96,7 @@ def test_what_is_written_under_version_2(tmp_path: Path) -> None:
         "memory.oom.group": "1",
         "pids.max": "77",
         "cpu.max": "50000 100000",
-        "cpu.weight": "",
+        "cpu.weight": "100",
     }
     (folder / "memory.swap.max").unlink()  # a kernel that does not count swap
     control_groups._set(folder, control_groups._all_2(SPEC))

@@ -10,6 +10,7 @@ import pytest
 from grader.sandbox.box import Box, BoxMaker
 from grader.sandbox.compiler.nvcc import compile_spec
 from grader.sandbox.cores import background_cores, shared_out
+from grader.sandbox.share import Share
 from tests.sandbox.talk import ask
 
 Start = Callable[..., Box]
@@ -38,7 +39,7 @@ def test_half_a_core_is_kept_where_there_is_but_one() -> None:
 
 def test_compilers_leave_a_core(boxes: BoxMaker, start: Start) -> None:
     spec = compile_spec()
-    box = start(boxes, background=spec.background, cores=spec.cores)
+    box = start(boxes, share=spec.share, cores=spec.cores)
     seen = ask(box, "see")
     mine = sorted(os.sched_getaffinity(0))
     assert seen["cores"] == list(background_cores() or mine)
@@ -46,5 +47,6 @@ def test_compilers_leave_a_core(boxes: BoxMaker, start: Start) -> None:
 
 
 def test_a_background_box_yields(local_boxes: BoxMaker, start: Start) -> None:
-    nice = [ask(start(local_boxes, background=background), "see")["nice"] for background in (True, False)]
-    assert nice == [min(os.nice(0) + 10, 19), os.nice(0)]  # 19 is the most that there is
+    nice = [ask(start(local_boxes, share=share), "see")["nice"] for share in Share]
+    assert nice == [max(os.nice(0), it.nice) for it in Share]
+    assert nice == sorted(nice, reverse=True)

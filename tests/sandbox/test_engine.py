@@ -18,6 +18,7 @@ from grader.sandbox.docker_box import DockerBox
 from grader.sandbox.docker_engine import engine
 from grader.sandbox.engine_facts import EngineFacts
 from grader.sandbox.gpu import Gpu
+from grader.sandbox.share import Share
 from tests.components import need
 from tests.sandbox.talk import run
 
@@ -54,10 +55,23 @@ print(json.dumps([open(path).read().strip() if os.path.exists(path) else None fo
     assert found[2] == "77"
 
 
+@docker
+def test_a_box_that_yields_yields_to_processes_of_no_group(docker_boxes: BoxMaker, start: Start) -> None:
+    """In a group of the engine's, a small share would only count against other boxes."""
+    box = start(docker_boxes, share=Share.YIELDING)
+    inspected = engine().client.inspect_container(box.id)
+    assert inspected["HostConfig"]["CpuShares"] == Share.YIELDING
+    groups = Path(f"/proc/{inspected['State']['Pid']}/cgroup").read_text().splitlines()
+    if engine().client.info()["CgroupDriver"] == "cgroupfs":
+        assert any(line.endswith(f":/{inspected['Id']}") for line in groups), groups
+
+
 def test_the_engine_says_its_control_groups() -> None:
     assert EngineFacts.of({"CgroupVersion": "2"}).cgroup == 2
     assert EngineFacts.of({"CgroupVersion": "1"}).cgroup == 1
     assert EngineFacts.of({}).cgroup == 1
+    assert EngineFacts.of({"CgroupDriver": "cgroupfs"}).group == "/"
+    assert EngineFacts.of({"CgroupDriver": "systemd"}).group is None
     facts = EngineFacts.of(
         {"SecurityOptions": ["name=seccomp,profile=default", "name=userns"], "Runtimes": {"runc": {}}}
     )

@@ -8,7 +8,17 @@ import pytest
 from pydantic import ValidationError
 
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread, Witness
-from grader.schemas.report import Flag, Language, Report, Verdict, WorkloadReport
+from grader.schemas.report import (
+    CaseReport,
+    CaseVerdict,
+    Flag,
+    Language,
+    Mismatch,
+    Report,
+    Verdict,
+    WorkloadReport,
+    WorstElement,
+)
 
 
 def timed(**values: Any) -> WorkloadReport:
@@ -90,7 +100,7 @@ def test_a_spread_is_in_order() -> None:
 
 def test_reports_from_before_these_fields_are_read() -> None:
     old = timed().model_dump(mode="json")
-    for name in ("roofline_us", "fixed_us", "gpu"):
+    for name in ("roofline_us", "fixed_us", "gpu", "cost"):
         del old[name]
     assert WorkloadReport.model_validate(old).remarks == []
 
@@ -98,3 +108,29 @@ def test_reports_from_before_these_fields_are_read() -> None:
 def test_a_kernel_that_spills_says_so() -> None:
     assert KernelUsage(name="k", registers=255, spill_loads=4).spills
     assert not KernelUsage(name="k", registers=255, stack_bytes=4, said_by=Witness.RUNNER).spills
+
+
+def test_a_hidden_case_keeps_no_element() -> None:
+    element = WorstElement(index=[3], got="1", expected="424242", error=2.0, allowed=0.1)
+    mismatch = Mismatch(argument="out", kind="value", index=[3], wrong=1, total=9, worst=[element])
+    case = CaseReport(
+        name="secret",
+        category="prime",
+        verdict=CaseVerdict.WRONG_ANSWER,
+        detail="out[3]",
+        mismatch=mismatch,
+        hidden=True,
+    )
+    report = Report(
+        verdict=Verdict.WRONG_ANSWER,
+        challenge="relu",
+        version=1,
+        language=Language.TRITON,
+        device="cpu",
+        cases=[case],
+    )
+    told = report.redacted()
+    assert told.cases[0].mismatch is None
+    assert told.cases[0].detail == "A hidden prime case failed: value."
+    assert "424242" in report.model_dump_json()
+    assert "424242" not in told.model_dump_json()

@@ -16,7 +16,7 @@ from sqlalchemy import Engine, event, func, select, text
 
 from grader.errors import Conflict
 from grader.records import dump
-from grader.records.engine import make_engine, writing
+from grader.records.engine import make_engine, writing, writing_connection
 from grader.records.models import Base, SubmissionRow, UserRow
 from grader.records.schema import SchemaTooNew, head, missing_of
 from grader.service import accounts, backup, leaderboard, restore, submissions, tokens
@@ -55,7 +55,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]
 
 
 def rows(engine: Engine) -> dict[str, list[bytes]]:
-    with engine.connect() as connection:
+    with writing_connection(engine) as connection:
         return {it.name: list(dump.lines(connection, it)) for it in dump.tables(connection)}
 
 

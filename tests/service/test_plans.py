@@ -15,18 +15,22 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
+from grader.errors import NotFound
 from grader.queue.sweeper import sweep
 from grader.records import claims, leases, ranks
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, VersionRow, utcnow
+from grader.records.models.submissions import SHARE_KEY_CHARS
 from grader.schemas.report import Language, Verdict
 from grader.schemas.submission import State, SubmitBody
 from grader.service.accounts import Role, User
 from grader.service.leaderboard import leaderboard
 from grader.service.platform import Platform, open_platform
 from grader.service.progress import progress
+from grader.service.share import key_of, shared
 from grader.service.submissions import get_submission, list_submissions
 from grader.service.submit import submit
+from grader.service.times import past_times
 from tests.records.rows import add_submission, add_user
 from tests.service.world import make_settings
 
@@ -35,8 +39,10 @@ _TOUCHED = re.compile(
     r"(?P<how>SCAN|SEARCH) submissions(_\d+)?\b"
     r"( USING (COVERING )?INDEX (?P<index>\w+)| USING INTEGER PRIMARY KEY)?( \((?P<by>.*)\))?"
 )
-# What a plan begins at: one row, one user, one board, the last hour. States are few rows but for the last, "done".
-_FEW = ("rowid", "public_id", "user_id", "rejudge_of", "claimed_at>", "lease_until<")
+# What a plan begins at: one row, one user, one board, the last hour, what is to be removed. States are few rows but for
+# the last, "done".
+_ONES = ("rowid", "public_id", "share_key", "user_id", "rejudge_of")
+_FEW = (*_ONES, "claimed_at>", "lease_until<", "finished_at<")
 _BOARD = "challenge=? AND version=?"
 
 
@@ -85,6 +91,12 @@ def _sweep(platform: Platform) -> None:
     sweep(platform)
 
 
+def _share(platform: Platform, waiting: str) -> None:
+    assert key_of(platform, ADA, waiting) is None
+    with pytest.raises(NotFound):
+        shared(platform, "x" * SHARE_KEY_CHARS)
+
+
 ADA = User(1, "ada", Role.STUDENT)
 EVE = User(2, "eve", Role.STAFF)
 BODY = SubmitBody(challenge=SLUG, source="pass", filename="a.py")
@@ -100,6 +112,8 @@ LOOKS: dict[str, Callable[[Platform, str], object]] = {
         it, EVE, everyone=True, older_than=waiting
     ),
     "history of everyone at a challenge": lambda it, _: list_submissions(it, EVE, SLUG, everyone=True),
+    "times": lambda it, waiting: past_times(it, ADA, waiting),
+    "what is shared": lambda it, waiting: _share(it, waiting),
     "progress": lambda it, _: progress(it, ADA),
     "submitting": lambda it, _: submit(it, ADA, BODY),
     "submitting again": lambda it, _: submit(it, ADA, BODY, "key"),

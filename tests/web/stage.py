@@ -75,7 +75,7 @@ def hand_on(platform: Platform, held: Claim) -> None:
     artefact = Artefact(key="key", arch="sm_90a", toolkit="13.0.88", library=library, sha256=sha256)
     with writing(platform.sessions) as session:
         artefacts.store(session, artefact, utcnow())
-        assert leases.hand_on(session, held, artefact.key)
+        assert leases.hand_on(session, held, artefact.key, utcnow())
 
 
 def finish(platform: Platform, held: Claim, report: Report) -> None:

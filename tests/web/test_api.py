@@ -163,7 +163,7 @@ class TestSubmissions:
         changed = client.get(path, headers=headers)
         assert changed.status_code == 200
         assert changed.json
-        assert changed.json["progress"] == {"done": 1, "total": 9, "label": ""}
+        assert changed.json["progress"] == {"done": 1, "total": 9, "label": "", "since": None}
 
     def test_report_hides_hidden_data_from_students(
         self, call: Visit, platform: Platform, ada: User, teacher: User

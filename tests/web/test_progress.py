@@ -102,7 +102,7 @@ class TestPages:
         solve(platform, ada)
         page = visit(ada).get("/").text
         assert 'class="mark solved"' in page
-        assert 'class="mark open"' in page
+        assert 'class="mark next"' in page
         assert "You have solved 1 of 2" in page
         assert page.count("<progress") == 2
 

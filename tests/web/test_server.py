@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -52,6 +55,35 @@ def test_serves_until_told_to_end(tmp_path: Path, ending: signal.Signals) -> Non
         r"Exception ignored in: (?:(?!Exception ignored).)*?SystemExit: 0\n", "", rest[1], flags=re.S
     )
     assert said.count("Traceback") == 0
+
+
+def _ask_and_stay(host: str, port: int) -> socket.socket:
+    """A client that wants no second answer, has its first, and does not close."""
+    client = socket.create_connection((host, port), timeout=20)
+    client.sendall(f"GET /health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+    assert client.recv(4096).startswith(b"HTTP/1.1 ")
+    return client
+
+
+def test_clients_that_do_not_close_keep_nobody_waiting(tmp_path: Path) -> None:
+    """gunicorn by itself waits 2 s for each of them, one after the other, and takes no connection meanwhile."""
+    with start(tmp_path) as server:
+        held: list[socket.socket] = []
+        try:
+            assert server.stdout
+            at = urlsplit(server.stdout.readline().split()[-1])
+            assert at.hostname
+            assert at.port
+            with ThreadPoolExecutor(40) as crowd:
+                asked = [crowd.submit(_ask_and_stay, at.hostname, at.port) for _ in range(40)]
+                held += [it.result(60) for it in asked]
+            with urllib.request.urlopen(f"http://{at.netloc}/api/v1/challenges", timeout=20) as answer:
+                assert answer.status == 200
+        finally:
+            for client in held:
+                client.close()
+            server.terminate()
+            server.communicate(timeout=30)
 
 
 def test_refuses_to_be_reached_with_local_boxes(tmp_path: Path) -> None:

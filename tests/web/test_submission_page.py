@@ -205,7 +205,7 @@ class TestSubmission:
 
     def test_compiler_log(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.not_compiled()).id}").text
-        assert "solution.cu(3): error: &lt;img src=x onerror=alert(1)&gt;" in page
+        assert '<a href="#L-3">solution.cu(3)</a>: error: &lt;img src=x onerror=alert(1)&gt;' in page
         assert "Close the bracket." in page
 
     def test_panel_is_cheap_to_poll(self, visit: Visit, platform: Platform, ada: User) -> None:

@@ -1,4 +1,4 @@
-"""GET /leaderboards/{slug}: anyone may read them."""
+"""GET /leaderboards and /tracks: anyone may read them. Whoever asked for it is called by a made-up name."""
 
 from __future__ import annotations
 
@@ -6,40 +6,60 @@ from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from grader import limits
+from grader.schemas.leaderboard import Leaderboard, LeaderboardList, RecordHistory, TrackBoard
 from grader.schemas.report import Language
-from grader.schemas.submission import Leaderboard
-from grader.service import leaderboard
+from grader.service import leaderboard, records_over_time, track_board
 from grader.web.answers import cheap
 from grader.web.api.resource import resource
-from grader.web.auth.identity import is_staff
+from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 
 api = resource("leaderboards", "Who is fastest", signed_in=False)
+
+_DEVICE = "a board's device; the platform's default when absent"
 
 
 class LeaderboardPath(BaseModel):
     slug: str
 
 
-class LeaderboardQuery(BaseModel):
+class TrackPath(BaseModel):
+    track: str = Field(description="its title")
+
+
+class DeviceQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    device: str | None = Field(
-        default=None, description="a board's device; the platform's default when absent"
-    )
-    language: Language | None = Field(default=None, description="only entries in this language")
-    version: int | None = Field(
-        default=None, ge=1, le=2**31 - 1, description="of the challenge; the published one when absent"
-    )
+    device: str | None = Field(default=None, description=_DEVICE)
+
+
+class PartQuery(DeviceQuery):
     limit: int | None = Field(
         default=None, ge=1, le=limits.LISTED_MOST, description="so many; all when absent"
     )
     offset: int = Field(default=0, ge=0, le=limits.LISTED_MOST, description="to begin so many further down")
 
 
+class BoardQuery(DeviceQuery):
+    language: Language | None = Field(default=None, description="only entries in this language")
+    version: int | None = Field(
+        default=None, ge=1, le=2**31 - 1, description="of the challenge; the published one when absent"
+    )
+
+
+class LeaderboardQuery(BoardQuery, PartQuery):
+    pass
+
+
+@api.get("/leaderboards", responses={200: LeaderboardList})
+def list_leaderboards(query: DeviceQuery) -> Response:
+    """Every challenge by its track, with the first entry of its board."""
+    return cheap(track_board.leaderboards(platform(), query.device, viewer()))
+
+
 @api.get("/leaderboards/<slug>", responses={200: Leaderboard})
 def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
-    """The best entry of each user. A rank is shared where intervals overlap."""
+    """The best entry of each user. A rank is shared where intervals overlap; staff are not ranked."""
     board = leaderboard.leaderboard(
         platform(),
         path.slug,
@@ -49,5 +69,35 @@ def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
         drafts=is_staff(),
         limit=query.limit,
         offset=query.offset,
+        viewer=viewer(),
     )
     return cheap(board)
+
+
+@api.get("/leaderboards/<slug>/records", responses={200: RecordHistory})
+def get_records(path: LeaderboardPath, query: BoardQuery) -> Response:
+    """How the best time of a board fell, the oldest first."""
+    found = records_over_time.records_over_time(
+        platform(),
+        path.slug,
+        device=query.device,
+        language=query.language,
+        version=query.version,
+        drafts=is_staff(),
+        viewer=viewer(),
+    )
+    return cheap(found)
+
+
+@api.get("/tracks/<track>/leaderboard", responses={200: TrackBoard})
+def get_track_leaderboard(path: TrackPath, query: PartQuery) -> Response:
+    """Everyone who solved something in a track: by how much was solved, then by how fast."""
+    found = track_board.track_board(
+        platform(),
+        path.track,
+        device=query.device,
+        limit=query.limit,
+        offset=query.offset,
+        viewer=viewer(),
+    )
+    return cheap(found)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from grader import limits
 from grader.schemas.report import Report
-from grader.schemas.submission import ErrorEnvelope, SourceView, SubmissionList, SubmissionView, SubmitBody
+from grader.schemas.submission import (
+    ErrorEnvelope,
+    RunBody,
+    SourceView,
+    SubmissionList,
+    SubmissionView,
+    SubmitBody,
+)
 from grader.service import cancel as cancelling
+from grader.service import run as running
 from grader.service import submissions
 from grader.service import submit as submitting
 from grader.web import throttle
@@ -34,6 +44,7 @@ class SubmissionQuery(BaseModel):
     older_than: str | None = Field(
         default=None, description="a submission's id, to begin behind it: at the same cost however far down"
     )
+    kind: Literal["run"] | None = Field(default=None, description="run: runs instead of submissions")
 
 
 class SubmitHeader(BaseModel):
@@ -59,9 +70,21 @@ def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
     return response
 
 
+@api.post("/runs", responses={201: SubmissionView, 409: ErrorEnvelope, 429: ErrorEnvelope})
+@throttle.run_limit
+def create_run(header: SubmitHeader, body: RunBody) -> Response:
+    """Have a source judged by the public cases alone: no hidden cases, no times, no rank, no attempt. It is followed as
+    a submission is, whose `kind` is `run`. An unfinished run of yours for the same challenge is cancelled."""
+    view = running.run(platform(), current_user(), body, header.idempotency_key)
+    response = answer(view, 201)
+    response.headers["Location"] = f"/api/v1/submissions/{view.id}"
+    return response
+
+
 @api.get("/submissions", responses={200: SubmissionList})
 def list_submissions(query: SubmissionQuery) -> Response:
-    """One's own submissions, newest first; with everyone=true, as staff, all. `total` counts to 10000 and stops."""
+    """One's own submissions, newest first; with everyone=true, as staff, all. `total` counts to 10000 and stops. Runs
+    are listed with kind=run alone."""
     return cheap(
         submissions.list_submissions(
             platform(),
@@ -71,6 +94,7 @@ def list_submissions(query: SubmissionQuery) -> Response:
             limit=query.limit,
             offset=query.offset,
             older_than=query.older_than,
+            runs=query.kind == "run",
         )
     )
 

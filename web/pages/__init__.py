@@ -9,13 +9,18 @@ def register(app: Flask) -> None:
     """Put every page into ``app``, and the filters that the templates use."""
     from grader.web.pages import (
         account,
-        challenges,
+        appearance,
         device,
+        differences,
+        docs,
         formats,
+        home,
         leaderboards,
         people,
+        profile,
         progress,
         resets,
+        shared,
         sign_in,
         sign_up,
         submissions,
@@ -24,8 +29,10 @@ def register(app: Flask) -> None:
 
     formats.init_app(app)
     for page in (
-        challenges,
+        home,
         submissions,
+        differences,
+        shared,
         leaderboards,
         progress,
         versions,
@@ -35,5 +42,8 @@ def register(app: Flask) -> None:
         account,
         device,
         people,
+        profile,
+        appearance,
+        docs,
     ):
         app.register_blueprint(page.pages)

@@ -1,14 +1,15 @@
-"""One's password, e-mail address, sessions and tokens."""
+"""One's settings: look, privacy, password, e-mail address, sessions and tokens."""
 
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
-from grader.errors import GraderError, NotAllowed, NotSignedIn
-from grader.service import accounts, addresses, tokens
+from grader.errors import BadRequest, GraderError, NotAllowed, NotSignedIn
+from grader.schemas.preferences import PreferencesBody, Theme
+from grader.service import accounts, addresses, preferences, tokens
 from grader.service.tokens import Kind
-from grader.web import throttle
+from grader.web import appearance, throttle
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
@@ -19,8 +20,20 @@ pages = Blueprint("account", __name__)
 
 @pages.get("/account")
 def show() -> str:
-    """Where one is signed in, and the forms that change password and address."""
+    """All settings, and where one is signed in."""
     return _page(None)
+
+
+@pages.post("/account/preferences")
+def change_preferences() -> Response:
+    """Look, editor and privacy: what a box that is not ticked sends is nothing."""
+    form = request.form
+    chosen = _theme(form.get("theme", Theme.SYSTEM))
+    body = PreferencesBody(theme=chosen, vim="vim" in form, anonymous="anonymous" in form)
+    preferences.change(platform(), current_user(), body)
+    response = redirect(url_for("account.show", saved=1), 303)
+    appearance.remember(response, chosen)
+    return response
 
 
 @pages.post("/account/password")
@@ -68,6 +81,7 @@ def confirm_email() -> Response:
 
 @pages.post("/account/email/prove")
 def prove_email() -> Response:
+    """Takes the address whose link was opened."""
     addresses.prove(platform(), current_user(), shown_key())
     return redirect(url_for("account.show"), 303)
 
@@ -86,6 +100,13 @@ def end_others() -> Response:
     return redirect(url_for("account.show"), 303)
 
 
+def _theme(name: str) -> Theme:
+    try:
+        return Theme(name)
+    except ValueError as error:
+        raise BadRequest("There is no such theme.", "Choose system, light or dark.") from error
+
+
 def _check(user: accounts.User, password: str) -> None:
     try:
         accounts.authenticate(platform(), user.name, password)
@@ -102,4 +123,5 @@ def _page(error: GraderError | None) -> str:
         tokens=[each for each in found if each.kind != Kind.SESSION],
         email=addresses.address_of(platform(), user),
         error=error,
+        saved="saved" in request.args,
     )

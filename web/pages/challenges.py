@@ -1,68 +1,41 @@
-"""The list of challenges, and one challenge with its editor."""
+"""One challenge with its editor. The list of all is in ``home``."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass
-from itertools import groupby
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from grader.errors import GraderError
-from grader.schemas.challenge import ChallengeDetail, ChallengeSummary
-from grader.schemas.progress import TrackProgress
+from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.report import Language
-from grader.schemas.submission import SubmitBody
+from grader.schemas.submission import RunBody, SubmitBody
 from grader.service import catalogue
+from grader.service import run as running
 from grader.service import submit as submitting
-from grader.service.progress import progress
-from grader.web import throttle
+from grader.web import assets, throttle
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
-from grader.web.pages import code, markdown
+from grader.web.pages import code, desks, markdown
 
 pages = Blueprint("challenges", __name__)
 
 _REASON = "no device of this server can run it"
 
 
-@dataclass(frozen=True)
-class Track:
-    """``progress`` is the viewer's own; none where nobody is signed in."""
-
-    title: str
-    description: str
-    challenges: list[ChallengeSummary]
-    progress: TrackProgress | None
-
-
-@pages.get("/")
-def index() -> str:
-    """Every challenge by track, with marks on what the viewer has solved."""
-    found = catalogue.list_challenges(platform())
-    user = viewer()
-    mine = progress(platform(), user) if user is not None else None
-    about = {track.title: track.description for track in found.tracks}
-    done = {track.title: track for track in mine.tracks} if mine is not None else {}
-    tracks = [
-        Track(title, about.get(title, ""), list(members), done.get(title))
-        for title, members in groupby(found.challenges, key=lambda each: each.track)
-    ]
-    lines = {line.slug: line for track in done.values() for line in track.challenges}
-    return render_template("challenges.html", tracks=tracks, progress=mine, lines=lines)
-
-
 @pages.get("/challenges/<slug>")
 def show(slug: str) -> str:
-    """Spec, signature, cases, and an editor that holds the starter."""
+    """Spec, signature, cases, and an editor that holds what the viewer had in it last, else the starter. What the
+    compiler said of the last submission, or of the one that ``from`` names, stands at its lines.
+    """
     challenge = catalogue.get_challenge(platform(), slug)
-    return _page(challenge, dict(challenge.starters), _first_served(challenge), None)
+    return _page(_desk(challenge), None)
 
 
 @pages.post("/challenges/<slug>")
-@throttle.submit_limit
+@throttle.editor_limit
 def submit(slug: str) -> Response | tuple[str, int]:
     """Hand in what the editor holds. A refused source comes back in the editor, with the reason."""
     user = current_user()
@@ -78,31 +51,46 @@ def submit(slug: str) -> Response | tuple[str, int]:
             device=request.form.get("device") or None,
             reuse=request.form.get("reuse") == "1",
         )
-        view = submitting.submit(platform(), user, body, _key(body))
+        if request.form.get("action") == "run":
+            # Without a key: pressed twice, the newest run is the one that counts.
+            view = running.run(platform(), user, RunBody(**body.model_dump(exclude={"reuse"})))
+        else:
+            view = submitting.submit(platform(), user, body, _key(body))
     except GraderError as error:
-        return _page(challenge, sources, language, error), error.status
+        return _page(desks.Desk(challenge, sources, language), error), error.status
     reused = "1" if view.reused else None
     return redirect(url_for("submissions.show", submission=view.id, reused=reused), 303)
 
 
-def _page(challenge: ChallengeDetail, sources: dict[str, str], chosen: str, error: GraderError | None) -> str:
+def _desk(challenge: ChallengeDetail) -> desks.Desk:
+    user = viewer()
+    if user is None:
+        return desks.empty(challenge)
+    return desks.of_user(platform(), user, challenge, request.args.get("from"))
+
+
+def _page(desk: desks.Desk, error: GraderError | None) -> str:
+    challenge, user = desk.challenge, viewer()
+    g.style_nonce = secrets.token_urlsafe(16)
     return render_template(
         "challenge.html",
         challenge=challenge,
         spec=markdown.render(markdown.without_title(challenge.spec, challenge.title)),
-        sources=sources,
-        chosen=chosen,
+        sources=desk.sources,
+        kept=desk.kept,
+        said=desk.said,
+        chosen=desk.language,
         reasons={name: "" if name in challenge.served else _REASON for name in challenge.languages},
         devices=platform().settings.device_list,
         nonce=secrets.token_urlsafe(16),
+        style_nonce=g.style_nonce,
+        bundle=assets.built("editor.js"),
+        vim=user is not None and user.preferences.vim,
         error=error,
+        can_run=True,
         mark=code.inline,
         prerequisites=catalogue.titles(platform(), challenge.prerequisites),
     )
-
-
-def _first_served(challenge: ChallengeDetail) -> str:
-    return str(next(iter(challenge.served), challenge.languages[0]))
 
 
 def _unix_lines(source: str) -> str:

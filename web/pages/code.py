@@ -16,11 +16,23 @@ _LEXERS = {"cuda": "cuda", "triton": "python"}
 @lru_cache(maxsize=64)
 def lines(source: str, language: str) -> Markup:
     """A numbered listing. Numbers are drawn by the style sheet, so that copying takes the source alone."""
-    marked = (
-        _mark(source.rstrip("\n"), language).rstrip("\n").split("\n")
-    )  # Pygments closes its spans at each line's end
-    numbered = (f'<span id="L-{number}">{line}\n</span>' for number, line in enumerate(marked, 1))
+    numbered = (
+        f'<span id="L-{number}">{line}\n</span>' for number, line in enumerate(split(source, language), 1)
+    )
     return Markup("".join(numbered))  # noqa: S704 - each line comes escaped
+
+
+@lru_cache(maxsize=64)
+def split(source: str, language: str) -> tuple[Markup, ...]:
+    """The lines of ``source``, marked up, without those that are empty at its end."""
+    # Pygments closes its spans at each line's end.
+    marked = _mark(source.rstrip("\n"), language).rstrip("\n").split("\n")
+    return tuple(Markup(line) for line in marked)  # noqa: S704 - each line comes escaped
+
+
+def count(source: str) -> int:
+    """How many lines the listing has."""
+    return source.rstrip("\n").count("\n") + 1
 
 
 @lru_cache(maxsize=256)

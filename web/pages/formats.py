@@ -37,6 +37,8 @@ def init_app(app: Flask) -> None:
         flag_words=flag_words,
         tone=tone,
         shell=shlex.quote,
+        quantity=quantity,
+        exactly=exactly,
     )
 
 
@@ -67,6 +69,22 @@ def seconds(value: float) -> str:
         return f"{value:.0f} s"
     minutes = round(value / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+_PREFIXES = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")]
+
+
+def quantity(value: float, unit: str = "") -> str:
+    """Three significant digits at most with an SI prefix: ``4.79 TB/s``, ``67 TFLOP/s``; small ones as they are."""
+    for scale, prefix in _PREFIXES if unit else ():
+        if value >= scale * 0.9995:
+            return f"{_trimmed(value / scale)} {prefix}{unit}"
+    return f"{_trimmed(value)} {unit}".rstrip()
+
+
+def exactly(value: float) -> str:
+    """An error beside its bound: four significant digits, with an exponent where they would be many zeros."""
+    return "0" if value == 0 else f"{value:.4g}"
 
 
 def words(name: str) -> str:
@@ -127,3 +145,8 @@ def _three(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _trimmed(value: float) -> str:
+    """Three significant digits, without zeros that say nothing."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -21,14 +21,21 @@ _ATTRIBUTES = {
     "details": {"open"},
     "ol": {"start"},
 }
+_ANCHORS = {f"h{level}": {"id"} for level in range(1, 7)}
 
 
 @lru_cache(maxsize=256)
 def render(text: str) -> Markup:
     """Safe HTML. Scripts, styles, images, forms and foreign schemes are dropped; <details> is kept."""
-    html = _parser().render(text)
-    clean = nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes={"http", "https", "mailto"})
-    return Markup(clean)  # noqa: S704 - cleaned in the line above
+    return clean(parser().render(text))
+
+
+def clean(html: str, own: bool = False) -> Markup:
+    """HTML without what could run. ``own`` text, which came with this release, may name its headings."""
+    attributes = _ATTRIBUTES | _ANCHORS if own else _ATTRIBUTES
+    safe = nh3.clean(html, tags=_TAGS, attributes=attributes, url_schemes={"http", "https", "mailto"})
+    # What scrolls sideways is reached by keyboard. nh3 writes the tag so, and text cannot hold it unescaped.
+    return Markup(safe.replace("<pre>", '<pre tabindex="0">'))  # noqa: S704 - cleaned in the line above
 
 
 def without_title(text: str, title: str) -> str:
@@ -37,9 +44,10 @@ def without_title(text: str, title: str) -> str:
     return rest if first.startswith("# ") and first[2:].strip().lower() == title.lower() else text
 
 
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": True, "highlight": _highlight})
-    return parser.enable(["table", "strikethrough"])
+def parser() -> MarkdownIt:
+    """A parser of what specs and docs are written in, with source text marked."""
+    made = MarkdownIt("commonmark", {"html": True, "highlight": _highlight})
+    return made.enable(["table", "strikethrough"])
 
 
 def _highlight(source: str, language: str, _: str) -> str:

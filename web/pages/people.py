@@ -19,6 +19,7 @@ pages = Blueprint("people", __name__)
 
 @pages.get("/people")
 def show() -> Response:
+    """Everybody with their roles, and the invitations that can still be used. For staff."""
     return private(_page())
 
 
@@ -37,6 +38,7 @@ def invite() -> Response:
 
 @pages.post("/people/invitations/<int:number>/revoke")
 def revoke(number: int) -> BaseResponse:
+    """End one invitation."""
     invitations.revoke(platform(), number, current_user())
     return redirect(url_for("people.show"), 303)
 

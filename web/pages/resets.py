@@ -55,6 +55,7 @@ def reset() -> Response:
 
 @pages.get("/setup")
 def setup_form() -> Response:
+    """Asks for name and password of the first admin, for who has the link."""
     return private(_setup_page(shown_key(), "", None))
 
 

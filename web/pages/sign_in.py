@@ -16,6 +16,7 @@ pages = Blueprint("sign_in", __name__)
 
 @pages.get("/sign-in")
 def form() -> str | Response:
+    """Asks for name and password."""
     wanted = safe_path(request.args.get("next"))
     if viewer() is not None:
         return redirect(wanted)
@@ -25,6 +26,7 @@ def form() -> str | Response:
 @pages.post("/sign-in")
 @throttle.password_limits
 def submit() -> Response | tuple[str, int]:
+    """Begins a session, and leads back to the page that asked for it."""
     wanted = safe_path(request.form.get("next"))
     name = request.form.get("name", "").strip()
     try:
@@ -36,6 +38,7 @@ def submit() -> Response | tuple[str, int]:
 
 @pages.post("/sign-out")
 def sign_out() -> Response:
+    """Ends this session."""
     sessions.end()
     response = redirect(url_for("challenges.index"), 303)
     # Drafts of the editor, too: the next person at this computer is someone else. Browsers heed it over TLS.

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from grader.errors import Conflict, GraderError
+from grader import limits
+from grader.errors import Conflict
 from grader.schemas.pace import pace_s
-from grader.schemas.report import CaseReport, CaseVerdict, Report
+from grader.schemas.report import Report
 from grader.schemas.submission import State, SubmissionView
 from grader.service import cancel as cancelling
-from grader.service import catalogue, submissions
+from grader.service import share, submissions, times
 from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user, is_staff
 from grader.web.auth.sessions import TOKEN_KEY
 from grader.web.current import platform
-from grader.web.pages import code, plots
+from grader.web.pages import code, titles
+from grader.web.pages.results import ALL, Result, result
 
 pages = Blueprint("submissions", __name__)
 
@@ -41,8 +44,15 @@ def index() -> str:
     everyone = is_staff() and request.args.get("everyone") == "1"
     challenge = request.args.get("challenge") or None
     older_than = request.args.get("older_than") or None
+    runs = request.args.get("kind") == "run"
     found = submissions.list_submissions(
-        platform(), user, challenge=challenge, everyone=everyone, limit=_PAGE + 1, older_than=older_than
+        platform(),
+        user,
+        challenge=challenge,
+        everyone=everyone,
+        limit=_PAGE + 1,
+        older_than=older_than,
+        runs=runs,
     )
     shown = found.submissions[:_PAGE]
     return render_template(
@@ -51,6 +61,8 @@ def index() -> str:
         everyone=everyone,
         challenge=challenge,
         older_than=older_than,
+        runs=runs,
+        run_days=limits.RUN_DAYS,
         further=shown[-1].id if len(found.submissions) > _PAGE else None,
     )
 
@@ -63,11 +75,13 @@ def show(submission: str) -> str:
     source = submissions.get_source(platform(), user, submission)
     return render_template(
         "submission.html",
-        title=_title(view.challenge),
+        title=titles.of(view.challenge),
         listing=code.lines(source.source, source.language),
         source=source,
+        shareable=view.state is State.DONE and view.user == user.name,
+        share_key=share.key_of(platform(), user, view.id),
         reused=view.state.final and request.args.get("reused") == "1",
-        **_panel(view),
+        **_panel(view, code.count(source.source)),
     )
 
 
@@ -77,7 +91,9 @@ def panel(submission: str) -> Response:
     view = submissions.get_submission(platform(), current_user(), submission)
     # Of what is shown and to whom: the page itself holds a token that is another one each second.
     told = f"{session.get(TOKEN_KEY)} {view.model_dump_json()}"
-    return conditional_on(told, lambda: make_response(render_template("_panel.html", **_panel(view))))
+    return conditional_on(
+        told, lambda: make_response(render_template("_panel.html", **_panel(view, _lines(view))))
+    )
 
 
 @pages.post("/submissions/<submission>/cancel")
@@ -88,17 +104,31 @@ def cancel(submission: str) -> BaseResponse:
     return redirect(url_for("submissions.show", submission=submission), 303)
 
 
-def _panel(view: SubmissionView) -> dict[str, object]:
-    report = _report(view) if view.state.final else None
-    bars = {each.name: plots.workload_bars(each) for each in report.workloads} if report else {}
+def _panel(view: SubmissionView, lines: int = 0) -> dict[str, object]:
     return {
         "view": view,
-        "report": report,
-        "failing": _failing(report) if report else [],
-        "bars": bars,
+        "filename": view.filename,
+        "cases_at": url_for("submissions.show", submission=view.id),
+        "result": _result(view, lines) if view.state.final else None,
         "steps": _steps(view.state),
         "pace_ms": round(pace_s(view) * 1000),
+        "now": datetime.now(UTC),
     }
+
+
+def _lines(view: SubmissionView) -> int:
+    """How many lines the listing has that the panel may lead to."""
+    if not view.state.final:
+        return 0
+    return code.count(submissions.get_source(platform(), current_user(), view.id).source)
+
+
+def _result(view: SubmissionView, lines: int) -> Result | None:
+    report = _report(view)
+    if report is None:
+        return None
+    past = times.past_times(platform(), current_user(), view.id) if report.workloads else []
+    return result(report, request.args.get("cases", ALL), lines, past, view.id)
 
 
 def _report(view: SubmissionView) -> Report | None:
@@ -106,10 +136,6 @@ def _report(view: SubmissionView) -> Report | None:
         return submissions.get_report(platform(), current_user(), view.id)
     except Conflict:
         return None
-
-
-def _failing(report: Report) -> list[CaseReport]:
-    return [case for case in report.cases if case.verdict not in (CaseVerdict.ACCEPTED, CaseVerdict.NOT_RUN)]
 
 
 def _steps(state: State) -> list[Step]:
@@ -120,11 +146,3 @@ def _steps(state: State) -> list[Step]:
         "past" if place < present else "present" if place == present else "future" for place in range(5)
     ]
     return [Step(name, phase) for name, phase in zip(_STEPS, phases, strict=True)]
-
-
-def _title(slug: str) -> str:
-    """The challenge's title; its slug where the course no longer has it."""
-    try:
-        return catalogue.get_challenge(platform(), slug).title
-    except GraderError:
-        return slug

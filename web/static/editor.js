@@ -1,71 +1,157 @@
-// The editor: Tab indents (Escape first, then Tab leaves), line numbers, and edits that survive a reload of the tab.
+// The editor of a challenge without what scripts/build_client makes: Tab indents (Escape first, then Tab leaves), line
+// numbers. And what is the same with it: shortcuts, the way back to the starter, messages that lead to their line.
 "use strict";
+{
+  const form = document.querySelector("form[data-editor]");
+  const areas = form ? [...form.querySelectorAll("textarea[data-language]")] : [];
+  const language = () => form.querySelector('[name="language"]:checked')?.value;
+  const areaOf = (name) => areas.find((area) => area.dataset.language === name);
 
-const form = document.querySelector("form[data-editor]");
-
-function indent(area, back) {
-  const width = Number(area.dataset.indent);
-  const { selectionStart: start, selectionEnd: end, value } = area;
-  if (start === end && !back) {
-    const column = start - (value.lastIndexOf("\n", start - 1) + 1);
-    insert(area, " ".repeat(width - (column % width)));
-    return;
+  function indent(area, back) {
+    const width = Number(area.dataset.indent);
+    const { selectionStart: start, selectionEnd: end, value } = area;
+    if (start === end && !back) {
+      const column = start - (value.lastIndexOf("\n", start - 1) + 1);
+      insert(area, " ".repeat(width - (column % width)));
+      return;
+    }
+    const from = value.lastIndexOf("\n", start - 1) + 1;
+    const lines = value.slice(from, end).split("\n");
+    const moved = lines.map((line) => (back ? line.replace(new RegExp(`^ {1,${width}}|^\\t`), "") : line && " ".repeat(width) + line));
+    area.setSelectionRange(from, end);
+    insert(area, moved.join("\n"));
+    if (start === end) area.setSelectionRange(Math.max(from, start + moved[0].length - lines[0].length), area.selectionEnd);
+    else area.setSelectionRange(from, from + moved.join("\n").length);
   }
-  const from = value.lastIndexOf("\n", start - 1) + 1;
-  const lines = value.slice(from, end).split("\n");
-  const moved = lines.map((line) => (back ? line.replace(new RegExp(`^ {1,${width}}|^\\t`), "") : line && " ".repeat(width) + line));
-  area.setSelectionRange(from, end);
-  insert(area, moved.join("\n"));
-  if (start === end) area.setSelectionRange(Math.max(from, start + moved[0].length - lines[0].length), area.selectionEnd + 0);
-  else area.setSelectionRange(from, from + moved.join("\n").length);
-}
 
-function insert(area, text) {
-  // execCommand keeps the browser's undo; setRangeText is what remains where it is gone.
-  const done = text ? document.execCommand("insertText", false, text) : document.execCommand("delete");
-  if (!done) {
-    area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
-    area.dispatchEvent(new Event("input"));
+  function insert(area, text) {
+    // execCommand keeps the browser's undo; setRangeText is what remains where it is gone.
+    const done = text ? document.execCommand("insertText", false, text) : document.execCommand("delete");
+    if (!done) {
+      area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
+      area.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  }
+
+  function newline(area) {
+    const { selectionStart: start, value } = area;
+    const line = value.slice(value.lastIndexOf("\n", start - 1) + 1, start);
+    insert(area, "\n" + line.match(/^[ \t]*/)[0]);
+  }
+
+  function setUp(area) {
+    const gutter = area.previousElementSibling;
+    let leaving = false;
+    let drawn = 0;
+    const draw = () => {
+      if (area.closest(".mounted")) return;
+      const count = area.value.split("\n").length;
+      if (count !== drawn) gutter.textContent = Array.from({ length: count }, (_, i) => i + 1).join("\n");
+      drawn = count;
+      gutter.scrollTop = area.scrollTop;
+    };
+    area.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") leaving = true;
+      else if (event.key === "Tab" && !leaving && !event.ctrlKey && !event.altKey && !event.metaKey) {
+        event.preventDefault();
+        indent(area, event.shiftKey);
+      } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+        event.preventDefault();
+        newline(area);
+      } else if (event.key !== "Tab" && event.key !== "Shift") leaving = false;
+    });
+    area.addEventListener("blur", () => { leaving = false; });
+    area.addEventListener("input", draw);
+    area.addEventListener("change", draw);
+    // Those of a newer run.
+    area.addEventListener("messages", () => form.querySelector(".said")?.remove());
+    area.addEventListener("scroll", () => { gutter.scrollTop = area.scrollTop; });
+    draw();
+  }
+
+  // Ctrl (or Cmd) and Enter runs, with Shift it submits; where nothing can be run, both submit. Caught on the way down:
+  // the editor would begin a line.
+  function press(event) {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+    const button = (value) => form.querySelector(`button[name="action"][value="${value}"]:enabled`);
+    const chosen = (!event.shiftKey && button("run")) || button("submit");
+    event.preventDefault();
+    event.stopPropagation();
+    if (chosen && !event.repeat) form.requestSubmit(chosen);
+  }
+
+  function goTo(area, number) {
+    if (!area.dispatchEvent(new CustomEvent("goto", { detail: number, cancelable: true }))) return;
+    const lines = area.value.split("\n");
+    const start = lines.slice(0, number - 1).join("\n").length + (number > 1 ? 1 : 0);
+    area.focus();
+    area.setSelectionRange(start, start + (lines[number - 1] ?? "").length);
+  }
+
+  function follow(event) {
+    const link = event.target.closest("[data-line]");
+    if (!link) return;
+    event.preventDefault();
+    const name = link.closest("[data-language]").dataset.language;
+    const choice = form.querySelector(`[name="language"][value="${name}"]:enabled`);
+    if (choice) choice.checked = true;
+    goTo(areaOf(name), nearest(areaOf(name).value.split("\n"), Number(link.dataset.line), link.dataset.text));
+  }
+
+  // Where that line is now, as long as it is there; else where it was.
+  function nearest(lines, number, text) {
+    const places = lines.flatMap((line, at) => (line.trim() === text.trim() ? [at + 1] : []));
+    return places.sort((a, b) => Math.abs(a - number) - Math.abs(b - number))[0] ?? number;
+  }
+
+  // So that undo brings back what was there, in the built editor or the text area.
+  function setText(area, text) {
+    if (area.closest(".mounted")) {
+      area.value = text;
+      area.dispatchEvent(new Event("change", { bubbles: true }));
+      return;
+    }
+    area.focus();
+    area.select();
+    insert(area, text);
+  }
+
+  function offerReset(dialog) {
+    document.getElementById("reset").addEventListener("click", () => dialog.showModal());
+    dialog.addEventListener("close", () => {
+      const area = areaOf(language());
+      if (dialog.returnValue !== "reset" || !area) return;
+      dialog.returnValue = "";
+      setText(area, area.dataset.starter);
+      area.dispatchEvent(new CustomEvent("reset-draft", { bubbles: true }));
+    });
+  }
+
+  // Kept in the browser, and for who is signed in in their preferences. The box is read by the built editor.
+  function keepVim(box) {
+    const key = "vim-keys";
+    const signedIn = Boolean(form.dataset.user);
+    try {
+      if (!signedIn) box.checked = localStorage.getItem(key) === "1";
+    } catch { /* nothing may be kept here */ }
+    box.addEventListener("change", () => {
+      try { localStorage.setItem(key, box.checked ? "1" : "0"); } catch { /* as above */ }
+      if (signedIn) {
+        const headers = { "Content-Type": "application/json", "X-CSRFToken": form.elements.csrf_token.value };
+        fetch("/api/v1/me/preferences", { method: "PATCH", headers, body: JSON.stringify({ vim: box.checked }) }).catch(() => {});
+      }
+    });
+  }
+
+  if (form) {
+    for (const area of areas) setUp(area);
+    form.addEventListener("keydown", press, true);
+    form.addEventListener("click", follow);
+    offerReset(document.getElementById("ask-reset"));
+    const box = document.getElementById("vim-keys");
+    if (box) keepVim(box);
+    if (/Mac|iPhone|iPad/.test(navigator.platform)) {
+      for (const key of form.querySelectorAll("kbd")) key.textContent = key.textContent.replace("Ctrl", "⌘");
+    }
   }
 }
-
-function newline(area) {
-  const { selectionStart: start, value } = area;
-  const line = value.slice(value.lastIndexOf("\n", start - 1) + 1, start);
-  insert(area, "\n" + line.match(/^[ \t]*/)[0]);
-}
-
-function setUp(area) {
-  const gutter = area.previousElementSibling;
-  const key = `draft:${form.dataset.editor}:${area.name}`;
-  let leaving = false;
-  let drawn = 0;
-
-  const draw = () => {
-    const count = area.value.split("\n").length;
-    if (count !== drawn) gutter.textContent = Array.from({ length: count }, (_, i) => i + 1).join("\n");
-    drawn = count;
-    gutter.scrollTop = area.scrollTop;
-  };
-  const refused = form.querySelector("[role=alert]");
-  const draft = sessionStorage.getItem(key);
-  if (draft !== null && !refused) area.value = draft;
-
-  area.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") leaving = true;
-    else if (event.key === "Tab" && !leaving && !event.ctrlKey && !event.altKey && !event.metaKey) {
-      event.preventDefault();
-      indent(area, event.shiftKey);
-    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-    else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-      event.preventDefault();
-      newline(area);
-    } else if (event.key !== "Tab" && event.key !== "Shift") leaving = false;
-  });
-  area.addEventListener("blur", () => { leaving = false; });
-  area.addEventListener("input", () => { draw(); sessionStorage.setItem(key, area.value); });
-  area.addEventListener("scroll", () => { gutter.scrollTop = area.scrollTop; });
-  draw();
-}
-
-if (form) for (const area of form.querySelectorAll("textarea")) setUp(area);

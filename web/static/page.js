@@ -1,11 +1,16 @@
-// What every page does: local times, and buttons that copy.
+// What every page does: local times, buttons that copy, the theme's button.
 "use strict";
+
+const DAY = { dateStyle: "medium" };
+const MOMENT = { dateStyle: "medium", timeStyle: "short" };
 
 function localTimes(root) {
   for (const time of root.querySelectorAll("time[datetime]")) {
     const moment = new Date(time.dateTime);
-    time.title = time.dateTime;
-    time.textContent = moment.toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    if (Number.isNaN(moment.valueOf()) || !time.dateTime.includes("T")) continue;
+    const utc = moment.toLocaleString([], { ...MOMENT, timeZone: "UTC" });
+    time.title = `${utc} UTC`;
+    time.textContent = moment.toLocaleString([], "day" in time.dataset ? DAY : MOMENT);
   }
 }
 
@@ -24,8 +29,33 @@ async function copy(button) {
   setTimeout(() => { button.textContent = label; }, 1500);
 }
 
+const THEMES = ["system", "light", "dark"];
+const after = (theme) => THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+
+function showTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  document.querySelector('meta[name="color-scheme"]').content = theme === "system" ? "light dark" : theme;
+  const form = document.querySelector("form.theme");
+  form.elements.theme.value = after(theme);
+  const button = form.querySelector("button");
+  button.title = `Theme: ${theme}`;
+  button.querySelector(".hidden").textContent = `Theme: ${theme}. Change to ${after(theme)}.`;
+  document.dispatchEvent(new CustomEvent("themechange", { detail: theme }));
+}
+
+function switchTheme(event) {
+  const form = event.target.closest("form.theme");
+  if (!form || !window.fetch) return;
+  event.preventDefault();
+  const chosen = new FormData(form);
+  showTheme(chosen.get("theme"));
+  // Kept by the server; where it does not answer, the page shows it until it is left.
+  fetch(form.action, { method: "POST", body: new URLSearchParams(chosen), redirect: "manual", keepalive: true }).catch(() => {});
+}
+
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-copy], [data-copy-previous]");
   if (button) copy(button);
 });
+document.addEventListener("submit", switchTheme);
 localTimes(document);

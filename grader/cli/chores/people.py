@@ -17,7 +17,7 @@ def register(admin: typer.Typer) -> None:
 
 
 def forget(
-    name: Annotated[str, typer.Argument(metavar="USER")],
+    name: Annotated[str, typer.Argument(metavar="USER", help="The account's name.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do it: there is no way back.")] = False,
     json: options.Json = False,
 ) -> int:

@@ -11,14 +11,16 @@ from rich.text import Text
 
 from grader.cli import options
 from grader.cli.chores.place import here
-from grader.cli.report_view import time_text
+from grader.cli.report import time_text
 from grader.cli.terminal import out, put_json, safe, say, tell
 from grader.errors import BadRequest, Conflict
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 
-_User = Annotated[str | None, typer.Option("--user", metavar="NAME")]
-_OfChallenge = Annotated[str | None, typer.Option("--challenge", "-c", metavar="SLUG")]
+_User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="Of this user.")]
+_OfChallenge = Annotated[
+    str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="For this challenge.")
+]
 
 
 def register(admin: typer.Typer) -> None:
@@ -31,8 +33,8 @@ def register(admin: typer.Typer) -> None:
 def submissions(
     challenge: _OfChallenge = None,
     user: _User = None,
-    state: Annotated[State | None, typer.Option("--state")] = None,
-    verdict: Annotated[Verdict | None, typer.Option("--verdict")] = None,
+    state: Annotated[State | None, typer.Option("--state", help="In this state.")] = None,
+    verdict: Annotated[Verdict | None, typer.Option("--verdict", help="With this verdict.")] = None,
     device: options.Device = None,
     request: Annotated[
         str | None, typer.Option("--request", metavar="ID", help="Handed in by that web request.")
@@ -40,14 +42,15 @@ def submissions(
     days: Annotated[
         float | None, typer.Option("--days", metavar="N", min=0, help="Handed in within N days.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000)] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="How many, latest first.")] = 50,
+    runs: Annotated[bool, typer.Option("--runs", help="Runs by public cases alone instead.")] = False,
     json: options.Json = False,
 ) -> int:
     """List submissions, the newest first."""
     from grader.schemas.ledger import EntryList
     from grader.service.ledger import Filter, entries
 
-    wanted = Filter(challenge, user, state, verdict, device, request=request, since_days=days)
+    wanted = Filter(challenge, user, state, verdict, device, request=request, since_days=days, runs=runs)
     with here() as platform:
         found = list(entries(platform, wanted, limit))
     if json:
@@ -86,7 +89,9 @@ def show(submission: options.Submission, json: options.Json = False) -> int:
 
 
 def requeue(
-    submissions: Annotated[list[str] | None, typer.Argument(metavar="[ID]...")] = None,
+    submissions: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Those that failed by our fault.")
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All that failed.")] = False,
     json: options.Json = False,
 ) -> int:
@@ -108,11 +113,13 @@ def export(
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="A new file; without, stdout.")
     ] = None,
-    form: Annotated[Literal["csv", "json"], typer.Option("--format")] = "csv",
+    form: Annotated[Literal["csv", "json"], typer.Option("--format", help="A table, or JSON.")] = "csv",
     challenge: _OfChallenge = None,
     user: _User = None,
-    verdict: Annotated[Verdict | None, typer.Option("--verdict")] = None,
-    days: Annotated[float | None, typer.Option("--days", metavar="N", min=0)] = None,
+    verdict: Annotated[Verdict | None, typer.Option("--verdict", help="With this verdict.")] = None,
+    days: Annotated[
+        float | None, typer.Option("--days", metavar="N", min=0, help="Handed in within N days.")
+    ] = None,
 ) -> int:
     """Write results as a table for spreadsheets, or as JSON lines; no sources."""
     from grader.service.ledger import Filter, as_csv, entries

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
+from grader.cli import config, options
 from grader.cli import login as kept
-from grader.cli import options
 from grader.cli.answers import understood
+from grader.cli.browser import allowed
 from grader.cli.client import Client, connect
 from grader.cli.command import make_app
 from grader.cli.terminal import say
@@ -46,8 +47,8 @@ def login(
         bool, typer.Option("--password", help="Ask for name and password here, not in a browser.")
     ] = False,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page, or only print its address.")
-    ] = True,
+        bool | None, typer.Option("--browser/--no-browser", help="Open the page, or only print its address.")
+    ] = None,
     password_stdin: options.PasswordStdin = False,
 ) -> int:
     """Sign in to a server and keep a token for it.
@@ -59,7 +60,7 @@ def login(
     scopes = _read_scopes(scope)
     label = f"cli on {platform.node()}"[:_LABEL_CHARS]
     if name is None and not password and not password_stdin:
-        view = _by_code(client, DeviceCodeBody(label=label, scopes=scopes, days=days), browser)
+        view = _by_code(client, DeviceCodeBody(label=label, scopes=scopes, days=days), allowed(browser))
         if view is not None:
             return _keep(client, view)
         say("This server knows no sign-in by code: it takes name and password.", "dim")
@@ -103,6 +104,8 @@ def _keep(client: Client, view: TokenView) -> int:
         f"and good until {view.expires_at:%Y-%m-%d}.{may}",
         "green",
     )
+    if kept.server() != client.server:
+        say(f"{config.find('server').place} names another server: {kept.server()}.", "yellow")
     return 0
 
 

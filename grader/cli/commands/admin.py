@@ -12,7 +12,7 @@ from grader.cli import chores, options, queues
 from grader.cli.answers import understood
 from grader.cli.client import connect, segment
 from grader.cli.command import make_app
-from grader.cli.report_view import factor_text, time_text, verdict_text
+from grader.cli.report import factor_text, time_text, verdict_text
 from grader.cli.terminal import out, put_json, safe, say
 from grader.schemas.version import (
     ComparedSubmission,

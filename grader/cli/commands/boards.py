@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from grader.cli import options
+from grader.cli import config, options
 from grader.cli.answers import understood
 from grader.cli.client import connect, segment
 from grader.cli.command import make_app
-from grader.cli.report_view import factor_text, time_text
+from grader.cli.report import factor_text, time_text
 from grader.cli.terminal import out, put_json, safe, say
 from grader.schemas.submission import Leaderboard
 
@@ -21,11 +21,14 @@ def leaderboard(
     device: options.Device = None,
     language: options.LanguageOption = None,
     json: options.Json = False,
+    server: options.Server = None,
 ) -> int:
     """Show the leaderboard of a challenge."""
     chosen = options.language(language)
     found = connect().get(
-        f"/leaderboards/{segment(slug)}", device=device, language=chosen.value if chosen else None
+        f"/leaderboards/{segment(slug)}",
+        device=device or config.text("device"),
+        language=chosen.value if chosen else None,
     )
     board = understood(Leaderboard, found)
     if json:

@@ -27,7 +27,7 @@ def new(
     slug: Annotated[str, typer.Argument(metavar="SLUG", help="Its folder's name: small letters, digits, _.")],
     title: Annotated[str | None, typer.Option("--title", help="What students see.")] = None,
     track: Annotated[str | None, typer.Option("--track", help="A title of challenges/tracks.toml.")] = None,
-    difficulty: Annotated[Difficulty | None, typer.Option("--difficulty")] = None,
+    difficulty: Annotated[Difficulty | None, typer.Option("--difficulty", help="How hard it is.")] = None,
     order: Annotated[int, typer.Option("--order", min=0, help="Its place within the track.")] = 100,
     arg: Annotated[
         list[str] | None,

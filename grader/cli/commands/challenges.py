@@ -9,9 +9,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli import catalogue, options
+from grader.cli import catalogue, config, options
 from grader.cli.command import make_app
-from grader.cli.report_view import sizes_text
+from grader.cli.report import sizes_text
 from grader.cli.terminal import out, put_json, safe, say
 from grader.errors import BadRequest, UnknownLanguage
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
@@ -22,7 +22,11 @@ Local = Annotated[bool, typer.Option("--local", help="Read the course on this ma
 
 
 @app.command()
-def challenges(json: options.Json = False, local: Local = False) -> int:
+def challenges(
+    json: options.Json = False,
+    local: Local = False,
+    server: options.Server = None,
+) -> int:
     """List the challenges."""
     found = catalogue.all_challenges(local)
     if json:
@@ -33,7 +37,12 @@ def challenges(json: options.Json = False, local: Local = False) -> int:
 
 
 @app.command()
-def show(slug: options.Slug, json: options.Json = False, local: Local = False) -> int:
+def show(
+    slug: options.Slug,
+    json: options.Json = False,
+    local: Local = False,
+    server: options.Server = None,
+) -> int:
     """Show a challenge: spec, signature, cases, workloads."""
     detail = catalogue.one(slug, local)
     if json:
@@ -51,10 +60,11 @@ def init(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")
     ] = None,
     local: Local = False,
+    server: options.Server = None,
 ) -> int:
     """Write a challenge's starter file to begin from."""
     detail = catalogue.one(slug, local)
-    chosen = options.language(language) or _preferred(detail)
+    chosen = options.language(language or config.text("language")) or _preferred(detail)
     if chosen.value not in detail.starters:
         known = ", ".join(sorted(detail.starters))
         raise UnknownLanguage(f"'{slug}' cannot be solved in {chosen.value}.", f"It takes: {known}.")

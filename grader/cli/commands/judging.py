@@ -11,7 +11,7 @@ from grader.cli import catalogue, options
 from grader.cli.command import make_app
 from grader.cli.follow import exit_code
 from grader.cli.progress import Display
-from grader.cli.report_view import put_report
+from grader.cli.report import put_report
 from grader.cli.terminal import put_json
 from grader.errors import BadRequest, NotAllowed
 

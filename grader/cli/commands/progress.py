@@ -12,7 +12,7 @@ from grader.cli import options
 from grader.cli.answers import understood
 from grader.cli.client import connect
 from grader.cli.command import make_app
-from grader.cli.report_view import factor_text
+from grader.cli.report import factor_text
 from grader.cli.terminal import out, put_json, safe, say
 from grader.schemas.progress import Best, Mark, Progress, TrackProgress
 

@@ -1,4 +1,4 @@
-"""`submit`, `status`, `watch`, `cancel`, `history`: submissions on the server."""
+"""`submit`, `status`, `cancel`, `history`: submissions on the server."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli import options
+from grader.cli import config, names, options
 from grader.cli.answers import understood
 from grader.cli.client import Client, connect, segment
 from grader.cli.command import make_app
-from grader.cli.follow import exit_code, fetch, fetch_report, follow, refuse_unjudged, waiting_words
-from grader.cli.report_view import put_report, time_text, verdict_text
+from grader.cli.follow import exit_code, fetch, fetch_report, to_the_end
+from grader.cli.report import put_report, time_text, verdict_text
 from grader.cli.terminal import out, put_json, safe, say, tell
+from grader.cli.waiting import waiting_words
 from grader.errors import EXIT_ACCEPTED, Unreachable
 from grader.schemas.submission import State, SubmissionList, SubmissionView, SubmitBody
 
@@ -45,6 +46,7 @@ def submit(
     ] = False,
     timeout: options.Timeout = 0.0,
     json: options.Json = False,
+    server: options.Server = None,
 ) -> int:
     """Submit a file to the server."""
     from grader.challenge.source import decode, language_of
@@ -53,11 +55,17 @@ def submit(
     chosen = language_of(file.name, language)
     client = connect()
     body = SubmitBody(
-        challenge=challenge, language=chosen, source=source, filename=file.name, device=device, reuse=reuse
+        challenge=challenge,
+        language=chosen,
+        source=source,
+        filename=file.name,
+        device=device or config.text("device"),
+        reuse=reuse,
     )
     # What was asked for is all that is sent: a server of an earlier release takes nothing that it does not know.
     sent = body.model_dump(mode="json", exclude=None if reuse else {"reuse"})
-    view = understood(SubmissionView, _hand_in(client, sent))
+    view = understood(SubmissionView, hand_in(client, "/submissions", sent))
+    names.add(names.SUBMISSIONS, view.id)
     if view.reused:
         say(
             f"You handed in the same before, at {view.created_at.astimezone():%Y-%m-%d %H:%M}: that is its result."
@@ -65,7 +73,7 @@ def submit(
     if wait:
         if not view.reused:
             say(f"Submitted {view.id}.")
-        return _to_the_end(client, view.id, timeout, json, str(file))
+        return to_the_end(client, view.id, timeout, json="report" if json else "", filename=str(file))
     if json:
         put_json(view)
     else:
@@ -76,18 +84,19 @@ def submit(
     return EXIT_ACCEPTED
 
 
-def _hand_in(client: Client, sent: dict[str, Any]) -> Any:
-    """What the server answers. Raises Unreachable where it stayed away, and whatever it refuses with."""
+def hand_in(client: Client, path: str, sent: dict[str, Any]) -> Any:
+    """What the server answers to a source that is posted to ``path``. Raises Unreachable where it stayed away, and
+    whatever it refuses with."""
     # With a key, a post that is sent again after a broken connection cannot become a second submission.
     headers = {"Idempotency-Key": uuid.uuid4().hex}
     for pause in AWAY_PAUSES:
         try:
-            return client.post("/submissions", sent, headers)
+            return client.post(path, sent, headers)
         except Unreachable as error:
             say(f"{error.message} It is sent again in {pause:g} s.", "yellow")
             time.sleep(pause)
     try:
-        return client.post("/submissions", sent, headers)
+        return client.post(path, sent, headers)
     except Unreachable as error:
         raise Unreachable(
             error.message, f"{error.hint} Whether it arrived all the same is told by: grader history"
@@ -95,7 +104,11 @@ def _hand_in(client: Client, sent: dict[str, Any]) -> Any:
 
 
 @app.command()
-def status(submission: options.Submission, json: options.Json = False) -> int:
+def status(
+    submission: options.Submission,
+    json: options.Json = False,
+    server: options.Server = None,
+) -> int:
     """Show where a submission is."""
     client = connect()
     view = fetch(client, submission)
@@ -109,13 +122,11 @@ def status(submission: options.Submission, json: options.Json = False) -> int:
 
 
 @app.command()
-def watch(submission: options.Submission, timeout: options.Timeout = 0.0, json: options.Json = False) -> int:
-    """Follow a submission to its end and print its report."""
-    return _to_the_end(connect(), submission, timeout, json)
-
-
-@app.command()
-def cancel(submission: options.Submission, json: options.Json = False) -> int:
+def cancel(
+    submission: options.Submission,
+    json: options.Json = False,
+    server: options.Server = None,
+) -> int:
     """Cancel a submission that is not done."""
     view = understood(SubmissionView, connect().post(f"/submissions/{segment(submission)}/cancel"))
     if json:
@@ -129,14 +140,19 @@ def cancel(submission: options.Submission, json: options.Json = False) -> int:
 
 @app.command()
 def history(
-    challenge: Annotated[str | None, typer.Option("--challenge", "-c", metavar="SLUG")] = None,
+    challenge: Annotated[
+        str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="For this challenge.")
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many, latest first.")] = 20,
     everyone: Annotated[bool, typer.Option("--everyone", help="Of all users (staff only).")] = False,
     json: options.Json = False,
+    server: options.Server = None,
 ) -> int:
     """List your submissions."""
     asked = {"challenge": challenge, "limit": limit, "everyone": "true" if everyone else None}
     found = understood(SubmissionList, connect().get("/submissions", **asked))
+    if not everyone and challenge is None:
+        names.keep(names.SUBMISSIONS, [view.id for view in found.submissions])
     if json:
         put_json(found)
     else:
@@ -144,19 +160,6 @@ def history(
         if found.total > len(found.submissions):
             say(f"{len(found.submissions)} of {found.total}; --limit shows more.", "dim")
     return EXIT_ACCEPTED
-
-
-def _to_the_end(
-    client: Client, submission: str, timeout: float, json: bool, filename: str | None = None
-) -> int:
-    view = follow(client, submission, timeout)
-    refuse_unjudged(view)
-    report = fetch_report(client, view.id)
-    if json:
-        put_json(report)
-    else:
-        put_report(report, filename or view.filename)
-    return exit_code(report.verdict)
 
 
 def _line(view: SubmissionView) -> Text:

@@ -20,7 +20,7 @@ app = make_app()
 user = make_app()
 app.add_typer(user, name="user", help="Manage accounts.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The account's name.")]
 RoleName = Literal["student", "staff", "admin"]
 RoleOption = Annotated[
     RoleName, typer.Option(help="Staff see every submission and report; admins also say who is staff.")
@@ -173,7 +173,9 @@ def invitations(
 @user.command()
 def role(
     name: Name,
-    role: Annotated[RoleName, typer.Argument(metavar="student|staff|admin")],
+    role: Annotated[
+        RoleName, typer.Argument(metavar="student|staff|admin", help="The role to have from now on.")
+    ],
     json: options.Json = False,
 ) -> int:
     """Make NAME a student, staff or an admin."""

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import torch
 
+from grader import limits
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.errors import BoxUnavailable
@@ -25,8 +26,6 @@ from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.gpu import Gpu, find_gpus
 from grader.schemas.report import Language, Mismatch
 
-# Torch, Triton and a CUDA context hold some 4 GiB of host memory; torch.compile starts compilers beside it.
-_BOX_MEMORY_BYTES = 24 << 30
 # A reveal that writes this many times the L2 cache has flushed it.
 _FLUSHING_FACTOR = 8
 # Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
@@ -87,7 +86,7 @@ class CudaDevice:
         if preload is None:
             preload = "cuda" if language is Language.CUDA else "triton-gpu"
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": "EAGER"}
-        return BoxSpec(purpose, env=env, memory_bytes=_BOX_MEMORY_BYTES, gpu=self._gpu)
+        return BoxSpec(purpose, env=env, memory_bytes=limits.GPU_BOX_MEMORY_BYTES, gpu=self._gpu)
 
     def stage(self, question: Question) -> Question:
         """See ``CudaMemories``: where tensors lie must not differ between a control and what is held against it."""

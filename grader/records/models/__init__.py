@@ -6,6 +6,7 @@ from grader.records.models.challenges import BaselineRow, VersionRow
 from grader.records.models.operations import ChoreRow
 from grader.records.models.queues import ChallengeKindRow, PauseRow, QuotaRow
 from grader.records.models.submissions import ReportRow, SubmissionRow
+from grader.records.models.workbench import DraftRow
 from grader.records.models.workers import ArtefactRow, CeilingRow, GpuRow, WorkerRow
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "ChallengeKindRow",
     "ChoreRow",
     "DeviceCodeRow",
+    "DraftRow",
     "GpuRow",
     "InvitationRow",
     "LinkRow",

@@ -6,8 +6,9 @@ Of every secret only the SHA-256 is kept: each has so many random bits, or lives
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, text
+from sqlalchemy import JSON, ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from grader import limits
@@ -18,7 +19,8 @@ _SHA256 = 64  # hexadecimal digits
 
 class UserRow(Base):
     """``name_key`` is the name in lower case: Ada and ada are one person. ``email`` was proven by a link, or set by
-    who runs the platform; ``email_key`` is it in lower case.
+    who runs the platform; ``email_key`` is it in lower case. ``preferences`` are
+    a grader.schemas.preferences.Preferences.
     """
 
     __tablename__ = "users"
@@ -32,6 +34,7 @@ class UserRow(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     email: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
     email_key: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
+    preferences: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default="{}")
 
 
 class TokenRow(Base):

@@ -10,8 +10,12 @@ from sqlalchemy import Index, text
 
 # What may stand on a board.
 RANKED = "verdict = 'accepted' AND time_us IS NOT NULL AND ci_lo_us IS NOT NULL AND ci_hi_us IS NOT NULL"
-# What a person handed in, without what staff had judged again.
-HANDED_IN = "rejudge_of IS NULL"
+# What a person handed in, without what staff had judged again, and without runs.
+HANDED_IN = "rejudge_of IS NULL AND kind <> 'run'"
+# What a person only had run. It has no times, so no board needs to be told.
+RUN = "kind = 'run'"
+# Whatever was judged by all cases, be it for the first time or again.
+GRADED = "kind <> 'run'"
 
 
 def reading() -> list[Index]:
@@ -33,13 +37,19 @@ def reading() -> list[Index]:
         _partial("ix_submissions_all", HANDED_IN, "created_at", "id"),
         # Not of the many that judge nothing again: without statistics SQLite takes "is null" for a rare thing.
         _partial("ix_submissions_again", "rejudge_of IS NOT NULL", "rejudge_of"),
-        # Progress: every verdict of a user.
-        Index(
+        # Runs of a user, the newest first.
+        _partial("ix_submissions_runs", RUN, "user_id", "created_at", "id"),
+        # Runs that ended long ago: they are removed.
+        _partial("ix_submissions_runs_ended", RUN, "finished_at"),
+        # Progress: every verdict of a user. The condition's column is there so that no row is touched for it.
+        _partial(
             "ix_submissions_progress",
-            *("user_id", "challenge", "version", "device", "state", "verdict", "speedup", "rejudge_of", "id"),
+            GRADED,
+            *("user_id", "challenge", "version", "device", "state", "verdict", "speedup", "rejudge_of"),
+            *("kind", "id"),
         ),
         # What was served lately, and to whom: the turns of those who wait.
-        Index("ix_submissions_lately", "claimed_at", "user_id", "state", "language", "rejudge_of"),
+        Index("ix_submissions_lately", "claimed_at", "user_id", "state", "language", "rejudge_of", "kind"),
         # What ended last, which tells the pace of a queue.
         Index("ix_submissions_ended", "device", "state", "finished_at"),
     ]

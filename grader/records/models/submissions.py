@@ -15,6 +15,9 @@ from grader.records.models.indexes import reading
 from grader.schemas.report import Language, Verdict
 from grader.schemas.submission import Kind, State
 
+# 32 random bytes, in letters that stand in an address as they are.
+SHARE_KEY_CHARS = 43
+
 
 class SubmissionRow(Base):
     """``attempt`` grows with every claim and fences late results; ``failures`` counts our own failures;
@@ -23,8 +26,10 @@ class SubmissionRow(Base):
     ``rejudge_of`` is set on what staff have judged again under a later version: a row of its own, so that the first
     judgement stays as it was, for boards of both versions come out of one query. It is nobody's attempt.
 
-    ``priority`` is that of its ``kind`` (see ``grader.records.order``). ``request_sha256`` is of what was asked for
-    under the idempotency key, ``source_sha256`` of the source alone; rows of earlier releases have neither.
+    ``priority`` is that of its ``kind``, of a run that of its challenge's kind (see ``grader.records.order``).
+    ``request_sha256`` is of what was asked for under the idempotency key, ``source_sha256`` of the source alone; rows
+    of earlier releases have neither.
+    ``share_key`` is in the address under which its owner lets others see it; without one nobody else may.
     """
 
     __tablename__ = "submissions"
@@ -35,8 +40,9 @@ class SubmissionRow(Base):
         Index(None, "state", "device", "priority", "created_at"),
         Index(None, "challenge", "version", "device", "verdict"),
         *reading(),
-        Index(None, "challenge", "language", "device", "verdict"),
+        Index(None, "challenge", "language", "device", "verdict", "kind"),
         Index(None, "user_id", "source_sha256"),
+        Index(None, "share_key", unique=True),
         # What one user has under way, however much that user has finished.
         Index(
             "ix_submissions_unfinished",
@@ -70,6 +76,7 @@ class SubmissionRow(Base):
     progress: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     cancel_requested: Mapped[bool] = mapped_column(default=False)
     artefact: Mapped[str | None] = mapped_column(String(64))
+    share_key: Mapped[str | None] = mapped_column(String(SHARE_KEY_CHARS))
     request_id: Mapped[str | None] = mapped_column(String(logs.REQUEST_ID_CHARS), default=logs.request_id)
 
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

@@ -52,6 +52,17 @@ def test_only_what_stands_on_a_board(platform: Platform, student: User, other: U
     assert rejudge(platform, staff, SLUG, ranked=True).queued == 2
 
 
+def test_who_has_no_rank_is_not_compared_by_ranks(platform: Platform, student: User, staff: User) -> None:
+    judged(platform, staff, 5.0)
+    judged(platform, student, 10.0)
+    raise_version(platform)
+    rejudge(platform, staff, SLUG)
+    for _ in range(2):
+        judge(platform, 7.0)
+    (own,) = compare(platform, staff, SLUG).ranks
+    assert (own.user, own.before, own.after) == (student.name, 1, 1)
+
+
 def test_what_changes_is_compared_before_anyone_sees_it(
     platform: Platform, student: User, other: User, staff: User
 ) -> None:

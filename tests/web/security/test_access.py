@@ -1,4 +1,4 @@
-"""Who may read and do what: a row for every route and role. A new route without a row fails the first test."""
+"""Who may read and do what: a row (rows.py) for every route and role. A route without a row fails the first test."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sqlalchemy import update
 
 from grader.records.engine import writing
 from grader.records.models import VersionRow, WorkerRow
+from grader.schemas.draft import DraftBody
 from grader.schemas.token import Scope
 from grader.service import tokens
 from grader.service.accounts import User
@@ -22,170 +23,7 @@ from grader.web.throttle import limiter
 from tests.service.world import make_course
 from tests.web import stage
 from tests.web.conftest import Visit, csrf
-
-ROLES = ("anonymous", "owner", "other", "staff")
-API = "/api/v1"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One route and the status that each of ROLES gets. ``{id}``, ``{running}``, ``{number}`` stand for the owner's
-    things."""
-
-    method: str
-    rule: str
-    path: str
-    statuses: tuple[int, int, int, int]
-
-
-def everyone(status: int) -> tuple[int, int, int, int]:
-    return (status,) * 4
-
-
-# Where a page sends those who are not signed in; a session that is not there is not found.
-ROWS = [
-    Row("GET", "/static/<path:filename>", "/static/page.js", everyone(200)),
-    Row("GET", "/health", "/health", everyone(200)),
-    Row("GET", "/ready", "/ready", everyone(200)),
-    Row("GET", "/metrics", "/metrics", everyone(404)),
-    Row("GET", "/", "/", everyone(200)),
-    Row("GET", "/challenges/<slug>", "/challenges/scale", everyone(200)),
-    Row("POST", "/challenges/<slug>", "/challenges/scale", (302, 400, 400, 400)),
-    Row("GET", "/leaderboards/<slug>", "/leaderboards/scale", everyone(200)),
-    Row("GET", "/leaderboards/<slug>", "/leaderboards/scale?version=2", (404, 404, 404, 200)),
-    Row("GET", "/submissions", "/submissions", (302, 200, 200, 200)),
-    Row("GET", "/submissions/<submission>", "/submissions/{id}", (302, 200, 404, 200)),
-    Row("GET", "/submissions/<submission>/panel", "/submissions/{id}/panel", (302, 200, 404, 200)),
-    Row("POST", "/submissions/<submission>/cancel", "/submissions/{running}/cancel", (302, 303, 404, 303)),
-    Row("GET", "/progress", "/progress", (302, 200, 200, 200)),
-    Row("GET", "/progress", "/progress?user=owner", (302, 200, 403, 200)),
-    Row("GET", "/challenges/<slug>/versions", "/challenges/scale/versions", (302, 403, 403, 200)),
-    Row("POST", "/challenges/<slug>/rejudge", "/challenges/scale/rejudge", (302, 403, 403, 303)),
-    Row("POST", "/challenges/<slug>/publish", "/challenges/scale/publish", (302, 403, 403, 409)),
-    Row("GET", "/sign-in", "/sign-in", (200, 302, 302, 302)),
-    Row("POST", "/sign-in", "/sign-in", everyone(401)),
-    Row("POST", "/sign-out", "/sign-out", everyone(303)),
-    Row("GET", "/sign-up", "/sign-up", everyone(404)),
-    Row("POST", "/sign-up", "/sign-up", everyone(404)),
-    Row("POST", "/sign-up/address", "/sign-up/address", everyone(404)),
-    Row("GET", "/forgot", "/forgot", everyone(200)),
-    Row("POST", "/forgot", "/forgot", everyone(404)),
-    Row("GET", "/reset", "/reset?key=x", everyone(400)),
-    Row("POST", "/reset", "/reset", everyone(400)),
-    Row("GET", "/setup", "/setup?key=x", everyone(400)),
-    Row("POST", "/setup", "/setup", everyone(400)),
-    Row("GET", "/device", "/device", (302, 200, 200, 200)),
-    Row("GET", "/device", "/device?code=BCDF-GHJK", (302, 404, 404, 404)),
-    Row("POST", "/device", "/device", (302, 404, 404, 404)),
-    Row("GET", "/people", "/people", (302, 403, 403, 200)),
-    Row("POST", "/people/invitations", "/people/invitations", (302, 403, 403, 409)),
-    Row(
-        "POST",
-        "/people/invitations/<int:number>/revoke",
-        "/people/invitations/1/revoke",
-        (302, 403, 403, 404),
-    ),
-    Row("POST", "/people/<name>/reset", "/people/bob/reset", (302, 403, 403, 200)),
-    Row("POST", "/people/<name>/reset", "/people/teacher/reset", (302, 403, 403, 403)),
-    Row("POST", "/people/<name>/role", "/people/bob/role", (302, 403, 403, 403)),
-    Row("GET", "/account", "/account", (302, 200, 200, 200)),
-    Row("POST", "/account/password", "/account/password", (302, 403, 403, 403)),
-    Row("GET", "/account/email", "/account/email?key=x", (302, 200, 200, 200)),
-    Row("POST", "/account/email", "/account/email", (302, 403, 403, 403)),
-    Row("POST", "/account/email/prove", "/account/email/prove", (302, 400, 400, 400)),
-    Row("POST", "/account/sessions/end", "/account/sessions/end", (302, 303, 303, 303)),
-    Row(
-        "POST",
-        "/account/tokens/<int:number>/revoke",
-        "/account/tokens/{number}/revoke",
-        (302, 303, 404, 404),
-    ),
-    Row("GET", f"{API}/openapi.json", f"{API}/openapi.json", everyone(200)),
-    Row("GET", f"{API}/challenges", f"{API}/challenges", everyone(200)),
-    Row("GET", f"{API}/challenges/<slug>", f"{API}/challenges/scale", everyone(200)),
-    Row("GET", f"{API}/challenges/<slug>/versions", f"{API}/challenges/scale/versions", (401, 403, 403, 200)),
-    Row(
-        "GET",
-        f"{API}/challenges/<slug>/versions/<version>",
-        f"{API}/challenges/scale/versions/1",
-        (401, 403, 403, 200),
-    ),
-    Row(
-        "GET",
-        f"{API}/challenges/<slug>/comparison",
-        f"{API}/challenges/scale/comparison",
-        (401, 403, 403, 200),
-    ),
-    Row("POST", f"{API}/challenges/<slug>/rejudge", f"{API}/challenges/scale/rejudge", (401, 403, 403, 200)),
-    Row("POST", f"{API}/challenges/<slug>/publish", f"{API}/challenges/scale/publish", (401, 403, 403, 409)),
-    Row("GET", f"{API}/leaderboards/<slug>", f"{API}/leaderboards/scale", everyone(200)),
-    Row("GET", f"{API}/leaderboards/<slug>", f"{API}/leaderboards/scale?version=2", (404, 404, 404, 200)),
-    Row("GET", f"{API}/queues", f"{API}/queues", (401, 200, 200, 200)),
-    Row("POST", f"{API}/queues/<queue>/pause", f"{API}/queues/cpu/pause", (401, 403, 403, 200)),
-    Row("POST", f"{API}/queues/<queue>/resume", f"{API}/queues/cpu/resume", (401, 403, 403, 200)),
-    Row("GET", f"{API}/workers", f"{API}/workers", (401, 403, 403, 200)),
-    Row("POST", f"{API}/workers/<worker>/drain", f"{API}/workers/nobody/drain", (401, 403, 403, 404)),
-    Row("POST", f"{API}/workers/<worker>/resume", f"{API}/workers/nobody/resume", (401, 403, 403, 404)),
-    Row("GET", f"{API}/challenges/<slug>/kind", f"{API}/challenges/scale/kind", (401, 403, 403, 200)),
-    Row("POST", f"{API}/challenges/<slug>/kind", f"{API}/challenges/scale/kind", (401, 403, 403, 200)),
-    Row("GET", f"{API}/challenges/<slug>/quota", f"{API}/challenges/scale/quota", (401, 200, 200, 200)),
-    Row("GET", f"{API}/health", f"{API}/health", everyone(503)),
-    Row("GET", f"{API}/me", f"{API}/me", (401, 200, 200, 200)),
-    Row("GET", f"{API}/progress", f"{API}/progress", (401, 200, 200, 200)),
-    Row("GET", f"{API}/progress", f"{API}/progress?user=owner", (401, 200, 403, 200)),
-    Row("GET", f"{API}/submissions", f"{API}/submissions", (401, 200, 200, 200)),
-    Row("POST", f"{API}/submissions", f"{API}/submissions", (401, 400, 400, 400)),
-    Row("GET", f"{API}/submissions/<id>", f"{API}/submissions/{{id}}", (401, 200, 404, 200)),
-    Row("GET", f"{API}/submissions/<id>/source", f"{API}/submissions/{{id}}/source", (401, 200, 404, 200)),
-    Row("GET", f"{API}/submissions/<id>/report", f"{API}/submissions/{{id}}/report", (401, 200, 404, 200)),
-    Row(
-        "POST",
-        f"{API}/submissions/<id>/cancel",
-        f"{API}/submissions/{{running}}/cancel",
-        (401, 200, 404, 200),
-    ),
-    Row("POST", f"{API}/tokens", f"{API}/tokens", everyone(401)),
-    Row("GET", f"{API}/tokens", f"{API}/tokens", (401, 200, 200, 200)),
-    Row("DELETE", f"{API}/tokens/current", f"{API}/tokens/current", (401, 204, 204, 204)),
-    Row("DELETE", f"{API}/tokens/<int:number>", f"{API}/tokens/{{number}}", (401, 204, 404, 404)),
-    Row("DELETE", f"{API}/sessions", f"{API}/sessions", (401, 204, 204, 204)),
-    Row("POST", f"{API}/device-codes", f"{API}/device-codes", everyone(201)),
-    Row("POST", f"{API}/device-codes/token", f"{API}/device-codes/token", everyone(400)),
-    Row("POST", f"{API}/accounts", f"{API}/accounts", everyone(404)),
-    Row("POST", f"{API}/accounts/address", f"{API}/accounts/address", everyone(404)),
-    Row("POST", f"{API}/password-resets", f"{API}/password-resets", everyone(409)),
-    Row("POST", f"{API}/password-resets/use", f"{API}/password-resets/use", everyone(400)),
-    Row("GET", f"{API}/people", f"{API}/people", (401, 403, 403, 200)),
-    Row("PUT", f"{API}/people/<name>/role", f"{API}/people/bob/role", (401, 403, 403, 403)),
-    Row(
-        "POST",
-        f"{API}/people/<name>/password-reset",
-        f"{API}/people/bob/password-reset",
-        (401, 403, 403, 201),
-    ),
-    Row("GET", f"{API}/invitations", f"{API}/invitations", (401, 403, 403, 200)),
-    Row("POST", f"{API}/invitations", f"{API}/invitations", (401, 403, 403, 409)),
-    Row("DELETE", f"{API}/invitations/<int:number>", f"{API}/invitations/1", (401, 403, 403, 404)),
-]
-# What the rows' calls send: credentials are wrong, a submission is one that is refused after who sent it was asked.
-FORMS = {
-    "/sign-in": {"name": "owner", "password": "a wrong one"},
-    "/challenges/scale": {"language": "perl"},
-    "/account/password": {"present": "a wrong one", "new": "correct horses"},
-    "/account/email": {"present": "a wrong one", "email": "owner@uni.example"},
-    "/device": {"code": "BCDF-GHJK", "answer": "approve"},
-    "/people/bob/role": {"role": "staff"},
-}
-BODIES = {
-    f"{API}/submissions": {"challenge": "scale", "source": "", "filename": "a.py"},
-    f"{API}/tokens": {"name": "owner", "password": "a wrong one"},
-    f"{API}/device-codes/token": {"device_code": "a wrong one"},
-    f"{API}/accounts": {"name": "eve", "password": "correct horses"},
-    f"{API}/accounts/address": {"email": "eve@uni.example"},
-    f"{API}/password-resets": {"name": "owner"},
-    f"{API}/password-resets/use": {"key": "a wrong one", "password": "correct horses"},
-    f"{API}/people/bob/role": {"role": "staff"},
-}
+from tests.web.security.rows import API, BODIES, FORMS, ROLES, ROWS, Row
 
 SOURCE = "import triton  # the owner's secret source\n"
 # Of a hidden case, in this order: name, seed, size, what it says, where it differs, what it printed.
@@ -241,10 +79,11 @@ def hidden_report() -> object:
 
 @pytest.fixture
 def scene(tmp_path: Path, app: Flask, platform: Platform, ada: User, bob: User, teacher: User) -> Scene:
-    from grader.service import accounts, rejudge
+    from grader.service import accounts, drafts, rejudge
 
     owner = accounts.create_user(platform, "owner", stage.PASSWORD)
     tokens.issue_token(platform, owner, "the owner's laptop")
+    drafts.keep_draft(platform, owner, "scale", "triton", DraftBody(source="# the owner's draft"))
     view = stage.judged(platform, owner, hidden_report(), challenge="scale", source=SOURCE)  # type: ignore[arg-type]
     path = platform.course.root / "challenges" / "scale" / "challenge.toml"
     path.write_text(path.read_text().replace("version = 1", "version = 2").replace("2.0", "4.0"))
@@ -302,7 +141,7 @@ def test_who_may(scene: Scene, visit: Visit, call: Visit, role: str) -> None:
 def ask(scene: Scene, row: Row, client: FlaskClient) -> int:
     path = scene.path(row)
     if row.path.startswith(API):
-        json = BODIES.get(path, {}) if row.method in ("POST", "PUT") else None
+        json = BODIES.get(path, {}) if row.method in ("POST", "PUT", "PATCH") else None
         return client.open(path, method=row.method, json=json).status_code
     if row.method == "GET":
         with client.get(path) as answer:  # a file that is served stays open until then
@@ -362,6 +201,7 @@ FIELDS = [
     ("hidden cases", HIDDEN, {"staff"}),
     ("hidden mismatch", ["31313", "31,313", "0.1234567"], {"staff"}),
     ("answers of staff", ["a solution by staff"], set()),
+    ("draft", ["the owner's draft", "the owner&#39;s draft"], {"owner"}),
     ("tokens", ["the owner's laptop", "the owner&#39;s laptop"], {"owner"}),
 ]
 # By role the whole of what its GETs answer; "source" is cut by markup of the listing, so the API's counts there.

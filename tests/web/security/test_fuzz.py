@@ -46,6 +46,19 @@ EXAMPLES = 12
 MAY_BE_UNWELL = "GET /api/v1/health"
 CALLERS = ["nobody", "student", "staff", "admin"]
 WORKER = "host-1"
+# In addresses; most of them are there.
+NAMES = {
+    "slug": stage.SLUG,
+    "challenge": stage.SLUG,
+    "language": "triton",
+    "track": "basics",
+    "name": "bob",
+    "queue": "compile",
+    "worker": WORKER,
+    "id": "none",
+    "version": 1,
+    "number": 1,
+}
 # Numbers at and beyond what columns of databases and Python's own limits take.
 WHOLE_NUMBERS = {"version", "before", "after", "limit", "offset", "number"}
 NUMBERS = [0, -1, 2**31 - 1, 2**31, 2**63, 10**30]
@@ -105,10 +118,10 @@ def test_answers_are_as_the_document_says(
     platform, schema = served
     user = people[caller]
     operation = next(it for it in (found.ok() for found in schema.get_all_operations()) if it.label == label)
-    seen = stage.judged(platform, people["student"], stage.wrong())  # type: ignore[arg-type]
     kept = tokens.list_tokens(platform, user).tokens if user else []
-    known = {"slug": stage.SLUG, "id": seen.id, "version": 1, "number": kept[0].id if kept else 1}
-    known |= {"name": "bob", "queue": "compile", "worker": WORKER}
+    known = NAMES | {"number": kept[0].id if kept else 1}
+    if "{id}" in label:  # one of its own, of the 200 that a student has in a day
+        known["id"] = stage.judged(platform, people["student"], stage.wrong()).id  # type: ignore[arg-type]
     sent = st.one_of(
         operation.as_strategy(generation_mode=GenerationMode.POSITIVE),
         operation.as_strategy(generation_mode=GenerationMode.NEGATIVE),
@@ -157,9 +170,7 @@ def test_numbers_beyond_every_column(
         for place, name in places:
             if name not in WHOLE_NUMBERS:
                 continue
-            path = {"slug": stage.SLUG, "number": 1, "version": 1} | (
-                {name: number} if place == "path" else {}
-            )
+            path = NAMES | ({name: number} if place == "path" else {})
             case = operation.Case(
                 path_parameters=path,
                 query={name: number} if place == "query" else {},
@@ -169,4 +180,4 @@ def test_numbers_beyond_every_column(
             answer = case.call(headers=headers)
             assert answer.status_code < 500, f"{operation.label} {name}={number}"
             asked += 1
-    assert asked == 10
+    assert asked == 13

@@ -14,7 +14,7 @@ from sqlalchemy import update
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, UserRow, WorkerRow
 from grader.schemas.hardware import KernelUsage
-from grader.schemas.report import Flag, Report
+from grader.schemas.report import Flag, Report, WorstElement
 from grader.schemas.submission import State
 from grader.service import tokens
 from grader.service.accounts import User
@@ -78,12 +78,18 @@ def platform(tmp_path: Path) -> Iterator[Platform]:
     opened.close()
 
 
+def evil_element() -> WorstElement:
+    return WorstElement(index=[0], got="1", expected="2").model_copy(
+        update={"got": EVIL[:32], "expected": EVIL[:32]}
+    )
+
+
 def evil_report(**values: Any) -> Report:
     report = stage.wrong(challenge="scale")
     shown = report.cases[1]
     assert shown.mismatch
     mismatch = shown.mismatch.model_copy(
-        update={"argument": EVIL, "kind": EVIL, "expected": EVIL, "got": EVIL}
+        update={"argument": EVIL, "kind": EVIL, "expected": EVIL, "got": EVIL, "worst": [evil_element()]}
     )
     case = shown.model_copy(
         update={
@@ -156,6 +162,9 @@ def pages(ids: dict[str, str]) -> list[str]:
         f"/nothing/{EVIL}",
         *(f"/submissions/{each}" for each in ids.values()),
         *(f"/submissions/{each}/panel" for each in ids.values()),
+        *(f"/submissions/{each}/diff" for each in ids.values()),
+        f"/submissions/{ids['wrong']}?cases={EVIL}",
+        f"/submissions/{ids['wrong']}/diff?against={EVIL}",
     ]
 
 
@@ -175,7 +184,8 @@ def test_on_every_page(visit: Visit, ids: dict[str, str], ada: User, teacher: Us
 @pytest.mark.usefixtures("evil_names")
 def test_even_in_names(visit: Visit, ids: dict[str, str], teacher: User) -> None:
     client = visit(teacher)
-    for path in (*pages(ids), "/leaderboards/scale"):
+    more = ("/leaderboards/scale", "/users/ada", "/people", "/design", f"/?q={EVIL}&track={EVIL}")
+    for path in (*pages(ids), *more):
         assert what_runs(client.get(path).text) == [], path
 
 

@@ -12,7 +12,7 @@ import io
 
 from rich.console import Console
 
-from grader.cli.report_view import put_report
+from grader.cli.report import put_report
 from tests.hostile.service import Service, failed_with
 
 TEXT = "\x1b[2J\x1b]0;hostile\x07\x1b]52;c;aG9zdGlsZQ==\x07\x9b6n\x08\x08\r\u202egnp\u2066 [red]x[/red] "

@@ -1,11 +1,14 @@
 """Names that a spreadsheet would compute.
 
 Mechanism: a source, a file name and a display name that begin with =, +, - or @ and call a program.
-Surface: exports as tables of commas; there are none, and nothing may answer as one.
+Surface: tables of commas. Boards have one, whose cells are texts; nothing else may answer as one.
 Gain: a program run on the teacher's machine when a table of results is opened.
 """
 
 from __future__ import annotations
+
+import csv
+import io
 
 from tests.hostile.service import Service
 
@@ -29,4 +32,8 @@ def attempt(service: Service) -> list[str]:
                 gained.append(f"{path} is a table")
         if service.program.get(f"{path}.csv").status_code == 200:
             gained.append(f"{path}.csv is there")
-    return gained
+    board = service.program.get("/leaderboards/vector_add/board.csv")
+    cells = [cell for row in csv.reader(io.StringIO(board.text, newline="")) for cell in row]
+    if board.status_code != 200 or "rank" not in cells:
+        gained.append("the board's table cannot be looked at")
+    return gained + [f"the cell {cell!r}" for cell in cells if cell.startswith(("=", "+", "-", "@"))]

@@ -1,0 +1,44 @@
+"""Whether a challenge's own ``baseline`` computes what the reference does: else a speedup over it says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from grader.authoring.calibrate import compare
+from grader.authoring.findings import Check, Status, check
+from grader.challenge.cases import Case
+from grader.challenge.loader import Challenge
+from grader.judge.oracle import Question, ask
+
+_SEED = 20261122
+
+
+def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) -> list[Check]:
+    """One check, on ``device`` ("cpu" or "cuda"), where ``reference.py`` defines ``baseline``; else none. Cases that
+    hold or ask for NaN or infinity are left out: where they differ there is the reason to have both."""
+    baseline = challenge.reference.baseline
+    if baseline is None:
+        return []
+    problems: list[str] = []
+    asked = 0
+    for case in cases:
+        question = ask(challenge, case, _SEED, device)
+        if _is_finite(question):
+            asked += 1
+            problems += _wrong(challenge, case, question, baseline)
+    summary = f"it agrees with the reference on all of {asked} finite cases"
+    return [check("baseline", problems, summary, bad=Status.ERROR)]
+
+
+def _is_finite(question: Question) -> bool:
+    values = [*question.inputs.values(), *question.outputs.values()]
+    return all(bool(it.isfinite().all()) for it in values if it.is_floating_point())
+
+
+def _wrong(challenge: Challenge, case: Case, question: Question, baseline: Callable[..., Any]) -> list[str]:
+    measured, disagreements = compare(challenge, case, question, baseline)
+    far = [
+        f"{it.case}: {it.result}: it uses {it.used:.2f} of what is allowed" for it in measured if it.used > 1
+    ]
+    return disagreements + far

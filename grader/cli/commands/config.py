@@ -1,0 +1,85 @@
+"""`config`: the client's settings, each with where it comes from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from grader.cli import config as kept
+from grader.cli import config_file, login, options
+from grader.cli.command import make_app
+from grader.cli.terminal import out, put_json, safe, say
+
+app = make_app()
+config = typer.Typer(add_completion=False, invoke_without_command=True)
+app.add_typer(config, name="config", help="Show the client's settings and where each comes from.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help=f"One of: {', '.join(kept.KEYS)}.")]
+
+
+@config.callback()
+def show(context: typer.Context, json: options.Json = False) -> None:
+    """Show the client's settings and where each comes from. Flags are stronger than the environment, and that is
+    stronger than the file."""
+    if context.invoked_subcommand is not None:
+        return
+    found = [_as_dict(kept.find(name)) for name in kept.KEYS]
+    if json:
+        put_json({"file": kept.path(), "login": login.path(), "user": login.name(), "settings": found})
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("setting", "value", "from", "meaning"):
+        table.add_column(column, overflow="fold")
+    for it in found:
+        table.add_row(
+            safe(it["name"], "cyan"), safe(_told(it["value"])), safe(it["from"]), safe(it["meaning"])
+        )
+    out().print(table)
+    say(f"The file is {kept.path()}.", "dim")
+    who = login.name()
+    say(
+        f"Signed in as {who}; the token is in {login.path()}." if who else "Nobody is signed in there.", "dim"
+    )
+
+
+@config.command("set")
+def put(name: Name, value: Annotated[str, typer.Argument(metavar="VALUE", help="What it shall be.")]) -> int:
+    """Keep a setting in the file."""
+    chosen = config_file.put(name, value)
+    say(f"{name} is {_told(chosen)}, in {kept.path()}.", "green")
+    now = kept.find(name)
+    if now.source != "file":
+        say(f"{now.place} says {_told(now.value)} now, which is stronger.", "yellow")
+    return 0
+
+
+@config.command()
+def unset(name: Name) -> int:
+    """Forget a setting of the file."""
+    say(f"{name} is forgotten." if config_file.take(name) else f"The file did not give {name}.")
+    return 0
+
+
+def _as_dict(setting: kept.Setting) -> dict[str, str | bool]:
+    """Of the server, what `grader login` kept counts where nothing else was said."""
+    value, source = setting.value, setting.source
+    if setting.name == "server" and source == "default":
+        value, source = login.server(), "login" if login.chosen_server() else "default"
+    place = {"file": f"file {setting.place}", "flag": "flag", "environment": setting.place}.get(
+        source, source
+    )
+    meaning = kept.KEYS[setting.name].meaning
+    return {
+        "name": setting.name,
+        "value": value,
+        "source": source,
+        "from": place,
+        "variable": kept.variable(setting.name),
+        "meaning": meaning,
+    }
+
+
+def _told(value: str | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else value or "-"

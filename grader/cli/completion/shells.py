@@ -1,0 +1,243 @@
+"""The scripts themselves, one function for each shell. Words come from our own tables; names are read when Tab is
+pressed, from the files of ``names``, which hold nothing that a shell would expand."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+
+from grader.cli import names
+from grader.cli.completion.words import FILES, Place, Taken
+
+_HEAD = "# Completion of grader; made by: grader completion {name}\n"
+
+# bash and zsh share the table: which words and kinds may stand behind what was typed.
+_TABLE = """\
+_grader_is_place() {{
+  case "$1" in
+    {paths}) return 0 ;;
+  esac
+  return 1
+}}
+
+_grader_table() {{
+  grader_words="" grader_kinds="" grader_options=""
+  case "$1 $2" in
+{values}
+  esac
+  case "$1" in
+{places}
+  esac
+}}
+
+_grader_names() {{
+  cat {folder}/"$1" 2>/dev/null
+}}
+"""
+_BASH = """
+_grader() {
+  local grader_words grader_kinds grader_options where="" word i kind
+  local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" IFS=$' \\t\\n'
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word="${where:+$where }${COMP_WORDS[i]}"
+    if _grader_is_place "$word"; then where="$word"; fi
+  done
+  _grader_table "$where" "$prev"
+  if [[ "$cur" == -* ]]; then
+    COMPREPLY=($(compgen -W "$grader_options" -- "$cur"))
+    return
+  fi
+  for kind in $grader_kinds; do
+    case "$kind" in
+      files) IFS=$'\\n'; COMPREPLY+=($(compgen -f -- "$cur")); IFS=$' \\t\\n'
+             compopt -o filenames 2>/dev/null ;;
+      *) grader_words="$grader_words $(_grader_names "$kind")" ;;
+    esac
+  done
+  COMPREPLY+=($(compgen -W "$grader_words" -- "$cur"))
+}
+complete -F _grader grader
+"""
+_ZSH = """
+_grader() {
+  local grader_words grader_kinds grader_options where="" word i kind
+  for ((i = 2; i < CURRENT; i++)); do
+    word="${where:+$where }${words[i]}"
+    if _grader_is_place "$word"; then where="$word"; fi
+  done
+  _grader_table "$where" "${words[CURRENT-1]}"
+  if [[ "${words[CURRENT]}" == -* ]]; then
+    compadd -- ${=grader_options}
+    return
+  fi
+  for kind in ${=grader_kinds}; do
+    case "$kind" in
+      files) _files ;;
+      *) compadd -V "$kind" -- ${(f)"$(_grader_names "$kind")"} ;;
+    esac
+  done
+  compadd -- ${=grader_words}
+}
+if [ "${funcstack[1]}" = "_grader" ]; then _grader "$@"; else compdef _grader grader; fi
+"""
+_FISH = """\
+function __grader_where
+    set -l typed (commandline -opc)
+    set -e typed[1]
+    set -l where
+    for word in $typed
+        set -l next (string join ' ' $where $word)
+        if contains -- $next $__grader_places
+            set where $where $word
+        end
+    end
+    string join ' ' $where
+end
+function __grader_at
+    test (__grader_where | string collect -a) = "$argv[1]"
+end
+complete -c grader -f
+"""
+_POWERSHELL = """\
+Register-ArgumentCompleter -Native -CommandName grader -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $typed = @($commandAst.CommandElements | ForEach-Object { $_.ToString() } | Select-Object -Skip 1)
+    if ($wordToComplete) { $typed = @($typed | Select-Object -SkipLast 1) }
+    $where = ''
+    foreach ($word in $typed) {
+        $next = "$where $word".Trim()
+        if ($places.ContainsKey($next)) { $where = $next }
+    }
+    $taken = $null
+    if ($typed.Count) { $taken = $values["$where $($typed[-1])"] }
+    if ($null -eq $taken) { $taken = $places[$where] }
+    if ($wordToComplete -like '-*') { $found = $places[$where].Options } else { $found = $taken.Words }
+    foreach ($kind in $taken.Kinds) {
+        if ($kind -ne 'files' -and -not ($wordToComplete -like '-*')) {
+            $found += @(Get-Content -ErrorAction SilentlyContinue (Join-Path $folder $kind))
+        }
+    }
+    $found | Where-Object { $_ -like "$wordToComplete*" } | ForEach-Object {
+        [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+    }
+}
+"""
+
+
+def bash(found: Sequence[Place]) -> str:
+    return _HEAD.format(name="bash") + _table(found) + _BASH
+
+
+def zsh(found: Sequence[Place]) -> str:
+    return "#compdef grader\n" + _HEAD.format(name="zsh") + _table(found) + _ZSH
+
+
+def _table(found: Sequence[Place]) -> str:
+    """An option's value goes before the command's own arguments: what stands at it returns at once."""
+    values = [
+        f"    {' | '.join(shlex.quote(f'{it.path} {each}') for each in option.spellings)}) "
+        f"{_assigned(option.takes)}; return ;;"
+        for it in found
+        for option in it.options
+        if option.takes is not None
+    ]
+    rows = []
+    for it in found:
+        spelled = " ".join(each for option in it.options for each in option.spellings)
+        rows.append(
+            f"    {shlex.quote(it.path)}) {_assigned(it.takes)} grader_options={shlex.quote(spelled)} ;;"
+        )
+    return _TABLE.format(
+        paths=" | ".join(shlex.quote(it.path) for it in found if it.path),
+        values="\n".join(values),
+        places="\n".join(rows),
+        folder=shlex.quote(str(names.folder())),
+    )
+
+
+def _assigned(taken: Taken) -> str:
+    words, kinds = (shlex.quote(" ".join(each)) for each in (taken.words, taken.kinds))
+    return f"grader_words={words} grader_kinds={kinds}"
+
+
+def fish(found: Sequence[Place]) -> str:
+    paths = " ".join(_fish_text(it.path) for it in found if it.path)
+    lines = [_HEAD.format(name="fish"), f"set -g __grader_places {paths}\n", _FISH]
+    helps = {it.path: it.help for it in found}
+    for it in found:
+        at = f"complete -c grader -n {_fish_text('__grader_at ' + _fish_text(it.path))}"
+        for word in it.takes.words:
+            told = helps.get(f"{it.path} {word}".strip(), "")
+            lines.append(f"{at} -a {_fish_text(word)} -d {_fish_text(told)}\n")
+        lines += [f"{at} {flags}\n" for kind in it.takes.kinds for flags in _fish_kind(kind)]
+        for option in it.options:
+            spelled = " ".join(
+                f"-l {each[2:]}" if each[:2] == "--" else f"-s {each[1:]}" for each in option.spellings
+            )
+            lines.append(f"{at} {spelled}{_fish_value(option.takes)} -d {_fish_text(option.help)}\n")
+    return "".join(lines)
+
+
+def _fish_kind(kind: str) -> list[str]:
+    return ["-F"] if kind == FILES else [f"-a {_fish_text(_fish_names(kind))}"]
+
+
+def _fish_value(taken: Taken | None) -> str:
+    if taken is None:
+        return ""
+    listed = [*taken.words, *(_fish_names(kind) for kind in taken.kinds if kind != FILES)]
+    files = " -F" if FILES in taken.kinds else ""
+    return " -r" + (f" -a {_fish_text(' '.join(listed))}" if listed else "") + files
+
+
+def _fish_names(kind: str) -> str:
+    return f"(cat {_fish_text(str(names.folder() / kind))} 2>/dev/null)"
+
+
+def _fish_text(text: str) -> str:
+    """In single quotes, as fish reads them: only a backslash and a quote are escaped."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def powershell(found: Sequence[Place]) -> str:
+    lines = [
+        _HEAD.format(name="powershell"),
+        "& {\n",
+        f"$folder = {_ps(str(names.folder()))}\n$places = @{{\n",
+    ]
+    for it in found:
+        options = [each for option in it.options for each in option.spellings]
+        lines.append(f"    {_ps(it.path)} = @{{ {_ps_taken(it.takes)}; Options = {_ps_list(options)} }}\n")
+    lines.append("}\n$values = @{\n")
+    for it in found:
+        for option in it.options:
+            if option.takes is not None:
+                lines += [
+                    f"    {_ps(f'{it.path} {each}')} = @{{ {_ps_taken(option.takes)} }}\n"
+                    for each in option.spellings
+                ]
+    # The tables are kept with the block: a profile's own variables are left alone.
+    block = _POWERSHELL.replace("-ScriptBlock {", "-ScriptBlock ({").rstrip()
+    return "".join([*lines, "}\n", block, ".GetNewClosure())\n}\n"])
+
+
+def _ps_taken(taken: Taken) -> str:
+    return f"Words = {_ps_list(taken.words)}; Kinds = {_ps_list(taken.kinds)}"
+
+
+def _ps_list(words: Sequence[str]) -> str:
+    return f"@({', '.join(map(_ps, words))})"
+
+
+def _ps(text: str) -> str:
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
+
+
+SCRIPTS: dict[str, Callable[[Sequence[Place]], str]] = {
+    "bash": bash,
+    "zsh": zsh,
+    "fish": fish,
+    "powershell": powershell,
+}

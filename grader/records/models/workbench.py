@@ -1,0 +1,23 @@
+"""What a person works on between two submissions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from grader.records.models.base import Base, UtcDateTime, utcnow, words
+from grader.schemas.report import Language
+
+
+class DraftRow(Base):
+    """The code that a user has in the editor, for a challenge and language."""
+
+    __tablename__ = "drafts"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    challenge: Mapped[str] = mapped_column(String(64), primary_key=True)
+    language: Mapped[Language] = mapped_column(words(Language, 16), primary_key=True)
+    source: Mapped[str] = mapped_column(Text)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

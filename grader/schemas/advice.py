@@ -1,0 +1,139 @@
+"""What to look at first in a report: one or two sentences for the person who handed it in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Sizes, Verdict, WorkloadReport
+
+# Where a compiler or Python names a line: `solution.cu(3): error`, `solution.cu:3:10: error`, `in line 3`, `(line 3)`.
+_LINE = re.compile(r"\.cu\((\d{1,6})\)|\.cu:(\d{1,6}):|\b[Ll]ine (\d{1,6})\b")
+# A sentence, not the whole trace.
+_SAID_CHARS = 200
+_FLAGGED = {
+    Flag.LIBRARY_KERNEL: "it calls a library's kernel",
+    Flag.ABOVE_ROOFLINE: "it is faster than the hardware allows",
+    Flag.WORK_OUTSIDE_GATE: "it worked outside the timed window",
+    Flag.SIMILAR: "it resembles another submission",
+}
+_FAILED = {
+    CaseVerdict.WRONG_ANSWER: "gives a wrong answer",
+    CaseVerdict.RUNTIME_ERROR: "ends in an error",
+    CaseVerdict.TIME_LIMIT: "takes too long",
+    CaseVerdict.MEMORY_LIMIT: "takes too much memory",
+    CaseVerdict.OUTPUT_LIMIT: "prints too much",
+}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """``case``: the name of the case to open; ``line``: the line of the source that is named, from 1."""
+
+    text: str
+    case: str | None = None
+    line: int | None = None
+
+
+def advise(report: Report) -> Advice:
+    """Of any report, whole or redacted."""
+    if report.verdict is Verdict.INTERNAL_ERROR:
+        return Advice("There is nothing for you to mend.")
+    if report.verdict is Verdict.ACCEPTED:
+        return Advice(" ".join(part for part in (_flagged(report.flags), _of_times(report)) if part))
+    failing = [it for it in report.cases if it.verdict in _FAILED]
+    if not failing:
+        return _of_loading(report)
+    return _of_cases(failing)
+
+
+def _flagged(flags: Sequence[Flag]) -> str:
+    if not flags:
+        return ""
+    return f"Staff will look at it, because {' and '.join(_FLAGGED[flag] for flag in flags)}."
+
+
+def _of_times(report: Report) -> str:
+    workloads = [it for it in report.workloads if it.ranked] or report.workloads
+    if not workloads:
+        return "Every case passed, and no time was measured."
+    if not report.representative:
+        return "Every case passed; the times say nothing of a GPU."
+    known = [it for it in workloads if it.sol is not None]
+    if known:
+        return _of_light(min(known, key=lambda it: it.sol or 0.0), alone=len(workloads) == 1)
+    slow = [it for it in workloads if it.speedup is not None]
+    if not slow:
+        return "Every case passed; there is nothing yet to compare its times with."
+    worst = min(slow, key=lambda it: it.speedup or 0.0)
+    return f"Every case passed; '{worst.name}' gains least: {_factor(worst.speedup or 0.0)} PyTorch's speed."
+
+
+def _of_light(worst: WorkloadReport, alone: bool) -> str:
+    reached = f"{(worst.sol or 0.0) * 100:.0f} % of the speed of light"
+    bound = _bound(worst)
+    if alone:
+        return f"Every case passed; '{worst.name}' reaches {reached}{bound}."
+    return f"Every case passed; furthest from the hardware's limit is '{worst.name}', at {reached}{bound}."
+
+
+def _bound(workload: WorkloadReport) -> str:
+    """Which of the two ceilings is the near one."""
+    cost = workload.cost
+    if cost is None or cost.bandwidth is None or cost.rate is None:
+        return ""
+    by_memory = cost.bytes / cost.bandwidth >= cost.flops / cost.rate
+    return ", which memory bandwidth sets" if by_memory else ", which arithmetic sets"
+
+
+def _of_loading(report: Report) -> Advice:
+    said = _first_line(report.detail)
+    found = _LINE.search(report.detail)
+    if found is None:
+        return Advice(f"Look first at what is said of it: {said}" if said else "No case was run.")
+    line = int(next(number for number in found.groups() if number))
+    return Advice(f"Look first at line {line}: {said}", line=line or None)
+
+
+def _of_cases(failing: Sequence[CaseReport]) -> Advice:
+    shown = [it for it in failing if not it.hidden]
+    if not shown:
+        kinds = _listed(sorted({_words(it.category) for it in failing}))
+        return Advice(f"Only hidden cases fail ({kinds}). Try sizes and values of that kind at home.")
+    first = shown[0]
+    sizes = f" with {_sizes(first.sizes)}" if first.sizes else ""
+    text = f"Look first at '{first.name}'{sizes}: it {_FAILED[first.verdict]}. {_first_line(first.detail)}"
+    found = _LINE.search(first.detail) if first.verdict is CaseVerdict.RUNTIME_ERROR else None
+    line = int(next(number for number in found.groups() if number)) if found else None
+    return Advice(text + _pattern(failing), case=first.name, line=line or None)
+
+
+def _pattern(failing: Sequence[CaseReport]) -> str:
+    """What those that fail have in common."""
+    categories = {_words(it.category) for it in failing}
+    if len(failing) < 2 or len(categories) > 1:
+        return ""
+    return f" All {len(failing)} that fail are of the category '{categories.pop()}'."
+
+
+def _first_line(text: str) -> str:
+    line = text.strip().split("\n", 1)[0]
+    cut = line if len(line) <= _SAID_CHARS else line[: _SAID_CHARS - 1] + "…"
+    return cut if not cut or cut[-1] in ".!?…" else cut + "."
+
+
+def _sizes(sizes: Sizes) -> str:
+    return ", ".join(f"{name} = {value:,}" for name, value in sizes.items())
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _factor(value: float) -> str:
+    return f"{value:.2f} times" if value >= 0.1 else f"{value:.2g} times"

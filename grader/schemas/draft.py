@@ -1,0 +1,38 @@
+"""The code that a user has in the editor, as the API shows it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from grader.schemas.report import Language
+from grader.schemas.strict import Strict
+
+
+class DraftBody(Strict):
+    """The body of PUT /api/v1/drafts/{challenge}/{language}."""
+
+    source: str
+    based_on: datetime | None = Field(
+        default=None,
+        description="`updated_at` of the draft that this one was made from: 409 where it is no longer that one. "
+        "Without it the draft is replaced, whatever it is",
+    )
+
+
+class DraftLine(Strict):
+    challenge: str
+    language: Language
+    bytes: int = Field(description="of the source in UTF-8")
+    updated_at: datetime
+
+
+class DraftView(DraftLine):
+    source: str
+
+
+class DraftList(Strict):
+    """The one that was changed last comes first."""
+
+    drafts: list[DraftLine]

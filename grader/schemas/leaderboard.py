@@ -1,0 +1,158 @@
+"""Leaderboards as API, CLI and pages see them: of a challenge, of a track, and who leads where."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import Field
+
+from grader.schemas.report import Language
+from grader.schemas.strict import Strict
+
+
+class LeaderboardEntry(Strict):
+    """``rank`` is shared where intervals overlap: 1 + the entries that are surely faster."""
+
+    rank: int
+    user: str = Field(description="a made-up name where anonymous is true")
+    submission: str
+    language: Language
+    time_us: float
+    ci_us: tuple[float, float]
+    speedup: float | None
+    speedup_ci: tuple[float, float] | None = Field(
+        default=None, description="the baseline over the ends of the interval"
+    )
+    sol: float | None = Field(
+        default=None, description="time at the speed of light / time; none where no ceiling is known"
+    )
+    submitted_at: datetime
+    anonymous: bool = False
+    own: bool = Field(default=False, description="the caller's")
+
+
+class ReferenceKind(StrEnum):
+    """What an unranked row stands for."""
+
+    BASELINE = "baseline"
+    """PyTorch's own implementation, timed by the same judge."""
+    STAFF = "staff"
+    """The best accepted submission of staff."""
+    ROOFLINE = "roofline"
+    """The least that memory and arithmetic allow: speed of light."""
+
+
+class Reference(Strict):
+    """What entries are compared with. ``name`` of a baseline is ``eager``, ``compile``, or what the judge calls it."""
+
+    kind: ReferenceKind
+    name: str
+    time_us: float
+    ci_us: tuple[float, float] | None = None
+    speedup: float | None = None
+    sol: float | None = None
+
+
+class Leaderboard(Strict):
+    """``entries`` are those that were asked for, ``total`` all there are; ``own`` is the caller's, wherever it is."""
+
+    challenge: str
+    version: int
+    device: str
+    language: Language | None = None
+    representative: bool
+    entries: list[LeaderboardEntry]
+    total: int = 0
+    own: LeaderboardEntry | None = None
+    own_place: int | None = Field(default=None, description="how many entries stand before the caller's")
+    references: list[Reference] = Field(default_factory=list, description="unranked, the fastest first")
+    devices: list[str] = Field(
+        default_factory=list, description="devices that have a board for this challenge"
+    )
+    versions: list[int] = Field(
+        default_factory=list, description="versions of the challenge whose boards the caller may see"
+    )
+
+
+class Record(Strict):
+    """The best time of a board from ``submitted_at`` on."""
+
+    user: str
+    submission: str
+    language: Language
+    time_us: float
+    ci_us: tuple[float, float]
+    submitted_at: datetime
+    anonymous: bool = False
+    own: bool = False
+
+
+class RecordHistory(Strict):
+    """Records of one board, the oldest first. Each was surely reached before the next one, and is slower."""
+
+    challenge: str
+    version: int
+    device: str
+    language: Language | None = None
+    representative: bool
+    records: list[Record]
+
+
+class TrackEntry(Strict):
+    """``relative`` is the geometric mean, over what is solved, of the board's best time / the user's."""
+
+    rank: int
+    user: str
+    solved: int
+    relative: float
+    anonymous: bool = False
+    own: bool = False
+
+
+class TrackBoard(Strict):
+    """Everyone who solved something in a track on one device: ranked by ``solved``, then by ``relative``."""
+
+    track: str
+    description: str = ""
+    device: str
+    representative: bool
+    challenges: list[str]
+    entries: list[TrackEntry]
+    total: int
+    own: TrackEntry | None = None
+    own_place: int | None = None
+    devices: list[str] = Field(default_factory=list)
+
+
+class Leader(Strict):
+    """The first entry of a board; ``entries`` counts all of them."""
+
+    user: str
+    time_us: float
+    speedup: float | None
+    anonymous: bool = False
+    own: bool = False
+
+
+class BoardSummary(Strict):
+    challenge: str
+    title: str
+    version: int
+    entries: int
+    leader: Leader | None = None
+
+
+class TrackSummary(Strict):
+    title: str
+    description: str = ""
+    boards: list[BoardSummary]
+
+
+class LeaderboardList(Strict):
+    """Who leads where, on one device."""
+
+    device: str
+    representative: bool
+    devices: list[str]
+    tracks: list[TrackSummary]

@@ -1,0 +1,42 @@
+"""What a person chose about how pages look and work."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import ValidationError
+
+from grader.schemas.strict import Strict
+
+
+class Theme(StrEnum):
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class Preferences(Strict):
+    """``vim``: the editor's keys are vim's. ``anonymous``: leaderboards show a made-up name to everybody but staff, and
+    there is no public profile."""
+
+    theme: Theme = Theme.SYSTEM
+    vim: bool = False
+    anonymous: bool = False
+
+
+class PreferencesBody(Strict):
+    """What to change; what is left out stays."""
+
+    theme: Theme | None = None
+    vim: bool | None = None
+    anonymous: bool | None = None
+
+
+def of_stored(stored: dict[str, Any]) -> Preferences:
+    """What a later release stored, and this one does not know, is left out."""
+    known = {key: value for key, value in stored.items() if key in Preferences.model_fields}
+    try:
+        return Preferences.model_validate(known)
+    except ValidationError:
+        return Preferences()

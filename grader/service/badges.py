@@ -1,0 +1,108 @@
+"""Badges: each is computed from records when a profile is shown, so that nothing can be given by mistake and stay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.records import activity
+from grader.records.activity import Deed, Entry
+from grader.schemas.profile import Badge, BadgeKind, BestRank
+from grader.schemas.progress import ChallengeProgress, Mark, Progress
+from grader.schemas.report import Language
+from grader.service.devices import representative
+
+# Of these the largest that was reached is shown.
+_ROUND = (100, 50, 25, 10)
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that badges are decided by. ``user`` is a row's id."""
+
+    session: Session
+    user: int
+    done: Progress
+    deeds: Sequence[Deed]
+    entries: Sequence[Entry]
+    ranks: Sequence[BestRank]
+
+    @property
+    def solved(self) -> list[ChallengeProgress]:
+        lines = (line for track in self.done.tracks for line in track.challenges)
+        return [line for line in lines if line.mark is Mark.SOLVED]
+
+
+def award(case: Case) -> list[Badge]:
+    """In the order of how rare they are."""
+    return [*_first(case), *_lead(case), *_compile(case), *_tracks(case), *_both(case), *_count(case)]
+
+
+def _first(case: Case) -> Iterator[Badge]:
+    firsts = activity.first_solvers(case.session, [line.slug for line in case.solved])
+    for line in case.solved:
+        if firsts.get(line.slug) == case.user:
+            yield Badge(
+                kind=BadgeKind.FIRST, title="First to solve it", about=line.title, challenge=line.slug
+            )
+
+
+def _lead(case: Case) -> Iterator[Badge]:
+    """For one who leads boards of GPUs: the interpreter's times say too little."""
+    led = [it for it in case.ranks if it.rank == 1 and it.representative]
+    if led:
+        about = led[0].title if len(led) == 1 else f"{len(led)} boards"
+        yield Badge(kind=BadgeKind.LEAD, title="First rank", about=about, challenge=led[0].challenge)
+
+
+def _compile(case: Case) -> Iterator[Badge]:
+    """The fastest few entries are looked at."""
+    titles = {line.slug: line.title for line in case.solved}
+    candidates = [
+        it for it in case.entries if representative(it.device) and it.speedup and it.challenge in titles
+    ]
+    candidates.sort(key=lambda it: -(it.speedup or 0.0))
+    for entry in candidates[: limits.PROFILE_REPORTS]:
+        if beats_compile(activity.workloads(case.session, entry.id)):
+            yield Badge(
+                kind=BadgeKind.COMPILE,
+                title="Faster than torch.compile",
+                about=titles[entry.challenge],
+                challenge=entry.challenge,
+            )
+            return
+
+
+def beats_compile(workloads: Sequence[dict[str, Any]]) -> bool:
+    """Over the ranked ``workloads`` of a report, by the geometric mean, as boards rank."""
+    ratios = [
+        it["baselines_us"]["compile"] / it["time_us"]
+        for it in workloads
+        if it.get("ranked") and "compile" in it.get("baselines_us", {}) and it["time_us"] > 0
+    ]
+    return bool(ratios) and sum(math.log(ratio) for ratio in ratios) > 0
+
+
+def _tracks(case: Case) -> Iterator[Badge]:
+    for track in case.done.tracks:
+        if track.total and track.solved == track.total:
+            yield Badge(kind=BadgeKind.TRACK, title="All of a track", about=track.title)
+
+
+def _both(case: Case) -> Iterator[Badge]:
+    accepted = {(it.challenge, it.language) for it in case.deeds if it.accepted}
+    for line in case.solved:
+        if all((line.slug, language) in accepted for language in Language):
+            yield Badge(kind=BadgeKind.BOTH, title="In both languages", about=line.title, challenge=line.slug)
+            return
+
+
+def _count(case: Case) -> Iterator[Badge]:
+    reached = next((number for number in _ROUND if case.done.solved >= number), None)
+    if reached is not None:
+        yield Badge(kind=BadgeKind.SOLVED, title=f"{reached} solved", about="challenges")

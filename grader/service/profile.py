@@ -1,0 +1,99 @@
+"""A person as others see them: what they do, where they stand, what they are good at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.errors import NotFound
+from grader.records import activity, attempts, versions
+from grader.records.activity import Deed, Entry
+from grader.records.models import UserRow, utcnow
+from grader.schemas.preferences import of_stored
+from grader.schemas.profile import BestRank, LanguageShare, Profile
+from grader.schemas.progress import Mark, Progress
+from grader.schemas.report import Language
+from grader.service import badges, calendar
+from grader.service.accounts import User, name_key
+from grader.service.devices import representative
+from grader.service.platform import Platform
+from grader.service.progress import sum_up
+from grader.service.rankings import unranked
+
+
+def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
+    """Raises NotFound where there is no such person, and just so where that person is anonymous: only the person and
+    staff see such a profile.
+    """
+    with platform.sessions() as session:
+        row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
+        if row is None or not _may_see(row, viewer):
+            raise NotFound("There is no such profile.", "See how the name is spelt.")
+        done = sum_up(platform, row.name, attempts.of_user(session, row.id))
+        deeds = activity.deeds(session, row.id)
+        staff = unranked(session)
+        mine = activity.entries(session, row.id) if row.id not in staff else []
+        ranks = _ranks(session, mine, _titles(done), staff)
+        given = badges.Case(session, row.id, done, deeds, mine, ranks)
+        return Profile(
+            name=row.name,
+            role=row.role,
+            since=row.created_at,
+            hidden=of_stored(row.preferences).anonymous,
+            solved=done.solved,
+            total=done.total,
+            activity=calendar.activity(deeds, utcnow().date()),
+            languages=_languages(deeds),
+            tracks=done.tracks,
+            ranks=ranks,
+            badges=badges.award(given),
+        )
+
+
+def _may_see(row: UserRow, viewer: User | None) -> bool:
+    open_to_all = not of_stored(row.preferences).anonymous
+    return open_to_all or (viewer is not None and (viewer.staff or viewer.id == row.id))
+
+
+def _titles(done: Progress) -> dict[str, str]:
+    lines = (line for track in done.tracks for line in track.challenges)
+    return {line.slug: line.title for line in lines if line.mark is Mark.SOLVED}
+
+
+def _ranks(
+    session: Session, mine: Sequence[Entry], titles: Mapping[str, str], staff: Sequence[int]
+) -> list[BestRank]:
+    """On the boards that are shown, the best first; a GPU's before the interpreter's. ``staff`` (ids) have no rank."""
+    shown = versions.shown_versions(session)
+    boards = [
+        it for it in mine if it.challenge in titles and shown.get(it.challenge, it.version) == it.version
+    ]
+    boards.sort(key=lambda it: (not representative(it.device), -(it.speedup or 0.0)))
+    found = [
+        BestRank(
+            challenge=it.challenge,
+            title=titles[it.challenge],
+            device=it.device,
+            representative=representative(it.device),
+            language=it.language,
+            rank=activity.rank(session, it, staff),
+            time_us=it.time_us,
+            speedup=it.speedup,
+        )
+        for it in boards[: limits.PROFILE_RANKS]
+    ]
+    return sorted(found, key=lambda it: (not it.representative, it.rank, -(it.speedup or 0.0)))
+
+
+def _languages(deeds: Sequence[Deed]) -> list[LanguageShare]:
+    """Those that were used, by what was solved in them."""
+    found = []
+    for language in Language:
+        used = [it for it in deeds if it.language is language]
+        solved = {it.challenge for it in used if it.accepted}
+        if used:
+            found.append(LanguageShare(language=language, submitted=len(used), solved=len(solved)))
+    return sorted(found, key=lambda it: (-it.solved, it.language))

@@ -1,0 +1,196 @@
+"""The board of a whole track, and who leads on the boards of all challenges."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from sqlalchemy.orm import Session
+
+from grader.challenge.loader import Challenge
+from grader.errors import NotFound, UnknownDevice
+from grader.records import ranks, versions
+from grader.records.ranks import Board
+from grader.schemas.leaderboard import (
+    BoardSummary,
+    Leader,
+    LeaderboardList,
+    TrackBoard,
+    TrackEntry,
+    TrackSummary,
+)
+from grader.service.accounts import User
+from grader.service.catalogue import valid_challenges
+from grader.service.devices import representative, served_devices
+from grader.service.leaderboard import with_old
+from grader.service.platform import Platform
+from grader.service.pseudonyms import Names, names_for
+from grader.service.rankings import Ranking
+
+# Relative times that differ by less are the same: a geometric mean is not exact to the last digit.
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One user's in a track; ``relative`` is explained by TrackEntry."""
+
+    user: int
+    solved: int
+    relative: float
+
+
+def track_board(
+    platform: Platform,
+    track: str,
+    device: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+    viewer: User | None = None,
+) -> TrackBoard:
+    """Of the shown versions of a track's challenges, on the platform's first device by default.
+
+    Raises NotFound where there is no such track, UnknownDevice.
+    """
+    members = [it for it in valid_challenges(platform.course) if it.manifest.track == track]
+    if not members:
+        raise NotFound(f"There is no track '{track[:64]}'.", "See the page of all leaderboards.")
+    served = served_devices(platform)
+    with platform.sessions() as session:
+        chosen, devices = _device(session, served, members, device)
+        rankings = _rankings(platform, session, members, chosen)
+        standings = platform.rankings.derived(rankings, standings_of)
+        places = _ranked(standings)
+        own = next((n for n, it in enumerate(standings) if viewer and it.user == viewer.id), None)
+        last = len(standings) if limit is None else offset + limit
+        wanted = [*range(len(standings))[offset:last], *([own] if own is not None else [])]
+        names = names_for(platform, session, viewer, f"track {track}", [standings[n].user for n in wanted])
+    shown = [_entry(standings[n], places[n], names) for n in wanted]
+    return TrackBoard(
+        track=track,
+        description=_descriptions(platform).get(track, ""),
+        device=chosen,
+        representative=representative(chosen),
+        challenges=[it.slug for it in members],
+        entries=shown if own is None else shown[:-1],
+        total=len(standings),
+        own=None if own is None else shown[-1],
+        own_place=own,
+        devices=devices,
+    )
+
+
+def standings_of(rankings: Sequence[Ranking]) -> list[Standing]:
+    """The best first: by what is solved, then by the geometric mean of best time / own time over that."""
+    logs: dict[int, list[float]] = defaultdict(list)
+    for ranking in rankings:
+        best = min((place.time_us for place in ranking.places), default=0.0)
+        for place in ranking.places:
+            logs[place.user].append(math.log(best / place.time_us))
+    found = [
+        Standing(user, len(each), round(math.exp(math.fsum(each) / len(each)), _DIGITS))
+        for user, each in logs.items()
+    ]
+    return sorted(found, key=lambda it: (-it.solved, -it.relative, it.user))
+
+
+def _ranked(standings: Sequence[Standing]) -> list[int]:
+    """Who has the same of both shares a rank."""
+    places: list[int] = []
+    for number, it in enumerate(standings):
+        before = standings[number - 1] if number else None
+        same = before is not None and (before.solved, before.relative) == (it.solved, it.relative)
+        places.append(places[-1] if same else number + 1)
+    return places
+
+
+def _entry(it: Standing, rank: int, names: Names) -> TrackEntry:
+    user, anonymous = names.of(it.user)
+    return TrackEntry(
+        rank=rank,
+        user=user,
+        solved=it.solved,
+        relative=it.relative,
+        anonymous=anonymous,
+        own=it.user == names.viewer,
+    )
+
+
+def leaderboards(
+    platform: Platform, device: str | None = None, viewer: User | None = None
+) -> LeaderboardList:
+    """Every challenge by its track, with the first entry of its board. Raises UnknownDevice."""
+    challenges = valid_challenges(platform.course)
+    served = served_devices(platform)
+    with platform.sessions() as session:
+        chosen, devices = _device(session, served, challenges, device)
+        rankings = _rankings(platform, session, challenges, chosen)
+        leaders = [place.user for ranking in rankings for place in ranking.places[:1]]
+        names = names_for(platform, session, viewer, "", leaders)
+        summaries = [
+            _summary(session, challenge, ranking, replace(names, scope=challenge.slug))
+            for challenge, ranking in zip(challenges, rankings, strict=True)
+        ]
+    about = _descriptions(platform) if challenges else {}
+    return LeaderboardList(
+        device=chosen,
+        representative=representative(chosen),
+        devices=devices,
+        tracks=[
+            TrackSummary(title=title, description=about.get(title, ""), boards=[it for _, it in members])
+            for title, members in groupby(
+                zip(challenges, summaries, strict=True), key=lambda pair: pair[0].manifest.track
+            )
+        ],
+    )
+
+
+def _summary(session: Session, challenge: Challenge, ranking: Ranking, names: Names) -> BoardSummary:
+    leader = None
+    if first := ranking.places[:1]:
+        user, anonymous = names.of(first[0].user)
+        leader = Leader(
+            user=user,
+            time_us=first[0].time_us,
+            speedup=ranking.details(session, first)[first[0].submission].speedup,
+            anonymous=anonymous,
+            own=first[0].user == names.viewer,
+        )
+    return BoardSummary(
+        challenge=challenge.slug,
+        title=challenge.manifest.title,
+        version=ranking.board.version,
+        entries=len(ranking.places),
+        leader=leader,
+    )
+
+
+def _rankings(
+    platform: Platform, session: Session, challenges: Sequence[Challenge], device: str
+) -> list[Ranking]:
+    """Of each challenge's shown version."""
+    shown = versions.shown_versions(session)
+    boards = [Board(it.slug, shown.get(it.slug) or it.manifest.version, device) for it in challenges]
+    return platform.rankings.of_device(session, boards, device)
+
+
+def _device(
+    session: Session, served: list[str], challenges: Sequence[Challenge], device: str | None
+) -> tuple[str, list[str]]:
+    """The one that is meant, and all there are. Of old entries only those of one's own devices are looked for, so that
+    this costs nothing; any other device that was asked for is looked up by its boards."""
+    devices = list(served)
+    if device is not None and device not in devices:
+        shown = versions.shown_versions(session)
+        old = [ranks.boards(session, it.slug, shown.get(it.slug) or it.manifest.version) for it in challenges]
+        devices = with_old(served, set().union(*old))
+        if device not in devices:
+            raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
+    return device or devices[0], devices
+
+
+def _descriptions(platform: Platform) -> dict[str, str]:
+    return {it.title: it.description for it in platform.course.curriculum.tracks}

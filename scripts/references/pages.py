@@ -1,0 +1,37 @@
+"""The pages of the web, from the application's routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flask import Flask
+
+from references.application import API, application
+from references.markdown import code, page, table, unwrapped
+
+ABOUT = (
+    "Every address of the web outside the [API](api.md), with what it shows or does. Pages are made on the server "
+    "and work without JavaScript. Forms carry a token against forgery, so a program should use the API instead."
+)
+_STATIC = "A file that pages need: style, script, icon. Its address changes with its content."
+
+
+def make() -> str:
+    with application() as app:
+        rows = sorted(_rows(app), key=lambda row: (row[0], row[1]))
+    return page("Pages", ABOUT, [table(("address", "method", "what it shows or does"), rows)])
+
+
+def _rows(app: Flask) -> Iterator[tuple[str, str, str]]:
+    for rule in app.url_map.iter_rules():
+        if rule.rule.startswith(API):
+            continue
+        for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
+            yield code(rule.rule), method, about(app, rule.endpoint)
+
+
+def about(app: Flask, endpoint: str) -> str:
+    """The first paragraph of what the view says of itself."""
+    if endpoint == "static":
+        return _STATIC
+    return unwrapped((app.view_functions[endpoint].__doc__ or "").partition("\n\n")[0])

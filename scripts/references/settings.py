@@ -1,0 +1,69 @@
+"""The settings, from the fields of ``grader.settings.Settings``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, get_args, get_origin
+
+from grader.settings import Settings
+from references.markdown import code, page, table
+
+ABOUT = (
+    "A platform is set by environment variables. Each may also lie in a file of its name, in lower case, under "
+    "`/run/secrets`, where container engines put secrets. A value that cannot be used ends the start with a line that "
+    "names the variable. `README.md` and [Operating a platform](../operating.md) say more about what they are for."
+)
+# Worked out when the platform starts.
+_MADE = {
+    "data_dir": "`$XDG_DATA_HOME/grader`, or `~/.local/share/grader`",
+    "sign_up": "`closed`, or `open` by the old setting",
+}
+
+
+def make() -> str:
+    return page("Settings", ABOUT, [table(("setting", "default", "value", "meaning"), _rows())])
+
+
+def _rows() -> Iterator[tuple[str, str, str, str]]:
+    for name, field in Settings.model_fields.items():
+        yield code(f"GRADER_{name.upper()}"), _default(name, field), _value(field), field.description or ""
+
+
+def _default(name: str, field: Any) -> str:
+    if name in _MADE:
+        return _MADE[name]
+    if field.default is None or field.default == "":
+        return ""
+    return code(
+        str(field.default).lower()
+        if isinstance(field.default, bool)
+        else f"{field.default:g}"
+        if isinstance(field.default, float)
+        else field.default
+    )
+
+
+def _value(field: Any) -> str:
+    """What it takes: words, a path, a number with its bounds."""
+    kind = field.annotation
+    if get_origin(kind) is Literal:
+        return ", ".join(code(each) for each in get_args(kind))
+    for part in get_args(kind) or (kind,):
+        if part is bool:
+            return "`true`, `false`"
+        if part in (int, float):
+            return f"{'whole number' if part is int else 'number'}{_bounds(field)}"
+        if part is not type(None):
+            return {"Path": "path", "str": "text"}.get(part.__name__, part.__name__)
+    return ""
+
+
+def _bounds(field: Any) -> str:
+    words = {"ge": "from {}", "gt": "above {}", "le": "to {}", "lt": "below {}"}
+    found = [
+        words[name].format(f"{value:,g}" if isinstance(value, float) else f"{value:,}")
+        for each in field.metadata
+        for name in words
+        if (value := getattr(each, name, None)) is not None
+    ]
+    return f", {' '.join(found)}" if found else ""

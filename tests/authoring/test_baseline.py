@@ -1,0 +1,67 @@
+"""A challenge's own baseline: it computes what the reference does, and it is what is timed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.findings import Status
+from grader.errors import ChallengeInvalid
+from tests.authoring.conftest import Made, Write
+
+RUNNER = Path(__file__).resolve().parents[2] / "sandbox" / "runner"
+LOADED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from trusted import load_reference
+print(load_reference(sys.argv[2], "eager")())
+"""
+
+
+@pytest.fixture
+def made(write: Write) -> Made:
+    return write()
+
+
+def add_baseline(made: Made, result: str, parameters: str = "**given") -> None:
+    path = made.course.root / "reference" / made.slug / "reference.py"
+    path.write_text(f"{path.read_text()}\n\ndef baseline({parameters}):\n    return {result}\n")
+
+
+def test_without_a_baseline_nothing_is_said_of_it(made: Made) -> None:
+    assert "baseline" not in made.examined()
+
+
+def test_one_that_agrees_on_finite_cases(made: Made) -> None:
+    add_baseline(made, "reference(**given) + 0 * given['x']")
+    found = made.examined()["baseline"]
+    assert found.status is Status.OK, found
+    assert "on all of" in found.summary
+
+
+def test_one_that_computes_something_else_is_an_error(made: Made) -> None:
+    add_baseline(made, "reference(**given) + 1")
+    found = made.examined()["baseline"]
+    assert found.status is Status.ERROR
+    assert "of what is allowed" in " ".join([found.summary, *found.details])
+
+
+def test_one_that_takes_other_arguments_is_named(made: Made) -> None:
+    add_baseline(made, "0", "only_this")
+    with pytest.raises(ChallengeInvalid, match="baseline: "):
+        _ = made.challenge.reference
+
+
+@pytest.mark.parametrize(
+    ("source", "result"),
+    [
+        ("def reference(): return 'reference'", "reference"),
+        ("def reference(): return 'reference'\ndef baseline(): return 'baseline'", "baseline"),
+    ],
+)
+def test_the_runner_times_it_where_there_is_one(source: str, result: str) -> None:
+    command = [sys.executable, "-c", LOADED, str(RUNNER), source]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == result

@@ -1,0 +1,66 @@
+"""axe-core: what it finds on a page. It comes from npm, and is fetched once, where package.json stands."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+FOLDER = Path(__file__).parent
+SCRIPT = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
+_FETCH_SECONDS = 240
+# Less than these is a remark, not an obstacle.
+GRAVE = ("serious", "critical")
+
+
+def missing() -> str | None:
+    """Why pages cannot be checked here; None where they can."""
+    if SCRIPT.exists() or shutil.which("npm"):
+        return None
+    return "neither axe-core nor the npm to fetch it"
+
+
+@cache
+def script() -> str:
+    """The source of axe-core, in the version that the lock file names."""
+    if not SCRIPT.exists():
+        command = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
+        ran = subprocess.run(
+            command, cwd=FOLDER, capture_output=True, text=True, check=False, timeout=_FETCH_SECONDS
+        )
+        assert ran.returncode == 0, f"axe-core could not be fetched: {ran.stderr}"
+    return SCRIPT.read_text()
+
+
+# What differs between light and dark.
+COLOURS = ("color-contrast", "link-in-text-block")
+
+
+def violations(page: Page, rules: Sequence[str] = ()) -> list[str]:
+    """The grave ones, of ``rules`` or of all: rule, what it means, and where."""
+    page.evaluate(script())
+    options: dict[str, Any] = {"resultTypes": ["violations"], "preload": False}
+    if rules:
+        options["runOnly"] = {"type": "rule", "values": list(rules)}
+    found: dict[str, Any] = page.evaluate("options => axe.run(document, options)", options)
+    return [
+        f"{each['id']} ({each['impact']}): {each['help']}: {_where(each)}"
+        for each in found["violations"]
+        if each["impact"] in GRAVE
+    ]
+
+
+def _where(violation: dict[str, Any]) -> str:
+    nodes = violation["nodes"]
+    told = [f"{' '.join(map(str, it['target']))} {_measured(it)}" for it in nodes[:4]]
+    return "; ".join(told) + (f"; and {len(nodes) - 4} more" if len(nodes) > 4 else "")
+
+
+def _measured(node: dict[str, Any]) -> str:
+    data = [it["data"] for it in node["any"] if isinstance(it.get("data"), dict)]
+    return " ".join(str(it["contrastRatio"]) for it in data if "contrastRatio" in it)

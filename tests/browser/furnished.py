@@ -1,0 +1,154 @@
+"""A platform with something on every page: people, boards, and a submission in every state. Nothing works on it: the
+worker's part is played, so that what is shown stays as it is. For the tests of pages and for the screenshots.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from flask import Flask
+from sqlalchemy import select
+
+from grader.records.engine import writing
+from grader.records.models import PUBLIC_ID_CHARS, SubmissionRow
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
+from grader.schemas.submission import State
+from grader.service import accounts, tokens
+from grader.service.accounts import Role, User
+from grader.service.platform import Platform, open_platform
+from grader.service.tokens import Kind, Wish
+from grader.web.app import create_app
+from grader.web.auth.sessions import COOKIE, TOKEN_KEY
+from tests.web import stage
+
+START_SECONDS = 60
+_BEGAN = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+# What would overflow a phone, and an editor.
+LONG = "x" * 300
+# Of the others on the boards: the third is as fast as the second, as far as was measured.
+TIMES_US = {"bob": 640.25, "grace": 655.0, "linus": 1290.5}
+# The pages' token: the same in every session, so that a screenshot differs only where a page does.
+_CSRF = "0" * 40
+
+
+@dataclass(frozen=True)
+class Site:
+    """A served platform: its address, and the platform itself, to play the worker's part with."""
+
+    url: str
+    platform: Platform
+    app: Flask
+    people: dict[str, User]
+    submissions: dict[str, str] = field(default_factory=dict)
+    """id by what became of it"""
+
+    @property
+    def ada(self) -> User:
+        return self.people["ada"]
+
+    def session(self, name: str) -> tuple[str, str]:
+        """The cookie of someone who has signed in."""
+        issued = tokens.issue(self.platform, self.people[name], Wish("Chromium on Linux", kind=Kind.SESSION))
+        signer = self.app.session_interface.get_signing_serializer(self.app)  # type: ignore[attr-defined]
+        return COOKIE, signer.dumps({TOKEN_KEY: issued.token, "_permanent": True, "csrf_token": _CSRF})
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Site]:
+    """An empty platform with ada, three other students and a head of staff, served by gunicorn."""
+    settings = stage.make_settings(folder, sign_up="open")
+    platform = open_platform(settings)
+    environment = {
+        **os.environ,
+        "GRADER_DATA_DIR": str(settings.data_dir),
+        "GRADER_REDIS_URL": settings.redis_url,
+        "GRADER_BOX": "local",
+        "GRADER_PORT": "0",
+        "GRADER_SIGN_UP": "open",
+    }
+    people = {
+        name: accounts.create_user(platform, name, stage.PASSWORD, role)
+        for name, role in [
+            ("ada", Role.STUDENT),
+            *((it, Role.STUDENT) for it in TIMES_US),
+            ("boss", Role.ADMIN),
+        ]
+    }
+    server = subprocess.Popen(
+        [sys.executable, "-m", "grader.web.server"], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        yield Site(_address(server), platform, create_app(platform), people)
+    finally:
+        server.terminate()
+        server.wait(START_SECONDS)
+        if server.stdout:
+            server.stdout.close()
+        platform.close()
+
+
+def _address(server: subprocess.Popen[str]) -> str:
+    """What the server says it listens on, within the deadline."""
+    assert server.stdout
+    with selectors.DefaultSelector() as selector:
+        selector.register(server.stdout, selectors.EVENT_READ)
+        assert selector.select(START_SECONDS), "the server said nothing"
+    line = server.stdout.readline()
+    assert line.startswith("Listening on http://127.0.0.1:"), line
+    return line.split()[-1]
+
+
+def furnish(site: Site) -> None:
+    """Boards, and ada's submissions: one of each verdict, one that failed by our fault, one cancelled, one running, one
+    in the queue.
+    """
+    platform, ada, ids = site.platform, site.ada, site.submissions
+    for name, time_us in TIMES_US.items():
+        stage.judged(platform, site.people[name], stage.accepted(time_us=time_us, speedup=1066.0 / time_us))
+    ids["slower"] = stage.judged(platform, ada, stage.accepted(time_us=990.0, speedup=1.08)).id
+    ids["accepted"] = stage.judged(platform, ada, stage.accepted()).id
+    ids["on_gpu"] = stage.judged(platform, ada, stage.on_gpu()).id
+    named = {"filename": f"{LONG[:100]}.py", "source": f"# {LONG}\n"}
+    ids["wrong_answer"] = stage.judged(platform, ada, stage.wrong(), **named).id
+    ids["compile_error"] = stage.judged(platform, ada, stage.not_compiled(f"error: {LONG}")).id
+    for verdict in (Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT, Verdict.OUTPUT_LIMIT):
+        ids[str(verdict)] = stage.judged(platform, ada, _ended(verdict)).id
+    _settle(site)
+    ids["failed"] = stage.hand_in(platform, ada).id
+    stage.fail(platform, stage.take(platform), LONG)
+    ids["testing"] = stage.hand_in(platform, ada).id
+    stage.move(platform, stage.take(platform), State.TESTING, 4, 19, "nan")
+    ids["queued"] = stage.hand_in(platform, ada).id
+
+
+def _settle(site: Site) -> None:
+    """Ids and times that are the same in every run, for what has ended."""
+    with writing(site.platform.sessions) as session:
+        for row in session.scalars(select(SubmissionRow).order_by(SubmissionRow.id)):
+            known = next((what for what, it in site.submissions.items() if it == row.public_id), "")
+            row.public_id = f"sample{row.id:0{PUBLIC_ID_CHARS - 6}d}"
+            row.created_at = _BEGAN + timedelta(hours=5 * row.id)
+            row.claimed_at = row.started_at = row.created_at + timedelta(seconds=3)
+            row.finished_at = row.created_at + timedelta(seconds=9)
+            if known:
+                site.submissions[known] = row.public_id
+
+
+def _ended(verdict: Verdict) -> Report:
+    """A report whose second case ended so."""
+    cases = [
+        CaseReport(name=name, category=name, verdict=of, seed=3, sizes={"n": 1024}, detail=why, seconds=0.01)
+        for name, of, why in [
+            ("basic", CaseVerdict.ACCEPTED, ""),
+            ("huge", CaseVerdict(verdict.value), "It ended before its output was written."),
+        ]
+    ]
+    return stage.wrong(verdict=verdict, cases=cases)

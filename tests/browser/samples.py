@@ -1,0 +1,102 @@
+"""Which addresses show every page of the application. A page that is not here fails a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from grader.manual.pages import manual
+from grader.service import resets, share
+from tests.browser.furnished import Site
+from tests.web import stage
+
+# What answers GET and is no page: programs read it, or a page fetches it.
+NO_PAGES = ("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One page: ``name`` is of a file, too; ``who`` looks at it, nobody where it is empty."""
+
+    endpoint: str
+    name: str
+    path: str
+    who: str = "ada"
+
+
+Paths = Mapping[str, str]
+
+
+def _docs(_: Site) -> Paths:
+    """The first page of each part: all are set by one template."""
+    first = [role.pages[0].name for role in manual().roles if role.pages]
+    return {f"docs-{name.replace('/', '-')}": f"/docs/{name}" for name in first}
+
+
+_OF_NOBODY: dict[str, Callable[[Site], Paths]] = {
+    "sign_in.form": lambda _: {"sign-in": "/sign-in"},
+    "sign_up.form": lambda _: {"sign-up": "/sign-up"},
+    "resets.forgot": lambda _: {"forgot": "/forgot"},
+    "resets.form": lambda site: {"reset": resets.make_link(site.platform, "bob").path},
+    "shared.show": lambda site: {
+        "shared": f"/shared/{share.share(site.platform, site.ada, site.submissions['accepted'])}"
+    },
+    "resets.setup_form": lambda _: {"setup": "/setup?key=x"},
+}
+_OF_STAFF: dict[str, Callable[[Site], Paths]] = {
+    "versions.show": lambda _: {"versions": f"/challenges/{stage.SLUG}/versions"},
+    "design.show": lambda _: {"design": "/design"},
+    "people.show": lambda _: {"people": "/people"},
+}
+_OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
+    "challenges.index": lambda _: {"home": "/", "home-filtered": "/?q=softmax"},
+    "challenges.show": lambda _: {"challenge": f"/challenges/{stage.SLUG}"},
+    "submissions.index": lambda _: {
+        "submissions": "/submissions",
+        "submissions-none": "/submissions?challenge=softmax",
+    },
+    "submissions.show": lambda site: {
+        f"submission-{what.replace('_', '-')}": f"/submissions/{it}" for what, it in site.submissions.items()
+    },
+    "leaderboards.index": lambda _: {"leaderboards": "/leaderboards"},
+    "leaderboards.show_track": lambda _: {"track": "/leaderboards/tracks/fundamentals"},
+    "profile.show": lambda _: {"profile": "/users/ada", "profile-of-other": "/users/bob"},
+    "docs.find": lambda _: {"docs-search": "/docs/search?q=tolerance"},
+    "docs.index": lambda _: {"docs": "/docs"},
+    "docs.show": _docs,
+    "leaderboards.show": lambda _: {
+        "leaderboard": f"/leaderboards/{stage.SLUG}",
+        "leaderboard-empty": "/leaderboards/softmax",
+    },
+    "differences.show": lambda site: {
+        "difference": f"/submissions/{site.submissions['accepted']}/diff",
+        "difference-of-nothing": f"/submissions/{site.submissions['slower']}/diff",
+    },
+    "progress.show": lambda _: {"progress": "/progress"},
+    "account.show": lambda _: {"account": "/account"},
+    "account.confirm_email": lambda _: {"email": "/account/email?key=x"},
+    "device.form": lambda _: {"device": "/device"},
+}
+# What a page answers that is shown with a key which is no longer good.
+REFUSED = {"resets.setup_form": {403, 404, 400}, "account.confirm_email": {403, 404, 400}, "error": {404}}
+
+
+def pages(site: Site) -> Iterable[str]:
+    """The endpoint of every page that the application has."""
+    for rule in site.app.url_map.iter_rules():
+        if "GET" in (rule.methods or ()) and not rule.endpoint.startswith(NO_PAGES):
+            yield rule.endpoint
+
+
+def samples(site: Site) -> list[Sample]:
+    """Every page, some of them in several states."""
+    groups = [("", _OF_NOBODY), ("ada", _OF_STUDENTS), ("boss", _OF_STAFF)]
+    found = [
+        Sample(endpoint, name, path, who)
+        for who, group in groups
+        for endpoint, make in group.items()
+        for name, path in make(site).items()
+    ]
+    found.append(Sample("challenges.index", "home-of-nobody", "/", ""))
+    found.append(Sample("error", "no-such-page", "/no-such-page"))
+    return found

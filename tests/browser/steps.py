@@ -1,0 +1,73 @@
+"""What people do at the pages, found by role and name, as they and their screen readers find it."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.live import TITLE
+from tests.browser.visitors import PATIENCE_MS, Visitor
+from tests.web import stage
+
+# Judging waits for a box and for the other tests of a busy machine.
+JUDGED_MS = 120_000
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def sign_up(visitor: Visitor, name: str, password: str = stage.PASSWORD) -> None:
+    """From the first page to an account."""
+    page = visitor.go("/")
+    page.get_by_role("link", name="Sign in").click()
+    page.get_by_role("link", name="Sign up").click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Make the account").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+def sign_in(visitor: Visitor, name: str, path: str = "/", password: str = stage.PASSWORD) -> None:
+    page = visitor.go(f"/sign-in?next={path}")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    page.wait_for_url(visitor.url + path)
+
+
+def open_challenge(visitor: Visitor, title: str = TITLE) -> Page:
+    """By the list of challenges."""
+    page = visitor.go("/")
+    page.get_by_role("main").get_by_role("link", name=title, exact=True).first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(title)
+    return page
+
+
+def editor(page: Page) -> Locator:
+    """Where the source in Triton is written: what takes the text area's place is there already."""
+    if page.locator("script[src*='built/editor']").count():
+        page.locator(".pane.mounted").first.wait_for(state="attached")
+    return page.get_by_role("textbox", name=re.compile("Source in Triton"))
+
+
+def write(page: Page, source: str) -> None:
+    """Replace what is in the editor."""
+    editor(page).click()
+    paste(page, source)
+
+
+def paste(page: Page, source: str) -> None:
+    """From the clipboard in the place of all that is in the field that has the focus; nothing is indented for us."""
+    page.evaluate("text => navigator.clipboard.writeText(text)", source)
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.press("ControlOrMeta+v")
+
+
+def submit(page: Page, source: str) -> None:
+    write(page, source)
+    page.get_by_role("button", name="Submit", exact=True).click()
+    page.wait_for_url("**/submissions/*")
+
+
+def ends(page: Page, verdict: str) -> None:
+    """Watch until the verdict stands there, without a reload."""
+    expect(page.get_by_role("region", name="Verdict")).to_contain_text(verdict, timeout=JUDGED_MS)

@@ -1,0 +1,75 @@
+"""A submission's page keeps itself up to date; the test plays the worker's part, one step after the other."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from grader.schemas.submission import State
+from tests.browser.conftest import Visit
+from tests.browser.furnished import Site
+from tests.web import stage
+
+_ASKED = "() => performance.getEntriesByType('resource').filter(it => it.name.endsWith('/panel')).length"
+
+
+def says(page: Page, headline: str) -> None:
+    """Wait for what the panel tells first."""
+    expect(page.locator(".panel .headline")).to_have_text(headline)
+
+
+def follow(visit: Visit, site: Site) -> Page:
+    """A new submission of ada's; nothing else waits, so it is the next."""
+    return visit("ada").go(f"/submissions/{stage.hand_in(site.platform, site.ada).id}")
+
+
+def test_every_phase_without_a_reload(visit: Visit, site: Site) -> None:
+    page = follow(visit, site)
+    says(page, "Next in the queue")
+    page.evaluate("window.stayed = true")
+    stage.hand_on(site.platform, _seen_taken(page, site))
+    says(page, "Compiled, waiting for the device")
+    held = stage.take(site.platform)
+    stage.move(site.platform, held, State.TESTING, 3, 19, "nan")
+    says(page, "Testing 3 of 19")
+    assert page.get_by_role("progressbar").evaluate("it => it.value") == 3
+    stage.move(site.platform, held, State.TIMING, 1, 2)
+    says(page, "Timing 1 of 2")
+    stage.finish(site.platform, held, stage.accepted())
+    says(page, "Accepted")
+    assert page.evaluate("window.stayed") is True
+    expect(page.locator("#announce")).to_have_text("Accepted")
+    assert "Accepted" in page.title()
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+
+
+def _seen_taken(page: Page, site: Site) -> stage.Claim:
+    held = stage.take(site.platform)
+    says(page, "Compiling")
+    return held
+
+
+def test_asks_seldom_and_stops_at_the_end(visit: Visit, site: Site) -> None:
+    page = follow(visit, site)
+    page.wait_for_function(f"() => ({_ASKED})() >= 2")
+    stage.finish(site.platform, stage.take(site.platform), stage.wrong())
+    says(page, "Wrong answer")
+    seen = page.evaluate(_ASKED)
+    # Longer than the pace at which it asked: waited out in the page, where the timers are.
+    page.evaluate("() => new Promise(done => setTimeout(done, 2500))")
+    assert page.evaluate(_ASKED) == seen
+
+
+def test_cancel(visit: Visit, site: Site) -> None:
+    page = follow(visit, site)
+    page.get_by_role("button", name="Cancel").click()
+    says(page, "Cancelled")
+
+
+def test_focus_stays_on_the_button_while_the_panel_changes(visit: Visit, site: Site) -> None:
+    page = follow(visit, site)
+    page.get_by_role("button", name="Cancel").focus()
+    held = _seen_taken(page, site)
+    expect(page.get_by_role("button", name="Cancel")).to_be_focused()
+    stage.finish(site.platform, held, stage.wrong())
+    says(page, "Wrong answer")
+    expect(page.get_by_role("main")).to_be_focused()

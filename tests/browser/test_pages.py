@@ -1,0 +1,77 @@
+"""Every page: nothing that axe calls grave in light and in dark, nothing wider than a phone, and no complaint of the
+browser's: no error on the console, no broken policy, no request that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from grader.service.cancel import cancel
+from tests.browser import axe, samples
+from tests.browser.conftest import Visit
+from tests.browser.furnished import Site, furnish
+from tests.browser.samples import Sample
+from tests.browser.visitors import PHONE, Visitor
+
+# No page is half faded while it is looked at.
+_STILL: dict[str, Any] = {"reduced_motion": "reduce"}
+
+
+@pytest.fixture(scope="module")
+def shown(site: Site) -> Iterator[list[Sample]]:
+    furnish(site)
+    yield samples.samples(site)
+    # Other tests' submissions are the next in the queue.
+    cancel(site.platform, site.ada, site.submissions["queued"])
+
+
+def look_at(visit: Visit, shown: list[Sample], **options: Any) -> list[tuple[Sample, Visitor]]:
+    """Each page with who shall look at it; they go there one after the other."""
+    people = {who: visit(who, **options) for who in {it.who for it in shown}}
+    return [(it, people[it.who]) for it in shown]
+
+
+def go(sample: Sample, visitor: Visitor) -> None:
+    allowed = samples.REFUSED.get(sample.endpoint, set())
+    visitor.noise.allowed.clear()
+    visitor.noise.allowed.update(allowed)
+    visitor.go(sample.path)
+
+
+def test_every_page_is_looked_at(site: Site, shown: list[Sample]) -> None:
+    assert set(samples.pages(site)) - {it.endpoint for it in shown} == set()
+
+
+def test_axe_finds_nothing_grave_in_light_and_dark(visit: Visit, shown: list[Sample]) -> None:
+    """All rules in light; in dark those that are about colours."""
+    found: dict[str, list[str]] = {}
+    for sample, visitor in look_at(visit, shown, **_STILL):
+        go(sample, visitor)
+        found[f"{sample.name}, light"] = axe.violations(visitor.page)
+        darken(visitor.page)
+        found[f"{sample.name}, dark"] = axe.violations(visitor.page, axe.COLOURS)
+        visitor.page.emulate_media(color_scheme="light", **_STILL)
+    wrong = [f"{name}: {it}" for name, each in found.items() for it in each]
+    assert not wrong, "\n".join(wrong)
+
+
+def darken(page: Page) -> None:
+    """As somebody whose system is dark; what was asked for is there when the next frame was drawn."""
+    page.emulate_media(color_scheme="dark", **_STILL)
+    page.wait_for_function("() => matchMedia('(prefers-color-scheme: dark)').matches")
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def test_nothing_is_wider_than_a_phone(visit: Visit, shown: list[Sample]) -> None:
+    found = {}
+    for sample, visitor in look_at(visit, shown, phone=True):
+        go(sample, visitor)
+        width = visitor.page.evaluate("() => document.documentElement.scrollWidth")
+        room = visitor.page.evaluate("() => window.innerWidth")
+        if not width <= room == PHONE["width"]:
+            found[sample.name] = (width, room)
+    assert found == {}

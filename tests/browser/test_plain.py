@@ -1,0 +1,41 @@
+"""Without JavaScript, and on a phone: the same path."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser import live, steps
+from tests.browser.conftest import Visit
+
+
+def areas(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Source in Triton")
+
+
+def test_without_javascript_from_signing_up_to_a_verdict(student: Visit) -> None:
+    visitor = student("noel", java_script_enabled=False)
+    page = steps.open_challenge(visitor)
+    areas(page).fill(live.RIGHT)
+    page.get_by_role("button", name="Submit", exact=True).click()
+    page.wait_for_url("**/submissions/*")
+    # The page reloads itself, by a header of its own.
+    steps.ends(page, "Accepted")
+    page.get_by_role("main").get_by_role("link", name="Leaderboard").click()
+    expect(page.get_by_role("row").filter(has_text="noel")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+
+
+def test_on_a_phone_from_signing_up_to_a_verdict(student: Visit) -> None:
+    visitor = student("phoebe", phone=True)
+    page = steps.open_challenge(visitor)
+    steps.submit(page, live.RIGHT)
+    steps.ends(page, "Accepted")
+    fits(page)
+    page.get_by_role("main").get_by_role("link", name="Leaderboard").tap()
+    expect(page.get_by_role("row").filter(has_text="phoebe")).to_be_visible()
+    fits(page)
+
+
+def fits(page: Page) -> None:
+    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")

@@ -1,0 +1,149 @@
+"""Run from the editor, without leaving it; and what a page says while the server is away. The test is the worker."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, Route, expect
+
+from grader.schemas.report import Report
+from grader.schemas.submission import State
+from tests.browser import axe
+from tests.browser.conftest import Visit
+from tests.browser.furnished import Site
+from tests.browser.steps import editor
+from tests.browser.test_following import follow, says
+from tests.web import stage
+
+PAGE = f"/challenges/{stage.SLUG}"
+
+
+def public(report: Report) -> Report:
+    """As a run is judged."""
+    shown = [case for case in report.cases if not case.hidden]
+    return report.model_copy(update={"cases": shown, "workloads": []})
+
+
+def press_run(page: Page) -> None:
+    page.get_by_role("button", name="Run", exact=True).click()
+
+
+def take_run(page: Page, site: Site) -> stage.Claim:
+    says(page, "Next in the queue")
+    held = stage.take(site.platform)
+    assert held.run
+    return held
+
+
+def test_the_result_comes_below_the_code(visit: Visit, site: Site) -> None:
+    page = visit("ada").go(PAGE)
+    title = page.title()
+    page.evaluate("window.stayed = true")
+    press_run(page)
+    held = take_run(page, site)
+    stage.move(site.platform, held, State.TESTING, 1, 2, "basic")
+    says(page, "Testing 1 of 2")
+    stage.finish(site.platform, held, public(stage.wrong()))
+    says(page, "Wrong answer")
+    expect(page.locator("#run #only-a-run")).to_be_visible()
+    expect(page.locator("#run-announce")).to_have_text("Wrong answer")
+    expect(page).to_have_title(f"Run: Wrong answer · {title}")
+    press_run(page)
+    stage.finish(site.platform, take_run(page, site), public(stage.accepted()))
+    says(page, "Accepted")
+    assert page.evaluate("window.stayed") is True
+    page.get_by_role("link", name="This run on a page of its own").click()
+    expect(page.locator("#live .panel .headline")).to_have_text("Accepted")
+
+
+def test_the_panel_can_be_read_by_everybody(visit: Visit, site: Site) -> None:
+    page = visit("ada", color_scheme="dark").go(PAGE)
+    press_run(page)
+    held = take_run(page, site)
+    grave = axe.violations(page)
+    stage.finish(site.platform, held, public(stage.wrong()))
+    says(page, "Wrong answer")
+    assert grave + axe.violations(page) == []
+
+
+def test_the_panel_fits_a_phone(visit: Visit, site: Site) -> None:
+    page = visit("ada", phone=True).go(PAGE)
+    press_run(page)
+    held = take_run(page, site)
+    stage.finish(site.platform, held, public(stage.wrong()))
+    says(page, "Wrong answer")
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("window.innerWidth")
+
+
+def test_it_is_cancelled_on_the_spot(visit: Visit, site: Site) -> None:
+    page = visit("ada").go(PAGE)
+    press_run(page)
+    says(page, "Next in the queue")
+    page.get_by_role("button", name="Cancel").click()
+    says(page, "Cancelled")
+    assert page.url.endswith(PAGE)
+
+
+def test_what_is_refused_is_said(visit: Visit) -> None:
+    visitor = visit("ada")
+    visitor.noise.allowed.add(400)
+    page = visitor.go(PAGE)
+    editor(page).click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.press("Delete")
+    press_run(page)
+    expect(page.locator("#run")).to_contain_text("empty")
+    expect(page.locator("#run-announce")).to_contain_text("empty")
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled()
+    assert page.url.endswith(PAGE)
+
+
+def test_while_the_server_is_away(visit: Visit, site: Site) -> None:
+    visitor = visit("ada")
+    visitor.noise.allowed.add(503)
+    page = visitor.go(f"/submissions/{stage.hand_in(site.platform, site.ada).id}")
+    says(page, "Next in the queue")
+
+    def away(route: Route) -> None:
+        route.fulfill(status=503, body="")
+
+    page.route("**/panel", away)
+    line = page.locator("[data-connection]")
+    expect(line).to_contain_text("Offline, trying again in")
+    expect(page.locator("#announce")).to_have_text("Offline")
+    page.unroute("**/panel", away)
+    expect(line).to_have_text("")
+    page.get_by_role("button", name="Cancel").click()
+    says(page, "Cancelled")
+
+
+def test_time_is_counted(visit: Visit, site: Site) -> None:
+    page = follow(visit, site)
+    clock = page.locator("[data-elapsed]")
+    expect(clock).to_have_text("3 s")
+    page.get_by_role("button", name="Cancel").click()
+    says(page, "Cancelled")
+
+
+def test_who_asked_to_be_told_is_told(visit: Visit, site: Site) -> None:
+    page = follow(visit, site)
+    page.evaluate(
+        """() => {
+            window.told = [];
+            window.Notification = class extends EventTarget {
+                static permission = "default";
+                static async requestPermission() { window.asked = true; return (this.permission = "granted"); }
+                constructor(title, options) { super(); window.told.push(`${title}: ${options.body}`); }
+            };
+        }"""
+    )
+    held = stage.take(site.platform)
+    says(page, "Compiling")
+    assert page.evaluate("window.asked") is None
+    page.get_by_role("button", name="Tell me when it is done").click()
+    expect(page.get_by_role("button", name="You will be told")).to_be_visible()
+    page.evaluate("Object.defineProperty(document, 'hidden', { get: () => true })")
+    stage.finish(site.platform, held, stage.accepted())
+    expect(page).to_have_title(re.compile("Accepted"))
+    (told,) = page.evaluate("window.told")
+    assert told.endswith(": Accepted")

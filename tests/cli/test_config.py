@@ -1,0 +1,162 @@
+"""The client's settings: which word is the strongest, where the file is, and what it may say."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader import errors
+from grader.cli import config, login
+from tests.cli.conftest import Cli
+from tests.cli.stub import Stub
+
+
+def _write(text: str) -> Path:
+    path = Path(config.path())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def _shown(cli: Cli) -> dict[str, tuple[object, str]]:
+    told = json.loads(cli("config", "--json").out)["settings"]
+    return {each["name"]: (each["value"], each["source"]) for each in told}
+
+
+def test_login_then_file_then_environment_then_flag(
+    cli: Cli, server: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GRADER_SERVER")
+    assert _shown(cli)["server"] == (login.DEFAULT_SERVER, "default")
+    login.keep("http://login.example", "ada", "grd_x")
+    assert _shown(cli)["server"] == ("http://login.example", "login")
+    assert cli("config", "set", "server", "http://file.example").code == 0
+    assert _shown(cli)["server"] == ("http://file.example", "file")
+    monkeypatch.setenv("GRADER_SERVER", "http://environment.example")
+    assert _shown(cli)["server"] == ("http://environment.example", "environment")
+    assert login.server() == "http://environment.example"
+    server.answer("GET /submissions", {"submissions": [], "total": 0})
+    assert cli("history", "--server", server.url).code == 0, "the flag is the strongest"
+    assert len(server.asked) == 1
+    assert "Authorization" not in server.asked[0].headers, "the token is another server's"
+    assert cli("config").code == 0
+    assert _shown(cli)["server"] == ("http://environment.example", "environment"), (
+        "flags last for one command"
+    )
+
+
+def test_the_file_chooses_the_device_and_flags_another(cli: Cli, server: Stub) -> None:
+    _write('device = "h200"\n')
+    server.answer("GET /leaderboards/x", {})
+    cli("leaderboard", "x")
+    cli("leaderboard", "x", "--device", "cpu")
+    boards = [asked.path.partition("?")[2] for asked in server.asked if "/leaderboards/" in asked.path]
+    assert boards == ["device=h200", "device=cpu"]
+
+
+def test_it_is_shown_where_each_comes_from(cli: Cli) -> None:
+    path = _write('language = "cuda"\n')
+    ran = cli("config")
+    assert ran.code == 0
+    told = " ".join(ran.out.split())
+    assert "language cuda file" in told
+    assert "browser true default" in told
+    assert str(path) in ran.err
+    assert "Nobody is signed in" in ran.err
+    login.keep(login.DEFAULT_SERVER, "ada", "grd_secret")
+    ran = cli("config")
+    assert f"Signed in as ada; the token is in {login.path()}" in " ".join(ran.err.split("\n"))
+    assert "grd_secret" not in ran.out + ran.err + cli("config", "--json").out
+
+
+def test_set_changes_one_line_and_unset_takes_it_away(cli: Cli) -> None:
+    path = _write('# mine\nserver = "http://a"  # old\n\nbrowser = true\n')
+    assert cli("config", "set", "server", 'http://b/"x').code == 0
+    assert path.read_text() == '# mine\nserver = "http://b/\\"x"\n\nbrowser = true\n'
+    assert config.value("server") == 'http://b/"x'
+    assert cli("config", "set", "language", "triton").code == 0
+    assert cli("config", "unset", "server").code == 0
+    assert path.read_text() == '# mine\n\nbrowser = true\nlanguage = "triton"\n'
+    assert "did not give" in cli("config", "unset", "server").err
+
+
+def test_set_says_when_something_stronger_holds(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADER_SERVER", "http://environment.example")
+    ran = cli("config", "set", "server", "http://file.example")
+    assert "GRADER_SERVER says http://environment.example now, which is stronger" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["set", "sever", "x"], "Did you mean 'server'?"),
+        (["unset", "zzz"], "There are: server"),
+        (["set", "language", "fortran"], "language: 'fortran' cannot be used."),
+        (["set", "browser", "maybe"], "neither true nor false"),
+    ],
+)
+def test_what_cannot_be_set(cli: Cli, args: list[str], words: str) -> None:
+    ran = cli("config", *args)
+    assert ran.code == errors.EXIT_USAGE
+    assert words in ran.err
+    assert not Path(config.path()).exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('device = "x"\nsever = "y"\n', ["line 2, sever", "Did you mean 'server'?"]),
+        ("\n\nserver = 7\n", ["line 3, server: it must be text"]),
+        ('browser = "yes"\n', ["line 1, browser: it must be true or false"]),
+        ('\nlanguage = "fortran"\n', ["line 2, language: 'fortran' cannot be used", "cuda, triton"]),
+        ("server = http://x\n", ["line 1"]),
+        ("[server]\nurl = 1\n", ["line 1, server"]),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told_with_line_and_key(cli: Cli, text: str, words: list[str]) -> None:
+    path = _write(text)
+    for command in (["history"], ["config"]):
+        ran = cli(*command)
+        assert ran.code == errors.EXIT_USAGE
+        assert str(path) in ran.err
+        assert all(word in ran.err for word in words), ran.err
+
+
+def test_a_variable_that_cannot_be_used_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADER_BROWSER", "perhaps")
+    ran = cli("config")
+    assert ran.code == errors.EXIT_USAGE
+    assert "GRADER_BROWSER: 'perhaps'" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("system", "environment", "folder"),
+    [
+        ("linux", {}, "/home/ada/.config/grader"),
+        ("linux", {"XDG_CONFIG_HOME": "/x"}, "/x/grader"),
+        ("darwin", {}, "/home/ada/Library/Application Support/grader"),
+        ("win32", {"APPDATA": "/home/ada/AppData/Roaming"}, "/home/ada/AppData/Roaming/grader"),
+        ("win32", {}, "/home/ada/AppData/Roaming/grader"),
+    ],
+)
+def test_the_usual_place_of_each_system(
+    monkeypatch: pytest.MonkeyPatch, system: str, environment: dict[str, str], folder: str
+) -> None:
+    for name in ("XDG_CONFIG_HOME", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "/home/ada")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", system)
+    assert config.folder() == folder
+    assert Path(login.path()).parent == Path(config.path()).parent == Path(folder)
+
+
+def test_no_variable_is_also_one_of_the_platform() -> None:
+    from grader.settings import Settings
+
+    platform = {f"GRADER_{name.upper()}" for name in Settings.model_fields}
+    assert not platform & {config.variable(name) for name in config.KEYS}

@@ -1,0 +1,157 @@
+"""The live view, drawn at fixed widths and read as text; and where plain lines take its place."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from rich.console import Console
+
+from grader.cli import terminal, watching
+from grader.cli.live import Live
+from grader.cli.waiting import clock, duration, elapsed_s
+from grader.schemas.submission import ProgressView, State, WaitReason, WaitsFor
+from tests.cli.reports import PAUSED, view
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time() -> Clock:
+    return Clock()
+
+
+def _live(time: Clock, width: int = 80) -> Live:
+    return Live(Console(file=io.StringIO(), width=width, color_system=None), time)
+
+
+def _lines(live: Live) -> list[str]:
+    return [line.rstrip() for line in live.render().plain.splitlines()]
+
+
+def test_before_the_first_answer(time: Clock) -> None:
+    assert _lines(_live(time)) == ["Asking the server ..."]
+
+
+def test_place_wait_reason_and_since_when(time: Clock) -> None:
+    live = _live(time)
+    live.show(view(State.QUEUED, position=3, expected_wait_s=130.0, waits_for=PAUSED))
+    lines = _lines(live)
+    assert lines[0].startswith("abc123  vector_add, triton on cpu  ")
+    assert lines[1] == "▸ queued    place 3, about 2 min"
+    assert lines[2:7] == ["· compiling", "· waiting", "· testing", "· timing", "· done"]
+    assert lines[7].startswith("  Staff have paused all queues: [exam] (since 2026-01-0")
+    assert lines[8] == "Ctrl-C leaves; the submission goes on."
+
+
+def test_phases_that_are_past_have_their_time(time: Clock) -> None:
+    live = _live(time)
+    live.show(view(State.QUEUED, position=1))
+    time.now = 7.0
+    live.show(view(State.COMPILING))
+    time.now = 72.0
+    live.show(view(State.TESTING, progress=ProgressView(done=12, total=24, label="n 1023")))
+    time.now = 75.0
+    lines = _lines(live)
+    assert lines[1:4] == ["✓ queued    0:07", "✓ compiling 1:05", "✓ waiting"]
+    assert lines[4] == f"▸ testing   0:03  {'━' * 15}{'─' * 15}  12/24  n 1023"
+
+
+@pytest.mark.parametrize(("width", "cells"), [(60, 20), (80, 30), (200, 30), (30, 8)])
+def test_the_bar_fits_the_screen(time: Clock, width: int, cells: int) -> None:
+    live = _live(time, width)
+    live.show(view(State.TIMING, progress=ProgressView(done=2, total=2)))
+    (bar,) = [line for line in _lines(live) if "━" in line]
+    assert bar.count("━") == cells
+
+
+def test_what_the_server_says_of_the_phase_goes_before_what_we_saw(time: Clock) -> None:
+    live = _live(time)
+    since = datetime.now(UTC) - timedelta(hours=2)
+    live.show(view(State.TESTING, progress=ProgressView(since=since)))
+    assert _lines(live)[4].startswith("▸ testing   2:00:0")
+
+
+@pytest.mark.parametrize("state", [State.CANCELLED, State.FAILED])
+def test_an_end_without_a_verdict_stands_alone(time: Clock, state: State) -> None:
+    live = _live(time)
+    live.show(view(state))
+    assert _lines(live)[1:] == [f"▸ {state.value}"], "and there is nothing to leave any more"
+
+
+def test_a_server_that_is_away_is_told_until_it_is_back(time: Clock) -> None:
+    live = _live(time)
+    live.show(view(State.TESTING))
+    live.away(8.0)
+    assert "  The server has not answered for 8 s; asking on." in _lines(live)
+    live.show(view(State.TESTING))
+    assert not any("not answered" in line for line in _lines(live))
+
+
+def test_it_leaves_nothing_behind_and_drives_no_terminal(time: Clock) -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, width=80, force_terminal=True, color_system=None)
+    hostile = WaitsFor(reason=WaitReason.PAUSED, text="\x1b[2J\x07 [red]x[/red]")
+    with Live(console, time) as live:
+        live.show(view(State.QUEUED, position=1, waits_for=hostile))
+    told = screen.getvalue()
+    assert "[red]x[/red]" in told
+    assert "\x07" not in told
+    assert "\x1b[2J" not in told
+    assert "\x1b[2K" in told, "its lines are erased at the end"
+
+
+@pytest.mark.parametrize(
+    ("terminal_there", "environment", "lively"),
+    [
+        (True, {}, True),
+        (False, {}, False),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+    ],
+)
+def test_where_lines_cannot_be_drawn_again_they_are_plain(
+    monkeypatch: pytest.MonkeyPatch, terminal_there: bool, environment: dict[str, str], lively: bool
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    console = Console(file=io.StringIO(), force_terminal=terminal_there)
+    monkeypatch.setattr(watching, "aside", lambda: console)
+    assert isinstance(watching.watch_for(json=False), Live if lively else watching.Lines)
+    assert isinstance(watching.watch_for(json=True), watching.JsonLines)
+
+
+def test_lines_tell_once_that_the_server_is_away(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.aside.cache_clear()
+    with watching.Lines() as lines:
+        lines.away(1.0)
+        lines.away(2.0)
+    assert capsys.readouterr().err.count("does not answer") == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(0.0, "0:00"), (7.9, "0:07"), (754.0, "12:34"), (3723.0, "1:02:03")]
+)
+def test_clocks(seconds: float, told: str) -> None:
+    assert clock(seconds) == told
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(21.4, "21 s"), (99.0, "99 s"), (130.0, "2 min"), (9000.0, "2 h")]
+)
+def test_durations(seconds: float, told: str) -> None:
+    assert duration(seconds) == told
+
+
+def test_elapsed_time_ends_with_it_and_is_never_below_zero() -> None:
+    begun = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    assert elapsed_s(view(State.DONE, finished_at=begun + timedelta(seconds=5))) == 5.0
+    assert elapsed_s(view(State.QUEUED), now=begun - timedelta(seconds=5)) == 0.0

@@ -1,0 +1,252 @@
+"""What a person reads of a report."""
+
+from __future__ import annotations
+
+import codecs
+import io
+
+import pytest
+from rich.console import Console
+
+from grader.cli import encoding
+from grader.cli.report import factor_text, put_report, time_text
+from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread, Witness
+from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Verdict, WorstElement
+from tests.cli.reports import WRONG_CASE, accepted, right_case, wrong
+
+
+def _text(report: Report, width: int = 140, terminal: bool = False) -> str:
+    console = Console(width=width, force_terminal=terminal, color_system=None, highlight=False)
+    with console.capture() as capture:
+        put_report(report, "mine.py", console)
+    return capture.get()
+
+
+def test_a_wrong_case_comes_first_and_in_words() -> None:
+    told = _text(wrong())
+    for words in (
+        "WRONG ANSWER",
+        "out[3, 17] is 2, expected 1.5 (12 of 1,024 elements are wrong).",
+        "largest error 0.5",
+        "Is the tail handled?",
+        "seed 42",
+        "grader test mine.py -c vector_add --case 'n 1023' --seed 42",
+        "Look first at 'n 1023' with n = 1,023: it gives a wrong answer.",
+        "1 of 2 cases passed, 1 failed",
+    ):
+        assert words in told
+    assert told.index("Look first at") < told.index("cases passed") < told.index("seed 42")
+
+
+def test_cases_stand_in_a_grid_by_category() -> None:
+    lost = CaseReport(name="later", category="odd", verdict=CaseVerdict.NOT_RUN, detail="not run")
+    lines = _text(wrong([right_case("one"), right_case("two"), WRONG_CASE, lost])).splitlines()
+    assert "Cases  2 of 4 cases passed, 1 failed, 1 not run" in lines
+    assert "  basic  ✓✓" in lines
+    assert "  odd    ✗·" in lines
+    assert "✗" not in _text(accepted())
+
+
+def test_a_grid_breaks_into_lines_of_the_screens_width() -> None:
+    cases = [right_case(f"case{number}") for number in range(100)]
+    lines = [line for line in _text(accepted(cases=cases), width=60).splitlines() if "✓" in line]
+    assert sum(line.count("✓") for line in lines) == 100
+    assert max(map(len, lines)) <= 60
+    assert len(lines) == 2
+
+
+def test_the_worst_elements_of_a_failing_case() -> None:
+    worst = [
+        WorstElement(index=[3, 17], got="2", expected="1.5", error=0.5, allowed=1.5e-5),
+        WorstElement(index=[0, 0], got="[red]nan", expected="1"),
+    ]
+    assert WRONG_CASE.mismatch is not None
+    mismatch = WRONG_CASE.mismatch.model_copy(update={"worst": worst})
+    told = _text(wrong([WRONG_CASE.model_copy(update={"mismatch": mismatch})]))
+    rows = [line.split() for line in told.splitlines()]
+    assert ["out", "got", "expected", "error", "allowed"] in rows
+    assert ["[3,", "17]", "2", "1.5", "0.5", "1.5e-05"] in rows
+    assert ["[0,", "0]", "[red]nan", "1", "-", "-"] in rows
+
+
+def test_workloads_and_score() -> None:
+    told = _text(accepted())
+    for words in (
+        "n=1,048,576",
+        "small  n=1,048,576  speedup 2.00x  SOL 50%",
+        "1.23 ms ± 50.0 µs",
+        "2.47 ms",
+        "Score  1.23 ms",
+        "speedup 2.00x",
+    ):
+        assert words in told
+
+
+def test_bars_have_one_scale_and_end_in_their_interval() -> None:
+    own, eager = (line for line in _text(accepted()).splitlines() if "█" in line)
+    assert own.lstrip().startswith("this")
+    assert eager.count("█") == 72, "the longest fills the screen"
+    assert own.count("█") == 35, "1,200 of 2,468"
+    assert "├┼┤" in own
+    narrow = next(line for line in _text(accepted(), width=60).splitlines() if "█" in line)
+    assert "█┼ " in narrow, "an interval within a cell is one mark"
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_nothing_is_broken_or_cut_between_60_and_200_columns(width: int) -> None:
+    report = on_gpu(gated=False, baselines_us={"eager": 2468.0, "compile": 1500.0, "staff solution": 99.0})
+    told = _text(report, width=width, terminal=True)
+    assert max(map(len, told.splitlines())) <= width
+    for words in ("1.23 ms ± 50.0 µs", "2.47 ms", "99.0 µs", "Score"):
+        assert words in told
+    remark = told[told.index("  Not gated") : told.index("\n\nScore")]
+    assert all(line.startswith("  ") for line in remark.splitlines()), "broken lines stay indented"
+    assert told.count("█") == _text(report, width=width).count("█")
+    narrow = _text(wrong(), width=width, terminal=True)
+    assert "replay: grader test mine.py -c vector_add --case 'n 1023' --seed 42" in narrow, "copied whole"
+
+
+def on_gpu(**changes: object) -> Report:
+    gpu = GpuState(
+        samples=60,
+        sm_mhz=Spread(low=1740, median=1755, high=1980),
+        temperature_c=61,
+        events=[ClockEvent.POWER_CAP],
+        repeated=1,
+    )
+    values = {"host_us": 12.34, "fixed_us": 148.0, "roofline_us": 617.0, "gpu": gpu} | changes
+    workload = accepted().workloads[0].model_copy(update=values)
+    return accepted(workloads=[workload], device="h200", representative=True)
+
+
+def test_what_a_time_is_made_of() -> None:
+    told = _text(on_gpu())
+    assert (
+        "  host 12.3 µs a call, no part of the time; 148 µs of fixed cost taken off a round; GPU SM" in told
+    )
+    assert (
+        "1,755 MHz (1,740 to 1,980), up to 61 °C; held below its highest clocks by power cap; 1 round" in told
+    )
+    assert "fixed cost" not in _text(accepted())
+
+
+def test_what_is_out_of_the_ordinary_with_a_time_is_said() -> None:
+    told = _text(on_gpu(gated=False, ranked=False, roofline_us=38.25, charged_us=12.34))
+    for words in ("  Not gated", "  Shown, not ranked", "38.2 µs", "  12.3 µs were added", "(not ranked)"):
+        assert words in told
+    for words in ("Not gated", "not ranked", "were added"):
+        assert words not in _text(on_gpu())
+
+
+def test_what_each_kernel_takes() -> None:
+    kernels = [
+        KernelUsage(name="scan<8>", registers=128, shared_bytes=4096, constant_bytes=380),
+        KernelUsage(name="wide", registers=255, stack_bytes=3328, spill_stores=5904, spill_loads=7488),
+    ]
+    told = _text(wrong().model_copy(update={"kernels": kernels}))
+    for words in ("scan<8>", "128", "4,096 B", "380 B", "3,328 B", "5,904 B stored, 7,488 B loaded"):
+        assert words in told
+    assert "as the runner said" not in told
+    said = KernelUsage(name="twice", registers=32, stack_bytes=8, said_by=Witness.RUNNER)
+    assert "Kernels (as the runner said)" in _text(accepted(kernels=[said]))
+
+
+def test_operations_of_torchs_own_are_named() -> None:
+    told = _text(accepted(flags=[Flag.LIBRARY_KERNEL], library_ops=["aten.mm", "aten._softmax"]))
+    assert "Flags for staff: library_kernel" in told
+    assert "Of torch's own kernels, as the runner said: aten.mm, aten._softmax" in told
+
+
+def test_times_on_cpu_are_marked() -> None:
+    assert "not representative" in _text(accepted())
+    assert "not representative" not in _text(accepted(representative=True, device="h200"))
+    assert "not representative" not in _text(wrong())
+
+
+def test_what_a_submission_printed_cannot_drive_the_terminal_or_the_markup() -> None:
+    told = _text(wrong())
+    assert "\x1b" not in told
+    assert "[31mred[bold]" in told
+
+
+def test_only_the_first_failures_are_told_in_full() -> None:
+    cases = [WRONG_CASE.model_copy(update={"name": f"case{number}"}) for number in range(8)]
+    told = _text(wrong(cases))
+    assert "... and 3 more" in told
+    assert all(f"case{number}" in told for number in range(8))
+
+
+def test_a_case_without_a_mismatch_says_what_happened() -> None:
+    fault = CaseReport(
+        name="empty",
+        category="empty",
+        verdict=CaseVerdict.RUNTIME_ERROR,
+        detail="ValueError: grid of 0",
+        seed=7,
+    )
+    lost = CaseReport(name="later", category="odd", verdict=CaseVerdict.NOT_RUN, detail="not run")
+    told = _text(wrong([fault, lost, right_case("one")]))
+    assert "ValueError: grid of 0" in told
+    assert "not run" in told
+
+
+def test_compile_error_shows_the_compiler() -> None:
+    log = "warning: unused\nline 3: error: expected ';'\nline 9: error: and so on"
+    report = wrong().model_copy(update={"verdict": Verdict.COMPILE_ERROR, "cases": [], "compiler_log": log})
+    told = _text(report)
+    assert "COMPILE ERROR" in told
+    assert log in told
+
+
+def test_a_hidden_case_is_counted_and_looked_at_last() -> None:
+    hidden = CaseReport(
+        name="hidden 1",
+        category="nan_inf",
+        verdict=CaseVerdict.WRONG_ANSWER,
+        detail="It failed.",
+        hidden=True,
+    )
+    told = _text(wrong([hidden, WRONG_CASE]))
+    assert "Look first at 'n 1023'" in told
+    assert "(1 of them hidden)" in told
+
+
+def test_what_cannot_encode_our_marks_gets_plain_ones() -> None:
+    codecs.register_error(encoding.ERRORS, encoding.plainly)
+    raw = io.BytesIO()
+    screen = io.TextIOWrapper(raw, encoding="ascii", errors=encoding.ERRORS)
+    put_report(accepted(cases=[right_case("ö")]), "mine.py", Console(file=screen, width=100, highlight=False))
+    put_report(wrong(), "mine.py", Console(file=screen, width=100, highlight=False))
+    screen.flush()
+    told = raw.getvalue().decode("ascii")
+    for words in ("  basic  +", "  odd    x", "1.23 ms +- 50.0 us", "####"):
+        assert words in told
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_every_verdict_has_its_meaning(verdict: Verdict) -> None:
+    told = _text(wrong().model_copy(update={"verdict": verdict}))
+    assert verdict.meaning in told.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("factor", "text"), [(None, "-"), (2.5, "2.50x"), (0.0043, "0.0043x"), (1234.0, "1,234x"), (99.6, "100x")]
+)
+def test_factors(factor: float | None, text: str) -> None:
+    assert factor_text(factor) == text
+
+
+@pytest.mark.parametrize(
+    ("microseconds", "text"),
+    [
+        (0.5, "0.50 µs"),
+        (12.34, "12.3 µs"),
+        (999.4, "999 µs"),
+        (999.6, "1.00 ms"),
+        (123_456.0, "123 ms"),
+        (999_900.0, "1.00 s"),
+        (120e6, "120 s"),
+    ],
+)
+def test_times_have_three_digits_and_a_unit(microseconds: float, text: str) -> None:
+    assert time_text(microseconds) == text

@@ -1,0 +1,76 @@
+"""`grader run`: what is sent, what is printed, and how it exits."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from grader import errors
+from grader.schemas.report import Report, Verdict
+from grader.schemas.submission import Kind, State
+from tests.cli.conftest import Cli
+from tests.cli.reports import accepted, view, wrong
+from tests.cli.stub import Stub
+
+AT = "/submissions/abc123"
+
+
+def ran(server: Stub, report: Report, **values: object) -> None:
+    """The server takes a run, and has judged it at once."""
+    queued = view(State.QUEUED, kind=Kind.RUN, **values).model_dump(mode="json")
+    server.answer("POST /runs", queued, 201)
+    done = view(State.DONE, kind=Kind.RUN, verdict=report.verdict).model_dump(mode="json")
+    server.answer(f"GET {AT}", done)
+    server.answer(f"GET {AT}/report", report.model_dump(mode="json"))
+
+
+def test_it_asks_for_a_run_and_prints_its_cases(server: Stub, cli: Cli, kernel: str) -> None:
+    ran(server, wrong())
+    told = cli("run", kernel, "-c", "vector_add")
+    assert told.code == errors.EXIT_NOT_ACCEPTED
+    assert "WRONG ANSWER" in told.out
+    assert "--seed" in told.out
+    assert "Only a run" in told.err
+    asked = server.asked[0]
+    assert (asked.method, asked.path) == ("POST", "/api/v1/runs")
+    assert json.loads(asked.body) == {
+        "challenge": "vector_add",
+        "language": "triton",
+        "source": "import triton\n",
+        "filename": "mine.py",
+        "device": None,
+    }
+    assert len(asked.headers["Idempotency-Key"]) == 32
+
+
+def test_json_is_the_report_alone(server: Stub, cli: Cli, kernel: str) -> None:
+    ran(server, accepted())
+    told = cli("run", kernel, "-c", "vector_add", "--json")
+    assert told.code == errors.EXIT_ACCEPTED
+    assert Report.model_validate_json(told.out).verdict is Verdict.ACCEPTED
+
+
+@pytest.mark.parametrize(("remaining", "told"), [(None, False), (6, False), (5, True)])
+def test_it_says_when_few_are_left(
+    server: Stub, cli: Cli, kernel: str, remaining: int | None, told: bool
+) -> None:
+    ran(server, accepted(), remaining=remaining)
+    assert ("more runs are taken" in cli("run", kernel, "-c", "vector_add").err) is told
+
+
+def test_what_the_server_refuses_is_passed_on(server: Stub, cli: Cli, kernel: str) -> None:
+    refusal = {"code": "too_many", "message": "You have had 120 runs.", "hint": "The next ones: later."}
+    server.answer("POST /runs", {"error": refusal}, 429)
+    told = cli("run", kernel, "-c", "vector_add")
+    assert told.code == errors.EXIT_NOT_ALLOWED
+    assert "You have had 120 runs." in told.err
+    assert "The next ones: later." in told.err
+
+
+def test_one_that_a_newer_run_replaced(server: Stub, cli: Cli, kernel: str) -> None:
+    ran(server, accepted())
+    server.answer(f"GET {AT}", view(State.CANCELLED, kind=Kind.RUN).model_dump(mode="json"))
+    told = cli("run", kernel, "-c", "vector_add")
+    assert told.code == errors.EXIT_USAGE
+    assert "was cancelled" in told.err

@@ -1,0 +1,31 @@
+"""An application whose docs are read: it needs no worker, and one does for all tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from grader.manual.pages import Manual, manual
+from grader.service.platform import open_platform
+from grader.web.app import create_app
+from tests.web import stage
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+    platform = open_platform(stage.make_settings(tmp_path_factory.mktemp("docs")))
+    yield create_app(platform)
+    platform.close()
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture(scope="session")
+def docs() -> Manual:
+    return manual()

@@ -1,0 +1,188 @@
+"""What people meet stands in the docs: routes, settings, commands, words of reports and queues, exit codes, metrics.
+
+Each test reads the thing itself and looks for its name, as code, in the page that should have it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from flask import Flask
+
+from grader import errors
+from grader.cli import config
+from grader.cli.command import EXIT_INTERRUPTED, load
+from grader.cli.registry import COMMANDS
+from grader.manual.pages import Manual
+from grader.schemas.report import CaseVerdict, Flag, Verdict
+from grader.schemas.submission import Kind, State, WaitReason
+from grader.schemas.token import Scope
+from grader.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def section(docs: Manual, page: str, anchor: str) -> str:
+    (found,) = [each.text for each in docs.page(page).sections if each.anchor == anchor]
+    return found
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """A table's rows by what stands as code, or alone, in their first cell."""
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in text.splitlines()]
+    return {row[0].strip("`"): row[1:] for row in cells if len(row) > 1 and set(row[0]) - set("- ")}
+
+
+def test_each_call_of_the_api(app: Flask, docs: Manual) -> None:
+    titles = {each.title for each in docs.page("reference/api").sections}
+    for rule in app.url_map.iter_rules():
+        if rule.rule.startswith("/api/") and rule.endpoint != "openapi_document":
+            path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
+            for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
+                assert f"{method} {path}" in titles
+    assert "`GET /api/v1/openapi.json`" in docs.page("reference/api").text
+
+
+def test_each_page(app: Flask, docs: Manual) -> None:
+    found = re.findall(r"^\| `([^`]+)` \| (\w+) \| (.+) \|$", docs.page("reference/pages").text, re.MULTILINE)
+    told = {(path, method): about for path, method, about in found}
+    wanted = {
+        (rule.rule, method)
+        for rule in app.url_map.iter_rules()
+        if not rule.rule.startswith("/api/")
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert set(told) == wanted
+
+
+def test_each_setting(docs: Manual) -> None:
+    told = rows(docs.page("reference/settings").text)
+    for name in Settings.model_fields:
+        *_, meaning = told[f"GRADER_{name.upper()}"]
+        assert meaning, f"{name} has no description"
+
+
+def commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    yield path, command
+    for name, each in getattr(command, "commands", {}).items():
+        yield from commands(f"{path} {name}", each)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_and_option(docs: Manual, name: str) -> None:
+    group: Any = typer.main.get_command(load(name))
+    for path, command in commands(f"grader {name}", group.commands[name]):
+        if command.hidden:
+            continue
+        told = section(docs, "reference/cli", path.replace(" ", "-"))
+        for parameter in command.params:
+            if getattr(parameter, "hidden", False) or parameter.name == "help":
+                continue
+            assert parameter.help, f"{path} {parameter.name} has no help"
+            for option in (*parameter.opts, *parameter.secondary_opts):
+                if option.startswith("-"):
+                    assert f"`{option}`" in told, f"{path} {option}"
+            if parameter.param_type_name == "argument":
+                assert str(parameter.metavar or parameter.name).strip("[].").upper() in told.upper(), path
+
+
+@pytest.mark.parametrize(
+    ("words", "anchor"),
+    [
+        (Verdict, "verdicts"),
+        (CaseVerdict, "how-one-case-ended"),
+        (Flag, "flags"),
+        (State, "states"),
+        (WaitReason, "what-it-waits-for"),
+        (Kind, "kinds-of-judgement"),
+    ],
+)
+def test_each_word_of_reports_and_queues(docs: Manual, words: type[StrEnum], anchor: str) -> None:
+    told = section(docs, "verdicts", anchor)
+    assert [word.value for word in words if f"`{word.value}`" not in told] == []
+
+
+@pytest.mark.parametrize(("words", "anchor"), [(Verdict, "verdicts"), (Flag, "flags")])
+def test_each_has_a_cause_and_what_to_do(docs: Manual, words: type[StrEnum], anchor: str) -> None:
+    told = rows(section(docs, "verdicts", anchor))
+    assert set(told) - {"verdict", "flag"} == {word.value for word in words}
+    assert all(cell for cells in told.values() for cell in cells)
+
+
+def test_flags_are_explained_where_judging_is(docs: Manual) -> None:
+    told = docs.page("judging").text
+    raised = set(Flag) - {Flag.SIMILAR}  # staff's own doing, not the judge's
+    assert [flag.value for flag in raised if f"| `{flag.value}` |" not in told] == []
+
+
+def test_each_kind_of_mismatch(docs: Manual) -> None:
+    from grader.schemas.report import Mismatch
+
+    kinds = (Mismatch.model_fields["kind"].description or "").split(", ")
+    told = rows(section(docs, "verdicts", "kinds-of-mismatch"))
+    assert set(told) - {"kind"} == set(kinds)
+
+
+def exit_codes() -> set[str]:
+    known = {value for name, value in vars(errors).items() if name.startswith("EXIT_")}
+    return {str(code) for code in known | {EXIT_INTERRUPTED}}
+
+
+def test_each_exit_code(docs: Manual) -> None:
+    told = rows(section(docs, "command-line", "exit-codes"))
+    assert set(told) - {"code"} == exit_codes()
+
+
+def test_each_error(docs: Manual) -> None:
+    told = rows(docs.page("reference/errors").text)
+
+    def below(kind: type[errors.GraderError]) -> Iterator[type[errors.GraderError]]:
+        for each in kind.__subclasses__():
+            yield each
+            yield from below(each)
+
+    for kind in below(errors.GraderError):
+        if kind.__module__ == "grader.errors":
+            status, code, meaning = told[kind.code]
+            assert (status, code) == (str(kind.status), str(kind.exit_code))
+            assert meaning, f"{kind.__name__} has no docstring"
+
+
+def test_each_setting_of_the_client(docs: Manual) -> None:
+    told = rows(section(docs, "command-line", "settings-of-the-client"))
+    assert {name: cells[0].strip("`") for name, cells in told.items() if name != "key"} == {
+        name: config.variable(name) for name in config.KEYS
+    }
+
+
+def test_each_scope_of_a_token(docs: Manual) -> None:
+    told = rows(section(docs, "accounts", "tokens"))
+    assert set(told) - {"scope"} == {scope.value for scope in Scope}
+
+
+def figures() -> set[str]:
+    """Names that Prometheus is told, read from the calls that make them."""
+    found = set()
+    for path in sorted((ROOT / "grader").rglob("*.py")):
+        source = path.read_text()
+        if "prometheus_client" in source:
+            calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and node.args]
+            names = [node.args[0].value for node in calls if isinstance(node.args[0], ast.Constant)]
+            found |= {name for name in names if re.fullmatch(r"grader_[a-z_]+", str(name))}
+    return found
+
+
+def test_each_figure(docs: Manual) -> None:
+    told = section(docs, "operating", "what-to-watch")
+    assert len(figures()) >= 10
+    missing = [
+        name for name in sorted(figures()) if not re.search(rf"`{name}(_total)?(\{{[a-z,]+\}})?`", told)
+    ]
+    assert missing == []

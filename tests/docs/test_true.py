@@ -1,0 +1,110 @@
+"""What the docs say of numbers and commands is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from grader import limits
+from grader.cli.command import load
+from grader.cli.registry import COMMANDS
+from grader.judge.arena import ALIGNMENT
+from grader.manual.pages import Manual
+from grader.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+# Variables that are no settings of a platform.
+OTHERS = {"GRADER_SERVER", "GRADER_TOKEN", "GRADER_DEBUG", "GRADER_BROWSER", "GRADER_PROVE", "GRADER_REQUIRE"}
+OTHERS |= {"GRADER_CLIENT_DEVICE", "GRADER_CLIENT_LANGUAGE"}
+LIMITS = {
+    "a source": f"{limits.SOURCE_BYTES // limits.KIB} KiB",
+    "submissions of yours for one challenge": f"{limits.QUOTA} in {limits.QUOTA_HOURS:g} hours",
+    "submissions of yours that wait or run at once": f"{limits.WAITING_PER_USER} ",
+    "submits in a minute": f"{limits.SUBMIT_PER_MINUTE}, and as many runs",
+    "runs of yours": f"{limits.RUNS_PER_HOUR} in an hour",
+    "runs of yours that wait or run at once": f"{limits.RUNS_AT_ONCE} ",
+    "compiling": f"{limits.COMPILE_SECONDS:g} s of processor time, {limits.COMPILE_MEMORY_BYTES // limits.GIB} GiB",
+    "loading a module": f"{limits.LOAD_SECONDS:g} s",
+    "one call of one case": f"{limits.CASE_SECONDS:g} s",
+    "memory of the process without a GPU": f"{limits.BOX_MEMORY_BYTES // limits.GIB} GiB",
+    "files in `/tmp`": f"{limits.BOX_TMP_BYTES // limits.MIB} MiB",
+    "processes and threads": f"{limits.BOX_PIDS}",
+    "what it prints": f"{limits.OUTPUT_BYTES // limits.MIB} MiB in all; {limits.OUTPUT_KEPT_BYTES // limits.KIB} KiB",
+    "judging as a whole": f"{limits.BOX_WALL_SECONDS:g} s",
+}
+
+
+@pytest.mark.parametrize("what", LIMITS)
+def test_a_limit_is_what_the_rules_say(docs: Manual, what: str) -> None:
+    (told,) = re.findall(rf"^\| {re.escape(what)} \| (.+) \|$", docs.page("rules").text, re.MULTILINE)
+    assert told.startswith(LIMITS[what])
+
+
+def test_runs_are_limited_by_the_minute_as_submits_are() -> None:
+    assert limits.RUN_PER_MINUTE == limits.SUBMIT_PER_MINUTE
+
+
+def test_memory_on_a_gpus_host() -> None:
+
+    assert limits.GPU_BOX_MEMORY_BYTES == 24 * limits.GIB
+
+
+def test_alignment(docs: Manual) -> None:
+    assert f"Every array begins at a multiple of {ALIGNMENT} bytes" in docs.page("interface").text
+
+
+def test_the_compiler_is_called_as_the_interface_says(docs: Manual) -> None:
+    source = (ROOT / "sandbox" / "runner" / "compile.py").read_text()
+    (body,) = re.findall(r"^    return \[\n(        \"-shared\".+?)^    \]", source, re.MULTILINE | re.DOTALL)
+    said = re.findall(r'"(-[^"{]+|static|-fPIC)"', body.partition("*([")[0])
+    (told,) = re.findall(r"^nvcc (.+)$", docs.page("interface").text, re.MULTILINE)
+    assert told.split()[: len(said)] == said
+
+
+def mentioned(text: str) -> list[list[str]]:
+    """Command lines of ours: in running text as code, and in blocks."""
+    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    lines += re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+    found = [re.search(r"(?:^|/|&& |\$ )grader ([a-z].*)", line.strip()) for line in lines]
+    return [match[1].partition(" #")[0].split() for match in found if match]
+
+
+def test_it_finds_command_lines() -> None:
+    text = "See `grader show SLUG`.\n\n```sh\n.venv/bin/grader up   # all\nGRADER_X=1 cmd && grader user add ada\n```\n"
+    assert mentioned(text) == [["up"], ["user", "add", "ada"], ["show", "SLUG"]]
+
+
+def test_commands_that_are_named_are_there(docs: Manual) -> None:
+    wrong = []
+    for page in docs.pages:
+        for words in mentioned(page.text):
+            if not known(words):
+                wrong.append(f"{page.name}: grader {' '.join(words)}")
+    assert wrong == []
+
+
+def known(words: list[str]) -> bool:
+    """Whether command, commands below it and long options exist."""
+    if words[0] not in COMMANDS:
+        return False
+    group: Any = typer.main.get_command(load(words[0]))
+    command, rest = group.commands[words[0]], words[1:]
+    while hasattr(command, "commands") and rest and re.fullmatch(r"[a-z-]+", rest[0]):
+        if rest[0] not in command.commands:
+            return False
+        command, rest = command.commands[rest[0]], rest[1:]
+    names = {name for each in getattr(command, "params", ()) for name in (*each.opts, *each.secondary_opts)}
+    options = [word.partition("=")[0] for word in rest if word.startswith("--")]
+    return hasattr(command, "commands") or set(options) <= names | {"--help"}
+
+
+def test_settings_that_are_named_are_there(docs: Manual) -> None:
+    known = {f"GRADER_{name.upper()}" for name in Settings.model_fields} | OTHERS
+    for page in docs.pages:
+        named = set(re.findall(r"\bGRADER_[A-Z0-9_]*[A-Z0-9]\b", page.text))
+        assert named - known == set(), page.name

@@ -1,0 +1,87 @@
+"""A run: the public cases alone, in real boxes, by the judge that ranks."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.challenge.loader import Course
+from grader.judge.device import HostDevice
+from grader.judge.job import Outcome, Progress
+from grader.judge.process import JudgeProcess
+from grader.judge.request import Request
+from grader.judge.session import PUBLIC_ONLY, Session
+from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.schemas.report import CaseVerdict, Language, Verdict
+from grader.schemas.submission import State
+from tests.judge.kernels import HEAD, RIGHT, with_solve
+from tests.judge.test_hidden_cases import WRONG_WHERE_HIDDEN
+from tests.judge.test_process import job
+
+
+class Noted:
+    """Boxes, and what each was for."""
+
+    def __init__(self, boxes: BoxMaker) -> None:
+        self._boxes = boxes
+        self.purposes: list[Purpose] = []
+
+    def start(self, spec: BoxSpec) -> Box:
+        self.purposes.append(spec.purpose)
+        return self._boxes.start(spec)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._boxes, name)
+
+
+def judged(course: Course, boxes: BoxMaker, source: str, heard: list[Progress] | None = None) -> Outcome:
+    challenge = course.load("twice")
+    request = Request(
+        challenge=challenge,
+        language=Language.TRITON,
+        source=source,
+        device="cpu",
+        seed_key=bytes(32),
+        cases=[*challenge.cases, *challenge.hidden_cases],
+        timing=True,
+        public_only=True,
+    )
+    told = heard.append if heard is not None else lambda _: None
+    return Session(request, HostDevice(), boxes, told, interrupt=lambda: None).run()
+
+
+def test_no_hidden_case_no_time_no_baseline_and_no_control(course: Course, boxes: BoxMaker) -> None:
+    heard: list[Progress] = []
+    noted = Noted(boxes)
+    outcome = judged(course, noted, RIGHT, heard)  # type: ignore[arg-type]
+    report = outcome.report
+    assert report.verdict is Verdict.ACCEPTED
+    assert [case.hidden for case in report.cases] == [False] * 5
+    assert (report.workloads, outcome.baselines) == ([], {})
+    assert (report.score.passed, report.score.total, report.score.time_us) == (5, 5, None)
+    assert report.detail == PUBLIC_ONLY
+    assert {it.state for it in heard} == {State.TESTING}
+    assert {it.progress.total for it in heard} == {5}
+    assert noted.purposes == [Purpose.RUN]
+    assert not {"control", "timing", "baselines", "survey"} & set(report.breakdown_s)
+
+
+def test_what_fails_is_told_with_seed_and_element(course: Course, boxes: BoxMaker) -> None:
+    report = judged(course, boxes, with_solve("    out.copy_(3 * x)")).report
+    assert report.verdict is Verdict.WRONG_ANSWER
+    failing = [case for case in report.cases if case.verdict is CaseVerdict.WRONG_ANSWER]
+    assert failing
+    assert all(case.seed is not None and case.mismatch is not None for case in failing)
+    assert report.detail == ""
+
+
+def test_what_only_a_hidden_case_finds_is_not_found(course: Course, boxes: BoxMaker) -> None:
+    assert judged(course, boxes, WRONG_WHERE_HIDDEN).report.verdict is Verdict.ACCEPTED
+
+
+@pytest.mark.parametrize("source", [RIGHT, HEAD.replace("import torch", "import no_such_thing")])
+def test_a_judge_process_takes_such_a_job(source: str) -> None:
+    wanted = job(source).model_copy(update={"public_only": True})
+    with JudgeProcess("local", spare_boxes=0) as process:
+        report = process.run(wanted, lambda _: None, lambda: False).report
+    assert report.workloads == []
+    assert report.score.total == 5

@@ -1,0 +1,66 @@
+"""A desk that compiles for a board whose GPU is known."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.queue.compile_desk import CompileDesk
+from grader.queue.hands import Hands
+from grader.queue.heart import Heart
+from grader.records import gpus
+from grader.records.engine import writing
+from grader.records.gpus import GpuRecord
+from grader.records.models import utcnow
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.submit import submit
+from grader.settings import Settings
+from tests.queue.compiling.stage import BOARD, SOURCE, MakeDesk, Send
+from tests.service.world import body, make_settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
+    return make_settings(tmp_path, redis_url, devices=f"cpu,{BOARD}")
+
+
+@pytest.fixture
+def platform(platform: Platform) -> Platform:
+    """One that knows what the board's GPU is compiled for."""
+    with writing(platform.sessions) as session:
+        gpus.register(session, GpuRecord("GPU-1", BOARD, "NVIDIA H200", "sm_90a"), utcnow())
+    return platform
+
+
+@pytest.fixture
+def stopping() -> threading.Event:
+    return threading.Event()
+
+
+@pytest.fixture
+def heart(platform: Platform) -> Iterator[Heart]:
+    heart = Heart(platform, "c")
+    heart.start()
+    yield heart
+    heart.close()
+
+
+@pytest.fixture
+def make_desk(
+    platform: Platform, heart: Heart, stopping: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> MakeDesk:
+    monkeypatch.setattr(Hands, "pause_after_failure_s", 0.0)
+    return lambda compiler: CompileDesk(platform, compiler, heart, "c", stopping)
+
+
+@pytest.fixture
+def send(platform: Platform, student: User) -> Send:
+    def one(source: str = SOURCE, **values: object) -> str:
+        given = {"filename": "a.cu", "device": BOARD, **values}
+        return submit(platform, student, body(source=source, **given)).id
+
+    return one

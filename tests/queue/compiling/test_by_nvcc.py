@@ -1,0 +1,92 @@
+"""The desk with the real compiler in boxes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from grader.queue.compile_desk import BoxCompiler
+from grader.records import artefacts
+from grader.records.models import SubmissionRow
+from grader.sandbox.box import BoxSpec
+from grader.sandbox.compiler import nvcc
+from grader.sandbox.local_box import LocalBox, LocalBoxes
+from grader.sandbox.toolkit import nvcc_version
+from grader.schemas.report import Verdict
+from grader.schemas.submission import State
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.submissions import get_report
+from tests.components import need
+from tests.queue.compiling.stage import SOURCE, MakeDesk, Send, see, state
+
+
+class TestByNvcc:
+    """The same with the real compiler in boxes."""
+
+    @pytest.fixture
+    def compiler(self) -> Iterator[BoxCompiler]:
+        need("nvcc")
+        nvcc.cache.clear()
+        compiler = BoxCompiler(LocalBoxes(), spares=1)
+        yield compiler
+        compiler.close()
+        nvcc.cache.clear()
+
+    def test_a_source_becomes_a_library_for_its_board(
+        self, platform: Platform, student: User, send: Send, make_desk: MakeDesk, compiler: BoxCompiler
+    ) -> None:
+        sent = send()
+        make_desk(compiler).serve_one()
+        assert state(platform, student, sent) is State.WAITING
+        with platform.sessions() as session:
+            (key,) = session.query(SubmissionRow.artefact).one()
+            made = artefacts.read(session, key)
+        assert made is not None
+        assert made.library.startswith(b"\x7fELF")
+        assert b"sm_90a" in made.library
+        assert (made.toolkit, made.kernels[0].name) == (nvcc_version(), "scale")
+        assert made.kernels[0].registers > 0
+
+    def test_a_wrong_signature_is_the_students(
+        self, platform: Platform, student: User, send: Send, make_desk: MakeDesk, compiler: BoxCompiler
+    ) -> None:
+        sent = send('extern "C" void solve(float* a) {}\n')
+        make_desk(compiler).serve_one()
+        report = get_report(platform, student, sent)
+        assert report.verdict is Verdict.COMPILE_ERROR
+        assert "solve" in report.detail
+        assert report.environment["nvcc"] == nvcc_version()
+
+    def test_a_box_that_dies_is_not(
+        self,
+        platform: Platform,
+        student: User,
+        send: Send,
+        make_desk: MakeDesk,
+    ) -> None:
+        need("nvcc")
+
+        class Shot(LocalBoxes):
+            """The first one is; the next is only to see whether boxes start at all."""
+
+            shot = False
+
+            def start(self, spec: BoxSpec) -> LocalBox:
+                box = super().start(spec)
+                if not self.shot:
+                    threading.Timer(0.3, os.kill, (box._process.pid, signal.SIGKILL)).start()
+                self.shot = True
+                return box
+
+        sent = send(SOURCE + "// shot\n")
+        compiler = BoxCompiler(Shot(), spares=0)
+        make_desk(compiler).serve_one()
+        compiler.close()
+        seen = see(platform, student, sent)
+        assert (seen.state, seen.verdict) == (State.QUEUED, None)
+        assert "the box that compiles failed: the process was ended by signal 9" in seen.error

@@ -1,0 +1,162 @@
+"""Our failures, cancellations, dead compilers and lost tickets."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+from grader.errors import BoxUnavailable
+from grader.queue.sweeper import Swept, sweep
+from grader.records import claims, workers
+from grader.records.engine import writing
+from grader.records.models import SubmissionRow, utcnow
+from grader.sandbox.compiler.nvcc import CompileResult
+from grader.schemas.report import Language, Verdict
+from grader.schemas.submission import State
+from grader.service.accounts import User
+from grader.service.cancel import cancel
+from grader.service.health import health
+from grader.service.platform import Platform
+from tests.queue.compiling.stage import BOARD, MakeDesk, Send, see, state, tickets
+from tests.queue.fakes import FakeCompiler, compiled
+from tests.service.world import until
+
+
+def test_our_failures_are_tried_again_and_cost_nothing(
+    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+) -> None:
+    def full(_: Callable[[], None]) -> CompileResult:
+        raise OSError(28, "/var/secret")
+
+    def broken(_: Callable[[], None]) -> CompileResult:
+        raise BoxUnavailable("the box that compiles failed: the process was ended by signal 9")
+
+    sent = send()
+    desk = make_desk(FakeCompiler(broken, full))
+    assert desk.serve_one()
+    seen = see(platform, student, sent)
+    assert (seen.state, seen.verdict) == (State.QUEUED, None)
+    assert "signal 9" in seen.error
+    assert tickets(platform) == (2, 0)
+    assert desk.serve_one()
+    assert "/var/secret" not in see(platform, student, sent).error
+    assert desk.serve_one()
+    seen = see(platform, student, sent)
+    assert (seen.state, seen.attempt, seen.error) == (State.WAITING, 3, "")
+
+
+def test_after_three_failures_it_has_failed_and_says_that_it_was_us(
+    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+) -> None:
+    def broken(_: Callable[[], None]) -> CompileResult:
+        raise BoxUnavailable("the engine does not answer")
+
+    sent = send()
+    desk = make_desk(FakeCompiler(*[broken] * 4))
+    assert [desk.serve_one() for _ in range(4)] == [True, True, True, False]
+    seen = see(platform, student, sent)
+    assert (seen.state, seen.verdict) == (State.FAILED, Verdict.INTERNAL_ERROR)
+    assert seen.error == "the engine does not answer"
+
+
+def _patient(interrupt: Callable[[], None]) -> CompileResult:
+    """Compiles until nobody wants it."""
+    while True:
+        interrupt()
+        time.sleep(0.02)
+
+
+def test_cancelled_while_it_is_compiled(
+    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+) -> None:
+    sent = send()
+    with ThreadPoolExecutor(1) as pool:
+        served = pool.submit(make_desk(FakeCompiler(_patient)).serve_one)
+        until(lambda: state(platform, student, sent) is State.COMPILING, "compiling")
+        assert see(platform, student, sent).position == 1
+        cancel(platform, student, sent)
+        until(lambda: state(platform, student, sent) is State.CANCELLED, "cancelled", 5.0)
+        assert served.result(5.0)
+
+
+def test_cancelled_while_it_waits_for_the_device(
+    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+) -> None:
+    sent = send()
+    make_desk(FakeCompiler()).serve_one()
+    assert see(platform, student, sent).position == 1
+    assert cancel(platform, student, sent).state is State.CANCELLED
+    with writing(platform.sessions) as session:
+        assert claims.claim(session, BOARD, list(Language), "r", utcnow(), 30.0) is None
+
+
+def test_cancelled_at_the_last_moment_it_is_not_handed_on(
+    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+) -> None:
+    sent = send()
+
+    def late(_: Callable[[], None]) -> CompileResult:
+        cancel(platform, student, sent)
+        return compiled()
+
+    make_desk(FakeCompiler(late)).serve_one()
+    assert state(platform, student, sent) is State.CANCELLED
+    assert tickets(platform)[1] == 0
+
+
+def test_a_worker_that_stops_puts_it_back_uncounted(
+    platform: Platform, student: User, send: Send, make_desk: MakeDesk, stopping: threading.Event
+) -> None:
+    sent = send()
+    desk = make_desk(FakeCompiler(_patient))
+    with ThreadPoolExecutor(1) as pool:
+        served = pool.submit(desk.serve_one)
+        until(lambda: state(platform, student, sent) is State.COMPILING, "compiling")
+        stopping.set()
+        assert served.result(5.0)
+    assert state(platform, student, sent) is State.QUEUED
+    assert not desk.serve_one()
+    with platform.sessions() as session:
+        assert session.query(SubmissionRow.failures).scalar() == 0
+
+
+def test_a_dead_compiler_is_noticed_and_its_ticket_issued_again(
+    platform: Platform, student: User, send: Send
+) -> None:
+    sent = send()
+    platform.tickets.connection.flushall()
+    assert sweep(platform) == Swept(tickets=1)
+    platform.tickets.connection.flushall()
+    with writing(platform.sessions) as session:
+        ago = utcnow() - timedelta(seconds=60)
+        assert claims.claim_to_compile(session, [BOARD], "dead", ago, platform.settings.lease_s)
+    assert sweep(platform) == Swept(reclaimed=1, tickets=1)
+    assert state(platform, student, sent) is State.QUEUED
+    assert tickets(platform) == (1, 0)
+
+
+def test_a_wiped_redis_gets_the_tickets_of_what_waits_back(
+    platform: Platform, send: Send, make_desk: MakeDesk
+) -> None:
+    send()
+    make_desk(FakeCompiler()).serve_one()
+    platform.tickets.connection.flushall()
+    assert sweep(platform) == Swept(tickets=1)
+    assert tickets(platform) == (0, 1)
+
+
+def test_without_anyone_who_compiles_there_is_an_alert(platform: Platform, send: Send) -> None:
+    send()
+    with writing(platform.sessions) as session:
+        workers.register(session, "w", BOARD, list(Language), utcnow(), "GPU-1")
+    (alert,) = health(platform).alerts
+    assert "no worker has a CUDA compiler" in alert.text
+    with writing(platform.sessions) as session:
+        workers.register(session, "c", "", [Language.CUDA], utcnow(), compiles=True)
+    seen = health(platform)
+    assert seen.alerts == []
+    assert "compile: 1 alive" in seen.parts["workers"].detail
+    assert "" not in seen.devices

@@ -1,0 +1,118 @@
+"""Workers that take nothing more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.queue.worker import run_worker
+from grader.records import workers
+from grader.records.engine import writing
+from grader.records.models import utcnow
+from grader.schemas.queue import WorkerState
+from grader.schemas.report import Verdict
+from grader.schemas.submission import State, WaitReason
+from grader.service import queues
+from grader.service.accounts import User
+from grader.service.health import health
+from grader.service.platform import Platform
+from grader.service.submit import submit
+from grader.settings import Settings
+from tests.queue.control.stage import Start, end, see, states, until_state
+from tests.queue.fakes import FakeJudge, NoBoxes
+from tests.service.world import body, until
+
+
+class TestDraining:
+    def test_it_finishes_what_it_has_takes_nothing_more_and_ends_well(
+        self, platform: Platform, student: User, staff: User, start: Start, tmp_path: Path
+    ) -> None:
+        first, second = (submit(platform, student, body(source=f"x = {n}\n")).id for n in range(2))
+        worker = start("w")
+        until_state(platform, student, first, State.TESTING)
+        queues.drain_worker(platform, staff, "w")
+        assert states(platform, staff)["w"] is WorkerState.DRAINING
+        seen = see(platform, student, second).waits_for
+        assert seen is not None
+        assert seen.reason is WaitReason.DRAINING
+        (tmp_path / "gate").touch()
+        log = end(worker)
+        assert worker.returncode == 0, log
+        assert see(platform, student, first).verdict is Verdict.ACCEPTED
+        assert (see(platform, student, second).state, see(platform, student, second).attempt) == (
+            State.QUEUED,
+            0,
+        )
+        start("next")
+        assert until_state(platform, student, second, State.DONE).verdict is Verdict.ACCEPTED
+
+    def test_an_idle_one_ends_soon(self, platform: Platform, staff: User, start: Start) -> None:
+        worker = start("w")
+        until(lambda: health(platform).parts["workers"].detail.startswith("cpu: 1"), "a worker", 60)
+        queues.drain_worker(platform, staff, "w")
+        log = end(worker)
+        assert worker.returncode == 0, log
+
+    def test_started_again_it_waits_until_it_is_resumed(
+        self, platform: Platform, student: User, staff: User, start: Start, tmp_path: Path
+    ) -> None:
+        (tmp_path / "gate").touch()
+        with writing(platform.sessions) as session:
+            workers.register(session, "w", "cpu", [], utcnow())
+        queues.drain_worker(platform, staff, "w")
+        sent = submit(platform, student, body()).id
+        worker = start("w")
+        assert worker.stderr is not None
+        until(lambda: b"worker_is_drained" in worker.stderr.readline(), "it says so", 60)  # type: ignore[union-attr]
+        assert worker.poll() is None
+        assert see(platform, student, sent).state is State.QUEUED
+        queues.resume_worker(platform, staff, "w")
+        until_state(platform, student, sent, State.DONE)
+
+    def test_resumed_in_time_it_goes_on(
+        self, platform: Platform, student: User, staff: User, start: Start, tmp_path: Path
+    ) -> None:
+        first, second = (submit(platform, student, body(source=f"x = {n}\n")).id for n in range(2))
+        worker = start("w")
+        until_state(platform, student, first, State.TESTING)
+        queues.drain_worker(platform, staff, "w")
+        queues.resume_worker(platform, staff, "w")
+        (tmp_path / "gate").touch()
+        for sent in (first, second):
+            until_state(platform, student, sent, State.DONE)
+        assert worker.poll() is None
+
+    def test_between_ticket_and_submission_it_loses_neither(
+        self,
+        platform: Platform,
+        student: User,
+        staff: User,
+        settings: Settings,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """Drained after it took the ticket, before its heart has heard of it."""
+        monkeypatch.setattr("grader.queue.worker._start_sweeping", lambda *_, **__: None)
+        sent = submit(platform, student, body()).id
+        from rq import Queue
+
+        dequeue = Queue.dequeue_any
+
+        def taken(*args: object, **options: object) -> object:
+            found = dequeue(*args, **options)
+            queues.drain_worker(platform, staff, "w")
+            return found
+
+        monkeypatch.setattr(Queue, "dequeue_any", taken)
+        judge = FakeJudge()
+        run_worker(settings, "w", judge=judge, boxes=NoBoxes())
+        assert judge.jobs == []
+        assert see(platform, student, sent).attempt == 0
+        assert platform.tickets.waiting("run:cpu") == 1
+
+    def test_one_that_only_compiles(self, platform: Platform, staff: User, start: Start) -> None:
+        worker = start("c", "compile")
+        until(lambda: "compile: 1" in health(platform).parts["workers"].detail, "a compile worker", 60)
+        queues.drain_worker(platform, staff, "c")
+        log = end(worker)
+        assert worker.returncode == 0, log

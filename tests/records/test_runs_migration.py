@@ -1,0 +1,40 @@
+"""Runs came with 0010: an earlier release knows no such kind."""
+
+from __future__ import annotations
+
+from alembic import command
+from sqlalchemy import Connection, Engine, text
+
+from grader.records import leases
+from grader.records.engine import Sessions, writing, writing_connection
+from grader.records.migrate import upgrade
+from grader.records.models import utcnow
+from grader.records.schema import alembic_config
+from grader.schemas.submission import Kind
+from tests.records.rows import accepted, add_submission, add_user, take
+
+
+def _downgrade(connection: Connection, revision: str) -> None:
+    config = alembic_config()
+    config.attributes["connection"] = connection
+    command.downgrade(config, revision)
+
+
+def test_back_and_forth_what_was_handed_in_stays_and_runs_go(engine: Engine, sessions: Sessions) -> None:
+    user = add_user(sessions)
+    for kind in (Kind.COURSE, Kind.RUN):
+        add_submission(sessions, user, kind=kind)
+        held = take(sessions)
+        assert held is not None
+        with writing(sessions) as session:
+            assert leases.finish(session, held, accepted(), utcnow())
+    with writing_connection(engine) as connection:
+        _downgrade(connection, "0009")
+        assert connection.scalar(text("SELECT count(*) FROM submissions WHERE kind = 'course'")) == 1
+        assert connection.scalar(text("SELECT count(*) FROM submissions")) == 1
+        assert connection.scalar(text("SELECT count(*) FROM reports")) == 1
+    upgrade(engine)
+    add_submission(sessions, user, kind=Kind.RUN)
+    held = take(sessions)
+    assert held is not None
+    assert held.run

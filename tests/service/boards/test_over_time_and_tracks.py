@@ -1,0 +1,99 @@
+"""How the best time fell, and the boards of tracks."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.errors import NotFound, UnknownDevice
+from grader.records.ranks import EMPTY, Board, Entry
+from grader.records.standings import Standing
+from grader.schemas.report import Language
+from grader.service.accounts import Role
+from grader.service.platform import Platform
+from grader.service.rankings import Ranking
+from grader.service.records_over_time import records_over_time
+from grader.service.track_board import leaderboards, standings_of, track_board
+from tests.service.boards.rows import SLUG, START, enter, person
+
+
+def test_records_are_those_that_were_surely_better(platform: Platform) -> None:
+    ada, bob = person(platform, "ada"), person(platform, "bob")
+    teacher = person(platform, "teacher", Role.STAFF)
+    enter(platform, ada, 50.0, hour=1)
+    enter(platform, bob, 40.0, width=30.0, hour=2)  # a lucky one
+    enter(platform, teacher, 1.0, hour=3)
+    enter(platform, bob, 30.0, hour=4)
+    enter(platform, ada, 35.0, hour=5)
+    enter(platform, ada, 30.5, width=0.1, hour=6)  # surer, not faster
+    enter(platform, ada, 20.0, hour=7, language=Language.CUDA)
+    found = records_over_time(platform, SLUG)
+    assert [(it.user, it.time_us) for it in found.records] == [("ada", 50.0), ("bob", 30.0), ("ada", 20.0)]
+    assert found.records[0].ci_us == (49.0, 51.0)
+    assert (found.records[1].submitted_at - START).total_seconds() == 4 * 3600
+    triton = records_over_time(platform, SLUG, language="triton", viewer=ada)
+    assert [(it.time_us, it.own) for it in triton.records] == [(50.0, True), (30.0, False)]
+    assert records_over_time(platform, SLUG, version=7).records == []
+
+
+def test_a_track_is_ranked_by_what_is_solved_then_by_relative_speed(platform: Platform) -> None:
+    ada, bob, eve, kim = (person(platform, name) for name in ("ada", "bob", "eve", "kim"))
+    enter(platform, ada, 10.0)
+    enter(platform, bob, 40.0)
+    enter(platform, eve, 20.0)
+    enter(platform, kim, 40.0)
+    board = track_board(platform, "first", limit=2, viewer=kim)
+    assert [(it.rank, it.user, it.solved, it.relative) for it in board.entries] == [
+        (1, "ada", 1, 1.0),
+        (2, "eve", 1, 0.5),
+    ]
+    assert (board.total, board.challenges, board.own_place) == (4, ["scale"], 3)
+    assert board.own is not None
+    assert (board.own.rank, board.own.relative) == (3, 0.25)
+    assert [it.rank for it in track_board(platform, "first", offset=2).entries] == [3, 3]
+
+
+def test_more_solved_comes_before_faster(platform: Platform) -> None:
+    def ranking(*times: tuple[int, float]) -> Ranking:
+        entries = {user: Entry(0, user, time, time, time, 0) for user, time in times}
+        return Ranking(Board("-", 1, "-"), Standing(EMPTY, entries, 0, frozenset()), [])
+
+    found = standings_of([ranking((1, 10.0), (2, 40.0), (3, 10.0)), ranking((2, 30.0), (3, 60.0)), ranking()])
+    assert [it.user for it in found] == [3, 2, 1]
+    assert [it.solved for it in found] == [2, 2, 1]
+    assert [it.relative for it in found] == pytest.approx([0.5**0.5, 0.5, 1.0])
+
+
+def test_tracks_and_devices_that_are_not_there(platform: Platform) -> None:
+    with pytest.raises(NotFound):
+        track_board(platform, "no such track")
+    with pytest.raises(UnknownDevice):
+        track_board(platform, "first", device="abacus")
+    with pytest.raises(UnknownDevice):
+        leaderboards(platform, device="abacus")
+
+
+def test_a_board_that_only_old_entries_know(platform: Platform) -> None:
+    enter(platform, person(platform, "ada"), 10.0, device="t4")
+    assert [it.user for it in track_board(platform, "first", device="t4").entries] == ["ada"]
+    assert leaderboards(platform, device="t4").tracks[0].boards[0].entries == 1
+
+
+def test_who_leads_where(platform: Platform) -> None:
+    ada, bob = person(platform, "ada"), person(platform, "bob")
+    enter(platform, ada, 10.0)
+    enter(platform, bob, 40.0)
+    found = leaderboards(platform, viewer=ada)
+    assert [(track.title, [it.challenge for it in track.boards]) for track in found.tracks] == [
+        ("first", ["scale"]),
+        ("second", ["only_cuda"]),
+    ]
+    first, empty = (track.boards[0] for track in found.tracks)
+    assert first.leader is not None
+    assert (first.entries, first.leader.user, first.leader.time_us, first.leader.own) == (
+        2,
+        "ada",
+        10.0,
+        True,
+    )
+    assert (empty.entries, empty.leader) == (0, None)
+    assert not found.representative

@@ -1,0 +1,116 @@
+"""A board that is kept and goes on is the board that would be read anew."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import delete, select, update
+
+from grader.records import standings
+from grader.records.engine import writing
+from grader.records.models import SubmissionRow, UserRow
+from grader.schemas.report import Language
+from grader.service.accounts import Role, User
+from grader.service.leaderboard import leaderboard
+from grader.service.platform import Platform
+from grader.service.rankings import Rankings
+from grader.service.records_over_time import records_over_time
+from grader.service.track_board import leaderboards
+from tests.service.boards.rows import SLUG, enter, person
+
+STEPS = 25
+
+
+def seen(platform: Platform) -> list[object]:
+    """All that is shown of the board."""
+    shown: list[object] = [leaderboards(platform).model_dump()]
+    for language in (None, "cuda"):
+        shown.append(leaderboard(platform, SLUG, language=language).model_dump())
+        shown.append(records_over_time(platform, SLUG, language=language).model_dump())
+    return shown
+
+
+def anew(platform: Platform) -> list[object]:
+    return seen(replace(platform, rankings=Rankings()))
+
+
+def come(platform: Platform, chance: random.Random, people: list[User]) -> None:
+    # Few different values, so that ties and equal ends happen.
+    enter(
+        platform,
+        chance.choice(people),
+        chance.choice([10.0, 20.0, 30.0, 40.0]) + chance.choice([0.0, 0.0, 1.5]),
+        width=chance.choice([1.0, 5.0]),
+        hour=chance.randrange(50),
+        language=chance.choice(list(Language)),
+    )
+
+
+def change(platform: Platform, chance: random.Random) -> None:
+    """What seldom happens: one goes, one is measured otherwise, one is staff from now on, many come at once."""
+    row = SubmissionRow
+    with writing(platform.sessions) as session:
+        ids = session.scalars(select(row.id).where(row.verdict == "accepted")).all()
+        if not ids:
+            return
+        one = chance.choice(ids)
+        match chance.randrange(3):
+            case 0:
+                session.execute(update(row).where(row.id == one).values(verdict="wrong_answer"))
+            case 1:
+                session.execute(update(row).where(row.id == one).values(ci_hi_us=row.ci_hi_us * 1.5))
+            case 2:
+                user = session.scalar(select(row.user_id).where(row.id == one))
+                role = chance.choice([Role.STAFF, Role.STUDENT])
+                session.execute(update(UserRow).where(UserRow.id == user).values(role=role))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_it_goes_on_as_it_would_be_read(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(standings, "_WINDOW", 5)
+    chance = random.Random(seed)
+    people = [person(platform, f"user{n}") for n in range(6)]
+    people.append(person(platform, "teacher", Role.STAFF))
+    for step in range(STEPS):
+        for _ in range(chance.choice([1, 1, 1, 3])):
+            come(platform, chance, people)
+        if chance.random() < 0.2:
+            change(platform, chance)
+        assert seen(platform) == anew(platform), f"step {step} of seed {seed}"
+
+
+def test_who_comes_is_put_in(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance, people = random.Random(7), [person(platform, f"user{n}") for n in range(4)]
+    come(platform, chance, people)
+    seen(platform)
+    for _ in range(10):
+        come(platform, chance, people)
+        expected = anew(platform)
+        with monkeypatch.context() as patched:
+            patched.setattr(standings, "read", pytest.fail)
+            assert seen(platform) == expected
+
+
+def test_one_that_comes_while_another_goes_is_noticed(platform: Platform) -> None:
+    ada, bob = person(platform, "ada"), person(platform, "bob")
+    enter(platform, ada, 10.0)
+    assert [it.user for it in leaderboard(platform, SLUG).entries] == ["ada"]
+    enter(platform, bob, 20.0)
+    with writing(platform.sessions) as session:
+        session.execute(delete(SubmissionRow).where(SubmissionRow.user_id == ada.id))
+    assert [it.user for it in leaderboard(platform, SLUG).entries] == ["bob"]
+
+
+def test_boards_that_were_looked_at_long_ago_are_let_go(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.service.rankings._KEPT_ENTRIES", 3)
+    for name in ("ada", "bob"):
+        enter(platform, person(platform, name), 10.0, language=Language.CUDA)
+    both = leaderboard(platform, SLUG)
+    assert leaderboard(platform, SLUG, language="cuda").total == both.total == 2
+    assert len(platform.rankings) == 1

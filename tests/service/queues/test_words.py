@@ -1,0 +1,82 @@
+"""What a submission is said to wait for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from grader.records import leases, workers
+from grader.records.engine import writing
+from grader.records.models import SubmissionRow, utcnow
+from grader.schemas.submission import WaitReason
+from grader.service import queues
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.submissions import get_submission
+from grader.service.submit import submit
+from tests.service.queues.stage import BOARD, CUDA, reason, register, report, take
+from tests.service.world import body
+
+
+class TestWords:
+    def test_places_and_who_is_missing(self, small: Platform, student: User, other: User) -> None:
+        first = submit(small, student, body()).id
+        seen = get_submission(small, student, first).waits_for
+        assert seen is not None
+        assert (seen.reason, seen.since) == (WaitReason.NO_WORKER, None), "there never was one"
+        assert "serves cpu" in seen.text
+        register(small, "w")
+        assert reason(small, student, first) is WaitReason.NEXT
+        second = submit(small, other, body()).id
+        third = submit(small, student, body()).id
+        texts = [
+            get_submission(small, user, it).waits_for for user, it in ((other, second), (student, third))
+        ]
+        assert [it.text for it in texts if it] == [
+            "One submission is ahead of it.",
+            "2 submissions are ahead of it.",
+        ]
+        with writing(small.sessions) as session:
+            workers.leave(session, "w", utcnow())
+        seen = get_submission(small, student, first).waits_for
+        assert seen is not None
+        assert seen.reason is WaitReason.NO_WORKER
+        assert seen.since is not None, "since when the last one was heard of"
+        take(small)
+        assert get_submission(small, student, first).waits_for is None
+
+    def test_cuda_waits_for_who_compiles(self, small: Platform, student: User) -> None:
+        register(small, "gpu", BOARD)
+        sent = submit(small, student, body(**CUDA)).id
+        assert reason(small, student, sent) is WaitReason.NO_COMPILER
+        triton = submit(small, student, body(device=BOARD))
+        assert (triton.position, reason(small, student, triton.id)) == (1, WaitReason.NEXT)
+        assert get_submission(small, student, sent).position == 2
+        register(small, "c", "", compiles=True)
+        assert reason(small, student, sent) is WaitReason.NEXT
+
+    def test_the_wait_counts_those_who_work(
+        self, platform: Platform, student: User, other: User, staff: User
+    ) -> None:
+        for name in ("one", "two"):
+            register(platform, name)
+        submit(platform, student, body())
+        held = take(platform)
+        with writing(platform.sessions) as session:
+            session.get_one(SubmissionRow, held.id).claimed_at = utcnow() - timedelta(seconds=8)
+        with writing(platform.sessions) as session:
+            assert leases.finish(session, held, report(), utcnow())
+
+        def waits() -> list[int]:
+            seen = [get_submission(platform, user, it) for user, it in sent]
+            return [round(it.expected_wait_s) for it in seen if it.expected_wait_s is not None]
+
+        sent = [(student, submit(platform, student, body(source=f"x = {n}\n")).id) for n in range(4)]
+        assert waits() == [0, 0, 4, 8], "two are free: they take one each, then one in four seconds is done"
+        for _ in range(2):
+            take(platform)
+        assert waits() == [2, 6], "half of their time is over, on average"
+        queues.drain_worker(platform, staff, "two")
+        assert waits() == [4, 12], "what the drained one has does not hold up the other"
+        queues.drain_worker(platform, staff, "one")
+        assert waits() == []
+        assert reason(platform, student, sent[2][1]) is WaitReason.DRAINING

@@ -1,0 +1,55 @@
+"""What is told of workers, and how they are drained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from grader.errors import NotFound
+from grader.records import workers
+from grader.records.engine import writing
+from grader.records.models import utcnow
+from grader.schemas.queue import WorkerState
+from grader.service import queues
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.submit import submit
+from tests.service.queues.stage import register, take
+from tests.service.world import body
+
+
+class TestWorkers:
+    def test_they_are_listed_with_what_they_do(self, platform: Platform, student: User, staff: User) -> None:
+        for name in ("w", "idle"):
+            register(platform, name)
+        register(platform, "compiler", "", compiles=True)
+        with writing(platform.sessions) as session:
+            workers.register(session, "old", "cpu", [], utcnow() - timedelta(minutes=5))
+            workers.register(session, "older", "cpu", [], utcnow() - timedelta(days=5))
+            workers.leave(session, "older", utcnow())
+        sent = submit(platform, student, body()).id
+        take(platform)
+        found = {it.name: it for it in queues.list_workers(platform, staff).workers}
+        assert {name: it.state for name, it in found.items()} == {
+            "w": WorkerState.WORKING,
+            "idle": WorkerState.IDLE,
+            "compiler": WorkerState.IDLE,
+            "old": WorkerState.SILENT,
+        }
+        assert found["w"].submission == sent
+        for name, state in (("w", WorkerState.DRAINING), ("idle", WorkerState.DRAINED)):
+            queues.drain_worker(platform, staff, name)
+            found = {it.name: it for it in queues.drain_worker(platform, staff, name).workers}
+            assert found[name].state is state
+            assert found[name].drained_at is not None
+        found = {it.name: it for it in queues.resume_worker(platform, staff, "w").workers}
+        assert (found["w"].state, found["w"].drained_at) == (WorkerState.WORKING, None)
+
+    @pytest.mark.parametrize("act", [queues.drain_worker, queues.resume_worker])
+    def test_there_is_no_such_worker(
+        self, platform: Platform, staff: User, act: Callable[..., object]
+    ) -> None:
+        with pytest.raises(NotFound, match="no worker"):
+            act(platform, staff, "nobody")

@@ -1,0 +1,103 @@
+"""Drafts are kept for one user, replaced whole, bounded, and gone with their user."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from grader import limits
+from grader.errors import BadSource, NotFound, UnknownChallenge, UnknownLanguage
+from grader.records import drafts as kept
+from grader.schemas.draft import DraftBody, DraftView
+from grader.schemas.report import Language
+from grader.service import drafts
+from grader.service.accounts import User
+from grader.service.drafts import DraftChanged
+from grader.service.forget import forget
+from grader.service.platform import Platform
+
+SLUG = "scale"
+
+
+def keep(
+    platform: Platform, user: User, source: str, language: str = "triton", **values: object
+) -> DraftView:
+    body = DraftBody.model_validate({"source": source, **values})
+    return drafts.keep_draft(platform, user, SLUG, language, body)
+
+
+def test_the_last_one_is_kept_by_user_and_language(platform: Platform, student: User, other: User) -> None:
+    keep(platform, student, "x = 1\n")
+    keep(platform, student, "int x;\n", "cuda")
+    last = keep(platform, student, "x = 2 # ä\n")
+    assert drafts.get_draft(platform, student, SLUG, "triton") == last
+    assert drafts.get_draft(platform, student, SLUG, "cuda").source == "int x;\n"
+    assert set(drafts.of_challenge(platform, student, SLUG)) == {Language.CUDA, Language.TRITON}
+    assert drafts.of_challenge(platform, other, SLUG) == {}
+    with pytest.raises(NotFound):
+        drafts.get_draft(platform, other, SLUG, "triton")
+
+
+def test_they_are_listed_with_the_newest_first(platform: Platform, student: User, other: User) -> None:
+    keep(platform, student, "x = 1 # ä")
+    keep(platform, student, "", "cuda")
+    cuda, triton = drafts.list_drafts(platform, student).drafts
+    assert (cuda.language, cuda.bytes, triton.bytes) == ("cuda", 0, 10)
+    assert drafts.list_drafts(platform, other).drafts == []
+
+
+def test_what_was_changed_elsewhere_is_not_overwritten_unasked(platform: Platform, student: User) -> None:
+    first = keep(platform, student, "x = 1")
+    second = keep(platform, student, "x = 2", based_on=first.updated_at)
+    with pytest.raises(DraftChanged):
+        keep(platform, student, "x = 3", based_on=first.updated_at)
+    with pytest.raises(DraftChanged):
+        keep(platform, student, "x = 3", based_on=second.updated_at + timedelta(microseconds=1))
+    assert drafts.get_draft(platform, student, SLUG, "triton") == second
+    keep(platform, student, "x = 3")
+    drafts.remove_draft(platform, student, SLUG, "triton")
+    with pytest.raises(DraftChanged):
+        keep(platform, student, "x = 4", based_on=second.updated_at)
+
+
+@pytest.mark.parametrize(
+    "source", ["x" * (limits.SOURCE_BYTES + 1), "ä" * (limits.SOURCE_BYTES // 2 + 1), "x\0", "\ud800"]
+)
+def test_what_cannot_be_a_source_is_refused(platform: Platform, student: User, source: str) -> None:
+    with pytest.raises(BadSource):
+        keep(platform, student, source)
+    assert drafts.list_drafts(platform, student).drafts == []
+
+
+def test_the_largest_source_fits(platform: Platform, student: User) -> None:
+    assert keep(platform, student, "x" * limits.SOURCE_BYTES).bytes == limits.SOURCE_BYTES
+
+
+def test_only_for_challenges_and_languages_that_there_are(platform: Platform, student: User) -> None:
+    with pytest.raises(UnknownChallenge):
+        drafts.keep_draft(platform, student, "nothing", "triton", DraftBody(source="x"))
+    with pytest.raises(UnknownLanguage):
+        keep(platform, student, "x", "perl")
+    with pytest.raises(UnknownLanguage):
+        drafts.keep_draft(platform, student, "only_cuda", "triton", DraftBody(source="x"))
+
+
+def test_removing_twice_is_no_error_and_touches_nobody_elses(
+    platform: Platform, student: User, other: User
+) -> None:
+    keep(platform, student, "x = 1")
+    keep(platform, other, "x = 2")
+    for _ in range(2):
+        drafts.remove_draft(platform, student, SLUG, "triton")
+    assert drafts.list_drafts(platform, student).drafts == []
+    assert drafts.get_draft(platform, other, SLUG, "triton").source == "x = 2"
+
+
+def test_who_is_forgotten_leaves_no_draft(platform: Platform, student: User, other: User) -> None:
+    keep(platform, student, "x = 1")
+    keep(platform, other, "x = 2")
+    forget(platform, student.name)
+    with platform.sessions() as session:
+        assert list(kept.of_user(session, student.id)) == []
+        assert len(kept.of_user(session, other.id)) == 1

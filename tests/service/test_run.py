@@ -1,0 +1,292 @@
+"""Runs: by limits of their own, the newest wins, and nothing that counts ever counts them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from grader import limits
+from grader.errors import Conflict, NotFound, TooMany
+from grader.records import claims, figures, leases, quotas, rejudges, versions
+from grader.records.claims import Claim
+from grader.records.engine import clock, writing
+from grader.records.models import ReportRow, SubmissionRow, utcnow
+from grader.schemas.progress import Mark
+from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.submission import Kind, RunBody, State, SubmissionView, SubmitBody
+from grader.service.accounts import User
+from grader.service.cancel import cancel
+from grader.service.leaderboard import leaderboard
+from grader.service.ledger import Filter, entries
+from grader.service.platform import Platform, open_platform
+from grader.service.progress import progress
+from grader.service.quotas import get_quotas
+from grader.service.rejudge import rejudge
+from grader.service.requeue import requeue
+from grader.service.retention import prune
+from grader.service.run import run
+from grader.service.submissions import get_report, get_submission, list_submissions
+from grader.service.submit import submit
+from grader.settings import Settings
+from tests.records.rows import accepted
+from tests.service.test_submit import _at_once
+from tests.service.world import body, make_settings
+
+SLUG = "scale"
+
+
+def wanted(**values: object) -> RunBody:
+    return RunBody(**({"challenge": SLUG, "source": "x = 1\n", "filename": "a.py"} | values))
+
+
+def take(platform: Platform) -> Claim:
+    with writing(platform.sessions) as session:
+        held = claims.claim(session, "cpu", list(Language), "w", clock(session), 30.0)
+    assert held is not None
+    return held
+
+
+def end(platform: Platform, held: Claim, report: Report | None = None) -> bool:
+    told = report or accepted().model_copy(update={"challenge": SLUG})
+    with writing(platform.sessions) as session:
+        return leases.finish(session, held, told, clock(session))
+
+
+def done(platform: Platform, user: User) -> SubmissionView:
+    """An accepted run whose report carries times, as one of a careless judge might."""
+    view = run(platform, user, wanted())
+    assert end(platform, take(platform))
+    return get_submission(platform, user, view.id)
+
+
+@pytest.fixture
+def tight(settings: Settings) -> Callable[..., Platform]:
+    """The same platform with other limits."""
+    return lambda **values: open_platform(settings.model_copy(update=values))
+
+
+@pytest.fixture
+def two_challenges(settings: Settings) -> Path:
+    """A second one that takes Triton."""
+    root = settings.challenges
+    assert root is not None
+    for folder in ("challenges", "reference"):
+        shutil.copytree(root / folder / SLUG, root / folder / "second")
+    return root
+
+
+def test_a_run_waits_like_a_submission(platform: Platform, student: User) -> None:
+    view = run(platform, student, wanted())
+    assert (view.kind, view.state, view.position, view.device) == (Kind.RUN, State.QUEUED, 1, "cpu")
+    assert view.remaining == limits.RUNS_PER_HOUR - 1
+    assert platform.tickets.waiting("run:cpu") == 1
+    held = take(platform)
+    assert held.run
+    assert end(platform, held)
+    assert get_report(platform, student, view.id).verdict is Verdict.ACCEPTED
+
+
+def test_whoever_else_asks_is_not_told_of_it(platform: Platform, student: User, other: User) -> None:
+    view = run(platform, student, wanted())
+    with pytest.raises(NotFound):
+        get_submission(platform, other, view.id)
+
+
+def test_lists_hold_runs_only_where_they_are_asked_for(platform: Platform, student: User) -> None:
+    ran, sent = done(platform, student), submit(platform, student, body())
+    for slug in (None, SLUG):
+        listed = list_submissions(platform, student, slug)
+        assert ([it.id for it in listed.submissions], listed.total) == ([sent.id], 1)
+        listed = list_submissions(platform, student, slug, runs=True)
+        assert ([it.id for it in listed.submissions], listed.total) == ([ran.id], 1)
+
+
+def test_a_run_is_on_no_board_and_in_no_count(platform: Platform, student: User, staff: User) -> None:
+    view = done(platform, student)
+    assert (view.verdict, view.score and view.score.time_us) == (Verdict.ACCEPTED, None)
+    assert leaderboard(platform, SLUG).entries == []
+    mine = progress(platform, student)
+    assert (mine.solved, mine.attempted) == (0, 0)
+    assert {line.mark for track in mine.tracks for line in track.challenges} == {Mark.OPEN}
+    with platform.sessions() as session:
+        assert not versions.judged(session, SLUG, 1)
+        assert rejudges.judgements(session, SLUG) == {}
+        assert rejudges.under(session, SLUG, 1) == {}
+        assert [(it.run, it.count) for it in figures.verdicts(session)] == [(True, 1)]
+    assert list(entries(platform, Filter())) == []
+    assert [it.id for it in entries(platform, Filter(runs=True))] == [view.id]
+    assert list_submissions(platform, staff, everyone=True).total == 0
+
+
+def test_a_run_is_never_judged_again(platform: Platform, student: User, staff: User) -> None:
+    done(platform, student)
+    manifest = platform.course.root / "challenges" / SLUG / "challenge.toml"
+    manifest.write_text(manifest.read_text().replace("version = 1", "version = 2"))
+    assert rejudge(platform, staff, SLUG).queued == 0
+
+
+def test_a_run_uses_up_no_attempt(platform: Platform, student: User) -> None:
+    run(platform, student, wanted())
+    quota = get_quotas(platform, student, SLUG)
+    assert (quota.submissions.used, quota.waiting.used) == (0, 0)
+    assert (quota.runs.used, quota.running.used) == (1, 1)
+    submit(platform, student, body())
+    quota = get_quotas(platform, student, SLUG)
+    assert (quota.submissions.used, quota.waiting.used, quota.runs.used) == (1, 1, 1)
+
+
+def test_a_submit_is_never_answered_by_a_run(platform: Platform, student: User) -> None:
+    ran = done(platform, student)
+    sent = submit(platform, student, body(reuse=True))
+    assert not sent.reused
+    assert sent.id != ran.id
+
+
+def test_one_key_stands_for_a_run_or_for_a_submission(platform: Platform, student: User) -> None:
+    ran = run(platform, student, wanted(), "key")
+    assert run(platform, student, wanted(), "key").id == ran.id
+    with pytest.raises(Conflict):
+        submit(platform, student, body(), "key")
+    submit(platform, student, body(), "other")
+    with pytest.raises(Conflict):
+        run(platform, student, wanted(), "other")
+
+
+def test_the_newest_run_wins(platform: Platform, student: User, other: User, two_challenges: Path) -> None:
+    first = run(platform, student, wanted())
+    elsewhere = run(platform, student, wanted(challenge="second"))
+    theirs = run(platform, other, wanted())
+    sent = submit(platform, student, body())
+    second = run(platform, student, wanted(source="x = 2\n"))
+    states = [get_submission(platform, student, it.id).state for it in (first, elsewhere, sent, second)]
+    assert states == [State.CANCELLED, State.QUEUED, State.QUEUED, State.QUEUED]
+    assert get_submission(platform, other, theirs.id).state is State.QUEUED
+
+
+def test_one_that_a_worker_has_is_ended_and_its_verdict_dropped(platform: Platform, student: User) -> None:
+    first = run(platform, student, wanted())
+    held = take(platform)
+    second = run(platform, student, wanted())
+    with platform.sessions() as session:
+        assert not leases.standing(session, held).held
+    assert not end(platform, held)
+    assert get_submission(platform, student, first.id).state is State.CANCELLED
+    assert take(platform).public_id == second.id
+
+
+def test_a_refused_run_leaves_the_last_one_alone(tight: Callable[..., Platform], student: User) -> None:
+    platform = tight(run_limit=1)
+    first = run(platform, student, wanted())
+    with pytest.raises(TooMany) as caught:
+        run(platform, student, wanted())
+    assert "1 runs within 60 min; 1 are the most" in caught.value.message
+    assert "UTC on, in 60 min" in caught.value.hint
+    assert get_submission(platform, student, first.id).state is State.QUEUED
+    assert submit(platform, student, body()).state is State.QUEUED
+    platform.close()
+
+
+def test_an_hour_later_there_are_runs_again(tight: Callable[..., Platform], student: User) -> None:
+    platform = tight(run_limit=1)
+    run(platform, student, wanted())
+    with writing(platform.sessions) as session:
+        ago = utcnow() - timedelta(minutes=61)
+        session.execute(update(quotas.QuotaRow).values(since=ago))
+    assert run(platform, student, wanted()).state is State.QUEUED
+    platform.close()
+
+
+def test_the_limit_of_an_hour_cannot_be_raced(tight: Callable[..., Platform], student: User) -> None:
+    platform = tight(run_limit=1)
+    results = _at_once(50, lambda _: run(platform, student, wanted()))
+    assert sum(isinstance(it, SubmissionView) for it in results) == 1
+    assert sum(isinstance(it, TooMany) for it in results) == 49
+    assert list_submissions(platform, student, runs=True).total == 1
+    platform.close()
+
+
+def test_how_many_run_at_once_cannot_be_raced(
+    tight: Callable[..., Platform], student: User, two_challenges: Path
+) -> None:
+    platform = tight(runs_at_once=1, run_limit=1000)
+    results = _at_once(
+        20, lambda number: run(platform, student, wanted(challenge=(SLUG, "second")[number % 2]))
+    )
+    assert {type(it) for it in results} == {SubmissionView, TooMany}
+    with platform.sessions() as session:
+        unfinished = session.query(SubmissionRow).filter(SubmissionRow.finished_at.is_(None)).count()
+        use = quotas.read(session, student.id, quotas.RUNNING, utcnow())
+    assert (unfinished, use.used) == (1, 1)
+    platform.close()
+
+
+def test_what_ends_is_counted_no_more(
+    tight: Callable[..., Platform], student: User, two_challenges: Path
+) -> None:
+    platform = tight(runs_at_once=1)
+    first = run(platform, student, wanted())
+    with pytest.raises(TooMany, match="1 at once is the most"):
+        run(platform, student, wanted(challenge="second"))
+    cancel(platform, student, first.id)
+    second = run(platform, student, wanted(challenge="second"))
+    assert end(platform, take(platform), accepted().model_copy(update={"challenge": "second"}))
+    assert get_submission(platform, student, second.id).state is State.DONE
+    assert run(platform, student, wanted()).remaining == limits.RUNS_PER_HOUR - 3
+    platform.close()
+
+
+def test_our_failure_costs_no_run(platform: Platform, student: User) -> None:
+    view = run(platform, student, wanted())
+    held = take(platform)
+    with writing(platform.sessions) as session:
+        leases.give_back(session, held.id, held.attempt, utcnow(), error="ours", cap=1)
+    assert get_submission(platform, student, view.id).state is State.FAILED
+    assert get_quotas(platform, student, SLUG).runs.used == 0
+    assert requeue(platform, []).submissions == []
+    assert requeue(platform, [view.id]).submissions == [view.id]
+    assert get_quotas(platform, student, SLUG).running.used == 1
+
+
+def test_old_runs_go_with_their_reports(platform: Platform, student: User) -> None:
+    old, kept = done(platform, student), done(platform, student)
+    sent = submit(platform, student, body())
+    assert end(platform, take(platform))
+    ago = utcnow() - timedelta(days=limits.RUN_DAYS + 1)
+    with writing(platform.sessions) as session:
+        late = SubmissionRow.public_id.in_((old.id, sent.id))
+        session.execute(update(SubmissionRow).where(late).values(finished_at=ago))
+    assert prune(platform, None).runs == 1
+    assert prune(platform, None, dry_run=False).runs == 1
+    with pytest.raises(NotFound):
+        get_submission(platform, student, old.id)
+    assert get_report(platform, student, kept.id).verdict is Verdict.ACCEPTED
+    assert get_report(platform, student, sent.id).verdict is Verdict.ACCEPTED
+    with platform.sessions() as session:
+        assert session.query(ReportRow).count() == 2
+
+
+def test_the_queue_takes_runs_ahead_for_a_while_only(platform: Platform, student: User, other: User) -> None:
+    """One who submits at last is not behind one who runs without end."""
+    submit(platform, other, SubmitBody(challenge=SLUG, source="y = 1\n", filename="a.py"))
+    served = 0
+    for _ in range(40):
+        run(platform, student, wanted())
+        held = take(platform)
+        if not held.run:
+            break
+        end(platform, held)
+        served += 1
+    assert 0 < served < 20
+
+
+def test_without_redis_a_run_is_kept(tmp_path: Path) -> None:
+    from grader.service.accounts import create_user
+
+    platform = open_platform(make_settings(tmp_path, f"unix://{tmp_path}/none.sock"))
+    assert run(platform, create_user(platform, "ada", "correct horse"), wanted()).state is State.QUEUED
+    platform.close()

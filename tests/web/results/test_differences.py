@@ -1,0 +1,123 @@
+"""Two submissions side by side."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from grader import limits
+from grader.schemas.submission import SubmissionView
+from grader.service.accounts import User
+from grader.service.difference import Block, blocks
+from grader.service.platform import Platform
+from tests.web import stage
+from tests.web.conftest import Visit
+from tests.web.security.inert import what_runs
+
+LONG = "".join(f"line_{number} = {number}\n" for number in range(60))
+
+
+def texts(page: str, side: str) -> list[str]:
+    """The text of the changed lines on one side."""
+    found = []
+    for hunk in re.findall(r'<div class="hunk changed">(.*?)</div>\n</div>', page, re.DOTALL):
+        for part in re.findall(rf'<div class="side {side}">(.*?)(?=<div class="side|$)', hunk, re.DOTALL):
+            lines = re.findall(r'class="text">(.*?)</span></div>', part, re.DOTALL)
+            found += [re.sub(r"<[^>]+>", "", line) for line in lines]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("a\nb\nc\n", "a\nb\nc", [Block(True, (0, 3), (0, 3))]),
+        (
+            "a\nb\nc",
+            "a\nx\nc",
+            [Block(True, (0, 1), (0, 1)), Block(False, (1, 2), (1, 2)), Block(True, (2, 3), (2, 3))],
+        ),
+        ("a", "a\nb", [Block(True, (0, 1), (0, 1)), Block(False, (1, 1), (1, 2))]),
+        ("b\na", "a", [Block(False, (0, 1), (0, 0)), Block(True, (1, 2), (0, 1))]),
+        ("a\na", "a", [Block(True, (0, 1), (0, 1)), Block(False, (1, 2), (1, 1))]),
+    ],
+)
+def test_blocks(before: str, after: str, expected: list[Block]) -> None:
+    assert blocks(before, after) == expected
+
+
+def test_blocks_cover_both_sources() -> None:
+    before, after = LONG, LONG.replace("line_7 ", "other ").replace("line_30 = 30\n", "") + "end\n"
+    found = blocks(before, after)
+    for side, text in (("before", before), ("after", after)):
+        places = [place for block in found for place in range(*getattr(block, side))]
+        assert places == list(range(text.count("\n")))
+
+
+def test_too_long_to_compare_is_one_change() -> None:
+    many = limits.DIFF_LINES + 1
+    before, after = ("\n".join(["head", *(f"{word}{n % 7}" for n in range(many)), "tail"]) for word in "ab")
+    assert [it.same for it in blocks(before, after)] == [True, False, True]
+
+
+def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) -> None:
+    before = stage.judged(platform, ada, stage.wrong(), source=LONG)
+    after = stage.judged(
+        platform, ada, stage.accepted(), source=LONG.replace("line_30 = 30", "line_30 = '<b>'")
+    )
+    page = visit(ada).get(f"/submissions/{after.id}/diff").text  # the one before is the default
+    assert texts(page, "before") == ["line_30 = 30"]
+    assert texts(page, "after") == ["line_30 = '&lt;b&gt;'"]
+    assert "26 lines that are the same" in page
+    assert before.id in page
+    assert "wrong answer" in page
+    assert "812 µs" in page
+    assert "now passes: hidden 1<" in page
+    backwards = visit(ada).get(f"/submissions/{before.id}/diff?against={after.id}").text
+    assert texts(backwards, "after") == ["line_30 = 30"]
+
+
+def test_what_changed_in_verdict_and_times(visit: Visit, platform: Platform, ada: User) -> None:
+    wrong = stage.wrong()
+    stage.judged(platform, ada, wrong)
+    mended = [it.model_copy(update={"name": "tail of block"}) for it in stage.accepted().cases[:1]]
+    stage.judged(platform, ada, stage.accepted(cases=mended))
+    faster = stage.judged(platform, ada, stage.accepted(406.25, cases=mended))
+    client = visit(ada)
+    page = client.get(f"/submissions/{faster.id}/diff").text
+    assert "2.00× as fast" in page
+    assert "The sources are the same." in page
+    ids = [it.id for it in stage_list(platform, ada)]
+    page = client.get(f"/submissions/{ids[1]}/diff?against={ids[2]}").text
+    assert "now passes: tail of block" in page
+
+
+def stage_list(platform: Platform, user: User) -> list[SubmissionView]:
+    from grader.service.submissions import list_submissions
+
+    return list_submissions(platform, user).submissions
+
+
+def test_the_first_has_nothing_to_be_compared_with(visit: Visit, seen: SubmissionView, ada: User) -> None:
+    assert "There is no earlier submission" in visit(ada).get(f"/submissions/{seen.id}/diff").text
+
+
+def test_who_may(
+    visit: Visit, platform: Platform, seen: SubmissionView, ada: User, bob: User, teacher: User
+) -> None:
+    theirs = stage.judged(platform, bob, stage.accepted())
+    path = f"/submissions/{theirs.id}/diff?against={seen.id}"
+    assert [visit(user).get(path).status_code for user in (None, ada, bob, teacher)] == [302, 404, 404, 200]
+    assert visit(bob).get(f"/submissions/{theirs.id}/diff?against=nobody").status_code == 404
+    assert seen.id in visit(teacher).get(f"/submissions/{theirs.id}/diff").text
+
+
+def test_only_for_one_challenge(visit: Visit, platform: Platform, seen: SubmissionView, ada: User) -> None:
+    other = stage.judged(platform, ada, stage.accepted(challenge="relu"), challenge="relu")
+    assert visit(ada).get(f"/submissions/{other.id}/diff?against={seen.id}").status_code == 400
+
+
+def test_sources_are_text(visit: Visit, platform: Platform, ada: User) -> None:
+    for text in ("<script>alert(1)</script>", "</span></div><img src=x onerror=alert(2)>"):
+        view = stage.judged(platform, ada, stage.accepted(), source=f"{LONG}{text}\n")
+    assert what_runs(visit(ada).get(f"/submissions/{view.id}/diff").text) == []

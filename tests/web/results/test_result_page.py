@@ -1,0 +1,187 @@
+"""The result page: the grid of cases, its filters, elements that are furthest off, advice, links into the source."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from grader.schemas.report import CaseReport, CaseVerdict, Mismatch, Report, WorstElement
+from grader.schemas.submission import SubmissionView
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from tests.web import stage
+from tests.web.conftest import Visit
+from tests.web.security.inert import what_runs
+
+EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def worst(**values: Any) -> Report:
+    """A wrong report whose failing case carries elements of every kind."""
+    elements = [
+        WorstElement(index=[1, 7], got="nan", expected="1.5", allowed=0.0015),
+        WorstElement(index=[0, 3], got="never written", expected="inf"),
+        WorstElement(index=[2, 2], got="1e+30", expected="0.25", error=1e30, allowed=0.00025),
+    ]
+    report = stage.wrong(**values)
+    case = report.cases[1]
+    assert case.mismatch
+    mismatch = case.mismatch.model_copy(update={"worst": elements})
+    cases = [report.cases[0], case.model_copy(update={"mismatch": mismatch}), *report.cases[2:]]
+    return report.model_copy(update={"cases": cases})
+
+
+def squares(page: str) -> list[tuple[str, str, str, str]]:
+    """Shape, address, letter and name of each square."""
+    inside = r'<span aria-hidden="true">(.)</span><span class="tip">(.*?)</span>'
+    pattern = rf'<a class="square (\w+)" href="([^"]*)">{inside}</a>'
+    return re.findall(pattern, page)
+
+
+class TestCases:
+    def test_a_square_for_each_case(self, visit: Visit, platform: Platform, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, worst()).id}").text
+        assert squares(page) == [
+            ("passed", "#case-1", "✓", "basic: accepted"),
+            ("failed", "#case-2", "W", "tail of block: wrong answer"),
+            ("failed", "#case-3", "R", "hidden 1: runtime error"),
+            ("idle", "#case-4", "–", "late: not run"),
+        ]
+        for number in range(1, 5):
+            assert page.count(f'id="case-{number}"') == 1
+        assert re.findall(r'role="group" aria-label="([^"]+)">', page)[:4] == [
+            "basic",
+            "block edge",
+            "prime",
+            "huge",
+        ]
+
+    def test_filters_are_links(self, visit: Visit, platform: Platform, ada: User) -> None:
+        path = f"/submissions/{stage.judged(platform, ada, worst()).id}"
+        client = visit(ada)
+        whole = client.get(path).text
+        assert f'href="{path}?cases=failed#cases"' in whole
+        assert f'href="{path}?cases=block_edge#cases"' in whole
+        failed = client.get(f"{path}?cases=failed").text
+        assert [it in failed for it in ('id="case-1"', 'id="case-2"', 'id="case-3"', 'id="case-4"')] == [
+            *(False, True, True, False)
+        ]
+        # The grid stays whole: what is not listed leads to the whole list.
+        assert squares(failed)[0] == ("passed", f"{path}#case-1", "✓", "basic: accepted")
+        one = client.get(f"{path}?cases=huge").text
+        assert [it in one for it in ('id="case-2"', 'id="case-4"')] == [False, True]
+        assert re.search(r'data-cases="huge" aria-current="true"', one)
+
+    def test_an_unknown_filter_shows_all(self, visit: Visit, platform: Platform, ada: User) -> None:
+        path = f"/submissions/{stage.judged(platform, ada, worst()).id}"
+        page = visit(ada).get(path, query_string={"cases": EVIL}).text
+        assert 'id="case-1"' in page
+        assert what_runs(page) == []
+
+    def test_elements_that_are_furthest_off(self, visit: Visit, platform: Platform, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, worst()).id}").text
+        rows = re.findall(r"<tr>\s*<td><code>(out\[.*?\])</code></td>(.*?)</tr>", page, re.DOTALL)
+        told = [(where, re.findall(r">([^<>\n]+)<", rest)) for where, rest in rows]
+        assert told == [
+            ("out[1, 7]", ["nan", "1.5", "not finite", "0.0015"]),
+            ("out[0, 3]", ["never written", "inf", "–", "only the same"]),
+            ("out[2, 2]", ["1e+30", "0.25", "1e+30", "0.00025"]),
+        ]
+        assert "Furthest off, 3 of 33" in page
+        assert '<dt>seed</dt><dd class="figures">1234567</dd>' in page
+
+    def test_hidden_cases_keep_no_element(
+        self, visit: Visit, platform: Platform, ada: User, teacher: User
+    ) -> None:
+        element = WorstElement(index=[987654], got="424242", expected="1", error=1.0, allowed=0.0)
+        mismatch = Mismatch(argument="out", kind="value", index=[0], wrong=1, total=9, worst=[element])
+        secret = CaseReport(
+            name="secret",
+            category="prime",
+            verdict=CaseVerdict.WRONG_ANSWER,
+            detail="why",
+            mismatch=mismatch,
+            hidden=True,
+        )
+        path = f"/submissions/{stage.judged(platform, ada, stage.wrong(cases=[secret])).id}"
+        own = visit(ada)
+        for page in (own.get(path), own.get(f"{path}/panel"), own.get(f"/api/v1{path}/report")):
+            assert "424242" not in page.text
+            assert "987654" not in page.text
+        assert "424242" in visit(teacher).get(path).text
+
+
+class TestAdvice:
+    def test_the_case_to_begin_with(self, visit: Visit, platform: Platform, ada: User) -> None:
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, worst()).id}").text
+        advice = re.search(r'id="advice">(.*?)</p>', page, re.DOTALL)
+        assert advice
+        assert "Look first at &#39;tail of block&#39; with n = 1,024: it gives a wrong answer." in advice[1]
+        assert 'href="#case-2"' in advice[1]
+
+    def test_the_line_to_begin_with(self, visit: Visit, platform: Platform, ada: User) -> None:
+        report = stage.not_compiled().model_copy(update={"detail": "SyntaxError in line 4: <b>"})
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+        assert "Look first at line 4: SyntaxError in line 4: &lt;b&gt;." in page
+        assert 'href="#L-4">Show line 4</a>' in page
+        assert 'id="L-4"' in page
+
+    def test_a_line_that_is_not_there_is_no_link(self, visit: Visit, platform: Platform, ada: User) -> None:
+        report = stage.not_compiled("solution.cu(999): error: no").model_copy(
+            update={"detail": "in line 999: no"}
+        )
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+        assert "solution.cu(999): error: no" in page
+        assert "#L-999" not in page
+
+
+def test_a_panel_that_just_ended_leads_into_the_source(visit: Visit, platform: Platform, ada: User) -> None:
+    view = stage.judged(platform, ada, stage.not_compiled("solution.cu(3): error: no"))
+    assert '<a href="#L-3">solution.cu(3)</a>' in visit(ada).get(f"/submissions/{view.id}/panel").text
+
+
+def test_a_report_from_before_all_this_is_shown(visit: Visit, platform: Platform, ada: User) -> None:
+    """As it was stored: without the fields that came later."""
+    from sqlalchemy import select, update
+
+    from grader.records.engine import writing
+    from grader.records.models import ReportRow
+
+    wrong, timed = stage.judged(platform, ada, stage.wrong()), stage.judged(platform, ada, stage.accepted())
+    with writing(platform.sessions) as session:
+        for row in session.scalars(select(ReportRow)).all():
+            body = row.body.replace(',"worst":[]', "").replace(',"cost":null', "")
+            assert body != row.body
+            old = update(ReportRow).where(ReportRow.submission_id == row.submission_id)
+            session.execute(old.values(body=body))
+    assert "33 of 1,024 elements" in visit(ada).get(f"/submissions/{wrong.id}").text
+    assert "from before costs and ceilings" in visit(ada).get(f"/submissions/{timed.id}").text
+
+
+def test_the_report_can_be_taken_home(visit: Visit, seen: SubmissionView, ada: User) -> None:
+    client = visit(ada)
+    found = re.search(r'href="([^"]+)" download="([^"]+)"', client.get(f"/submissions/{seen.id}").text)
+    assert found
+    assert found[2] == f"{seen.id}.json"
+    assert Report.model_validate_json(client.get(found[1]).text).score.time_us == 812.5
+
+
+def test_a_run_says_what_comes_with_submit(visit: Visit, platform: Platform, ada: User) -> None:
+    from sqlalchemy import update
+
+    from grader.records.engine import writing
+    from grader.records.models import SubmissionRow
+    from grader.schemas.submission import Kind
+
+    report = stage.accepted(workloads=[], flags=[])
+    view = stage.judged(platform, ada, report)
+    with writing(platform.sessions) as session:
+        row = update(SubmissionRow).where(SubmissionRow.public_id == view.id)
+        session.execute(row.values(kind=Kind.RUN, time_us=None))
+    page = visit(ada).get(f"/submissions/{view.id}").text
+    assert "Hidden cases and times come with" in page
+    assert "Every case that you can see passed." in page
+    assert 'id="times"' not in page
+    assert (
+        'id="only-a-run"' not in visit(ada).get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+    )

@@ -1,0 +1,126 @@
+"""The first page: the map of the course, the list and its filter, the welcome of strangers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from grader.schemas.challenge import ChallengeSummary
+from grader.schemas.report import Language
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.web.pages.lanes import COLUMNS, ROWS, Standing, lane
+from tests.web import stage
+from tests.web.conftest import Visit
+
+HOME_CSS = Path(__file__).parents[2] / "web" / "static" / "home.css"
+
+
+def summary(slug: str, *prerequisites: str) -> ChallengeSummary:
+    return ChallengeSummary(
+        slug=slug,
+        title=slug.title(),
+        track="t",
+        prerequisites=list(prerequisites),
+        difficulty="easy",
+        tags=[],
+        version=1,
+        languages=[Language.TRITON],
+    )
+
+
+class TestLanes:
+    def places(self, *members: ChallengeSummary) -> dict[str, tuple[int, int]]:
+        made = lane("t", "", members, {}, Standing({}))
+        return {node.challenge.slug: (node.column, node.row) for node in made.nodes}
+
+    def test_what_builds_on_another_stands_right_of_it(self) -> None:
+        found = self.places(summary("a"), summary("b", "a"), summary("c", "a"), summary("d", "c", "b"))
+        assert found == {"a": (1, 1), "b": (2, 1), "c": (2, 2), "d": (3, 2)}
+
+    def test_no_two_share_a_place(self) -> None:
+        members = [summary("a"), *(summary(f"b{number}", "a") for number in range(9)), summary("c")]
+        places = self.places(*members)
+        assert len(set(places.values())) == len(members)
+
+    def test_a_line_for_each_prerequisite_of_the_track(self) -> None:
+        made = lane(
+            "t", "", [summary("a", "elsewhere"), summary("b", "a")], {"elsewhere": "Far"}, Standing({})
+        )
+        assert made.joined
+        assert made.edges == ["M176 40H186C200 40 188 40 202 40H212"]
+        assert (made.width, made.height) == (388, 80)
+        assert [node.after for node in made.nodes] == [["Far"], []]
+
+    def test_a_circle_ends(self) -> None:
+        assert len(self.places(summary("a", "b"), summary("b", "a"), summary("c", "c"))) == 3
+
+    @pytest.mark.parametrize("count", [2, COLUMNS, COLUMNS + 1, 200])
+    def test_what_is_too_long_for_columns_follows_one_another(self, count: int) -> None:
+        members = [summary("s0"), *(summary(f"s{at}", f"s{at - 1}") for at in range(1, count))]
+        assert lane("t", "", members, {}, Standing({})).joined is (count <= COLUMNS)
+
+    def test_there_is_a_class_for_every_place(self) -> None:
+        sheet = HOME_CSS.read_text()
+        assert f".col-{COLUMNS} {{ grid-column: {COLUMNS}; }}" in sheet
+        assert f".row-{ROWS} {{ grid-row: {ROWS}; }}" in sheet
+
+
+def listed(client: FlaskClient, query: str) -> list[str]:
+    """Slugs in the list, in its order."""
+    page = client.get(f"/?{query}").text.partition('id="list"')[2]
+    return re.findall(r'class="cover" href="/challenges/(\w+)"', page)
+
+
+class TestFilter:
+    def test_by_words_of_title_tag_and_track(self, visit: Visit) -> None:
+        browser = visit(None)
+        assert "softmax" in listed(browser, "q=SOFTMAX")
+        assert listed(browser, "q=matrix+transpose") == ["transpose"]
+        assert listed(browser, "q=histogram+transpose") == []
+        assert len(listed(browser, "")) == 24
+
+    def test_by_track_difficulty_and_language(self, visit: Visit) -> None:
+        browser = visit(None)
+        assert listed(browser, "track=fundamentals") == ["vector_add", "saxpy", "relu"]
+        hard = listed(browser, "difficulty=hard")
+        assert "conv2d" in hard
+        assert "relu" not in hard
+        assert len(listed(browser, "language=cuda&track=fundamentals")) == 3
+        assert listed(browser, "difficulty=perl") == []
+
+    def test_by_state(self, visit: Visit, platform: Platform, ada: User) -> None:
+        stage.judged(platform, ada, stage.accepted())
+        stage.judged(platform, ada, stage.wrong(challenge="relu"), challenge="relu")
+        browser = visit(ada)
+        assert listed(browser, "state=solved") == ["vector_add"]
+        assert listed(browser, "state=attempted") == ["relu"]
+        assert len(listed(browser, "state=open")) == 22
+        assert len(listed(visit(None), "state=solved")) == 24
+
+    def test_what_was_asked_stands_in_the_form(self, visit: Visit) -> None:
+        page = visit(None).get("/?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E&difficulty=easy").text
+        assert "<script>alert" not in page
+        assert 'value="&#34;&gt;&lt;script&gt;' in page
+        assert "<option selected>easy</option>" in page
+        assert "No challenge is like that." in page
+
+
+def test_the_map_says_what_is_done_and_what_is_next(visit: Visit, platform: Platform, ada: User) -> None:
+    stage.judged(platform, ada, stage.accepted())
+    page = visit(ada).get("/").text
+    assert re.search(r'<li class="node solved[^"]*">\s*<div class="name">.*Vector addition', page)
+    assert re.search(r'<li class="node next[^"]*">\s*<div class="name">.*SAXPY', page)
+    assert "1.31×" in page
+    assert 'class="lanes"' not in visit(ada).get("/?q=relu").text
+
+
+def test_strangers_are_welcomed_and_told_what_to_do_first(visit: Visit, ada: User) -> None:
+    page = visit(None).get("/").text
+    assert 'href="/challenges/vector_add">Begin with Vector addition</a>' in page
+    assert "pip install kernel-grader" in page
+    assert "grader login --server http://localhost" in page
+    assert "pip install" not in visit(ada).get("/").text

@@ -1,0 +1,204 @@
+"""Running from the API and from the editor's form, and how what is under way is shown."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import update
+
+from grader import limits
+from grader.records import workers
+from grader.records.engine import writing
+from grader.records.models import SubmissionRow, utcnow
+from grader.schemas.report import Language, Report
+from grader.schemas.submission import Kind, RunBody, State, SubmissionList, SubmissionView
+from grader.service import submissions
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.run import run
+from tests.web import stage
+from tests.web.conftest import Visit, csrf
+from tests.web.refusals import API, refused
+
+WANTED = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "add.py"}
+PAGE = f"/challenges/{stage.SLUG}"
+
+
+def started(platform: Platform, user: User, **values: Any) -> SubmissionView:
+    return run(platform, user, RunBody(**(WANTED | values)))
+
+
+def public(report: Report) -> Report:
+    """The same, as a run is judged."""
+    shown = [case for case in report.cases if not case.hidden]
+    return report.model_copy(update={"cases": shown, "workloads": []})
+
+
+def press(client: FlaskClient, action: str, **values: str) -> Any:
+    form = {"csrf_token": csrf(client, PAGE), "language": "triton", "source-triton": stage.SOURCE}
+    return client.post(PAGE, data=form | {"action": action, "nonce": "n"} | values)
+
+
+def shown(client: FlaskClient, view: SubmissionView) -> str:
+    answer = client.get(f"/submissions/{view.id}/panel")
+    assert answer.status_code == 200
+    return " ".join(answer.text.split())
+
+
+class TestApi:
+    def test_run(self, call: Visit, ada: User) -> None:
+        client = call(ada)
+        answer = client.post(f"{API}/runs", json=WANTED)
+        view = SubmissionView.model_validate_json(answer.data)
+        assert (answer.status_code, view.kind, view.state) == (201, Kind.RUN, State.QUEUED)
+        assert answer.headers["Location"] == f"{API}/submissions/{view.id}"
+        assert client.get(answer.headers["Location"]).json["kind"] == "run"
+
+    def test_lists_runs_where_it_is_asked_to(self, call: Visit, ada: User) -> None:
+        client = call(ada)
+        view = SubmissionView.model_validate_json(client.post(f"{API}/runs", json=WANTED).data)
+
+        def ids(query: str) -> list[str]:
+            found = SubmissionList.model_validate_json(client.get(f"{API}/submissions{query}").data)
+            return [it.id for it in found.submissions]
+
+        assert ids("") == []
+        assert ids("?kind=run") == [view.id]
+        assert client.get(f"{API}/submissions?kind=course").status_code == 400
+
+    def test_a_run_takes_no_reuse(self, call: Visit, ada: User) -> None:
+        assert call(ada).post(f"{API}/runs", json=WANTED | {"reuse": True}).status_code == 400
+
+    def test_refused_like_a_submission(self, call: Visit, ada: User) -> None:
+        refused(call(ada).post(f"{API}/runs", json=WANTED | {"source": " "}), 400, "bad_source")
+        refused(call(None).post(f"{API}/runs", json=WANTED), 401, "not_signed_in")
+
+    def test_too_many_says_when_there_are_more(self, call: Visit, platform: Platform, ada: User) -> None:
+        object.__setattr__(platform, "settings", platform.settings.model_copy(update={"run_limit": 1}))
+        client = call(ada)
+        assert client.post(f"{API}/runs", json=WANTED).status_code == 201
+        answer = client.post(f"{API}/runs", json=WANTED)
+        refused(answer, 429, "too_many")
+        assert "The next ones are taken from" in answer.json["error"]["hint"]
+        assert client.post(f"{API}/submissions", json=WANTED).status_code == 201
+
+    def test_pressing_the_button_is_counted_apart_from_submitting(self, call: Visit, ada: User) -> None:
+        client = call(ada)
+        sent = [client.post(f"{API}/runs", json=WANTED).status_code for _ in range(limits.RUN_PER_MINUTE + 1)]
+        assert sent == [201] * limits.RUN_PER_MINUTE + [429]
+        assert client.post(f"{API}/submissions", json=WANTED).status_code == 201
+
+
+class TestForm:
+    def test_each_button_does_what_it_says(self, visit: Visit, platform: Platform, ada: User) -> None:
+        client = visit(ada)
+        kinds = []
+        for action in ("run", "submit"):
+            answer = press(client, action)
+            assert answer.status_code == 303
+            submission = answer.headers["Location"].split("/")[-1]
+            kinds.append(submissions.get_submission(platform, ada, submission).kind)
+        assert kinds == [Kind.RUN, Kind.COURSE]
+
+    def test_pressed_again_it_runs_again(self, visit: Visit, ada: User) -> None:
+        client = visit(ada)
+        first, second = (press(client, "run").headers["Location"] for _ in range(2))
+        assert first != second
+        assert "a newer run of yours took its place" in client.get(first).text
+
+    def test_what_cannot_run_comes_back_in_the_editor(self, visit: Visit, ada: User) -> None:
+        answer = press(visit(ada), "run", **{"source-triton": " "})
+        assert answer.status_code == 400
+        assert 'role="alert"' in answer.text
+
+    def test_the_page_has_a_place_for_it(self, visit: Visit, ada: User) -> None:
+        page = visit(ada).get(PAGE).text
+        for part in (
+            'name="action" value="run"',
+            'id="run"',
+            "static/live.js",
+            "static/run.js",
+            "report.css",
+        ):
+            assert part in page, part
+
+    def test_lists(self, visit: Visit, platform: Platform, ada: User) -> None:
+        view = started(platform, ada)
+        client = visit(ada)
+        assert view.id not in client.get("/submissions").text
+        runs = client.get("/submissions?kind=run").text
+        assert view.id in runs
+        assert "My runs" in runs
+        assert 'href="/submissions?kind=run"' in client.get("/submissions").text
+        assert "/submissions?kind=run" in client.get(f"/submissions/{view.id}").text
+
+
+class TestPanel:
+    def test_a_run_through_its_phases(self, visit: Visit, platform: Platform, ada: User) -> None:
+        client, view = visit(ada), started(platform, ada)
+        assert 'data-kind="run"' in shown(client, view)
+        assert ">timing</li>" not in shown(client, view)
+        held = stage.take(platform)
+        stage.move(platform, held, State.TESTING, 1, 2, "basic")
+        assert "Every public case runs" in shown(client, view)
+        stage.finish(platform, held, public(stage.accepted()))
+        panel = shown(client, view)
+        assert 'id="only-a-run"' in panel
+        assert "it counts for nothing" in panel
+        assert "Every case that you can see passed." in panel
+
+    def test_it_says_since_when(self, visit: Visit, platform: Platform, ada: User) -> None:
+        client, view = visit(ada), started(platform, ada)
+
+        def clocks() -> list[str]:
+            return re.findall(r'data-elapsed="([^"]+)"', shown(client, view))
+
+        assert len(set(clocks())) == 1
+        since = utcnow() - timedelta(minutes=5)
+        with writing(platform.sessions) as session:
+            session.execute(update(SubmissionRow).values(created_at=since))
+        held = stage.take(platform)
+        phase, whole = clocks()
+        assert phase > whole
+        stage.hand_on(platform, held)
+        assert len(clocks()) == 2
+
+    @pytest.mark.parametrize("steps", range(4))
+    def test_whatever_it_does_it_can_be_cancelled(
+        self, visit: Visit, platform: Platform, ada: User, steps: int
+    ) -> None:
+        client, view = visit(ada), stage.hand_in(platform, ada)
+        if steps > 0:
+            held = stage.take(platform)
+            for state in (State.TESTING, State.TIMING)[: steps - 1]:
+                stage.move(platform, held, state, 0, 2)
+        panel = shown(client, view)
+        assert f'action="/submissions/{view.id}/cancel"' in panel
+        data = {"csrf_token": csrf(client, f"/submissions/{view.id}")}
+        assert client.post(f"/submissions/{view.id}/cancel", data=data).status_code == 303
+        with platform.sessions() as session:
+            row = session.query(SubmissionRow).one()
+            assert row.cancel_requested or row.state is State.CANCELLED
+
+    def test_what_is_ahead_is_said_with_the_wait(self, visit: Visit, platform: Platform, ada: User) -> None:
+        stage.judged(platform, ada, stage.accepted())
+        stage.hand_in(platform, ada)
+        view = stage.hand_in(platform, ada)
+        with writing(platform.sessions) as session:
+            workers.register(session, "w", "cpu", list(Language), utcnow() + timedelta(hours=1))
+        panel = shown(visit(ada), view)
+        assert "Number 2 in the queue" in panel
+        assert "One submission is ahead of it." in panel
+        assert "It should start" in panel
+
+    def test_what_a_script_needs_is_there_and_hidden_without_one(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
+        panel = shown(visit(ada), stage.hand_in(platform, ada))
+        assert re.search(r"<button[^>]*data-tell hidden>", panel)
+        assert re.search(r'data-now="[^"]+"', panel)
+        assert "data-connection></p>" in panel

@@ -1,0 +1,21 @@
+"""What the compiler said of which line of a submission."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from grader.schemas.diagnostic import DiagnosticList
+from grader.service import diagnostics
+from grader.web.answers import cheap
+from grader.web.api.resource import resource
+from grader.web.api.submissions import SubmissionPath
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("diagnostics", "Errors and warnings by line", signed_in=True)
+
+
+@api.get("/submissions/<id>/diagnostics", responses={200: DiagnosticList})
+def get_diagnostics(path: SubmissionPath) -> Response:
+    """Errors and warnings that name a line of the source; none while there is no report."""
+    return cheap(diagnostics.of_submission(platform(), current_user(), path.id))

@@ -1,0 +1,48 @@
+"""Drafts: what the caller has in the editor, for a challenge and a language. They are the caller's alone."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import BaseModel, Field
+
+from grader.schemas.draft import DraftBody, DraftList, DraftView
+from grader.schemas.submission import ErrorEnvelope
+from grader.service import drafts
+from grader.web import throttle
+from grader.web.answers import answer
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("drafts", "Code in the editor", signed_in=True)
+
+
+class DraftPath(BaseModel):
+    challenge: str = Field(max_length=64)
+    language: str = Field(max_length=16)
+
+
+@api.get("/drafts", responses={200: DraftList})
+def list_drafts() -> Response:
+    """All of one's own, without their sources."""
+    return answer(drafts.list_drafts(platform(), current_user()))
+
+
+@api.get("/drafts/<challenge>/<language>", responses={200: DraftView})
+def get_draft(path: DraftPath) -> Response:
+    """One of one's own."""
+    return answer(drafts.get_draft(platform(), current_user(), path.challenge, path.language))
+
+
+@api.put("/drafts/<challenge>/<language>", responses={200: DraftView, 409: ErrorEnvelope, 429: ErrorEnvelope})
+@throttle.draft_limit
+def keep_draft(path: DraftPath, body: DraftBody) -> Response:
+    """Keep it in the place of what is there. 409 with `based_on`, where that is not what is there."""
+    return answer(drafts.keep_draft(platform(), current_user(), path.challenge, path.language, body))
+
+
+@api.delete("/drafts/<challenge>/<language>", responses={204: None})
+def remove_draft(path: DraftPath) -> Response:
+    """Forget it. Doing so twice is no error."""
+    drafts.remove_draft(platform(), current_user(), path.challenge, path.language)
+    return Response(status=204)

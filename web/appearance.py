@@ -1,0 +1,42 @@
+"""Which theme a page is made in: the choice of who is signed in, else that of the browser's cookie. It stands in the
+page as it leaves the server, so that nothing flashes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask, request
+from werkzeug.wrappers import Response
+
+from grader.schemas.preferences import Theme
+from grader.web.auth.identity import viewer
+
+COOKIE = "grader_theme"
+_YEAR_SECONDS = 365 * 24 * 3600
+# The order in which the button in the header goes round.
+_ROUND = {Theme.SYSTEM: Theme.LIGHT, Theme.LIGHT: Theme.DARK, Theme.DARK: Theme.SYSTEM}
+
+
+def init_app(app: Flask) -> None:
+    app.context_processor(_for_templates)
+
+
+def theme() -> Theme:
+    """Of the present request."""
+    user = viewer()
+    if user is not None:
+        return user.preferences.theme
+    told = request.cookies.get(COOKIE, "")
+    return Theme(told) if told in set(Theme) else Theme.SYSTEM
+
+
+def remember(response: Response, chosen: Theme) -> None:
+    """Keep it in the browser, too: for the pages before the next sign-in."""
+    response.set_cookie(
+        COOKIE, chosen.value, max_age=_YEAR_SECONDS, secure=request.is_secure, httponly=True, samesite="Lax"
+    )
+
+
+def _for_templates() -> dict[str, Any]:
+    present = theme()
+    return {"theme": present.value, "next_theme": _ROUND[present].value}

@@ -1,0 +1,36 @@
+// C++ with CUDA's words, and Python.
+import { cpp } from "@codemirror/lang-cpp";
+import { python } from "@codemirror/lang-python";
+import { syntaxTree } from "@codemirror/language";
+import { Decoration, MatchDecorator, ViewPlugin } from "@codemirror/view";
+import { CUDA_WORDS } from "./words.js";
+
+export function languageOf(name) {
+  return name === "cuda" ? [cpp(), cudaWords] : python();
+}
+
+const marks = {
+  keyword: Decoration.mark({ class: "tok-keyword cm-cuda" }),
+  name: Decoration.mark({ class: "tok-typeName cm-cuda" }),
+  launch: Decoration.mark({ class: "tok-keyword cm-launch" }),
+};
+
+const matcher = new MatchDecorator({
+  regexp: CUDA_WORDS,
+  decorate(add, from, to, match, view) {
+    // "Within words" of comments and strings they mean nothing.
+    if (/Comment|String/.test(syntaxTree(view.state).resolveInner(from, 1).name)) return;
+    add(from, to, marks[match[1] ? "keyword" : match[2] ? "name" : "launch"]);
+  },
+});
+
+const cudaWords = ViewPlugin.define(
+  (view) => ({
+    decorations: matcher.createDeco(view),
+    update(update) {
+      const parsed = syntaxTree(update.startState) !== syntaxTree(update.state);
+      this.decorations = parsed && !update.docChanged ? matcher.createDeco(update.view) : matcher.updateDeco(update, this.decorations);
+    },
+  }),
+  { decorations: (plugin) => plugin.decorations },
+);

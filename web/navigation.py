@@ -1,0 +1,45 @@
+"""The links of the header, for who is looking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask, current_app, request
+
+from grader.web.auth.identity import is_staff, viewer
+
+
+@dataclass(frozen=True)
+class Link:
+    """``endpoint`` is where it leads; it is marked on every page of that blueprint."""
+
+    label: str
+    endpoint: str
+
+    @property
+    def current(self) -> bool:
+        return request.blueprint == self.endpoint.partition(".")[0]
+
+
+_EVERYONE = (
+    Link("Challenges", "challenges.index"),
+    Link("Leaderboards", "leaderboards.index"),
+    Link("Docs", "docs.index"),
+)
+_SIGNED_IN = (Link("Submissions", "submissions.index"), Link("Progress", "progress.show"))
+_STAFF = (Link("People", "people.show"), Link("Design", "design.show"))
+
+
+def init_app(app: Flask) -> None:
+    app.context_processor(_for_templates)
+
+
+def links() -> list[Link]:
+    """Those that this release has a page for."""
+    wanted = [*_EVERYONE, *(_SIGNED_IN if viewer() else ()), *(_STAFF if is_staff() else ())]
+    return [link for link in wanted if link.endpoint in current_app.view_functions]
+
+
+def _for_templates() -> dict[str, Any]:
+    return {"main_links": links}

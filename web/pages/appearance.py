@@ -1,0 +1,42 @@
+"""The switch between light and dark, for everyone; and for staff a page that shows all parts of the design."""
+
+from __future__ import annotations
+
+from flask import Blueprint, redirect, render_template, request
+from werkzeug.wrappers import Response
+
+from grader.errors import BadRequest
+from grader.records.models import utcnow
+from grader.schemas.preferences import PreferencesBody, Theme
+from grader.service import accounts, preferences
+from grader.web import appearance
+from grader.web.auth.identity import current_user, viewer
+from grader.web.auth.redirects import safe_path
+from grader.web.current import platform
+
+pages = Blueprint("design", __name__)
+
+# Of every tone there is a badge, a notice and a status.
+_TONES = ("good", "bad", "ours", "busy", "idle")
+
+
+@pages.post("/theme")
+def choose() -> Response:
+    """Light, dark, or as the system has it."""
+    try:
+        chosen = Theme(request.form.get("theme", ""))
+    except ValueError as error:
+        raise BadRequest("There is no such theme.", "Choose system, light or dark.") from error
+    user = viewer()
+    if user is not None:
+        preferences.change(platform(), user, PreferencesBody(theme=chosen))
+    response = redirect(safe_path(request.form.get("back")), 303)
+    appearance.remember(response, chosen)
+    return response
+
+
+@pages.get("/design")
+def show() -> str:
+    """Every part of the design, in both themes side by side."""
+    accounts.check_staff(current_user())
+    return render_template("design.html", tones=_TONES, now=utcnow())

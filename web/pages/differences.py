@@ -1,0 +1,95 @@
+"""A submission beside an earlier one for the same challenge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import Blueprint, render_template, request
+from markupsafe import Markup
+
+from grader.schemas.submission import SubmissionView
+from grader.service.difference import Block, Difference, difference, earlier
+from grader.service.submissions import get_submission
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages import code, titles
+
+pages = Blueprint("differences", __name__)
+
+# Of lines that are the same, those next to a change are shown.
+_NEAR = 4
+
+
+@dataclass(frozen=True)
+class Side:
+    """Lines of one source, marked up, and the number of the first."""
+
+    first: int
+    lines: list[Markup]
+
+
+@dataclass(frozen=True)
+class Hunk:
+    """``folded``: far from every change."""
+
+    same: bool
+    folded: bool
+    before: Side
+    after: Side
+
+
+@pages.get("/submissions/<submission>/diff")
+def show(submission: str) -> str:
+    """?against= names the other; without it, the one before."""
+    user = current_user()
+    view = get_submission(platform(), user, submission)
+    others = earlier(platform(), user, submission)
+    against = request.args.get("against", "").strip() or _before(view, others)
+    found = difference(platform(), user, submission, against) if against else None
+    return render_template(
+        "difference.html",
+        title=titles.of(view.challenge),
+        view=view,
+        others=others,
+        found=found,
+        hunks=hunks(found) if found else [],
+    )
+
+
+def _before(view: SubmissionView, others: Sequence[SubmissionView]) -> str:
+    """The one that the same person handed in before it, else the one before at all; "" where there is none."""
+    own = [it for it in others if it.user == view.user]
+    return next((it.id for it in [*own, *others]), "")
+
+
+def hunks(found: Difference) -> list[Hunk]:
+    before = code.split(found.before.source.source, found.before.source.language)
+    after = code.split(found.after.source.source, found.after.source.language)
+    split = [
+        part for place, block in enumerate(found.blocks) for part in _split(block, place, len(found.blocks))
+    ]
+    return [
+        Hunk(block.same, folded, _side(before, block.before), _side(after, block.after))
+        for block, folded in split
+    ]
+
+
+def _side(lines: Sequence[Markup], bounds: tuple[int, int]) -> Side:
+    return Side(bounds[0] + 1, list(lines[bounds[0] : bounds[1]]))
+
+
+def _split(block: Block, place: int, blocks: int) -> list[tuple[Block, bool]]:
+    """What is the same, in up to three parts: after the last change, far from any, and before the next change."""
+    length = block.before[1] - block.before[0]
+    head = _NEAR if place else 0
+    tail = _NEAR if place < blocks - 1 else 0
+    if not block.same or blocks == 1 or length <= head + tail + 1:
+        return [(block, False)]
+    cuts = [(0, head, False), (head, length - tail, True), (length - tail, length, False)]
+    return [(_part(block, start, end), folded) for start, end, folded in cuts if end > start]
+
+
+def _part(block: Block, start: int, end: int) -> Block:
+    (old, _), (new, _) = block.before, block.after
+    return Block(True, (old + start, old + end), (new + start, new + end))

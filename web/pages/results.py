@@ -1,0 +1,149 @@
+"""What a result shows, made ready for the templates in ``templates/report``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+from grader.schemas.advice import Advice, advise
+from grader.schemas.report import CaseReport, CaseVerdict, Report
+from grader.service.times import PastTime
+from grader.web.pages import compiler_log
+from grader.web.pages.plots.bars import WorkloadBars, workload_bars
+from grader.web.pages.plots.history import History, history
+from grader.web.pages.plots.roofline import Roofline, roofline
+
+ALL, FAILED = "all", "failed"
+# One letter each, so that no verdict is told by its colour alone.
+_LETTERS = {
+    CaseVerdict.ACCEPTED: "✓",
+    CaseVerdict.WRONG_ANSWER: "W",
+    CaseVerdict.RUNTIME_ERROR: "R",
+    CaseVerdict.TIME_LIMIT: "T",
+    CaseVerdict.MEMORY_LIMIT: "M",
+    CaseVerdict.OUTPUT_LIMIT: "O",
+    CaseVerdict.NOT_RUN: "–",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One case on the page; ``number`` from 1, in the suite's order. ``shape``: passed, failed or idle."""
+
+    number: int
+    case: CaseReport
+    letter: str
+    shape: str
+
+    @property
+    def failed(self) -> bool:
+        return self.shape == "failed"
+
+
+@dataclass(frozen=True)
+class Group:
+    category: str
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One filter of the list of cases."""
+
+    value: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """``chosen`` is the filter; ``failing`` and ``others`` are the cases that it lets through. ``roofline`` is a
+    sentence where there is nothing to plot. ``log`` has its lines linked to those of the source, where there is one of
+    so many ``lines``."""
+
+    report: Report
+    advice: Advice
+    cells: list[Cell]
+    groups: list[Group]
+    choices: list[Choice]
+    chosen: str
+    bars: list[WorkloadBars]
+    roofline: Roofline | str
+    log: Markup
+    lines: int = 0
+    history: History | None = None
+    legend: list[Cell] = field(default_factory=list)
+
+    @property
+    def failing(self) -> list[Cell]:
+        return [cell for cell in self._chosen() if cell.failed]
+
+    @property
+    def others(self) -> list[Cell]:
+        return [cell for cell in self._chosen() if not cell.failed]
+
+    @property
+    def listed(self) -> set[int]:
+        """The numbers of the cases that the filter lets through."""
+        return {cell.number for cell in self._chosen()}
+
+    @property
+    def advised(self) -> Cell | None:
+        """The case that the advice names."""
+        named = (it for it in self.cells if self.advice.case and it.case.name == self.advice.case)
+        return next(named, None)
+
+    def _chosen(self) -> list[Cell]:
+        if self.chosen == ALL:
+            return self.cells
+        return [
+            it
+            for it in self.cells
+            if (it.failed if self.chosen == FAILED else it.case.category == self.chosen)
+        ]
+
+
+def result(
+    report: Report, chosen: str = ALL, lines: int = 0, times: Sequence[PastTime] = (), own: str = ""
+) -> Result:
+    """``lines``: how many the source on the same page has, 0 where it is not shown. ``times`` are the owner's for this
+    challenge, ``own`` is the submission among them that is looked at."""
+    cells = [_cell(number, case) for number, case in enumerate(report.cases, 1)]
+    groups = _groups(cells)
+    choices = _choices(cells, groups)
+    return Result(
+        report=report,
+        advice=advise(report),
+        cells=cells,
+        groups=groups,
+        choices=choices,
+        chosen=chosen if chosen in [it.value for it in choices] else ALL,
+        bars=workload_bars(report.workloads),
+        roofline=roofline(report),
+        log=compiler_log.linked(report.compiler_log, lines),
+        lines=lines,
+        history=history(times, own),
+        legend=list({cell.letter: cell for cell in cells}.values()),
+    )
+
+
+def _cell(number: int, case: CaseReport) -> Cell:
+    shape = {CaseVerdict.ACCEPTED: "passed", CaseVerdict.NOT_RUN: "idle"}.get(case.verdict, "failed")
+    return Cell(number, case, _LETTERS[case.verdict], shape)
+
+
+def _groups(cells: Sequence[Cell]) -> list[Group]:
+    by_category: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_category.setdefault(cell.case.category, []).append(cell)
+    return [Group(category, found) for category, found in by_category.items()]
+
+
+def _choices(cells: Sequence[Cell], groups: Sequence[Group]) -> list[Choice]:
+    failed = sum(cell.failed for cell in cells)
+    choices = [Choice(ALL, "All", len(cells))]
+    if failed:
+        choices.append(Choice(FAILED, "Failed", failed))
+    return choices + [Choice(it.category, it.category, len(it.cells)) for it in groups]

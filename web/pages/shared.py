@@ -1,0 +1,51 @@
+"""Results that their owners share: a page for those who have the link, and the two buttons of the owner."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader.service import share
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages import titles
+from grader.web.pages.results import ALL, result
+
+pages = Blueprint("shared", __name__)
+
+
+@pages.get("/shared/<key>")
+def show(key: str) -> Response:
+    """The result alone: no name, no source, no way to the owner's other submissions."""
+    found = share.shared(platform(), key)
+    page = render_template(
+        "shared.html",
+        title=titles.of(found.challenge),
+        view=found,
+        filename=f"solution{found.language.suffix}",
+        cases_at=url_for("shared.show", key=key),
+        result=result(found.report, request.args.get("cases", ALL)),
+    )
+    response = make_response(page)
+    # For those who were given the link: neither for searching nor for the logs of what the page leads to.
+    response.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+@pages.post("/submissions/<submission>/share")
+def begin(submission: str) -> BaseResponse:
+    """Make the link by which others see a result of one's own."""
+    share.share(platform(), current_user(), submission)
+    return _back(submission)
+
+
+@pages.post("/submissions/<submission>/unshare")
+def end(submission: str) -> BaseResponse:
+    """End the link: it leads nowhere from then on."""
+    share.unshare(platform(), current_user(), submission)
+    return _back(submission)
+
+
+def _back(submission: str) -> BaseResponse:
+    return redirect(url_for("submissions.show", submission=submission, _anchor="share"), 303)

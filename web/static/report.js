@@ -1,0 +1,40 @@
+// A result page: filters of the cases without a new page, and a case that is led to is opened. Without this script the
+// links do the same.
+"use strict";
+
+{ // names of this script alone: others of the page use the same
+// What the panel holds is swapped while a submission is judged, so listeners sit above it.
+document.addEventListener("click", async (event) => {
+  const choice = event.target.closest(".choices a[data-cases]");
+  if (!choice || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  try {
+    const answer = await fetch(choice.href, { redirect: "manual", signal: AbortSignal.timeout(10000) });
+    if (!answer.ok) throw new Error(String(answer.status));
+    show(new DOMParser().parseFromString(await answer.text(), "text/html"), choice.dataset.cases);
+    history.replaceState(null, "", choice.href.split("#")[0]);
+  } catch {
+    location.href = choice.href;
+  }
+});
+
+function show(page, chosen) {
+  const cases = document.getElementById("cases");
+  for (const part of document.querySelectorAll("[data-filtered]")) part.remove();
+  const found = page.querySelectorAll("[data-filtered]"); // made and escaped by the server, as this page was
+  cases.replaceWith(page.getElementById("cases"), ...found);
+  const again = document.querySelector(`.choices a[data-cases="${CSS.escape(chosen)}"]`);
+  if (again) again.focus({ preventScroll: true });
+}
+
+function open() {
+  const target = location.hash.startsWith("#case-") && document.getElementById(location.hash.slice(1));
+  const details = target && target.closest("details");
+  if (!details) return;
+  details.open = true;
+  details.scrollIntoView({ block: "start" });
+}
+
+window.addEventListener("hashchange", open);
+open();
+}
