@@ -14,8 +14,8 @@ from tests.databases import database, database_url, empty_url, postgres_url  # n
 
 _KEPT = {"GRADER_REQUIRE", "GRADER_PROVE"}  # they say what tests may not skip, and how much is proven
 _home = pytest.StashKey[Path]()
-# Their tests share something that takes long to make, so one process runs them all; they are begun first, because
-# whoever comes last runs alone.
+# Their tests share something that takes long to make, or take every processor for themselves: one process runs them
+# all. They take longest, so they are begun first: whoever comes last runs alone.
 _FOLDERS_AS_ONE = ["images", "browser", "faults", "topology"]
 
 

@@ -244,10 +244,10 @@ class Course:
         """Every challenge, in the order of ``in_order``. Raises ChallengeInvalid, also for prerequisites that do not
         exist or go in a circle; one challenge alone loads without those that it builds on.
         """
-        challenges = [self.load(slug) for slug in self.slugs()]
-        for problem in self.prerequisite_problems(challenges):
+        challenges, wrong = self.valid()
+        for problem in wrong or self.prerequisite_problems(challenges):
             raise problem
-        return self.in_order(challenges)
+        return challenges
 
     def in_order(self, challenges: Iterable[Challenge]) -> list[Challenge]:
         """By place of the track in the curriculum, place in the track, and slug."""

@@ -30,7 +30,6 @@ from grader.sandbox import share
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.pool import SpareBoxes
-from grader.sandbox.share import Share
 from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import Language
 
@@ -52,10 +51,9 @@ class Child:
         self.lines = Lines(connection)
         self.submission = ""
         self.device = make_device(device, gpu)
-        # A board on the host's own processor leaves the web and the queue theirs, as its boxes do. And nothing of a
-        # submission's time passes while its judge waits for its turn, so this process yields more than they do.
-        if self._spec(Purpose.RUN).share < Share.FULL:
-            share.take(Share.BACKGROUND)
+        # A board on the host's own processor leaves the web and the queue theirs. As much as its boxes do: those that
+        # are its children get no more than it has.
+        share.take(self._spec(Purpose.RUN).share)
         self.maker = maker = make_boxes(box_kind)
         maker.reap()
         # A control costs one more start per submission; keeping one ahead hides it.

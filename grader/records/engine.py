@@ -106,7 +106,7 @@ def reading_on(sessions: Sessions) -> Iterator[Session]:
 
 @contextmanager
 def writing_connection(engine: Engine) -> Iterator[Connection]:
-    """The same without a session, for migrations."""
+    """As ``writing``, without a session: for migrations."""
     options = _to_write(engine.dialect.name)
     with engine.connect().execution_options(**options) as connection, connection.begin():
         yield connection

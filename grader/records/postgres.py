@@ -34,8 +34,9 @@ _LOCK_MS = 15_000
 _IDLE_MS = 15_000
 # Web: 8 threads to a process, each of which finds one open; a worker: judge, heart, sweeper. More than 15 at once are
 # in trouble and wait.
-_USED, _FRESH_SECONDS = "used", 1.0
 _POOL_SIZE, _POOL_OVERFLOW, _POOL_SECONDS = 8, 7, 10.0
+# Where a connection says when it was last used, and for how long after that it is taken to live.
+_USED, _FRESH_SECONDS = "used", 1.0
 # For one transaction, in place of the timeouts above: a migration may rewrite a table of a million rows, and other
 # processes that start meanwhile wait for it.
 PATIENT = (

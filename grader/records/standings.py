@@ -18,7 +18,7 @@ _WINDOW = 2_000
 # More at once than this are read anew, too.
 _MOST = 5_000
 # A sum of times that the database made and one that we made may differ so much, relatively.
-_SUMS_DIFFER = 1e-9
+_SUMS_DIFFER = 1e-11
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from grader.schemas.submission import SubmissionView
 
 # A person sees no difference below this; and what is being judged changes about as often.
 QUICKEST_S = 1.0
-# Nobody waits longer than this to read that it has begun.
+# Nobody waits longer than about this to read that it has begun.
 SLOWEST_S = 10.0
 # A look for each so-many-th part of the wait: the number that is shown is never far off.
 _LOOKS = 10

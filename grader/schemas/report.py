@@ -280,13 +280,20 @@ def _microseconds(value: float) -> str:
 
 
 def _without_data(case: CaseReport, number: int) -> CaseReport:
-    failed = case.verdict not in (CaseVerdict.ACCEPTED, CaseVerdict.NOT_RUN)
-    kind = case.mismatch.kind if case.mismatch else case.verdict.value
-    told = f"A hidden {case.category} case failed: {kind}.".replace("_", " ")
     return CaseReport(
         name=f"hidden {number}",
         category=case.category,
         verdict=case.verdict,
-        detail=told if failed else "",
+        detail=_told_of_hidden(case),
         hidden=True,
     )
+
+
+def _told_of_hidden(case: CaseReport) -> str:
+    """What its author reads of a hidden case: of what kind it is and how it failed, and nothing that it held."""
+    if case.verdict is CaseVerdict.ACCEPTED:
+        return ""
+    if case.verdict is CaseVerdict.NOT_RUN:
+        return "Not run: too many earlier cases ended their process."
+    kind = case.mismatch.kind if case.mismatch else case.verdict.value
+    return f"A hidden {case.category} case failed: {kind}.".replace("_", " ")

@@ -103,9 +103,6 @@ class Rankings:
         self._derived: OrderedDict[tuple[Hashable, ...], tuple[list[Stamp], object]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def __len__(self) -> int:
-        return len(self._kept)
-
     def of(self, session: Session, board: Board) -> Ranking:
         staff = unranked(session)
         # Before the places: what changes in between is found by the next look, which ranks once more.

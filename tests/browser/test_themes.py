@@ -24,7 +24,8 @@ def press_until(page: Page, theme: str) -> None:
         if f"Theme: {theme}." in (switch(page).text_content() or ""):
             return
         before = switch(page).text_content() or ""
-        switch(page).click()
+        with page.expect_response(lambda it: it.url.endswith("/theme")):  # kept, for the next page
+            switch(page).click()
         expect(switch(page)).not_to_have_text(before)
     raise AssertionError(f"the switch never came to {theme}")
 
@@ -43,6 +44,18 @@ def test_the_switch_overrules_it_and_is_remembered(visit: Visit) -> None:
     press_until(page, "light")
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     assert not is_dark(visitor.go("/"))
+
+
+def test_of_quick_presses_the_last_is_kept(visit: Visit) -> None:
+    visitor = visit("bob", color_scheme="light", reduced_motion="reduce")
+    page = visitor.go("/")
+    press_until(page, "system")
+    with page.expect_response(lambda it: it.url.endswith("/theme")):
+        switch(page).dblclick()
+    page.wait_for_load_state("networkidle")
+    expect(switch(page)).to_contain_text("Theme: dark.")
+    assert is_dark(visitor.go("/"))
+    press_until(page, "system")
 
 
 def test_the_switch_works_without_javascript(visit: Visit) -> None:

@@ -33,6 +33,17 @@ def timed(**values: Any) -> WorkloadReport:
     return WorkloadReport(**(given | values))
 
 
+def judged(case: CaseReport) -> Report:
+    return Report(
+        verdict=Verdict.WRONG_ANSWER,
+        challenge="relu",
+        version=1,
+        language=Language.TRITON,
+        device="cpu",
+        cases=[case],
+    )
+
+
 def test_an_ordinary_time_has_no_remarks() -> None:
     assert timed(roofline_us=410.0, fixed_us=148.0, host_us=12.0).remarks == []
 
@@ -121,16 +132,29 @@ def test_a_hidden_case_keeps_no_element() -> None:
         mismatch=mismatch,
         hidden=True,
     )
-    report = Report(
-        verdict=Verdict.WRONG_ANSWER,
-        challenge="relu",
-        version=1,
-        language=Language.TRITON,
-        device="cpu",
-        cases=[case],
-    )
+    report = judged(case)
     told = report.redacted()
     assert told.cases[0].mismatch is None
     assert told.cases[0].detail == "A hidden prime case failed: value."
     assert "424242" in report.model_dump_json()
     assert "424242" not in told.model_dump_json()
+
+
+@pytest.mark.parametrize("verdict", CaseVerdict)
+def test_its_author_may_read_of_every_verdict_of_a_hidden_case(verdict: CaseVerdict) -> None:
+    fine = verdict is CaseVerdict.ACCEPTED
+    case = CaseReport(
+        name="secret",
+        category="prime",
+        verdict=verdict,
+        seed=424242,
+        sizes={"n": 424242},
+        detail="" if fine else "n is 424242",
+        output="424242",
+        hidden=True,
+    )
+    (told,) = judged(case).redacted().cases
+    assert told.verdict is verdict
+    assert bool(told.detail) is not fine
+    assert "424242" not in told.model_dump_json()
+    assert "secret" not in told.model_dump_json()

@@ -102,7 +102,7 @@ def list_submissions(query: SubmissionQuery) -> Response:
 @api.get("/submissions/<id>", responses={200: SubmissionView})
 def get_submission(path: SubmissionPath) -> Response:
     """Its state, place in the queue, and verdict. Poll it with If-None-Match, and seldom while many are ahead: every
-    tenth of `expected_wait_s`, but for 1 to 10 seconds, is what our own programs do."""
+    tenth of `expected_wait_s`, but for about 1 to 10 seconds, is what our own programs do."""
     return cheap(submissions.get_submission(platform(), current_user(), path.id))
 
 

@@ -47,10 +47,24 @@ function switchTheme(event) {
   const form = event.target.closest("form.theme");
   if (!form || !window.fetch) return;
   event.preventDefault();
-  const chosen = new FormData(form);
-  showTheme(chosen.get("theme"));
-  // Kept by the server; where it does not answer, the page shows it until it is left.
-  fetch(form.action, { method: "POST", body: new URLSearchParams(chosen), redirect: "manual", keepalive: true }).catch(() => {});
+  unsaved = new URLSearchParams(new FormData(form));
+  showTheme(unsaved.get("theme"));
+  if (!saving) saveTheme(form.action);
+}
+
+let saving = false;
+let unsaved = null;
+
+// One at a time, so that of several presses the last is kept. Where the server does not answer, the page shows the
+// choice until it is left.
+async function saveTheme(address) {
+  saving = true;
+  while (unsaved) {
+    const body = unsaved;
+    unsaved = null;
+    await fetch(address, { method: "POST", body, redirect: "manual", keepalive: true }).catch(() => {});
+  }
+  saving = false;
 }
 
 document.addEventListener("click", (event) => {

@@ -111,6 +111,12 @@ def test_boards_that_were_looked_at_long_ago_are_let_go(
     monkeypatch.setattr("grader.service.rankings._KEPT_ENTRIES", 3)
     for name in ("ada", "bob"):
         enter(platform, person(platform, name), 10.0, language=Language.CUDA)
+    reads = []
+    read = standings.read
+    monkeypatch.setattr(standings, "read", lambda *of: reads.append(of) or read(*of))
     both = leaderboard(platform, SLUG)
     assert leaderboard(platform, SLUG, language="cuda").total == both.total == 2
-    assert len(platform.rankings) == 1
+    leaderboard(platform, SLUG, language="cuda")
+    assert len(reads) == 2
+    leaderboard(platform, SLUG)
+    assert len(reads) == 3

@@ -121,7 +121,9 @@ def test_answers_are_as_the_document_says(
     kept = tokens.list_tokens(platform, user).tokens if user else []
     known = NAMES | {"number": kept[0].id if kept else 1}
     if "{id}" in label:  # one of its own, of the 200 that a student has in a day
-        known["id"] = stage.judged(platform, people["student"], stage.wrong()).id  # type: ignore[arg-type]
+        student = people["student"]
+        assert student is not None
+        known["id"] = stage.judged(platform, student, stage.wrong()).id
     sent = st.one_of(
         operation.as_strategy(generation_mode=GenerationMode.POSITIVE),
         operation.as_strategy(generation_mode=GenerationMode.NEGATIVE),
