@@ -107,7 +107,7 @@ def _accepted(number: int, chance: random.Random, user: int | None = None) -> di
 
 
 class Changes:
-    """Accepts one more submission, of anyone."""
+    """Accepts one more submission, of anyone, which was handed in just now."""
 
     def __init__(self, engine: Engine, entries: int) -> None:
         self._engine, self._entries = engine, entries
@@ -116,7 +116,8 @@ class Changes:
     def __call__(self) -> None:
         user = self._chance.randrange(self._entries) + 1
         with self._engine.begin() as connection:
-            connection.execute(insert(SubmissionRow), [_accepted(next(self._numbers), self._chance, user)])
+            row = _accepted(next(self._numbers), self._chance, user) | {"created_at": utcnow()}
+            connection.execute(insert(SubmissionRow), [row])
 
 
 def calls(platform: Platform, entries: int) -> dict[str, Callable[[], object]]:

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import String, column, func, select, text, values
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session, aliased
 
 from grader import limits
 from grader.records.models import ReportRow, SubmissionRow, UserRow
-from grader.records.models.indexes import HANDED_IN, RANKED
+from grader.records.models.indexes import GRADED, HANDED_IN, RANKED
 from grader.schemas.report import Language, Verdict
 
+# Made once: an alias of so wide a table takes longer to make than to query.
+_OWN = aliased(SubmissionRow, name="own")
 # Roles whose first solution takes the badge from nobody.
 _STUDENT = "student"
 
@@ -79,42 +81,52 @@ def entries(session: Session, user: int) -> list[Entry]:
     return list(best.values())
 
 
-def rank(session: Session, entry: Entry, without: Collection[int] = ()) -> int:
-    """1 + how many others are surely faster: they hold an accepted interval that lies wholly below. It is what
-    ``grader.records.ranks`` finds for the whole board ``without`` these users (ids), counted from the board's index for
-    one entry.
+def ranks(session: Session, entries: Collection[Entry], without: Collection[int] = ()) -> dict[int, int]:
+    """By ``Entry.id``: 1 + how many others are surely faster, that is, hold an accepted interval that lies wholly below.
+    It is what ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), counted from the boards'
+    index for each entry, and all of them in one statement.
     """
-    row = SubmissionRow
-    faster = select(func.count(row.user_id.distinct())).where(
-        row.challenge == entry.challenge,
-        row.version == entry.version,
-        row.device == entry.device,
-        row.ci_hi_us < entry.ci_us[0],
-        row.user_id.not_in(without),
-        text(RANKED),
+    row, own = SubmissionRow, _OWN
+    faster = (
+        select(func.count(row.user_id.distinct()))
+        .where(
+            row.challenge == own.challenge,
+            row.version == own.version,
+            row.device == own.device,
+            row.ci_hi_us < own.ci_lo_us,
+            row.user_id.not_in(without),
+            text(RANKED),
+        )
+        .correlate(own)
+        .scalar_subquery()
     )
-    return 1 + (session.scalar(faster) or 0)
+    found = session.execute(select(own.id, faster).where(own.id.in_([it.id for it in entries])))
+    return {submission: 1 + count for submission, count in found}
 
 
-def first_solvers(session: Session, challenges: Sequence[str]) -> dict[str, int]:
-    """Challenge -> the student whose accepted submission came first. Each is looked up from the oldest on, and the
-    first hit ends it; all of them in one statement.
+def first_solved(session: Session, user: int) -> set[str]:
+    """The challenges of which this student's accepted submission came first among students'. Each is looked up from
+    the oldest on, and the first hit ends it; all of them in one statement.
     """
-    if not challenges:
-        return {}
-    row, author = aliased(SubmissionRow, name="submissions"), UserRow
-    asked = values(column("challenge", String), name="named").data([(it,) for it in challenges]).cte("asked")
+    row, author, own = SubmissionRow, UserRow, _OWN
+    # By the index of progress, in whose condition it is said.
+    solved = (
+        select(own.challenge)
+        .where(own.user_id == user, own.verdict == Verdict.ACCEPTED, text(f"own.{GRADED}"))
+        .distinct()
+        .cte("solved")
+    )
     first = (
         select(row.user_id)
         .join(author, author.id == row.user_id)
-        .where(row.challenge == asked.c.challenge, text(f"submissions.{HANDED_IN}"))
+        .where(row.challenge == solved.c.challenge, text(f"submissions.{HANDED_IN}"))
         .where(row.verdict == Verdict.ACCEPTED, author.role == _STUDENT)
         .order_by(row.created_at, row.id)
         .limit(1)
+        .correlate(solved)
         .scalar_subquery()
     )
-    found = session.execute(select(asked.c.challenge, first)).all()
-    return {challenge: user for challenge, user in found if user is not None}
+    return set(session.scalars(select(solved.c.challenge).where(first == user)))
 
 
 def workloads(session: Session, submission: int) -> list[dict[str, Any]]:

@@ -44,9 +44,9 @@ def award(case: Case) -> list[Badge]:
 
 
 def _first(case: Case) -> Iterator[Badge]:
-    firsts = activity.first_solvers(case.session, [line.slug for line in case.solved])
+    firsts = activity.first_solved(case.session, case.user)
     for line in case.solved:
-        if firsts.get(line.slug) == case.user:
+        if line.slug in firsts:
             yield Badge(
                 kind=BadgeKind.FIRST, title="First to solve it", about=line.title, challenge=line.slug
             )

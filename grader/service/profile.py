@@ -72,6 +72,8 @@ def _ranks(
         it for it in mine if it.challenge in titles and shown.get(it.challenge, it.version) == it.version
     ]
     boards.sort(key=lambda it: (not representative(it.device), -(it.speedup or 0.0)))
+    boards = boards[: limits.PROFILE_RANKS]
+    ranks = activity.ranks(session, boards, staff)
     found = [
         BestRank(
             challenge=it.challenge,
@@ -79,11 +81,11 @@ def _ranks(
             device=it.device,
             representative=representative(it.device),
             language=it.language,
-            rank=activity.rank(session, it, staff),
+            rank=ranks[it.id],
             time_us=it.time_us,
             speedup=it.speedup,
         )
-        for it in boards[: limits.PROFILE_RANKS]
+        for it in boards
     ]
     return sorted(found, key=lambda it: (not it.representative, it.rank, -(it.speedup or 0.0)))
 

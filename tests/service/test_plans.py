@@ -26,6 +26,7 @@ from grader.schemas.submission import State, SubmitBody
 from grader.service.accounts import Role, User
 from grader.service.leaderboard import leaderboard
 from grader.service.platform import Platform, open_platform
+from grader.service.profile import profile
 from grader.service.progress import progress
 from grader.service.share import key_of, shared
 from grader.service.submissions import get_submission, list_submissions
@@ -36,7 +37,7 @@ from tests.service.world import make_settings
 
 SLUG = "scale"
 _TOUCHED = re.compile(
-    r"(?P<how>SCAN|SEARCH) submissions(_\d+)?\b"
+    r"(?P<how>SCAN|SEARCH) (submissions(_\d+)?|own)\b"
     r"( USING (COVERING )?INDEX (?P<index>\w+)| USING INTEGER PRIMARY KEY)?( \((?P<by>.*)\))?"
 )
 # What a plan begins at: one row, one user, one board, the last hour, what is to be removed. States are few rows but for
@@ -115,6 +116,7 @@ LOOKS: dict[str, Callable[[Platform, str], object]] = {
     "times": lambda it, waiting: past_times(it, ADA, waiting),
     "what is shared": lambda it, waiting: _share(it, waiting),
     "progress": lambda it, _: progress(it, ADA),
+    "profile": lambda it, _: profile(it, "ada", ADA),
     "submitting": lambda it, _: submit(it, ADA, BODY),
     "submitting again": lambda it, _: submit(it, ADA, BODY, "key"),
     "claiming": lambda it, _: _claim(it),

@@ -100,7 +100,8 @@ class TestRanks:
         with platform.sessions() as session:
             board = {it.user: it.rank for it in ranks.ranked(session, "vector_add", 1, H200)}
             mine = {user.name: activity.entries(session, user.id) for user in people}
-            assert {name: activity.rank(session, it[0]) for name, it in mine.items()} == board
+            counted = activity.ranks(session, [it[0] for it in mine.values()])
+            assert {name: counted[it[0].id] for name, it in mine.items()} == board
         assert len(set(board.values())) > 2
 
     def test_the_best_on_every_board(self, platform: Platform, ada: User, bob: User, teacher: User) -> None:
