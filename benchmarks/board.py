@@ -123,9 +123,9 @@ class Changes:
 def calls(platform: Platform, entries: int) -> dict[str, Callable[[], object]]:
     viewer = User(entries, f"student{entries}", Role.STUDENT)
     return {
-        "200 entries": lambda: leaderboard(platform, SLUG, DEVICE, limit=PAGE, viewer=viewer),
-        "whole": lambda: leaderboard(platform, SLUG, DEVICE, viewer=viewer),
-        "record over time": lambda: records_over_time(platform, SLUG, DEVICE, viewer=viewer),
+        "200 entries": lambda: leaderboard(platform, SLUG, device=DEVICE, limit=PAGE, viewer=viewer),
+        "whole": lambda: leaderboard(platform, SLUG, device=DEVICE, viewer=viewer),
+        "record over time": lambda: records_over_time(platform, SLUG, device=DEVICE, viewer=viewer),
         "track": lambda: track_board(platform, TRACK, DEVICE, limit=PAGE, viewer=viewer),
         "all leaders": lambda: leaderboards(platform, DEVICE, viewer),
     }

@@ -87,9 +87,11 @@ def calls(platform: Platform, draws: Draws) -> dict[str, Callable[[], object]]:
     staff = User(len(draws.crowd.users), draws.crowd.users[-1], Role.STAFF)
     body = SubmitBody(challenge=draws.crowd.challenges[0], source="pass", filename="a.py")
     return {
-        "leaderboard": lambda: leaderboard(platform, draws.slug(), "h200", limit=BOARD),
-        "leaderboard, whole": lambda: leaderboard(platform, draws.slug(), "h200"),
-        "leaderboard, one language": lambda: leaderboard(platform, draws.slug(), "h200", "cuda", limit=BOARD),
+        "leaderboard": lambda: leaderboard(platform, draws.slug(), device="h200", limit=BOARD),
+        "leaderboard, whole": lambda: leaderboard(platform, draws.slug(), device="h200"),
+        "leaderboard, one language": lambda: leaderboard(
+            platform, draws.slug(), device="h200", language="cuda", limit=BOARD
+        ),
         "history": lambda: list_submissions(platform, draws.user(), limit=PAGE),
         "history, one challenge": lambda: list_submissions(platform, draws.user(), draws.slug(), limit=PAGE),
         "history, tenth page": lambda: list_submissions(platform, draws.user(), limit=PAGE, offset=9 * PAGE),

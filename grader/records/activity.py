@@ -5,7 +5,7 @@ index: a term's million others are not touched.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -82,8 +82,8 @@ def entries(session: Session, user: int) -> list[Entry]:
 
 
 def ranks(session: Session, entries: Collection[Entry], without: Collection[int] = ()) -> dict[int, int]:
-    """By ``Entry.id``: 1 + how many others are surely faster, that is, hold an accepted interval that lies wholly below.
-    It is what ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), counted from the boards'
+    """By ``Entry.id``: 1 + how many others are surely faster, that is, hold an interval that lies wholly below. It is
+    what ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), counted from the boards'
     index for each entry, and all of them in one statement.
     """
     row, own = SubmissionRow, _OWN

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from sqlalchemy.orm import Session
 
 from grader.records.ranks import Detail, Place
 from grader.schemas.leaderboard import Leaderboard, Record, RecordHistory
 from grader.service.accounts import User
+from grader.service.choice import Wanted, choose
 from grader.service.devices import representative, served_devices
-from grader.service.leaderboard import choose, of_ranking
+from grader.service.leaderboard import of_ranking
 from grader.service.platform import Platform
 from grader.service.pseudonyms import Names, names_for
 from grader.service.rankings import Ranking
@@ -17,34 +20,28 @@ from grader.service.rankings import Ranking
 def records_over_time(
     platform: Platform,
     slug: str,
-    device: str | None = None,
-    language: str | None = None,
-    version: int | None = None,
-    drafts: bool = False,
     viewer: User | None = None,
+    **wanted: Unpack[Wanted],
 ) -> RecordHistory:
     """Of the board that ``leaderboard`` shows for the same words. Raises as it does."""
     served = served_devices(platform)
     with platform.sessions() as session:
-        board = choose(platform, session, served, slug, device, language, version, drafts).board
+        board = choose(platform, session, served, slug, **wanted).board
         return _history(platform, session, platform.rankings.of(session, board), viewer)
 
 
 def board_and_records(
     platform: Platform,
     slug: str,
-    device: str | None = None,
-    language: str | None = None,
-    version: int | None = None,
-    drafts: bool = False,
     limit: int | None = None,
     offset: int = 0,
     viewer: User | None = None,
+    **wanted: Unpack[Wanted],
 ) -> tuple[Leaderboard, RecordHistory]:
     """Both of one moment, in one look. Raises as ``leaderboard`` does."""
     served = served_devices(platform)
     with platform.sessions() as session:
-        choice = choose(platform, session, served, slug, device, language, version, drafts)
+        choice = choose(platform, session, served, slug, **wanted)
         ranking = platform.rankings.of(session, choice.board)
         board = of_ranking(platform, session, choice, ranking, limit, offset, viewer)
         return board, _history(platform, session, ranking, viewer)

@@ -24,8 +24,8 @@ from grader.schemas.leaderboard import (
 )
 from grader.service.accounts import User
 from grader.service.catalogue import valid_challenges
+from grader.service.choice import with_old
 from grader.service.devices import representative, served_devices
-from grader.service.leaderboard import with_old
 from grader.service.platform import Platform
 from grader.service.pseudonyms import Names, names_for
 from grader.service.rankings import Ranking

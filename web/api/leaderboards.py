@@ -9,6 +9,7 @@ from grader import limits
 from grader.schemas.leaderboard import Leaderboard, LeaderboardList, RecordHistory, TrackBoard
 from grader.schemas.report import Language
 from grader.service import leaderboard, records_over_time, track_board
+from grader.service.choice import Wanted
 from grader.web.answers import cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import is_staff, viewer
@@ -51,6 +52,15 @@ class LeaderboardQuery(BoardQuery, PartQuery):
     pass
 
 
+def _wanted(query: BoardQuery) -> Wanted:
+    return {
+        "device": query.device,
+        "language": query.language,
+        "version": query.version,
+        "drafts": is_staff(),
+    }
+
+
 @api.get("/leaderboards", responses={200: LeaderboardList})
 def list_leaderboards(query: DeviceQuery) -> Response:
     """Every challenge by its track, with the first entry of its board."""
@@ -63,13 +73,10 @@ def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
     board = leaderboard.leaderboard(
         platform(),
         path.slug,
-        device=query.device,
-        language=query.language,
-        version=query.version,
-        drafts=is_staff(),
         limit=query.limit,
         offset=query.offset,
         viewer=viewer(),
+        **_wanted(query),
     )
     return cheap(board)
 
@@ -77,15 +84,7 @@ def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
 @api.get("/leaderboards/<slug>/records", responses={200: RecordHistory})
 def get_records(path: LeaderboardPath, query: BoardQuery) -> Response:
     """How the best time of a board fell, the oldest first."""
-    found = records_over_time.records_over_time(
-        platform(),
-        path.slug,
-        device=query.device,
-        language=query.language,
-        version=query.version,
-        drafts=is_staff(),
-        viewer=viewer(),
-    )
+    found = records_over_time.records_over_time(platform(), path.slug, viewer=viewer(), **_wanted(query))
     return cheap(found)
 
 

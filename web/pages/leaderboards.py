@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Blueprint, Response, render_template, request, url_for
 
 from grader import limits
 from grader.schemas.leaderboard import Leaderboard
 from grader.service import catalogue, records_over_time, track_board
 from grader.service import leaderboard as boards
+from grader.service.choice import Wanted
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 from grader.web.pages import board_plots, board_table
@@ -31,14 +30,13 @@ def _below(text: str) -> int:
     return max(0, min(int(text), limits.LISTED_MOST))
 
 
-def _choice() -> dict[str, Any]:
+def _wanted() -> Wanted:
     """Which board the address means."""
     return {
         "device": request.args.get("device") or None,
         "language": request.args.get("language") or None,
         "version": request.args.get("version", type=_version),
         "drafts": is_staff(),
-        "viewer": viewer(),
     }
 
 
@@ -54,13 +52,13 @@ def show(slug: str) -> str:
     """Ranked entries; ?device=, ?language= and ?version= choose the board, ?below= skips so many entries."""
     below = request.args.get("below", 0, type=_below)
     challenge = catalogue.get_challenge(platform(), slug)
-    choice = _choice()
+    wanted = _wanted()
     board, history = records_over_time.board_and_records(
-        platform(), slug, limit=_PAGE + 1, offset=below, **choice
+        platform(), slug, limit=_PAGE + 1, offset=below, viewer=viewer(), **wanted
     )
     records = history.records
     # As the address says it: without a version it stays that of the board that is shown.
-    kept = {"device": board.device, "language": board.language, "version": choice["version"]}
+    kept = {"device": board.device, "language": board.language, "version": wanted["version"]}
     return render_template(
         "leaderboard.html",
         challenge=challenge,
@@ -82,7 +80,7 @@ def show(slug: str) -> str:
 @pages.get("/leaderboards/<slug>/board.csv")
 def table(slug: str) -> Response:
     """All entries of the board that the same address without ``/board.csv`` shows."""
-    board = boards.leaderboard(platform(), slug, **_choice())
+    board = boards.leaderboard(platform(), slug, viewer=viewer(), **_wanted())
     response = Response(board_table.written(board), mimetype="text/csv")
     name = f"{board.challenge}-v{board.version}-{board_table.plain(board.device)}.csv"
     response.headers.set("Content-Disposition", "attachment", filename=name)

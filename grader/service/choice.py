@@ -1,0 +1,78 @@
+"""Which board is meant, and which others there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypedDict, Unpack
+
+from sqlalchemy.orm import Session
+
+from grader.errors import NotFound, UnknownDevice, UnknownLanguage
+from grader.records import ranks, versions
+from grader.records.ranks import Board
+from grader.schemas.report import Language
+from grader.service.platform import Platform
+
+
+class Wanted(TypedDict, total=False):
+    """A caller's words for a board of a challenge. What is absent or None means the platform's first device, all
+    languages, and the version that is shown. ``drafts``: versions that are not published may be seen, as staff may.
+    """
+
+    device: str | None
+    language: str | None
+    version: int | None
+    drafts: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A board that was asked for, with what else could have been."""
+
+    board: Board
+    devices: list[str]
+    versions: list[int]
+
+
+def choose(
+    platform: Platform,
+    session: Session,
+    served: list[str],
+    slug: str,
+    **wanted: Unpack[Wanted],
+) -> Choice:
+    """Which board the words of a caller mean; ``served`` are the platform's devices.
+
+    Raises UnknownChallenge, UnknownDevice, UnknownLanguage, and NotFound where the version is not published.
+    """
+    challenge = platform.course.load(slug)
+    device, version, drafts = wanted.get("device"), wanted.get("version"), wanted.get("drafts", False)
+    language = _language(wanted.get("language"))
+    known = versions.history(session, slug)
+    published = [row.version for row in known if row.published_at is not None]
+    if version is None:
+        version = versions.shown(session, slug) or challenge.manifest.version
+    elif not drafts and version in {row.version for row in known} - set(published):
+        raise NotFound(
+            f"Version {version} of {slug} is not published yet.",
+            f"Published: {', '.join(map(str, published)) or 'none'}.",
+        )
+    devices = with_old(served, ranks.boards(session, slug, version))
+    if device is not None and device not in devices:
+        raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
+    board = Board(slug, version, device or devices[0], language)
+    return Choice(board, devices, [row.version for row in known] if drafts else published)
+
+
+def with_old(served: list[str], with_entries: set[str]) -> list[str]:
+    """The platform's own in their order, then those that only old entries know."""
+    return served + sorted(with_entries - set(served))
+
+
+def _language(name: str | None) -> Language | None:
+    if name is None:
+        return None
+    try:
+        return Language(name)
+    except ValueError as error:
+        raise UnknownLanguage(f"There is no language '{name[:32]}'.", "Languages: cuda, triton.") from error
