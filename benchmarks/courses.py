@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 
 ROOT = Path(__file__).resolve().parents[1]
 

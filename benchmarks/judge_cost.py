@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from results import keep
 
 from grader.challenge.cases import case
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 from grader.judge.device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session

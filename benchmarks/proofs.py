@@ -18,7 +18,7 @@ from results import keep, merged
 
 from grader.authoring.findings import Proof
 from grader.authoring.proof import Options, prove
-from grader.challenge.loader import Course, find_course
+from grader.challenge.course import Course, find_course
 from grader.cli.proof_view import Progress, put_proofs
 from grader.schemas.report import Language
 

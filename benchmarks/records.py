@@ -38,7 +38,7 @@ from results import keep
 from serving import database, serving
 from sqlalchemy import event, text
 
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 from grader.queue.sweeper import sweep
 from grader.queue.tickets import Tickets
 from grader.records import claims

@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from results import keep
 
 from grader import limits
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 from grader.cli.configuration import environment
 from grader.judge.boards import CPU, CPU_ARCHITECTURE, board_name
 from grader.queue.embedded import start_redis

@@ -16,7 +16,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 from grader.challenge.source import language_of
 from grader.judge.at_home import judge_at_home
 from grader.sandbox import seccomp

@@ -25,7 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from results import keep
 
-from grader.challenge.loader import Challenge, find_course
+from grader.challenge.course import find_course
+from grader.challenge.loader import Challenge
 from grader.challenge.signature import cuda_footer
 from grader.judge.device import Device, make_device
 from grader.judge.request import Request

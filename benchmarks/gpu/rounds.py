@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader import limits
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 from grader.challenge.signature import cuda_footer
 from grader.judge.assembly import roofline_seconds
 from grader.judge.device import make_device

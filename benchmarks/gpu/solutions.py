@@ -27,8 +27,9 @@ from gradings import Ahead, Steps
 from results import keep, merged
 from subjects import is_ranked, narrowed, workloads
 
+from grader.challenge.course import Course, find_course
 from grader.challenge.expression import parse
-from grader.challenge.loader import Challenge, Course, find_course
+from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.signature import cuda_footer
 from grader.judge.assembly import roofline_seconds

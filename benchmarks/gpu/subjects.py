@@ -14,7 +14,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from grader import limits
-from grader.challenge.loader import Challenge, Course, find_course
+from grader.challenge.course import Course, find_course
+from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Workload
 from grader.challenge.signature import cuda_footer
 from grader.judge.assembly import roofline_seconds

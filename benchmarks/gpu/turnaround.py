@@ -32,8 +32,8 @@ from gradings import Steps
 from results import keep
 from subjects import HERE
 
+from grader.challenge.course import Course, find_course
 from grader.challenge.fingerprint import content, digest
-from grader.challenge.loader import Course, find_course
 from grader.judge.job import Job, Outcome
 from grader.judge.process import JudgeProcess
 from grader.judge.request import CPU

@@ -21,7 +21,8 @@ from grader.authoring.specs import text_checks
 from grader.authoring.subjects import subjects
 from grader.authoring.trial import Bench
 from grader.challenge.cases import Case
-from grader.challenge.loader import Challenge, Course
+from grader.challenge.course import Course
+from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.device import Device, make_device
 from grader.judge.oracle import workload_case

@@ -15,7 +15,7 @@ from grader.authoring.crew import Done, Part, Work, begin, do
 from grader.authoring.findings import Check, Proof, Proofs, Role, Status, Tried, check
 from grader.authoring.subjects import subjects
 from grader.authoring.verdicts import suite_checks
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.errors import ChallengeInvalid, GraderError, JudgeFailure
 from grader.judge.request import CPU
 from grader.schemas.report import Language

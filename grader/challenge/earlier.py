@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.challenge.loader import Challenge, Course
+from grader.challenge.course import Course
+from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, NotFound
 
 _GIT_SECONDS = 30.0

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from grader.challenge import signature
 from grader.challenge.cases import Case, Integers, Normal, Recipe, Uniform
+from grader.challenge.course import Course
 from grader.challenge.expression import parse
-from grader.challenge.loader import Challenge, Course
+from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind
 from grader.schemas.challenge import (
     ArgumentView,

@@ -17,7 +17,8 @@ from grader.errors import Unreachable
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 
 if TYPE_CHECKING:
-    from grader.challenge.loader import Challenge, Course
+    from grader.challenge.course import Course
+    from grader.challenge.loader import Challenge
 
 # Completion does without sooner than a shell waits for it to start.
 _AT_ONCE_SECONDS = 2.0
@@ -27,7 +28,7 @@ def course() -> Course:
     """The course on this machine: GRADER_CHALLENGES, else the checkout's, else the installation's."""
     import os
 
-    from grader.challenge.loader import find_course
+    from grader.challenge.course import find_course
 
     chosen = os.environ.get("GRADER_CHALLENGES")
     return find_course(Path(chosen) if chosen else None)

@@ -18,8 +18,9 @@ from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED
 from grader.schemas.version import ChangeView, VersionContent, VersionDiff
 
 if TYPE_CHECKING:
+    from grader.challenge.course import Course
     from grader.challenge.fingerprint import Content
-    from grader.challenge.loader import Challenge, Course
+    from grader.challenge.loader import Challenge
 
 _COLOURS = {"added": "green", "removed": "red", "changed": "yellow"}
 _PARTS = {"args": "signature", "allow": "allowed libraries"}

@@ -4,18 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from grader import limits, scoring
 from grader.challenge.expression import parse
 from grader.challenge.model import DType, Manifest, Workload
 from grader.judge.device import Device
-from grader.judge.request import CPU
+from grader.judge.request import CPU, Request
 from grader.judge.timing import Measured
-from grader.schemas.report import CaseReport, CaseVerdict, Flag, Score, Verdict, WorkloadCost, WorkloadReport
+from grader.schemas.hardware import KernelUsage
+from grader.schemas.report import (
+    CaseReport,
+    CaseVerdict,
+    Flag,
+    Report,
+    Score,
+    Verdict,
+    WorkloadCost,
+    WorkloadReport,
+)
 from grader.scoring import Estimate
 
 # Measured ceilings are good to a few percent; beyond this somebody should look.
 ABOVE_ROOFLINE = 1.05
+
+
+class Found(TypedDict, total=False):
+    """What of a report is there only where judging came to it. ``log``: the compiler's."""
+
+    cases: Sequence[CaseReport]
+    workloads: Sequence[WorkloadReport]
+    kernels: Sequence[KernelUsage]
+    library_ops: Sequence[str]
+    detail: str
+    hint: str
+    log: str
+
+
+def report(request: Request, verdict: Verdict, environment: Mapping[str, str], found: Found) -> Report:
+    """The report on ``request``, with flags and score."""
+    cases, workloads = found.get("cases", ()), found.get("workloads", ())
+    library_ops = found.get("library_ops", ())
+    return Report(
+        verdict=verdict,
+        flags=flags_of(workloads, library_ops),
+        challenge=request.challenge.slug,
+        version=request.challenge.manifest.version,
+        language=request.language,
+        device=request.device,
+        representative=request.device != CPU,
+        cases=list(cases),
+        workloads=list(workloads),
+        score=score_of(cases, workloads, len(request.cases)),
+        kernels=list(found.get("kernels", ())),
+        library_ops=list(library_ops),
+        compiler_log=found.get("log", ""),
+        detail=found.get("detail", ""),
+        hint=found.get("hint", ""),
+        environment=dict(environment),
+    )
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from typing import Any
 import structlog
 
 from grader import limits, logs, metrics
+from grader.challenge.course import Course
 from grader.challenge.fingerprint import content, digest
-from grader.challenge.loader import Challenge, Course
+from grader.challenge.loader import Challenge
 from grader.errors import GraderError, JudgeFailure
 from grader.judge.device import make_device
 from grader.judge.environment import judge_environment

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Unpack
 
 import structlog
 
@@ -13,7 +14,7 @@ from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.model import Workload
 from grader.errors import JudgeFailure, LanguageNotServed
-from grader.judge.assembly import TimedWorkload, flags_of, score_of, verdict_of, workload_report
+from grader.judge.assembly import Found, TimedWorkload, report, verdict_of, workload_report
 from grader.judge.channel import ChannelError
 from grader.judge.compilation import compile_error, request_of, result_of
 from grader.judge.correctness import Suite
@@ -23,7 +24,7 @@ from grader.judge.faults import BoxKilled
 from grader.judge.job import Outcome, Progress
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.remote import Remote
-from grader.judge.request import CPU, Request
+from grader.judge.request import Request
 from grader.judge.survey import survey
 from grader.judge.timed_case import failed_workload
 from grader.judge.timing import ControlRound, Measured, Own, Stopwatch, WrongInTiming, settle
@@ -31,7 +32,7 @@ from grader.judge.tuning import tune
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult, compile_cuda
 from grader.schemas.hardware import KernelUsage
-from grader.schemas.report import CaseReport, Language, Report, Verdict, WorkloadReport
+from grader.schemas.report import CaseReport, Language, Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
 log = structlog.get_logger(__name__)
@@ -76,8 +77,8 @@ class Session:
         try:
             outcome = self._judge_through_kills()
         except LoadFailed as failed:
-            report = self._report(failed.verdict, detail=failed.detail, hint=failed.hint, log=failed.log)
-            outcome = Outcome(report=report)
+            failure = self._report(failed.verdict, detail=failed.detail, hint=failed.hint, log=failed.log)
+            outcome = Outcome(report=failure)
         finally:
             self._launcher.close()
         self.spent["total"] = time.perf_counter() - began
@@ -218,10 +219,10 @@ class Session:
         ]
         left_out = [self.device.fits(self.request.challenge, it.sizes) for it in self.request.workloads]
         detail = " ".join(reason for reason in left_out if reason)
-        report = self._report(
+        accepted = self._report(
             Verdict.ACCEPTED, cases=suite.reports, workloads=reports, detail=detail, log=log
         )
-        return Outcome(report=report, baselines=fresh)
+        return Outcome(report=accepted, baselines=fresh)
 
     def _survey(self, subject: Remote, workloads: Sequence[Workload]) -> None:
         """Ask, when nothing is timed any more, what of its work torch's own kernels do."""
@@ -275,34 +276,12 @@ class Session:
         finally:
             self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - began
 
-    def _report(
-        self,
-        verdict: Verdict,
-        *,
-        cases: Sequence[CaseReport] = (),
-        workloads: Sequence[WorkloadReport] = (),
-        detail: str = "",
-        hint: str = "",
-        log: str = "",
-    ) -> Report:
-        request = self.request
-        return Report(
-            verdict=verdict,
-            flags=flags_of(workloads, self.library_ops),
-            challenge=request.challenge.slug,
-            version=request.challenge.manifest.version,
-            language=request.language,
-            device=request.device,
-            representative=request.device != CPU,
-            cases=list(cases),
-            workloads=list(workloads),
-            score=score_of(cases, workloads, len(request.cases)),
-            kernels=list(self.kernels),
-            library_ops=list(self.library_ops),
-            compiler_log=log,
-            detail=detail,
-            hint=hint,
-            environment=self._environment(),
+    def _report(self, verdict: Verdict, **found: Unpack[Found]) -> Report:
+        return report(
+            self.request,
+            verdict,
+            self._environment(),
+            {"kernels": self.kernels, "library_ops": self.library_ops, **found},
         )
 
     def _environment(self) -> dict[str, str]:

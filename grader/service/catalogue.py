@@ -8,7 +8,8 @@ from contextlib import suppress
 import structlog
 
 from grader.challenge import views
-from grader.challenge.loader import Challenge, Course
+from grader.challenge.course import Course
+from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid, UnknownChallenge
 from grader.records import versions
 from grader.schemas.challenge import ChallengeDetail, ChallengeList

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Engine
 
 from grader import logs
-from grader.challenge.loader import Course, find_course
+from grader.challenge.course import Course, find_course
 from grader.queue.tickets import Tickets
 from grader.records.engine import Sessions, make_engine, make_sessions
 from grader.records.migrate import upgrade

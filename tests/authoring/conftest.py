@@ -15,7 +15,8 @@ from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.subjects import Subject, subjects
 from grader.authoring.trial import Bench
 from grader.authoring.verdicts import suite_checks
-from grader.challenge.loader import Challenge, Course
+from grader.challenge.course import Course
+from grader.challenge.loader import Challenge
 from grader.judge.device import HostDevice
 from grader.sandbox.forked_box import ForkedBoxes
 from grader.schemas.report import Language

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from tests.authoring.conftest import Write
 from tests.cli.conftest import Cli, cli, home  # noqa: F401 - fixtures
 

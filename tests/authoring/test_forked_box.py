@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice
 from grader.sandbox.box import BoxSpec, EndReason, Purpose

@@ -11,7 +11,7 @@ import pytest
 from grader.authoring.findings import Status
 from grader.authoring.scaffold.draft import Draft, read_arg
 from grader.authoring.scaffold.folder import write_challenge
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.challenge.model import Kind
 from grader.challenge.signature import cuda_footer
 from grader.errors import BadRequest, Conflict

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.loader import Challenge, Course
+from grader.challenge.course import Course
+from grader.challenge.loader import Challenge
 
 MANIFEST = """
 title = "Scaled rows"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.challenge.course import Course, find_course
 from grader.challenge.curriculum import read_curriculum
-from grader.challenge.loader import Course, find_course
 from grader.errors import ChallengeInvalid
 from tests.challenge.conftest import MANIFEST, Write
 

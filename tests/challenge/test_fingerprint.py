@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.challenge.course import find_course
 from grader.challenge.fingerprint import Content, agree, changes, content, digest, merged
-from grader.challenge.loader import find_course
 from tests.challenge.conftest import CASES, MANIFEST, REFERENCE, Write
 
 HIDDEN = """

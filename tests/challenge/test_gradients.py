@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from grader.challenge.course import find_course
 from grader.challenge.draw import draw_inputs
-from grader.challenge.loader import find_course
 
 CHALLENGE = find_course().load("layernorm_backward")
 EPS = 1e-5

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.loader import Course, find_course
+from grader.challenge.course import Course, find_course
 from grader.errors import ChallengeInvalid, UnknownChallenge
 from grader.schemas.report import Language
 from tests.challenge.conftest import CASES, Write
@@ -145,7 +145,7 @@ def test_challenges_come_by_track_and_order() -> None:
 
 
 def test_importing_what_the_client_needs_does_not_import_torch() -> None:
-    modules = "cases, draw, loader, signature, source"
+    modules = "cases, course, draw, loader, signature, source"
     code = f"import sys; from grader.challenge import {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

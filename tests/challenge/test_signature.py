@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.loader import Challenge, find_course
+from grader.challenge.course import find_course
+from grader.challenge.loader import Challenge
 from grader.challenge.model import DType, Manifest
 from grader.challenge.signature import cuda_footer, declaration, starter
 from grader.schemas.report import Language

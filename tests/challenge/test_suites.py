@@ -17,7 +17,7 @@ from grader.authoring.costs import cost_checks
 from grader.authoring.examples import example_check
 from grader.authoring.specs import text_checks
 from grader.challenge.cases import Case, Category
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 from grader.judge.oracle import ask
 
 COURSE = find_course()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.challenge import views
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 from grader.cli.client import Client
 from grader.errors import UnknownChallenge
 from tests.cli.conftest import Cli

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from grader import errors
+from grader.challenge.course import Course
 from grader.challenge.fingerprint import content
-from grader.challenge.loader import Course
 from grader.schemas.report import Language, Verdict
 from grader.schemas.submission import State
 from grader.schemas.version import (

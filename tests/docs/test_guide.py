@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 from grader.challenge.signature import cuda_footer
 from grader.judge.at_home import judge_at_home
 from grader.manual.pages import Manual

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader.challenge.loader import Course, find_course
+from grader.challenge.course import Course, find_course
 from grader.judge.device import Device
 from grader.judge.request import Request
 from grader.judge.session import Session

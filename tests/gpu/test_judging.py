@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.challenge.loader import Course, find_course
+from grader.challenge.course import Course, find_course
 from grader.schemas.report import CaseVerdict, Language, Verdict
 from tests.gpu.conftest import Judge
 from tests.judge.kernels import HEAD

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.judge.device import Device, HostDevice, Plan
 from grader.judge.oracle import find_case
 from grader.judge.request import CPU, Request

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.challenge.signature import cuda_footer
 from grader.sandbox.box import BoxMaker, Purpose
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda

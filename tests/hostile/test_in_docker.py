@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseVerdict, Language, Verdict

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.local_box import LocalBoxes

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.challenge.model import Argument, DType, Kind
 from grader.judge.arena import ALIGNMENT, PAGE, Arena, Buffer, lay_out
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 from grader.challenge.model import Workload
 from grader.judge.device import HostDevice
 from grader.judge.request import Request

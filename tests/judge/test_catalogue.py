@@ -12,7 +12,7 @@ import pytest
 from grader.authoring.changed import changed_slugs
 from grader.authoring.findings import Proof
 from grader.authoring.proof import Options, prove
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 
 COURSE = find_course()
 # One with floats and one with integers alone: what both need of the judge is tried in every run.

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader import limits
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.judge import channel as channel_module
 from grader.judge import remote as remote_module
 from grader.judge.arena import Arena

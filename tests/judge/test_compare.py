@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.challenge.model import Tolerance
 from grader.judge.arena import Arena
 from grader.judge.compare import broken_guard, changed_input, compare, wrong_elements

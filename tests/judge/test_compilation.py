@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.errors import LanguageNotServed
 from grader.judge import session as session_module
 from grader.judge.compilation import artefact_of, request_of, result_of

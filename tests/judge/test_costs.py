@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from grader.challenge.course import Course
 from grader.challenge.expression import parse
-from grader.challenge.loader import Course
 from grader.judge.assembly import cost_of, roofline_seconds
 
 CEILINGS = {"bandwidth": 4e12, "rate:float32": 50e12, "rate:float16": 800e12}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.errors import LanguageNotServed
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice

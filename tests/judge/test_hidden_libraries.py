@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.judge.device import HostDevice
 from grader.judge.launch import Launcher
 from grader.judge.request import Request

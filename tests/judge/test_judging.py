@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Verdict

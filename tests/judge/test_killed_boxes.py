@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 from grader.errors import JudgeFailure
 from grader.judge.device import make_device
 from grader.judge.job import Progress

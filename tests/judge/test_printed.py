@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from grader import limits
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.judge.device import HostDevice
 from grader.judge.printed import COUNTS, WARM_UP, told
 from grader.judge.request import CPU, Request

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.challenge.course import Course
 from grader.challenge.fingerprint import content, digest
-from grader.challenge.loader import Course
 from grader.errors import JudgeFailure
 from grader.judge.job import Job, Progress
 from grader.judge.process import Cancelled, JudgeProcess, Lines

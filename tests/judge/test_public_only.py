@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.judge.device import HostDevice
 from grader.judge.job import Outcome, Progress
 from grader.judge.process import JudgeProcess

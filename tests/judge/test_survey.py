@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.judge.channel import BoxLied
 from grader.judge.device import HostDevice
 from grader.judge.messages import Returned, Seen

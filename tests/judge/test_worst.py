@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from grader import limits
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.challenge.model import Tolerance
 from grader.judge.arena import Arena
 from grader.judge.compare import changed_input, compare, wrong_elements

@@ -10,7 +10,7 @@ from typing import Any
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select
 
-from grader.challenge.loader import find_course
+from grader.challenge.course import find_course
 from grader.metrics import folder_of
 from grader.records.models import SubmissionRow
 from grader.schemas.submission import State

@@ -151,7 +151,7 @@ def test_course_is_found_in_the_installation(python: Path) -> None:
     code = """
         from pathlib import Path
         import grader
-        from grader.challenge.loader import find_course
+        from grader.challenge.course import find_course
         course = find_course()
         assert course.root == Path(grader.__file__).parent / "course", course.root
         for challenge in course.all():

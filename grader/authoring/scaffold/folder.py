@@ -10,7 +10,7 @@ from grader.authoring.scaffold.draft import Draft
 from grader.authoring.scaffold.kernels import MUTANTS, Style, cuda_source, triton_source
 from grader.authoring.scaffold.suite import hidden_cases, public_cases
 from grader.authoring.scaffold.texts import cases_text, manifest_text, reference_text, spec_text
-from grader.challenge.loader import Course
+from grader.challenge.course import Course
 from grader.challenge.model import Manifest
 from grader.challenge.signature import starter
 from grader.errors import BadRequest, Conflict

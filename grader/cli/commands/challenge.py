@@ -14,7 +14,7 @@ from grader.cli.version_diff import diff
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
 
 if TYPE_CHECKING:
-    from grader.challenge.loader import Course
+    from grader.challenge.course import Course
 
 app = make_app()
 challenge = make_app()
