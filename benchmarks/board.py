@@ -1,7 +1,8 @@
 """How long a board with 10,000 entries takes to read: through the service, and over HTTP as a page, as JSON and as CSV.
 
 Ten thousand people, five accepted submissions of each at one challenge on one device, a tenth of them anonymous.
-``kept`` is a look while nothing changed, ``changed`` one right after a new submission was accepted: it ranks anew.
+``kept`` is a look while nothing changed, ``changed`` one right after a new submission was accepted: the board is ranked
+with it.
 
 Targets: the page, and the first 200 entries by the API, under 100 ms (95 of 100), kept and changed.
 

@@ -13,6 +13,7 @@ import pytest
 from grader.cli import names
 from grader.cli.completion.words import places
 from grader.cli.registry import COMMANDS
+from grader.schemas.submission import State
 from tests.cli.conftest import Cli
 from tests.cli.reports import view
 from tests.cli.stub import Stub
@@ -84,7 +85,7 @@ def test_names_that_a_shell_would_expand_are_not_kept(complete: Complete, home: 
 
 
 def test_names_are_kept_where_they_are_seen(cli: Cli, server: Stub, kernel: str) -> None:
-    queued = view("queued").model_dump(mode="json")  # type: ignore[arg-type]
+    queued = view(State.QUEUED).model_dump(mode="json")
     server.answer("POST /submissions", queued | {"id": "new0000000"}, 201)
     server.answer("GET /submissions", {"submissions": [queued | {"id": "old0000000"}], "total": 1})
     cli("history")

@@ -10,27 +10,13 @@ from grader.judge.job import Outcome, Progress
 from grader.judge.process import JudgeProcess
 from grader.judge.request import Request
 from grader.judge.session import PUBLIC_ONLY, Session
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import BoxMaker, Purpose
+from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import CaseVerdict, Language, Verdict
 from grader.schemas.submission import State
 from tests.judge.kernels import HEAD, RIGHT, with_solve
 from tests.judge.test_hidden_cases import WRONG_WHERE_HIDDEN
 from tests.judge.test_process import job
-
-
-class Noted:
-    """Boxes, and what each was for."""
-
-    def __init__(self, boxes: BoxMaker) -> None:
-        self._boxes = boxes
-        self.purposes: list[Purpose] = []
-
-    def start(self, spec: BoxSpec) -> Box:
-        self.purposes.append(spec.purpose)
-        return self._boxes.start(spec)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._boxes, name)
 
 
 def judged(course: Course, boxes: BoxMaker, source: str, heard: list[Progress] | None = None) -> Outcome:
@@ -51,8 +37,9 @@ def judged(course: Course, boxes: BoxMaker, source: str, heard: list[Progress] |
 
 def test_no_hidden_case_no_time_no_baseline_and_no_control(course: Course, boxes: BoxMaker) -> None:
     heard: list[Progress] = []
-    noted = Noted(boxes)
-    outcome = judged(course, noted, RIGHT, heard)  # type: ignore[arg-type]
+    purposes: list[Purpose] = []
+    noted = WatchedBoxes(boxes, lambda purpose, _seconds, _there: purposes.append(purpose))
+    outcome = judged(course, noted, RIGHT, heard)
     report = outcome.report
     assert report.verdict is Verdict.ACCEPTED
     assert [case.hidden for case in report.cases] == [False] * 5
@@ -61,7 +48,7 @@ def test_no_hidden_case_no_time_no_baseline_and_no_control(course: Course, boxes
     assert report.detail == PUBLIC_ONLY
     assert {it.state for it in heard} == {State.TESTING}
     assert {it.progress.total for it in heard} == {5}
-    assert noted.purposes == [Purpose.RUN]
+    assert purposes == [Purpose.RUN]
     assert not {"control", "timing", "baselines", "survey"} & set(report.breakdown_s)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,8 +59,8 @@ class TestPausing:
         swept = threading.Event()
         rounds: list[object] = []
 
-        def sweep(*args: object) -> object:
-            rounds.append(real(*args))  # type: ignore[arg-type]
+        def sweep(*args: Any) -> object:
+            rounds.append(real(*args))
             if len(rounds) > 5:
                 swept.set()
             return rounds[-1]
