@@ -1,6 +1,6 @@
 """How long the proof of every challenge takes, and what it finds: right kernels pass, wrong ones fail.
 
-Usage: python3 benchmarks/proofs.py [SLUG ...] [--device cpu] [--jobs 0] [--seconds 300] [--json]
+Usage: python3 benchmarks/proofs.py [SLUG ...] [--device cpu] [--gpu 0] [--jobs 0] [--seconds 300] [--json]
 
 Eight challenges at a time, told as soon as they are proven, so that a machine lent by the minute loses nothing when
 its time is up; what was kept of the others stays.
@@ -55,13 +55,14 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("slugs", nargs="*")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     parser.add_argument("--jobs", type=int, default=0, help="processes; 0 = one for each core")
     parser.add_argument("--seconds", type=float, default=300.0, help="begin nothing more after this")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     course = find_course()
     slugs = options.slugs or course.slugs()
-    wanted = Options(options.device, tuple(Language), options.jobs, False)
+    wanted = Options(options.device, tuple(Language), options.jobs, False, (options.gpu,))
     start = time.perf_counter()
     proofs = prove_all(course, slugs, wanted, options.seconds)
     took = time.perf_counter() - start

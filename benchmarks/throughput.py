@@ -10,7 +10,7 @@ which runs no CUDA, half are Triton's and half are CUDA sources that are compile
 and then have no entry point: a definite end without a GPU.
 
 Usage: python benchmarks/throughput.py [--json] [--submissions N] [--workers N] [--compilers N] [--device cpu|h200|...]
-       [--languages cuda,triton] [--box local|docker]
+       [--languages cuda,triton] [--box local|docker] [--gpu 0]
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ class Options:
     device: str
     languages: list[Language]
     box: str
+    gpu: int
 
 
 @dataclass(frozen=True)
@@ -129,9 +130,9 @@ def _crew(options: Options, compilers: int) -> list[list[str]]:
         crew = [["--device", CPU] for _ in range(options.workers)]
     else:
         here = [gpu for gpu in chosen_gpus("all") if board_name(gpu.name) == options.device]
-        if len(here) < options.workers:
+        if len(here) < options.gpu + options.workers:
             raise SystemExit(f"{options.workers} GPUs of the board {options.device} are not here: {here}")
-        crew = [["--gpu", gpu.uuid] for gpu in here[: options.workers]]
+        crew = [["--gpu", gpu.uuid] for gpu in here[options.gpu :][: options.workers]]
     return [*crew, *([["--gpu", "none", "--compile", str(compilers)]] if compilers else [])]
 
 
@@ -186,10 +187,11 @@ def parse() -> tuple[Options, bool]:
     parser.add_argument("--device", default=CPU)
     parser.add_argument("--languages", default="")
     parser.add_argument("--box", default="auto")
+    parser.add_argument("--gpu", type=int, default=0, help="the first of this machine to use")
     said = parser.parse_args()
     names = said.languages or ("cuda,triton" if said.device == CPU else "cuda")
     languages = [Language(name) for name in names.split(",")]
-    chosen = (said.submissions, said.workers, said.compilers, said.device, languages, said.box)
+    chosen = (said.submissions, said.workers, said.compilers, said.device, languages, said.box, said.gpu)
     return Options(*chosen), said.json
 
 

@@ -148,21 +148,31 @@ def _count(findings: Sequence[Finding], outcome: str) -> int:
 
 
 def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str, on: str, left: int) -> None:
-    from results import keep
+    from results import keep, merged
 
-    attacks, controls = _split(findings)
+    name = "hostile" if on == "all" else f"hostile-{on}"
+    rows = [{**asdict(it), "seconds": round(it.seconds, 2), "id": _id(it)} for it in findings]
+    if on == "gpu":  # lent by the minute: the suite may take several goes
+        rows = merged(name, rows, "id")
+    ran = [it for it in rows if it["outcome"] != NOT_RUN]
+    attacks = [it["outcome"] for it in ran if it["surface"] != suite.CONTROL]
+    controls = [it["outcome"] for it in ran if it["surface"] == suite.CONTROL]
     figures = {
         "boxes": boxes,
         "attacks": len(attacks),
-        "attacks_defended": _count(attacks, DEFENDED),
+        "attacks_defended": attacks.count(DEFENDED),
         "controls": len(controls),
-        "controls_accepted": _count(controls, "ACCEPTED"),
+        "controls_accepted": controls.count("ACCEPTED"),
         "left_out": left,
         "host_changes": changed,
-        "seconds": round(sum(it.seconds for it in findings), 1),
-        "findings": [{**asdict(it), "seconds": round(it.seconds, 2)} for it in findings],
+        "seconds": round(sum(it["seconds"] for it in rows), 1),
+        "rows": rows,
     }
-    keep("hostile" if on == "all" else f"hostile-{on}", figures)
+    keep(name, figures)
+
+
+def _id(it: Finding) -> str:
+    return f"{it.surface}/{it.name}/{it.language}/{it.device}"
 
 
 def _options() -> argparse.Namespace:

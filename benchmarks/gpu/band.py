@@ -215,7 +215,7 @@ def honest_times(range_: Range, language: Language, count: int) -> list[float]:
 def main() -> None:
     options = _options()
     began = time.perf_counter()
-    range_ = Range(make_device("h200", 0), make_boxes("local"))
+    range_ = Range(make_device("h200", options.gpu), make_boxes("local"))
     chosen = [it for it in attacks(options.only) for _ in range(options.again)]
     # CUDA first: Triton's boxes take three times as long to start, and the clock may run out.
     chosen.sort(key=lambda it: it.language is Language.TRITON)
@@ -260,6 +260,7 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--json", action="store_true", help="keep the figures in benchmarks/results")
+    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="beginnings of attacks' names")
     parser.add_argument("--honest", type=int, default=3, metavar="K", help="gradings of the honest kernel")
     parser.add_argument("--again", type=int, default=1, metavar="N", help="gradings of each attack")

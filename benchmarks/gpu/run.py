@@ -3,10 +3,10 @@
 Usage: python3 benchmarks/gpu/run.py [STEP[=OPTIONS] ...] [--gpus N] [--budget SECONDS] [--out FOLDER]
 
 Steps: tests proofs solutions repeatability band trueness turnaround throughput hostile; all of them in this order
-where none is named. ``"solutions=relu saxpy"`` hands a step's script more words, and ``tests=PATHS`` others than all.
-A step that outlasts its time is ended and the next one begins; none begins when the budget is spent. With --gpus 2
-each of two GPUs takes the next step when it is free. With --out a tar file with the results and each step's whole
-output lies in that folder after every step.
+where none is named. ``"solutions=relu saxpy"`` hands a step's script more words, and ``tests=PATHS`` others than all;
+a step may be named more than once. A step that outlasts its time is ended and the next one begins; none begins when
+the budget is spent. With --gpus 2 each of two GPUs takes the next step when it is free. With --out a tar file with the
+results and each step's whole output lies in that folder after every step.
 """
 
 from __future__ import annotations
@@ -42,23 +42,22 @@ class Step:
     seconds: float
     # Follow the command where the caller names no others.
     words: str = ""
-    # Whether its script takes --gpu; one that does not uses the first.
-    any_gpu: bool = True
+    # How it is told which GPU to use; the tests are told by GRADER_TEST_GPU.
+    gpu_option: str = "--gpu"
 
 
 _TESTS = "-m pytest -p pytest_timeout -p no:cacheprovider -v"
 STEPS = {
-    "tests": Step(_TESTS, 900, "tests/gpu", any_gpu=False),
-    "proofs": Step("benchmarks/proofs.py --device h200 --jobs 16 --json --seconds 400", 540, any_gpu=False),
+    "tests": Step(_TESTS, 900, "tests/gpu", gpu_option=""),
+    "proofs": Step("benchmarks/proofs.py --device h200 --jobs 16 --json --seconds 400", 560),
     "solutions": Step("benchmarks/gpu/solutions.py --json --seconds 300", 360),
     "repeatability": Step("benchmarks/gpu/repeatability.py --json --box docker --seconds 400", 460),
-    "band": Step("benchmarks/gpu/band.py --json --seconds 300", 360, any_gpu=False),
+    "band": Step("benchmarks/gpu/band.py --json --seconds 300", 360),
     "trueness": Step("benchmarks/gpu/trueness.py --json --box docker", 240),
-    "turnaround": Step("benchmarks/gpu/turnaround.py --json --box docker", 180, any_gpu=False),
+    "turnaround": Step("benchmarks/gpu/turnaround.py --json --box docker", 180),
     "throughput": Step(
         "benchmarks/throughput.py --json --submissions 40 --compilers 2 --device h200 --box docker",
         240,
-        any_gpu=False,
     ),
     "hostile": Step("scripts/hostile.py --on gpu --json --seconds 480", 560),
 }
@@ -83,6 +82,28 @@ def main() -> int:
     return max(codes.values())
 
 
+@dataclass(frozen=True)
+class Task:
+    """A step that was asked for. ``number``: its place in the list; ``words``: what the caller hands its script."""
+
+    number: int
+    name: str
+    words: str
+
+    @property
+    def step(self) -> Step:
+        return STEPS[self.name]
+
+    @property
+    def title(self) -> str:
+        return f"{self.number}-{self.name}"
+
+
+def _numbered(steps: list[str]) -> list[Task]:
+    split = (step.partition("=") for step in steps)
+    return [Task(number, name, words) for number, (name, _, words) in enumerate(split, 1)]
+
+
 class Lanes:
     """One thread a GPU; each takes the next step that its GPU can run."""
 
@@ -90,12 +111,12 @@ class Lanes:
         self.options = options
         self.environment = environment
         self.end = time.monotonic() + options.budget
-        self.left = [step.partition("=") for step in options.steps or STEPS]
+        self.left = _numbered(options.steps or list(STEPS))
         self.codes: dict[str, int] = {}
         self.lock = threading.Lock()
 
     def run(self) -> dict[str, int]:
-        """The exit code of each step, by name; 1 where no time was left for it."""
+        """The exit code of each task, by title; 1 where no time was left for it."""
         lanes = [threading.Thread(target=self._lane, args=(gpu,)) for gpu in range(self.options.gpus)]
         for lane in lanes:
             lane.start()
@@ -104,40 +125,40 @@ class Lanes:
         return self.codes
 
     def _lane(self, gpu: int) -> None:
-        while step := self._next(gpu):
-            name, words = step
+        while task := self._next():
             left = self.end - time.monotonic()
             if left <= GRACE_SECONDS:
-                print(f"== {name}: no time left", flush=True)
+                print(f"== {task.title}: no time left", flush=True)
                 code = 1
             else:
-                code = run(name, words, gpu, self.environment, min(left, STEPS[name].seconds))
+                code = run(task, gpu, self.environment, min(left, task.step.seconds))
             with self.lock:
-                self.codes[name] = code
+                self.codes[task.title] = code
                 if self.options.out:
                     pack(self.options.out)
 
-    def _next(self, gpu: int) -> tuple[str, str] | None:
+    def _next(self) -> Task | None:
         with self.lock:
-            for step in self.left:
-                if gpu == 0 or STEPS[step[0]].any_gpu:
-                    self.left.remove(step)
-                    return step[0], step[2]
-        return None
+            return self.left.pop(0) if self.left else None
 
 
-def run(name: str, words: str, gpu: int, environment: dict[str, str], seconds: float) -> int:
-    """The step's exit code; 124 where it had to be ended. Its output goes to its log, the last of it is shown too."""
-    step = STEPS[name]
-    where = ["--gpu", str(gpu)] if step.any_gpu else []
-    command = [sys.executable, *step.command.split(), *(words or step.words).split(), *where]
-    print(f"== {name} (at most {seconds:.0f} s): {' '.join(command[1:])}", flush=True)
-    log, began = LOGS / f"{name}.log", time.monotonic()
+def run(task: Task, gpu: int, environment: dict[str, str], seconds: float) -> int:
+    """The step's exit code; 124 where it had to be ended. Its output goes to its log, the last of it is shown too.
+
+    Each has a folder of its own for what is temporary, so that none sees another's files.
+    """
+    step = task.step
+    where = [step.gpu_option, str(gpu)] if step.gpu_option else []
+    command = [sys.executable, *step.command.split(), *(task.words or step.words).split(), *where]
+    print(f"== {task.title} (at most {seconds:.0f} s): {' '.join(command[1:])}", flush=True)
+    log, began = LOGS / f"{task.title}.log", time.monotonic()
+    temporary = WORK.with_name(f"gg{task.number}")  # short: names of sockets have at most 107 characters
+    temporary.mkdir(exist_ok=True)
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=environment,
+            env={**environment, "GRADER_TEST_GPU": str(gpu), "TMPDIR": str(temporary)},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -149,7 +170,7 @@ def run(name: str, words: str, gpu: int, environment: dict[str, str], seconds: f
             code = _stop(process)
     lines = log.read_text(errors="replace").splitlines()
     print("\n".join(lines[-SHOWN_LINES:]))
-    print(f"== {name}: {code} after {time.monotonic() - began:.0f} s", flush=True)
+    print(f"== {task.title}: {code} after {time.monotonic() - began:.0f} s", flush=True)
     return code
 
 

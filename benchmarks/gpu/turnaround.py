@@ -8,7 +8,7 @@ fresh process with an empty cache, timed there by events.
 Targets, medians: CUDA under 4 s, Triton under 5 s.
 
 Usage: python benchmarks/gpu/turnaround.py [--json] [--quick] [--count N] [--pause SECONDS] [--box local|docker]
-       [--device h200|cpu]
+       [--device h200|cpu] [--gpu 0]
 """
 
 from __future__ import annotations
@@ -162,11 +162,12 @@ def main() -> int:
     parser.add_argument("--pause", type=float, default=6.0)
     parser.add_argument("--box", default="auto")
     parser.add_argument("--device", default="h200")
+    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     options = parser.parse_args()
     count = 2 if options.quick else options.count
     steps, figures, course = Steps(), dict[str, Any](), find_course()
     languages = [Language.TRITON] if options.device == CPU else [Language.CUDA, Language.TRITON]
-    with JudgeProcess(options.box, spare_boxes=1, device=options.device) as judge:
+    with JudgeProcess(options.box, spare_boxes=1, device=options.device, gpu=options.gpu) as judge:
         steps.attempt("warm", judge.warm_up)
         ceilings = steps.attempt("calibrate", judge.calibrate) or {}
         baselines: dict[str, dict[str, float]] = {}

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 from grader.authoring.baseline import baseline_checks
@@ -62,10 +63,10 @@ class Done:
 class _Desk:
     """The state of one process."""
 
-    def __init__(self, course: Path, device: str) -> None:
+    def __init__(self, course: Path, device: str, gpu: int) -> None:
         tune()
         self.course = Course(course)
-        self.device: Device = make_device(device)
+        self.device: Device = make_device(device, gpu)
         self.boxes = ForkedBoxes()
         self._bench: Bench | None = None
 
@@ -80,13 +81,13 @@ _desk: _Desk | None = None
 _unusable: GraderError | None = None
 
 
-def begin(course: Path, device: str) -> None:
-    """Called once in each process of the pool, before its first work."""
+def begin(course: Path, device: str, gpus: SimpleQueue[int]) -> None:
+    """Called once in each process of the pool, before its first work. ``gpus`` has a GPU's number for each."""
     global _desk, _unusable
     # Ctrl-C goes to the whole terminal; the process that was started decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        _desk = _Desk(course, device)
+        _desk = _Desk(course, device, gpus.get())
     except GraderError as error:  # raised here it would be lost: a pool tells no reason
         _unusable = error
         return

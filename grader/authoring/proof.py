@@ -24,12 +24,13 @@ from grader.schemas.report import Language
 @dataclass(frozen=True)
 class Options:
     """``device``: "cpu", or a GPU's board. ``languages``: which submissions to run. ``matrix``: a wrong one runs every
-    case instead of ending at its first failure."""
+    case instead of ending at its first failure. ``gpus``: numbers of the GPUs to use, which the processes share."""
 
     device: str = CPU
     languages: tuple[Language, ...] = tuple(Language)
     jobs: int = 0
     matrix: bool = False
+    gpus: tuple[int, ...] = (0,)
 
     @property
     def workers(self) -> int:
@@ -66,7 +67,7 @@ def prove(course: Path, slugs: Sequence[str], options: Options, on_progress: OnP
     timed = [Work(slug, Part.MEASURED, 0, "a timed run", options.languages) for slug in _timed(work, options)]
     done = 0
     for part, workers in ((work, options.workers), (timed, 1)):
-        for one, result in _results(course, options.device, part, workers):
+        for one, result in _results(course, options, part, workers):
             done += 1
             drafts[one.slug].add(result)
             on_progress(done, len(work) + len(timed), f"{one.slug}: {one.label}")
@@ -106,16 +107,20 @@ def _timed(work: Sequence[Work], options: Options) -> list[str]:
     return [] if options.device == CPU else list(dict.fromkeys(it.slug for it in work))
 
 
-def _results(course: Path, device: str, work: Sequence[Work], workers: int) -> Iterator[tuple[Work, Done]]:
+def _results(
+    course: Path, options: Options, work: Sequence[Work], workers: int
+) -> Iterator[tuple[Work, Done]]:
     """Each piece of work with what it found, as they end. Raises JudgeFailure where a process dies."""
     if not work:
         return
+    # Spawned, not forked: a CUDA context and torch's threads survive no fork.
+    context = multiprocessing.get_context("spawn")
+    workers = max(1, min(workers, len(work)))
+    gpus = context.SimpleQueue()
+    for number in range(workers):
+        gpus.put(options.gpus[number % len(options.gpus)])
     pool = ProcessPoolExecutor(
-        max_workers=max(1, min(workers, len(work))),
-        # Spawned, not forked: a CUDA context and torch's threads survive no fork.
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=begin,
-        initargs=(course, device),
+        max_workers=workers, mp_context=context, initializer=begin, initargs=(course, options.device, gpus)
     )
     try:
         futures: dict[Future[Done], Work] = {pool.submit(do, one): one for one in work}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -28,7 +29,7 @@ def _gpu() -> None:
 def device() -> Device:
     from grader.judge.device import make_device
 
-    return make_device("h200", 0)
+    return make_device("h200", int(os.environ.get("GRADER_TEST_GPU", "0")))
 
 
 class Refilled(SpareBoxes):

@@ -108,6 +108,9 @@ def check(
         str,
         typer.Option("--device", "-d", metavar="NAME", help="cpu, or a GPU of this machine, such as h200."),
     ] = "cpu",
+    gpu: Annotated[
+        str, typer.Option("--gpu", metavar="LIST", help="Of several GPUs: numbers, UUIDs, or all.")
+    ] = "0",
     language: options.LanguageOption = None,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=0, metavar="N", help="Processes; 0 = one for each core.")
@@ -123,10 +126,12 @@ def check(
     from grader.authoring.proof import Options, prove
     from grader.cli.proof_view import Progress, put_proofs
     from grader.cli.terminal import put_json
+    from grader.queue.gpus import chosen_gpus
     from grader.schemas.report import Language
 
     only = options.language(language)
-    wanted = Options(device, (only,) if only else tuple(Language), jobs, matrix)
+    gpus = (0,) if device == "cpu" else tuple(it.index for it in chosen_gpus(gpu))
+    wanted = Options(device, (only,) if only else tuple(Language), jobs, matrix, gpus)
     with Progress() as progress:
         proofs = prove(course.root, chosen, wanted, progress.show)
     if json:
