@@ -1,8 +1,8 @@
 """How long the proof of every challenge takes, and what it finds: right kernels pass, wrong ones fail.
 
-Usage: python3 benchmarks/proofs.py [SLUG ...] [--device cpu] [--gpu 0] [--jobs 0] [--seconds 300] [--json]
+Usage: python3 benchmarks/proofs.py [SLUG ...] [--device cpu] [--gpus 0,1] [--jobs 0] [--seconds 300] [--json]
 
-Eight challenges at a time, told as soon as they are proven, so that a machine lent by the minute loses nothing when
+A dozen challenges at a time, told as soon as they are proven, so that a machine lent by the minute loses nothing when
 its time is up; what was kept of the others stays.
 """
 
@@ -23,7 +23,7 @@ from grader.cli.proof_view import Progress, put_proofs
 from grader.schemas.report import Language
 
 # Each group starts its processes anew, which costs seconds; enough pieces to keep sixteen cores busy meanwhile.
-AT_ONCE = 8
+AT_ONCE = 12
 
 
 def row(proof: Proof) -> dict[str, Any]:
@@ -55,14 +55,15 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("slugs", nargs="*")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
+    parser.add_argument("--gpus", default="0", help="their numbers on this machine, by commas")
     parser.add_argument("--jobs", type=int, default=0, help="processes; 0 = one for each core")
     parser.add_argument("--seconds", type=float, default=300.0, help="begin nothing more after this")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     course = find_course()
     slugs = options.slugs or course.slugs()
-    wanted = Options(options.device, tuple(Language), options.jobs, False, (options.gpu,))
+    gpus = tuple(map(int, options.gpus.split(",")))
+    wanted = Options(options.device, tuple(Language), options.jobs, False, gpus)
     start = time.perf_counter()
     proofs = prove_all(course, slugs, wanted, options.seconds)
     took = time.perf_counter() - start
@@ -72,7 +73,14 @@ def main() -> int:
     )
     if options.json:
         name = "proofs" if options.device == "cpu" else "gpu_proofs"
-        figures = {"device": options.device, "jobs": options.jobs or os.cpu_count(), "seconds": round(took)}
+        figures = {
+            "device": options.device,
+            "gpus": len(gpus),
+            "jobs": wanted.workers,
+            "cores": os.cpu_count(),
+            "seconds": round(took),
+            "challenges": len(proofs),
+        }
         keep(name, {**figures, "rows": merged(name, [row(it) for it in proofs], "slug")})
     return 0 if strong == len(slugs) else 1
 

@@ -3,7 +3,8 @@
 Usage: python3 benchmarks/gpu/run.py [STEP[=OPTIONS] ...] [--gpus N] [--budget SECONDS] [--out FOLDER]
 
 Steps: tests proofs solutions repeatability band trueness turnaround throughput hostile; all of them in this order
-where none is named. ``"solutions=relu saxpy"`` hands a step's script more words, and ``tests=PATHS`` others than all;
+where none is named. ``"solutions=relu saxpy"`` hands a step's script more words, ``tests=PATHS`` others than all, and
+``"python=SCRIPT OPTIONS"`` runs any other script that takes --gpu;
 a step may be named more than once. A step that outlasts its time is ended and the next one begins; none begins when
 the budget is spent. With --gpus 2 each of two GPUs takes the next step when it is free. With --out a tar file with the
 results and each step's whole output lies in that folder after every step.
@@ -49,7 +50,7 @@ class Step:
 _TESTS = "-m pytest -p pytest_timeout -p no:cacheprovider -v"
 STEPS = {
     "tests": Step(_TESTS, 900, "tests/gpu", gpu_option=""),
-    "proofs": Step("benchmarks/proofs.py --device h200 --jobs 16 --json --seconds 400", 560),
+    "proofs": Step("benchmarks/proofs.py --device h200 --json --seconds 400", 560, gpu_option="--gpus"),
     "solutions": Step("benchmarks/gpu/solutions.py --json --seconds 300", 360),
     "repeatability": Step("benchmarks/gpu/repeatability.py --json --box docker --seconds 400", 460),
     "band": Step("benchmarks/gpu/band.py --json --seconds 300", 360),
@@ -61,6 +62,8 @@ STEPS = {
     ),
     "hostile": Step("scripts/hostile.py --on gpu --json --seconds 480", 560),
 }
+# What its words name.
+ANY = {"python": Step("", 600)}
 
 
 def main() -> int:
@@ -92,7 +95,7 @@ class Task:
 
     @property
     def step(self) -> Step:
-        return STEPS[self.name]
+        return {**STEPS, **ANY}[self.name]
 
     @property
     def title(self) -> str:
@@ -204,7 +207,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--budget", type=float, default=3600.0, help="seconds for all steps together")
     parser.add_argument("--out", type=Path, help="folder for the tar file")
     options = parser.parse_args()
-    unknown = [step for step in options.steps if step.partition("=")[0] not in STEPS]
+    unknown = [step for step in options.steps if step.partition("=")[0] not in {**STEPS, **ANY}]
     if unknown:
         parser.error(f"no such step: {', '.join(unknown)}; there are {', '.join(STEPS)}")
     return options

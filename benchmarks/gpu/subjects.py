@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from grader import limits
@@ -132,7 +134,7 @@ def honest(tasks: Sequence[Any], methods: Sequence[str], folder: Path, *before: 
         text=True,
         timeout=HONEST_SECONDS,
         check=False,
-        env={**os.environ, "TRITON_CACHE_DIR": str(folder / "triton")},
+        env={**os.environ, "TRITON_CACHE_DIR": str(folder / "triton"), **_same_gpu()},
     )
     if ran.returncode != 0 or not answered.exists():
         raise RuntimeError(
@@ -140,3 +142,8 @@ def honest(tasks: Sequence[Any], methods: Sequence[str], folder: Path, *before: 
         )
     found: dict[str, Any] = json.loads(answered.read_text())
     return {**found, "": ran.stdout} if before else found
+
+
+def _same_gpu() -> dict[str, str]:
+    """The other process sees the GPU that this one uses, and no other."""
+    return {"CUDA_VISIBLE_DEVICES": str(torch.cuda.current_device())} if torch.cuda.is_available() else {}

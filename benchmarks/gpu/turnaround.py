@@ -127,12 +127,12 @@ def summary(language: Language, runs: list[dict[str, float]]) -> dict[str, Any]:
     }
 
 
-def load_inline(source: Path, elements: int) -> dict[str, Any]:
+def load_inline(source: Path, elements: int, gpu: int) -> dict[str, Any]:
     """The same source as others build and time it: wall seconds of a fresh process, and its parts."""
     with tempfile.TemporaryDirectory(prefix="grader-bench-") as name:
         answer = Path(name) / "answer.json"
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # ninja lies beside the interpreter
-        env = {**os.environ, "TORCH_EXTENSIONS_DIR": name, "PATH": path}
+        env = {**os.environ, "TORCH_EXTENSIONS_DIR": name, "PATH": path, "CUDA_VISIBLE_DEVICES": str(gpu)}
         began = time.perf_counter()
         ran = subprocess.run(
             [sys.executable, str(HERE / "inline.py"), str(source), str(elements), str(answer)],
@@ -180,7 +180,7 @@ def main() -> int:
     if options.device != CPU and not options.quick:
         elements = max(it.sizes["n"] for it in course.load(SLUG).manifest.workloads)
         source = course.root / "reference" / SLUG / "staff" / "solution.cu"
-        figures["load_inline"] = steps.attempt("load_inline", load_inline, source, elements)
+        figures["load_inline"] = steps.attempt("load_inline", load_inline, source, elements, options.gpu)
     print(f"\n{options.box} boxes, {steps.seconds:.0f} s in all")
     for failure in steps.failures:
         print(f"FAILED {failure}")

@@ -16,9 +16,11 @@ from grader.authoring.findings import Check, Proof, Proofs, Role, Status, Tried,
 from grader.authoring.subjects import subjects
 from grader.authoring.verdicts import suite_checks
 from grader.challenge.course import Course
-from grader.errors import ChallengeInvalid, GraderError, JudgeFailure
+from grader.errors import BoxUnavailable, ChallengeInvalid, GraderError, JudgeFailure
 from grader.judge.request import CPU
 from grader.schemas.report import Language
+
+JOBS_PER_GPU = 16
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,9 @@ class Options:
 
     @property
     def workers(self) -> int:
-        return self.jobs or os.cpu_count() or 1
+        """Processes. Each on a GPU has its own context there, and boxes with theirs: more only wait for the driver."""
+        cores = os.cpu_count() or 1
+        return self.jobs or (cores if self.device == CPU else min(cores, JOBS_PER_GPU * len(self.gpus)))
 
 
 @dataclass
@@ -110,7 +114,28 @@ def _timed(work: Sequence[Work], options: Options) -> list[str]:
 def _results(
     course: Path, options: Options, work: Sequence[Work], workers: int
 ) -> Iterator[tuple[Work, Done]]:
-    """Each piece of work with what it found, as they end. Raises JudgeFailure where a process dies."""
+    """Each piece of work with what it found, as they end; what got no box is tried once more, by itself.
+
+    Raises JudgeFailure where a process dies, BoxUnavailable where the second try fails as well, or all first ones.
+    """
+    refused: list[Work] = []
+    for one, done in _tries(course, options, work, workers):
+        if isinstance(done, Done):
+            yield one, done
+            continue
+        refused.append(one)
+        if len(refused) == len(work):
+            raise done
+    for one, done in _tries(course, options, refused, 1):
+        if not isinstance(done, Done):
+            raise done
+        yield one, done
+
+
+def _tries(
+    course: Path, options: Options, work: Sequence[Work], workers: int
+) -> Iterator[tuple[Work, Done | BoxUnavailable]]:
+    """Each piece of work with what it found, or why it got no box, as they end."""
     if not work:
         return
     # Spawned, not forked: a CUDA context and torch's threads survive no fork.
@@ -125,7 +150,8 @@ def _results(
     try:
         futures: dict[Future[Done], Work] = {pool.submit(do, one): one for one in work}
         for future in as_completed(futures):
-            yield futures[future], future.result()
+            error = future.exception()
+            yield futures[future], error if isinstance(error, BoxUnavailable) else future.result()
     except BrokenProcessPool as error:
         raise JudgeFailure(
             "a process that proves challenges ended by itself", "Is memory short? Try --jobs 1."

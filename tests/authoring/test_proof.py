@@ -1,0 +1,77 @@
+"""Work that gets no box: a machine with too much to do is no weak challenge, and costs nothing that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from grader.authoring import proof
+from grader.authoring.crew import Done, Work
+from grader.authoring.findings import Check, Status
+from grader.authoring.proof import JOBS_PER_GPU, Options, prove
+from grader.errors import BoxUnavailable
+from grader.schemas.report import Language
+from tests.authoring.conftest import Write
+
+NO_BOX = BoxUnavailable("a box started, but its runner did not answer")
+
+
+class Crew:
+    """Stands in for the processes: whose label begins with one of ``refused`` gets no box, so many times."""
+
+    def __init__(self, refused: dict[str, int]) -> None:
+        self.refused, self.workers = refused, list[int]()
+
+    def tries(
+        self, course: Path, options: Options, work: Sequence[Work], workers: int
+    ) -> Iterator[tuple[Work, Done | BoxUnavailable]]:
+        self.workers.append(workers)
+        for one in work:
+            if self._refuses(one):
+                yield one, NO_BOX
+            else:
+                yield one, Done([Check(name=one.label, status=Status.OK, summary="done")])
+
+    def _refuses(self, one: Work) -> bool:
+        for label, left in self.refused.items():
+            if one.label.startswith(label) and left:
+                self.refused[label] -= 1
+                return True
+        return False
+
+
+def _proven(crew: Crew, write: Write, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setattr(proof, "_tries", crew.tries)
+    found = prove(write().course.root, ["fresh"], Options(languages=(Language.TRITON,), jobs=4), lambda *_: None)
+    return [check.name for check in found.challenges[0].checks]
+
+
+def test_what_got_no_box_is_tried_once_more_by_itself(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    crew = Crew({"solution": 1})
+    names = _proven(crew, write, monkeypatch)
+    assert sum(name.startswith("solution") for name in names) == 1
+    assert crew.workers[:2] == [4, 1]
+
+
+def test_what_gets_no_box_twice_is_told(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BoxUnavailable, match="did not answer"):
+        _proven(Crew({"solution": 2}), write, monkeypatch)
+
+
+def test_a_machine_without_boxes_is_told_at_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    crew = Crew({"": 1000})
+    with pytest.raises(BoxUnavailable):
+        _proven(crew, write, monkeypatch)
+    assert crew.workers == [4]
+
+
+def test_processes_share_several_gpus_and_are_not_more_than_these_serve(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    assert Options().workers == 64
+    assert Options(device="h200").workers == JOBS_PER_GPU
+    assert Options(device="h200", gpus=(0, 2)).workers == 2 * JOBS_PER_GPU
+    assert Options(device="h200", jobs=3).workers == 3
