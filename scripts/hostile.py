@@ -37,6 +37,8 @@ from tests.hostile import host_state, suite
 from tests.hostile.range import COURSE, DEFENDED, NOT_RUN, Finding, QuickHost, Range, kind_of, run
 
 CLOCK_ON_GPU = "clock_gpu"
+# Gradings of the honest kernel, of which the median is what an attack has to beat.
+HONEST = 3
 
 
 def main() -> int:
@@ -99,7 +101,7 @@ def on_the_clock(boxes: BoxMaker, device: Device) -> list[Finding]:
     attacks = list(band.attacks())
     range_.compile_ahead([it.source for it in attacks if it.language is Language.CUDA])
     honest = {
-        it: statistics.median(band.honest_times(range_, it, 1)) for it in {it.language for it in attacks}
+        it: statistics.median(band.honest_times(range_, it, HONEST)) for it in {it.language for it in attacks}
     }
     found = []
     for attack in attacks:

@@ -141,7 +141,8 @@ class Device(Protocol):
     """``name`` keys boards ("cpu", "h200"), ``model`` is the hardware's own name, ``memory`` the word of a binding.
 
     ``warm_up_cases``: a case's first call compiles something, so an untimed one goes ahead of it.
-    ``baselines``: names that ``reference.py`` is timed under. ``architecture``: what nvcc compiles for.
+    ``baselines``: names that ``reference.py`` is timed under. ``architecture``: what nvcc compiles for. ``confirms``:
+    what is plainly charged for work outside the gate is measured once more before it counts.
     """
 
     @property
@@ -158,6 +159,8 @@ class Device(Protocol):
     def plan(self) -> Plan: ...
     @property
     def noise(self) -> Noise: ...
+    @property
+    def confirms(self) -> bool: ...
     @property
     def baselines(self) -> tuple[str, ...]: ...
     @property
@@ -204,6 +207,7 @@ class HostDevice:
     plan = Plan()
     # A shared CPU moves the end of a window by about a scheduler's tick, and by more when others are busy.
     noise = Noise(outside=0.05, least=0.5e-3, most=1.0)
+    confirms = False  # on a host that others use, it would be so every other time
     baselines = ("eager",)
     architecture = CPU_ARCHITECTURE
 

@@ -13,9 +13,8 @@ import structlog
 from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.model import Workload
-from grader.errors import JudgeFailure, LanguageNotServed
+from grader.errors import LanguageNotServed
 from grader.judge.assembly import Found, TimedWorkload, report, verdict_of, workload_report
-from grader.judge.channel import ChannelError
 from grader.judge.compilation import compile_error, request_of, result_of
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
@@ -27,7 +26,8 @@ from grader.judge.remote import Remote
 from grader.judge.request import Request
 from grader.judge.survey import survey
 from grader.judge.timed_case import failed_workload
-from grader.judge.timing import ControlRound, Measured, Own, Stopwatch, WrongInTiming, settle
+from grader.judge.timekeeper import Half, Reading, TimedWrong, Timekeeper
+from grader.judge.timing import Measured
 from grader.judge.tuning import tune
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult, compile_cuda
@@ -39,16 +39,6 @@ log = structlog.get_logger(__name__)
 
 # What an accepted run is told, lest anybody takes it for more.
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
-
-Baselines = dict[str, dict[str, float]]
-
-
-@dataclass(frozen=True)
-class Control:
-    """The control's box, and the rounds that it made before the submission was alive, by workload."""
-
-    remote: Remote
-    halves: dict[str, tuple[Workload, list[ControlRound]]]
 
 
 @dataclass
@@ -68,6 +58,9 @@ class Session:
 
     def __post_init__(self) -> None:
         self._launcher = Launcher(self.request, self.device, self.boxes, self.interrupt)
+        self._timekeeper = Timekeeper(
+            self.request, self.device, self._launcher, tell=self._tell, clock=self._clock
+        )
 
     def run(self) -> Outcome:
         """Raises JudgeFailure or BoxUnavailable where we fail, LanguageNotServed where this device cannot run it; the
@@ -109,13 +102,12 @@ class Session:
                 "It compiles, but this machine cannot run it: grader found no NVIDIA GPU that it can use.",
                 "Submit to a server whose workers have a GPU, or judge the Triton version here.",
             )
-        before = self._control_ahead() if self.request.timing else None
+        control = self._timekeeper.control() if self.request.timing else None
+        halves = self._timekeeper.ahead(control) if control is not None else []
         suite = self._suite()
-        with self._clock("box"):
-            remote = self._launcher.submission()
-        last = self._test(suite, remote, [it for it in self.request.cases if not it.hidden])
-        if last is not None and suite.passed and before is not None:
-            return self._time(last, suite, log, before)
+        last = self._test(suite, self._start(), [it for it in self.request.cases if not it.hidden])
+        if last is not None and suite.passed and control is not None:
+            return self._time(last, suite, log, control, halves)
         self._test(suite, last, self._hidden())
         return self._outcome(suite.reports, log)
 
@@ -166,56 +158,51 @@ class Session:
         detail = PUBLIC_ONLY if self.request.public_only and verdict is Verdict.ACCEPTED else ""
         return Outcome(report=self._report(verdict, cases=cases, detail=detail, log=log))
 
-    def _control_ahead(self) -> Control:
-        """Half of the control's rounds, before the submission is alive."""
-        fits = [it for it in self.request.workloads if not self.device.fits(self.request.challenge, it.sizes)]
-        with self._clock("control"):
-            remote = self._launcher.control()
-            return Control(remote, {it.name: (it, self._control(remote, it, "before")) for it in fits})
-
-    def _control(self, remote: Remote, workload: Workload, part: str) -> list[ControlRound]:
+    def _time(
+        self, subject: Remote, suite: Suite, log: str, control: Remote, halves: Sequence[Half]
+    ) -> Outcome:
+        """Time every workload, and judge the hidden cases; then, with the submission gone, the control's other half,
+        what was charged once more, and missing baselines."""
         try:
-            return self._stopwatch(workload, f"control {part}").control(remote)
-        except ChannelError as error:
-            raise JudgeFailure(f"the control's box failed: {error}") from error
-
-    def _time(self, subject: Remote, suite: Suite, log: str, control: Control) -> Outcome:
-        """Time every workload, and judge the hidden cases; then, with the submission gone, the control's other half and
-        missing baselines."""
-        own: list[tuple[Workload, Own, list[ControlRound]]] = []
-        for number, (workload, before) in enumerate(control.halves.values()):
-            self._tell(State.TIMING, number, len(control.halves), workload.name)
-            try:
-                with self._clock("timing"):
-                    own.append((workload, self._stopwatch(workload, "own").own(subject), before))
-            except (WrongInTiming, ChannelError) as error:
-                failed = failed_workload(self.request.challenge, workload, subject, error)
-                subject.close()
-                self._test(suite, None, self._hidden())
-                return self._outcome([*suite.reports, failed], log)
+            own = self._timekeeper.own(subject, halves)
+        except TimedWrong as wrong:
+            failed = failed_workload(self.request.challenge, wrong.workload, subject, wrong.error)
+            subject.close()
+            self._test(suite, None, self._hidden())
+            return self._outcome([*suite.reports, failed], log)
         if self.request.language is Language.TRITON:
-            self._survey(subject, [workload for workload, _, _ in own])
+            self._survey(subject, [half.workload for half in halves])
         # Nothing that is being timed goes back to being tested.
         suite.on_case = lambda done, total, _: self._tell(State.TIMING, done, total, "hidden cases")
         last = self._test(suite, subject, self._hidden())
         if last is None or not suite.passed:
             return self._outcome(suite.reports, log)
         last.close()
-        timed = []
-        for workload, rounds, before in own:
-            with self._clock("control"):
-                after = self._control(control.remote, workload, "after")
-            timed.append((workload, settle(rounds, before, after, self.device.noise)))
-        fresh = self._measure_baselines([workload for workload, _ in timed], control.remote)
+        timed = self._timekeeper.settled(own, halves, control)
+        if self._timekeeper.doubted(timed):
+            subject = self._start()
+            try:
+                timed = self._timekeeper.confirmed(timed, control, subject)
+            except TimedWrong as wrong:
+                failed = failed_workload(self.request.challenge, wrong.workload, subject, wrong.error)
+                return self._outcome([*suite.reports, failed], log)
+        return self._accepted(suite, log, timed, control)
+
+    def _accepted(self, suite: Suite, log: str, timed: Sequence[Reading], control: Remote) -> Outcome:
+        fresh = self._timekeeper.baselines([it.workload for it in timed], control)
         frozen = self.request.baselines
-        self.measured = {workload.name: measured for workload, measured in timed}
+        self.measured = {it.workload.name: it.measured for it in timed}
         reports = [
             workload_report(
                 self.request.challenge.manifest,
-                TimedWorkload(it, measured, {**frozen.get(it.name, {}), **fresh.get(it.name, {})}),
+                TimedWorkload(
+                    it.workload,
+                    it.measured,
+                    {**frozen.get(it.workload.name, {}), **fresh.get(it.workload.name, {})},
+                ),
                 self.device,
             )
-            for it, measured in timed
+            for it in timed
         ]
         left_out = [self.device.fits(self.request.challenge, it.sizes) for it in self.request.workloads]
         detail = " ".join(reason for reason in left_out if reason)
@@ -224,45 +211,15 @@ class Session:
         )
         return Outcome(report=accepted, baselines=fresh)
 
+    def _start(self) -> Remote:
+        with self._clock("box"):
+            return self._launcher.submission()
+
     def _survey(self, subject: Remote, workloads: Sequence[Workload]) -> None:
         """Ask, when nothing is timed any more, what of its work torch's own kernels do."""
         with self._clock("survey"):
             found = survey(subject, self.request, workloads, self.device)
         self.library_ops, self.kernels = found.library_ops, found.kernels
-
-    def _stopwatch(self, workload: Workload, part: str) -> Stopwatch:
-        return Stopwatch(self.request.challenge, workload, self.request.seed_key, self.device, part)
-
-    def _measure_baselines(self, workloads: Sequence[Workload], control: Remote) -> Baselines:
-        """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone.
-
-        A call too short to be told from the cost of a round has no baseline: frozen, it would be nonsense for good.
-        """
-        found: Baselines = {}
-        for mode in self.device.baselines:
-            missing = [it for it in workloads if mode not in self.request.baselines.get(it.name, {})]
-            if not missing:
-                continue
-            with self._clock("baselines"):
-                reference = self._launcher.reference(mode)
-                for workload in missing:
-                    self._tell(
-                        State.TIMING, len(workloads), len(workloads), f"PyTorch {mode}, {workload.name}"
-                    )
-                    measured = self._baseline(workload, reference, control, mode)
-                    if measured.known:
-                        found.setdefault(workload.name, {})[mode] = round(measured.time.value * 1e6, 3)
-                reference.close()
-        return found
-
-    def _baseline(self, workload: Workload, reference: Remote, control: Remote, mode: str) -> Measured:
-        before = self._control(control, workload, f"before {mode}")
-        try:
-            own = self._stopwatch(workload, mode).own(reference, checked=False)
-        except ChannelError as error:
-            raise JudgeFailure(f"the baseline's box failed: {error}") from error
-        after = self._control(control, workload, f"after {mode}")
-        return settle(own, before, after, self.device.noise)
 
     def _tell(self, state: State, done: int, total: int, label: str) -> None:
         self.interrupt()

@@ -54,6 +54,11 @@ class Measured:
     gpu: GpuState | None = None
 
     @property
+    def plainly_charged(self) -> bool:
+        """Whether all of E was charged, and not only what goes a little beyond its noise."""
+        return self.charged >= PLAIN * self.noise
+
+    @property
     def known(self) -> bool:
         """Whether the time is longer than what it may be off by; otherwise nothing can be divided by it."""
         return self.time.interval[0] > SHORTEST_S

@@ -44,7 +44,9 @@ class Crew:
 
 def _proven(crew: Crew, write: Write, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(proof, "_tries", crew.tries)
-    found = prove(write().course.root, ["fresh"], Options(languages=(Language.TRITON,), jobs=4), lambda *_: None)
+    found = prove(
+        write().course.root, ["fresh"], Options(languages=(Language.TRITON,), jobs=4), lambda *_: None
+    )
     return [check.name for check in found.challenges[0].checks]
 
 

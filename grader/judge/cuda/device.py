@@ -40,6 +40,7 @@ class CudaDevice:
     plan = Plan(rounds=30, most_rounds=100, control_rounds=15, warm_up=3, seconds=20.0)
     # Measured on an H200 (benchmarks/gpu/repeatability.py prints it): E of honest kernels lies within 5 us of 0.
     noise = Noise(outside=0.0025, least=5e-6, most=0.01)
+    confirms = True
     baselines = ("eager", "compile")
 
     def __init__(self, name: str, index: int) -> None:

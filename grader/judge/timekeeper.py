@@ -1,0 +1,163 @@
+"""Times a submission against a control, what was plainly charged once more, and baselines that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import structlog
+
+from grader.challenge.model import Workload
+from grader.errors import JudgeFailure
+from grader.judge.channel import ChannelError
+from grader.judge.device import Device
+from grader.judge.launch import Launcher
+from grader.judge.remote import Remote
+from grader.judge.request import Request
+from grader.judge.timing import ControlRound, Measured, Own, Stopwatch, WrongInTiming, settle
+from grader.schemas.submission import State
+
+log = structlog.get_logger(__name__)
+
+# Workload -> name of the baseline -> microseconds.
+Baselines = dict[str, dict[str, float]]
+Tell = Callable[[State, int, int, str], None]
+Clock = Callable[[str], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True)
+class Half:
+    """A workload with the control's rounds from before something else was timed there."""
+
+    workload: Workload
+    rounds: Sequence[ControlRound]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one workload took. ``after``: the control's rounds from behind it."""
+
+    workload: Workload
+    measured: Measured
+    after: Sequence[ControlRound]
+
+
+class TimedWrong(Exception):
+    """A call gave a wrong answer or none while it was timed. ``error``: WrongInTiming or a ChannelError."""
+
+    def __init__(self, workload: Workload, error: WrongInTiming | ChannelError) -> None:
+        super().__init__(f"{workload.name}: {error}")
+        self.workload = workload
+        self.error = error
+
+
+@dataclass
+class Timekeeper:
+    """``clock`` adds to the seconds spent under a name, ``tell`` says how far we are.
+
+    A submission and its control are never alive together while either is timed (see ``Stopwatch``), so the order is:
+    control, submission, control. The control's box idles meanwhile; it is ours.
+    """
+
+    request: Request
+    device: Device
+    launcher: Launcher
+    tell: Tell
+    clock: Clock
+
+    def control(self) -> Remote:
+        """The control's box. Raises BoxUnavailable, JudgeFailure."""
+        with self.clock("control"):
+            return self.launcher.control()
+
+    def ahead(self, control: Remote) -> list[Half]:
+        """Half of the control's rounds, before the submission is alive, of every workload that fits this device."""
+        fits = [it for it in self.request.workloads if not self.device.fits(self.request.challenge, it.sizes)]
+        return [Half(it, self._control(control, it, "before")) for it in fits]
+
+    def own(self, subject: Remote, halves: Sequence[Half], again: str = "") -> list[Own]:
+        """The submission's rounds of each workload. Raises TimedWrong."""
+        found = []
+        for number, half in enumerate(halves):
+            self.tell(State.TIMING, number, len(halves), f"{half.workload.name}{again}")
+            try:
+                with self.clock("timing"):
+                    found.append(self._stopwatch(half.workload, f"own{again}").own(subject))
+            except (WrongInTiming, ChannelError) as error:
+                raise TimedWrong(half.workload, error) from error
+        return found
+
+    def settled(
+        self, own: Sequence[Own], halves: Sequence[Half], control: Remote, again: str = ""
+    ) -> list[Reading]:
+        """With the submission gone: the control's other half, and the rule."""
+        found = []
+        for rounds, half in zip(own, halves, strict=True):
+            after = self._control(control, half.workload, f"after{again}")
+            found.append(Reading(half.workload, settle(rounds, half.rounds, after, self.device.noise), after))
+        return found
+
+    def doubted(self, timed: Sequence[Reading]) -> list[Half]:
+        """What is measured once more before it counts: whatever was plainly charged for work outside the gate.
+
+        A host that had something else to do for a moment looks like hidden work, and does not do so twice. Hidden work
+        does. The second measurement stands alone, so who is charged gains nothing by being measured again.
+        """
+        if not self.device.confirms:
+            return []
+        return [Half(it.workload, it.after) for it in timed if it.measured.plainly_charged]
+
+    def confirmed(self, timed: Sequence[Reading], control: Remote, subject: Remote) -> list[Reading]:
+        """``timed`` with what is ``doubted`` measured again, in a new box of the submission. Raises TimedWrong."""
+        halves = self.doubted(timed)
+        log.info("timed_again", workloads=[it.workload.name for it in halves])
+        own = self.own(subject, halves, ", again")
+        subject.close()
+        again = {it.workload.name: it for it in self.settled(own, halves, control, ", again")}
+        return [again.get(it.workload.name, it) for it in timed]
+
+    def baselines(self, workloads: Sequence[Workload], control: Remote) -> Baselines:
+        """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone.
+
+        A call too short to be told from the cost of a round has no baseline: frozen, it would be nonsense for good.
+        """
+        found: Baselines = {}
+        for mode in self.device.baselines:
+            missing = [it for it in workloads if mode not in self.request.baselines.get(it.name, {})]
+            if not missing:
+                continue
+            with self.clock("baselines"):
+                reference = self.launcher.reference(mode)
+                for workload in missing:
+                    label = f"PyTorch {mode}, {workload.name}"
+                    self.tell(State.TIMING, len(workloads), len(workloads), label)
+                    measured = self._baseline(workload, reference, control, mode)
+                    if measured.plainly_charged and self.device.confirms:
+                        measured = self._baseline(workload, reference, control, f"{mode}, again")
+                    if measured.known:
+                        found.setdefault(workload.name, {})[mode] = round(measured.time.value * 1e6, 3)
+                reference.close()
+        return found
+
+    def _baseline(self, workload: Workload, reference: Remote, control: Remote, part: str) -> Measured:
+        before = self._control_rounds(control, workload, f"before {part}")
+        try:
+            own = self._stopwatch(workload, part).own(reference, checked=False)
+        except ChannelError as error:
+            raise JudgeFailure(f"the baseline's box failed: {error}") from error
+        after = self._control_rounds(control, workload, f"after {part}")
+        return settle(own, before, after, self.device.noise)
+
+    def _control(self, control: Remote, workload: Workload, part: str) -> list[ControlRound]:
+        with self.clock("control"):
+            return self._control_rounds(control, workload, part)
+
+    def _control_rounds(self, control: Remote, workload: Workload, part: str) -> list[ControlRound]:
+        try:
+            return self._stopwatch(workload, f"control {part}").control(control)
+        except ChannelError as error:
+            raise JudgeFailure(f"the control's box failed: {error}") from error
+
+    def _stopwatch(self, workload: Workload, part: str) -> Stopwatch:
+        return Stopwatch(self.request.challenge, workload, self.request.seed_key, self.device, part)

@@ -1,0 +1,124 @@
+"""What is plainly charged for work outside the gate is measured once more, in a new box, and only then counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from grader.challenge.course import find_course
+from grader.judge import timekeeper
+from grader.judge.device import HostDevice, Noise, Plan
+from grader.judge.request import CPU, Request
+from grader.judge.session import Session
+from grader.judge.timing import ControlRound, Measured, Own, settle
+from grader.sandbox.box import Box, BoxSpec, Purpose
+from grader.sandbox.local_box import LocalBoxes
+from grader.schemas.report import Flag, Language, Report, Verdict
+from tests.faults.stand import ROOT
+
+RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
+# Tells a box that begins with the timed size from one that begins with the cases.
+RIGHT_AT_FIRST = """
+began_with = []
+
+def solve(x, out, n):
+    began_with.append(n)
+    out.copy_((2 if began_with[0] < 1000 else 3) * x)
+"""
+CHARGED_S = 1e-3
+
+
+class Confirming(HostDevice):
+    plan = Plan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1)
+    confirms = True
+
+
+class Boxes(LocalBoxes):
+    def __init__(self) -> None:
+        self.purposes: list[Purpose] = []
+
+    def start(self, spec: BoxSpec) -> Box:  # type: ignore[override]
+        self.purposes.append(spec.purpose)
+        return super().start(spec)
+
+
+class Rule:
+    """The rule, but those measurements are charged plainly that ``charged`` says, and no others."""
+
+    def __init__(self, *charged: bool) -> None:
+        self.charged, self.known = list(charged), list[Measured]()
+
+    def __call__(
+        self, own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise
+    ) -> Measured:
+        charged = CHARGED_S if self.charged and self.charged.pop(0) else 0.0
+        found = replace(settle(own, first, second, noise), charged=charged, noise=CHARGED_S / 4)
+        self.known.append(found)
+        return found
+
+
+def _judge(
+    rule: Rule, monkeypatch: pytest.MonkeyPatch, source: str = RIGHT, frozen: bool = True
+) -> tuple[Report, list[Purpose]]:
+    monkeypatch.setattr(timekeeper, "settle", rule)
+    challenge = find_course(ROOT / "tests" / "course").load("twice")
+    boxes = Boxes()
+    request = Request(
+        challenge=challenge,
+        language=Language.TRITON,
+        source=source,
+        device=CPU,
+        seed_key=bytes(32),
+        cases=challenge.cases,
+        baselines={it.name: {"eager": 1.0} for it in challenge.manifest.workloads} if frozen else {},
+    )
+    report = Session(request, Confirming(), boxes, lambda _: None, lambda: None).run().report
+    return report, boxes.purposes
+
+
+def test_a_moments_disturbance_is_not_charged(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = Rule(True)
+    report, boxes = _judge(rule, monkeypatch)
+    assert report.verdict is Verdict.ACCEPTED
+    assert boxes.count(Purpose.RUN) == 2
+    assert [it.charged > 0 for it in rule.known] == [True, False]
+    (workload,) = report.workloads
+    assert workload.charged_us == 0
+    # The second alone: nothing of the first is in the time.
+    assert workload.time_us == pytest.approx(rule.known[1].time.value * 1e6)
+    assert Flag.WORK_OUTSIDE_GATE not in report.flags
+
+
+def test_what_is_charged_twice_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    report, boxes = _judge(Rule(True, True), monkeypatch)
+    assert boxes.count(Purpose.RUN) == 2
+    assert report.workloads[0].charged_us == pytest.approx(CHARGED_S * 1e6)
+    assert Flag.WORK_OUTSIDE_GATE in report.flags
+
+
+def test_what_is_not_charged_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, boxes = _judge(Rule(), monkeypatch)
+    assert boxes == [Purpose.CONTROL, Purpose.RUN]
+
+
+def test_wrong_answers_of_the_second_measurement_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A box that begins with the workload knows that it is measured again; its answers are compared all the same."""
+    report, boxes = _judge(Rule(True), monkeypatch, RIGHT_AT_FIRST)
+    assert boxes.count(Purpose.RUN) == 2
+    assert report.verdict is Verdict.WRONG_ANSWER
+    assert not report.workloads
+
+
+def test_a_baseline_is_not_frozen_with_a_disturbance_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = Rule(False, True, False)
+    report, _ = _judge(rule, monkeypatch, frozen=False)
+    assert [it.charged > 0 for it in rule.known] == [False, True, False]
+    assert report.workloads[0].baselines_us == {
+        "eager": pytest.approx(rule.known[2].time.value * 1e6, abs=1e-3)
+    }
+
+
+def test_a_host_that_others_use_measures_once() -> None:
+    assert not HostDevice().confirms
