@@ -5,7 +5,7 @@ events without a gate. The figure is the spread, max / min - 1. Targets: 0.5 % f
 half precision matmul.
 
 Usage: python benchmarks/gpu/repeatability.py [--json] [--quick] [--count N] [--processes N] [--seconds S]
-       [--box local|docker] [--device h200|cpu] [--only TEXT]
+       [--box local|docker] [--device h200|cpu] [--only TEXT ...]
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def main() -> int:
     parser.add_argument("--box", default="auto")
     parser.add_argument("--device", default="h200")
     parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
-    parser.add_argument("--only", default="", help="subjects whose names contain this")
+    parser.add_argument("--only", nargs="*", default=[""], help="subjects whose names contain one of these")
     options = parser.parse_args()
     count, processes = (3, 2) if options.quick else (options.count, options.processes)
     steps, times = Steps(), defaultdict[tuple[str, str], dict[str, list[float]]](lambda: defaultdict(list))
@@ -149,7 +149,7 @@ def main() -> int:
     chosen = {
         it: workloads(it.challenge, device, ranked_only=True)
         for it in subjects(device)
-        if options.only in it.name
+        if any(text in it.name for text in options.only)
     }
     try:
         gradings(chosen, device, maker, count, GRADINGS_SHARE * options.seconds, steps, times)

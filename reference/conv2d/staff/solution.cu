@@ -1,17 +1,32 @@
-// Convolution in two dimensions: a tile of the image in shared memory, the weights in constant memory, and for each thread
-// a patch of results that share what they read. Squares of 3, 5 and 7 have a kernel of their own, in which every loop over
-// weights is unrolled; all other sizes go one result to a thread.
+// Convolution in two dimensions: a tile of the image in shared memory, the weights in constant memory, and for each
+// thread a patch of results that share what they read. Squares of 3, 5 and 7 have a kernel of their own, in which every
+// loop over weights is unrolled; all other sizes go one result to a thread. What makes it fast:
+// - A thread computes 16 rows of four results. It loads a row of pixels from shared memory into registers once, and
+//   uses it there for all rows of weights that meet it. The weights cost no loads at all.
+// - The image comes into shared memory without passing through registers, and a multiprocessor holds four small blocks:
+//   while some load, others compute.
+// - While a block waits for its tile, it asks for the tile of a block that will run later. That one then finds its
+//   pixels in the L2 cache, and need not wait for memory.
+// - A warp's stores fall on whole lines of memory, though rows of results begin anywhere. So only the two ends of a
+//   tile's row are written in part. Each such 32-byte sector is expensive: where memory corrects errors (ECC), it has
+//   to be read, completed and written back, unless its other part comes in time.
 #include <cstdint>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
-constexpr int kThreads = 256;
+constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
 // A thread computes kRows rows of four results, a warp 128 columns of them, a block kWarps times kRows rows.
-constexpr int kRows = 8;
+constexpr int kRows = 16;
+// Blocks that a multiprocessor shall hold: the compiler may use no more registers than that leaves for each thread.
+constexpr int kResident = 4;
+// How many blocks further on the tile is that a block asks for: as many as an H200 holds at once, 4 on each of its 132
+// multiprocessors.
+constexpr int kAhead = 528;  // 0: none
 constexpr int kTileColumns = 32 * 4;
 constexpr int kTileRows = kWarps * kRows;
 constexpr int kMostUnrolled = 7;
+constexpr int kLine = 32;  // numbers in a line of memory, 128 bytes
 
 // All threads read the same weight at the same time, which is what constant memory is made for: a multiplication takes
 // it from there without loading it into a register first.
@@ -20,42 +35,80 @@ __constant__ float weights[kMostUnrolled * kMostUnrolled];
 // The smaller of a count that may be large and one that fits into an int.
 __device__ int at_most(int64_t count, int most) { return count < most ? static_cast<int>(count) : most; }
 
-// `tile` gets what the results from (row, column) on need: the tile, and K - 1 rows and columns beyond it (the halo).
-// What lies beyond the image is left as it is: only results that are not stored would use it.
-template <int K, int Pitch>
-__device__ void stage(float (*tile)[Pitch], const float* x, int64_t row, int64_t column, int64_t h, int64_t width) {
-    const int lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32;
+// Starts to copy a number into shared memory, and asks for the 256 bytes around it to be brought into the L2 cache: the
+// neighbours are wanted too, and memory is read best in long pieces. __pipeline_memcpy_async does the same but for the
+// 256 bytes, for which CUDA has no function. On GPUs before sm_80, it copies through a register.
+__device__ __forceinline__ void copy_async(float* to, const float* from) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global.L2::256B [%0], [%1], 4;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(from)
+                 : "memory");
+#else
+    __pipeline_memcpy_async(to, from, sizeof(float));
+#endif
+}
+
+// Brings what the results from (row, column) on need into the L2 cache; nobody waits for it.
+template <int K>
+__device__ __forceinline__ void prefetch(const float* x, int64_t row, int64_t column, int64_t h, int64_t width) {
+#if __CUDA_ARCH__ >= 900  // GPUs before sm_90 do without
     const int rows = at_most(h - row, kTileRows + K - 1);
     const int columns = at_most(width - column, kTileColumns + K - 1);
-    const float* source = x + (row + warp) * width + column;
-    // Element by element, as rows of an image begin anywhere; the lanes stand side by side. The copies go to shared
-    // memory without passing through registers, and nobody waits for them before all are under way.
-    for (int r = warp; r < rows; r += kWarps, source += kWarps * width) {
-#pragma unroll
-        for (int c = 0; c < kTileColumns + K - 1; c += 32)
-            if (c + lane < columns) __pipeline_memcpy_async(&tile[r][c + lane], source + c + lane, sizeof(float));
+    // A thread asks for a row of it. A warp's threads do that one after the other, so all warps take part.
+#pragma unroll 1
+    for (int r = threadIdx.x % 32 * kWarps + threadIdx.x / 32; r < rows; r += kThreads) {
+        const float* source = x + (row + r) * width + column;
+        // It must begin and end at multiples of 16 bytes. Rounded to the inside, it cannot leave x.
+        const uint64_t begin = (reinterpret_cast<uint64_t>(source) + 15) / 16 * 16;
+        const uint64_t end = reinterpret_cast<uint64_t>(source + columns) / 16 * 16;
+        if (begin < end)
+            asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin),
+                         "r"(static_cast<unsigned>(end - begin)));
     }
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-    __syncthreads();
+#endif
 }
 
 template <int K>
-__global__ void __launch_bounds__(kThreads, 4)  // four blocks to a multiprocessor: while some load, others compute
-    square(const float* __restrict__ x, float* out, int64_t h, int64_t width, unsigned tiles_across) {
+__global__ void __launch_bounds__(kThreads, kResident)
+    square(const float* __restrict__ x, float* __restrict__ out, int64_t h, int64_t width, unsigned tiles_across) {
     // Rows of the tile are a multiple of four long, so that fours in them are aligned to 16 bytes.
     constexpr int kWindow = 4 + (K - 1 + 3) / 4 * 4;
     constexpr int kPitch = kTileColumns - 4 + kWindow;
-    __shared__ __align__(16) float tile[kTileRows + K - 1][kPitch];
-    __shared__ __align__(16) float turn[kWarps][kTileColumns];
+    constexpr int kTile = (kTileRows + K - 1) * kPitch;
+    __shared__ __align__(16) float shared[kTile + kWarps * kTileColumns];
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    float* tile = shared;                                // row r begins at r * kPitch
+    float* turn = shared + kTile + warp * kTileColumns;  // for the warp's results, see below
 
     const int64_t row = static_cast<int64_t>(blockIdx.x / tiles_across) * kTileRows;
     const int64_t column = static_cast<int64_t>(blockIdx.x % tiles_across) * kTileColumns;
-    stage<K>(tile, x, row, column, h, width);
+    // The tile comes with K - 1 rows and columns beyond it (the halo). What lies beyond the image is left as it is:
+    // only results that are not stored would use it. Element by element, as rows of an image begin anywhere; the lanes
+    // stand side by side.
+    {
+        const int rows = at_most(h - row, kTileRows + K - 1);
+        const int columns = at_most(width - column, kTileColumns + K - 1);
+        const float* source = x + (row + warp) * width + column + lane;
+#pragma unroll 4
+        for (int r = warp; r < rows; r += kWarps, source += kWarps * width) {
+#pragma unroll
+            for (int c = 0; c < kTileColumns + K - 1; c += 32)
+                if (c + lane < columns) copy_async(tile + r * kPitch + c + lane, source + c);
+        }
+        __pipeline_commit();
+    }
+    if constexpr (kAhead > 0) {
+        // Only now: the block's own tile goes first.
+        const unsigned later = blockIdx.x + kAhead;
+        if (later < gridDim.x)
+            prefetch<K>(x, static_cast<int64_t>(later / tiles_across) * kTileRows,
+                        static_cast<int64_t>(later % tiles_across) * kTileColumns, h, width);
+    }
+    __pipeline_wait_prior(0);  // what this thread copies is there
+    __syncthreads();           // and so is what the others copy
 
-    const int lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32;
     float sums[kRows][4] = {};
     // Each row of the image is read once and used for every row of results that it reaches: at most K of them.
 #pragma unroll
@@ -64,7 +117,7 @@ __global__ void __launch_bounds__(kThreads, 4)  // four blocks to a multiprocess
 #pragma unroll
         for (int c = 0; c < kWindow; c += 4)
             *reinterpret_cast<float4*>(window + c) =
-                *reinterpret_cast<const float4*>(&tile[warp * kRows + y][lane * 4 + c]);
+                *reinterpret_cast<const float4*>(tile + (warp * kRows + y) * kPitch + lane * 4 + c);
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
             const int i = y - r;  // the row of weights that this row of the image meets in result row r
@@ -76,31 +129,38 @@ __global__ void __launch_bounds__(kThreads, 4)  // four blocks to a multiprocess
         }
     }
 
-    // A lane has four results next to each other, but a row of `out` may begin anywhere, so they cannot be stored as one
-    // float4. The warp turns them round in shared memory, so that each store writes 32 neighbours.
+    // A lane has four results next to each other, but a row of `out` may begin anywhere, so they cannot be stored as
+    // one float4. The warp turns them round in shared memory, so that each store writes neighbours: the 32 numbers of
+    // a line. Where the warp's part of a row begins `shift` numbers after the beginning of a line, the warp begins as
+    // much earlier, leaves out what is not its own, and needs one store more to come to the end.
     const int64_t first_row = row + warp * kRows;
     const int64_t result_columns = width - K + 1;
     const int rows = at_most(h - K + 1 - first_row, kRows);
     const int columns = at_most(result_columns - column, kTileColumns);
     float* target = out + first_row * result_columns + column;
+    int shift = static_cast<int>(static_cast<unsigned>(first_row * result_columns + column) % kLine);
 #pragma unroll
     for (int r = 0; r < kRows; ++r, target += result_columns) {
         if (r >= rows) break;  // the same for the whole warp
         __syncwarp();          // the row before has been read
-        *reinterpret_cast<float4*>(&turn[warp][lane * 4]) =
-            make_float4(sums[r][0], sums[r][1], sums[r][2], sums[r][3]);
+        *reinterpret_cast<float4*>(turn + lane * 4) = make_float4(sums[r][0], sums[r][1], sums[r][2], sums[r][3]);
         __syncwarp();
 #pragma unroll
-        for (int c = 0; c < kTileColumns; c += 32)
-            if (c + lane < columns) target[c + lane] = turn[warp][c + lane];
+        for (int piece = 0; piece < kTileColumns / kLine + 1; ++piece) {
+            const int c = lane + kLine * piece - shift;
+            if ((piece > 0 || c >= 0) && c < columns) target[c] = turn[c];
+        }
+        shift = static_cast<int>((shift + static_cast<unsigned>(result_columns)) % kLine);
     }
 }
 
 // Any number of weights: one thread per result.
+constexpr int kThreadsAnySize = 256;
+
 __global__ void any_size(const float* __restrict__ x, const float* __restrict__ w, float* out, int64_t h, int64_t width,
                          int64_t kh, int64_t kw) {
     const int64_t columns = width - kw + 1;
-    const int64_t place = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+    const int64_t place = static_cast<int64_t>(blockIdx.x) * kThreadsAnySize + threadIdx.x;
     if (place >= (h - kh + 1) * columns) return;
     const float* corner = x + place / columns * width + place % columns;
     float sum = 0.0f;
@@ -115,8 +175,7 @@ void launch_square(const float* x, const float* w, float* out, int64_t h, int64_
     cudaMemcpyToSymbolAsync(weights, w, K * K * sizeof(float), 0, cudaMemcpyDeviceToDevice, 0);
     const int64_t across = (width - K + 1 + kTileColumns - 1) / kTileColumns;
     const int64_t down = (h - K + 1 + kTileRows - 1) / kTileRows;
-    square<K><<<static_cast<unsigned>(across * down), kThreads>>>(x, out, h, width,
-                                                                static_cast<unsigned>(across));
+    square<K><<<static_cast<unsigned>(across * down), kThreads>>>(x, out, h, width, static_cast<unsigned>(across));
 }
 
 extern "C" void solve(const float* x, const float* w, float* out, int64_t h, int64_t width, int64_t kh, int64_t kw) {
@@ -126,6 +185,6 @@ extern "C" void solve(const float* x, const float* w, float* out, int64_t h, int
     if (kh == 3 && kw == 3) return launch_square<3>(x, w, out, h, width);
     if (kh == 5 && kw == 5) return launch_square<5>(x, w, out, h, width);
     if (kh == 7 && kw == 7) return launch_square<7>(x, w, out, h, width);
-    const int64_t blocks = (rows * columns + kThreads - 1) / kThreads;
-    any_size<<<static_cast<unsigned>(blocks), kThreads>>>(x, w, out, h, width, kh, kw);
+    const int64_t blocks = (rows * columns + kThreadsAnySize - 1) / kThreadsAnySize;
+    any_size<<<static_cast<unsigned>(blocks), kThreadsAnySize>>>(x, w, out, h, width, kh, kw);
 }
