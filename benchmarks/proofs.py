@@ -20,6 +20,7 @@ from grader.authoring.findings import Proof
 from grader.authoring.proof import Options, prove
 from grader.challenge.course import Course, find_course
 from grader.cli.proof_view import Progress, put_proofs
+from grader.judge.request import CPU
 from grader.schemas.report import Language
 
 # Each group starts its processes anew, which costs seconds; enough pieces to keep sixteen cores busy meanwhile.
@@ -36,8 +37,8 @@ def row(proof: Proof) -> dict[str, Any]:
     }
 
 
-def prove_all(course: Course, slugs: list[str], wanted: Options, seconds: float) -> list[Proof]:
-    """What could be begun within ``seconds``."""
+def prove_all(course: Course, slugs: list[str], wanted: Options, seconds: float, kept: bool) -> list[Proof]:
+    """What could be begun within ``seconds``; ``kept`` after each dozen."""
     found: list[Proof] = []
     start = time.perf_counter()
     for first in range(0, len(slugs), AT_ONCE):
@@ -48,7 +49,22 @@ def prove_all(course: Course, slugs: list[str], wanted: Options, seconds: float)
         put_proofs(proofs)
         sys.stdout.flush()
         found += proofs.challenges
+        if kept:
+            keep_proofs(found, wanted, time.perf_counter() - start)
     return found
+
+
+def keep_proofs(proofs: list[Proof], wanted: Options, seconds: float) -> None:
+    name = "proofs" if wanted.device == CPU else "gpu_proofs"
+    figures = {
+        "device": wanted.device,
+        "gpus": len(wanted.gpus),
+        "jobs": wanted.workers,
+        "cores": os.cpu_count(),
+        "seconds": round(seconds),
+        "challenges": len(proofs),
+    }
+    keep(name, {**figures, "rows": merged(name, [row(it) for it in proofs], "slug")})
 
 
 def main() -> int:
@@ -65,23 +81,12 @@ def main() -> int:
     gpus = tuple(map(int, options.gpus.split(",")))
     wanted = Options(options.device, tuple(Language), options.jobs, False, gpus)
     start = time.perf_counter()
-    proofs = prove_all(course, slugs, wanted, options.seconds)
+    proofs = prove_all(course, slugs, wanted, options.seconds, options.json)
     took = time.perf_counter() - start
     strong = sum(it.strong for it in proofs)
     print(
         f"{strong} of {len(proofs)} proven in {took:.0f} s; {len(slugs) - len(proofs)} left for want of time"
     )
-    if options.json:
-        name = "proofs" if options.device == "cpu" else "gpu_proofs"
-        figures = {
-            "device": options.device,
-            "gpus": len(gpus),
-            "jobs": wanted.workers,
-            "cores": os.cpu_count(),
-            "seconds": round(took),
-            "challenges": len(proofs),
-        }
-        keep(name, {**figures, "rows": merged(name, [row(it) for it in proofs], "slug")})
     return 0 if strong == len(slugs) else 1
 
 

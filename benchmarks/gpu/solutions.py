@@ -241,15 +241,19 @@ def main() -> int:
                 row.judge(copy)
                 rows.append(row)
                 print(row.line(), flush=True)
+                if options.json:
+                    keep_rows(rows, copy, device, steps)
             if last:
                 steps.failures += [f"{it.slug}: no time left" for it, _ in todo[number + 1 :]]
                 break
     boxes.reap()
-    report(rows, copy, device, steps, options.json)
+    report(rows, copy, device, steps)
+    if options.json:
+        keep_rows(rows, copy, device, steps)
     return 0 if all(it.met for it in rows) and not steps.failures else 1
 
 
-def report(rows: Sequence[Row], copy: float, device: Device, steps: Steps, kept: bool) -> None:
+def report(rows: Sequence[Row], copy: float, device: Device, steps: Steps) -> None:
     print(f"\ncopy {copy / 1e12:.3f} TB/s; ceilings {dict(device.ceilings())}")
     head = f"{'cuda us':>10}{'triton':>10}{'eager':>10}{'compile':>10}{'SOL':>7}{'copy':>7}{'/eager':>8}{'/comp.':>8}"
     print(f"{'challenge':<24}{'workload':<22}{head}  target of the better one")
@@ -257,14 +261,17 @@ def report(rows: Sequence[Row], copy: float, device: Device, steps: Steps, kept:
         print(row.line())
     for failure in steps.failures:
         print(f"FAILED {failure}")
-    if kept:
-        figures: dict[str, Any] = {
-            "copy_bytes_per_s": copy,
-            "ceilings": dict(device.ceilings()),
-            "rows": merged("solutions", [asdict(it) for it in rows], "slug"),
-            "failures": steps.failures,
-        }
-        keep("solutions", figures)
+
+
+def keep_rows(rows: Sequence[Row], copy: float, device: Device, steps: Steps) -> None:
+    """After each row: what ends this program may be the end of a lease."""
+    figures: dict[str, Any] = {
+        "copy_bytes_per_s": copy,
+        "ceilings": dict(device.ceilings()),
+        "rows": merged("solutions", [asdict(it) for it in rows], "slug"),
+        "failures": steps.failures,
+    }
+    keep("solutions", figures)
 
 
 if __name__ == "__main__":

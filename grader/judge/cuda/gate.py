@@ -15,10 +15,13 @@ import torch
 from grader.errors import JudgeFailure
 from grader.judge.cuda.driver import api, check
 from grader.judge.gate import LOOKS_BETWEEN_CHECKS, OPEN_WORD, HostGate, Opening
+from grader.judge.relief import Relief
 
 _WORD_BYTES = 4
 # No honest round keeps the judge's own stream waiting so long.
 _LONGEST_S = 30.0
+# Enqueueing a round takes a millisecond, and seconds where a kernel has to be compiled.
+_ENQUEUE_S = 20.0
 # Words of the private page, in cache lines of their own: the gate was opened, all outputs were looked at, and what
 # holds the judge's stream back before the reveal and before the look.
 _OPENED, _LOOKED, _HELD, _LOOK_HELD = 0, 16, 32, 48
@@ -37,6 +40,7 @@ class CudaGate(HostGate):
         self._private_map = mmap.mmap(-1, mmap.PAGESIZE)
         self._private_words = memoryview(self._private_map).cast("I")
         self._private = _Registered(self._private_map)
+        self._relief = Relief(self.give_up, _ENQUEUE_S)
         self._start, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
 
     def open(self) -> float:
@@ -48,17 +52,19 @@ class CudaGate(HostGate):
         but the GPU's, and its own clock says how long they took; the look waits for ``look_now``. So nothing that the
         host does within a round takes time that wanders.
 
-        Both must have run once before: what they load or allocate for the first time would wait for the held stream.
+        Both must have run once before: what they load or allocate for the first time may wait for the held stream.
+        Raises JudgeFailure where something did.
         """
         try:
-            self._enqueue_hold(_HELD)
-            self._start.record()
-            reveal()
-            self._enqueue_opening()
-            self._end.record()
-            self._enqueue_hold(_LOOK_HELD)
-            look()
-            self._enqueue_write(self._private, _LOOKED)
+            with self._relief.within():
+                self._enqueue_hold(_HELD)
+                self._start.record()
+                reveal()
+                self._enqueue_opening()
+                self._end.record()
+                self._enqueue_hold(_LOOK_HELD)
+                look()
+                self._enqueue_write(self._private, _LOOKED)
         except BaseException:
             self.give_up()
             raise
@@ -101,6 +107,7 @@ class CudaGate(HostGate):
         raise JudgeFailure(f"the judge's own stream did not {what} within {_LONGEST_S:.0f} s")
 
     def close(self) -> None:
+        self._relief.close()
         self.give_up()
         torch.cuda.synchronize()
         self._shared.close()

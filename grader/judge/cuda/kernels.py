@@ -21,7 +21,9 @@ def _copy(source, target, count, BLOCK: tl.constexpr):
     tl.store(target + offsets, tl.load(source + offsets, mask=mask), mask=mask)
 
 
-@triton.jit
+# How many elements count may differ from round to round. Specialised on it, Triton would now and then load another
+# kernel, and a load may wait for the stream, which is held while a round is enqueued: for ever (grader.judge.relief).
+@triton.jit(do_not_specialize=["counted"])
 def _look(
     got,
     bits,

@@ -5,8 +5,6 @@
 //   uses it there for all rows of weights that meet it. The weights cost no loads at all.
 // - The image comes into shared memory without passing through registers, and a multiprocessor holds four small blocks:
 //   while some load, others compute.
-// - While a block waits for its tile, it asks for the tile of a block that will run later. That one then finds its
-//   pixels in the L2 cache, and need not wait for memory.
 // - A warp's stores fall on whole lines of memory, though rows of results begin anywhere. So only the two ends of a
 //   tile's row are written in part. Each such 32-byte sector is expensive: where memory corrects errors (ECC), it has
 //   to be read, completed and written back, unless its other part comes in time.
@@ -20,9 +18,6 @@ constexpr int kWarps = kThreads / 32;
 constexpr int kRows = 16;
 // Blocks that a multiprocessor shall hold: the compiler may use no more registers than that leaves for each thread.
 constexpr int kResident = 4;
-// How many blocks further on the tile is that a block asks for: as many as an H200 holds at once, 4 on each of its 132
-// multiprocessors.
-constexpr int kAhead = 528;  // 0: none
 constexpr int kTileColumns = 32 * 4;
 constexpr int kTileRows = kWarps * kRows;
 constexpr int kMostUnrolled = 7;
@@ -46,26 +41,6 @@ __device__ __forceinline__ void copy_async(float* to, const float* from) {
                  : "memory");
 #else
     __pipeline_memcpy_async(to, from, sizeof(float));
-#endif
-}
-
-// Brings what the results from (row, column) on need into the L2 cache; nobody waits for it.
-template <int K>
-__device__ __forceinline__ void prefetch(const float* x, int64_t row, int64_t column, int64_t h, int64_t width) {
-#if __CUDA_ARCH__ >= 900  // GPUs before sm_90 do without
-    const int rows = at_most(h - row, kTileRows + K - 1);
-    const int columns = at_most(width - column, kTileColumns + K - 1);
-    // A thread asks for a row of it. A warp's threads do that one after the other, so all warps take part.
-#pragma unroll 1
-    for (int r = threadIdx.x % 32 * kWarps + threadIdx.x / 32; r < rows; r += kThreads) {
-        const float* source = x + (row + r) * width + column;
-        // It must begin and end at multiples of 16 bytes. Rounded to the inside, it cannot leave x.
-        const uint64_t begin = (reinterpret_cast<uint64_t>(source) + 15) / 16 * 16;
-        const uint64_t end = reinterpret_cast<uint64_t>(source + columns) / 16 * 16;
-        if (begin < end)
-            asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin),
-                         "r"(static_cast<unsigned>(end - begin)));
-    }
 #endif
 }
 
@@ -98,13 +73,6 @@ __global__ void __launch_bounds__(kThreads, kResident)
                 if (c + lane < columns) copy_async(tile + r * kPitch + c + lane, source + c);
         }
         __pipeline_commit();
-    }
-    if constexpr (kAhead > 0) {
-        // Only now: the block's own tile goes first.
-        const unsigned later = blockIdx.x + kAhead;
-        if (later < gridDim.x)
-            prefetch<K>(x, static_cast<int64_t>(later / tiles_across) * kTileRows,
-                        static_cast<int64_t>(later % tiles_across) * kTileColumns, h, width);
     }
     __pipeline_wait_prior(0);  // what this thread copies is there
     __syncthreads();           // and so is what the others copy
