@@ -79,6 +79,7 @@ def main() -> int:
             **found,
             "PYTHONPATH": ":".join(paths),
             "PYTHONUNBUFFERED": "1",
+            "PYTHONFAULTHANDLER": "1",
         }
         codes = Lanes(options, environment).run()
     print("== " + ", ".join(f"{name}: {code}" for name, code in codes.items()))
@@ -178,12 +179,12 @@ def run(task: Task, gpu: int, environment: dict[str, str], seconds: float) -> in
 
 
 def _stop(process: subprocess.Popen[bytes]) -> int:
-    process.send_signal(signal.SIGINT)  # pytest then tells its failures
-    try:
-        process.wait(GRACE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    # SIGINT: pytest then tells its failures. SIGABRT: what does not hear that says in its log where it hangs.
+    for number in (signal.SIGINT, signal.SIGABRT, signal.SIGKILL):
+        process.send_signal(number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_SECONDS)
+            break
     # What it started is in its session, so nothing of it runs on beside the next step.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
