@@ -57,7 +57,7 @@ STEPS = {
     "trueness": Step("benchmarks/gpu/trueness.py --json --box docker", 240),
     "turnaround": Step("benchmarks/gpu/turnaround.py --json --box docker", 180),
     "throughput": Step(
-        "benchmarks/throughput.py --json --submissions 40 --compilers 2 --device h200 --box docker",
+        "benchmarks/throughput.py --json --submissions 16 --compilers 2 --device h200 --box docker",
         240,
     ),
     "hostile": Step("scripts/hostile.py --on gpu --json --seconds 480", 560),
@@ -152,8 +152,9 @@ def run(task: Task, gpu: int, environment: dict[str, str], seconds: float) -> in
     Each has a folder of its own for what is temporary, so that none sees another's files.
     """
     step = task.step
-    where = [step.gpu_option, str(gpu)] if step.gpu_option else []
-    command = [sys.executable, *step.command.split(), *(task.words or step.words).split(), *where]
+    words = (task.words or step.words).split()
+    where = [step.gpu_option, str(gpu)] if step.gpu_option and step.gpu_option not in words else []
+    command = [sys.executable, *step.command.split(), *words, *where]
     print(f"== {task.title} (at most {seconds:.0f} s): {' '.join(command[1:])}", flush=True)
     log, began = LOGS / f"{task.title}.log", time.monotonic()
     temporary = WORK.with_name(f"gg{task.number}")  # short: names of sockets have at most 107 characters
