@@ -109,7 +109,8 @@ def grade(
     session = Session(request, device, boxes, lambda _: None, lambda: None)
     report = session.run().report
     for name, it in session.measured.items():
-        found = f"c {it.fixed * 1e6:.2f} E {it.excess * 1e6:+.2f} noise {it.noise * 1e6:.2f}"
+        before, after = (part * 1e6 for part in it.beyond)
+        found = f"c {it.fixed * 1e6:.2f} E {before:+.2f} {after:+.2f} noise {it.noise * 1e6:.2f}"
         print(
             f"    {subject.name}, {name}: {it.time.value * 1e6:.2f} us, {it.rounds} rounds, {found}",
             flush=True,

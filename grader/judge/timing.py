@@ -39,19 +39,25 @@ _FEWEST_ROUNDS = 3
 
 @dataclass(frozen=True)
 class Measured:
-    """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off; ``excess`` is E and
-    ``noise`` what it may be without meaning anything; ``charged`` was added for work outside the gate. Not ``gated``:
-    its host time is in it. ``gpu``: how the device was meanwhile."""
+    """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off; ``beyond`` is what
+    lay before and after the gate beyond the control's, which makes E, and ``noise`` what E may be without meaning
+    anything; ``charged`` was added for work outside the gate. Not ``gated``: its host time is in it. ``gpu``: how the
+    device was meanwhile."""
 
     time: Estimate
     rounds: int
     host: float
     charged: float
     fixed: float
-    excess: float
+    beyond: tuple[float, float]
     noise: float
     gated: bool
     gpu: GpuState | None = None
+
+    @property
+    def excess(self) -> float:
+        """What lay outside the gate beyond the control's, in all: E, unless one of the two is negative."""
+        return sum(self.beyond)
 
     @property
     def plainly_charged(self) -> bool:
@@ -228,7 +234,7 @@ def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRoun
         host=statistics.median([it.host for it in own.rounds]),
         charged=charged,
         fixed=fixed,
-        excess=before.value + after.value,
+        beyond=(before.value, after.value),
         noise=meaningless,
         gated=own.gated,
         gpu=own.gpu,

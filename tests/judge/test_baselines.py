@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ from grader.challenge.course import find_course
 from grader.challenge.model import Workload
 from grader.judge.device import HostDevice
 from grader.judge.request import Request
-from grader.judge.session import Session
+from grader.judge.timekeeper import Timekeeper
 from grader.judge.timing import SHORTEST_S, Measured
 from grader.schemas.report import Language
 from grader.scoring import Estimate
@@ -45,16 +46,21 @@ def _measure(
     def baseline(_workload: Workload, reference: Any, _control: Any, mode: str) -> Any:
         assert reference.mode == mode
         seconds = {"eager": 3e-6, "compile": 2e-6}[mode]
-        return Measured(Estimate(seconds, (low, 4e-6)), 9, 0.0, 0.0, 0.0, 0.0, 0.0, gated=True)
+        return Measured(Estimate(seconds, (low, 4e-6)), 9, 0.0, 0.0, 0.0, (0.0, 0.0), 0.0, gated=True)
 
     challenge = find_course().load("vector_add")
     request = Request(challenge, Language.TRITON, "", "cpu", b"", [], baselines=frozen)
-    session = Session(request, TwoBaselines(), SimpleNamespace(), lambda _: None, lambda: None)  # type: ignore[arg-type]
     launcher = References()
-    monkeypatch.setattr(session, "_launcher", launcher)
-    monkeypatch.setattr(session, "_baseline", baseline)
+    timekeeper = Timekeeper(
+        request,
+        TwoBaselines(),
+        launcher,  # type: ignore[arg-type]
+        tell=lambda *_: None,
+        clock=lambda _: nullcontext(),
+    )
+    monkeypatch.setattr(timekeeper, "_baseline", baseline)
     workloads = [SimpleNamespace(name=name) for name in ("small", "large")]
-    found = session._measure_baselines(workloads, SimpleNamespace())  # type: ignore[arg-type]
+    found = timekeeper.baselines(workloads, SimpleNamespace())  # type: ignore[arg-type]
     assert launcher.alive == 0
     return launcher.started, found
 

@@ -16,6 +16,7 @@ from grader.judge.timing import ControlRound, Measured, Own, settle
 from grader.sandbox.box import Box, BoxSpec, Purpose
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Flag, Language, Report, Verdict
+from grader.scoring import Estimate
 from tests.faults.stand import ROOT
 
 RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
@@ -45,7 +46,8 @@ class Boxes(LocalBoxes):
 
 
 class Rule:
-    """The rule, but those measurements are charged plainly that ``charged`` says, and no others."""
+    """The rule, but those measurements are charged plainly that ``charged`` says, and no others. Each comes out a
+    millisecond longer than the one before."""
 
     def __init__(self, *charged: bool) -> None:
         self.charged, self.known = list(charged), list[Measured]()
@@ -54,7 +56,13 @@ class Rule:
         self, own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise
     ) -> Measured:
         charged = CHARGED_S if self.charged and self.charged.pop(0) else 0.0
-        found = replace(settle(own, first, second, noise), charged=charged, noise=CHARGED_S / 4)
+        seconds = 1e-3 * (1 + len(self.known))
+        found = replace(
+            settle(own, first, second, noise),
+            time=Estimate(seconds, (0.9 * seconds, 1.1 * seconds)),
+            charged=charged,
+            noise=CHARGED_S / 4,
+        )
         self.known.append(found)
         return found
 
