@@ -6,6 +6,7 @@ An attack is DEFENDED where it is not accepted, where it gains at most 1.5 %, or
 language.
 
 Usage: python benchmarks/gpu/band.py [--json] [--only NAME ...] [--honest K] [--again N] [--seconds S]
+       [--workload NAME]: of vector_add; another than the longest is kept in a file of its own
 """
 
 from __future__ import annotations
@@ -95,10 +96,11 @@ class Finding:
 class Range:
     """Grades sources on one device, with the one ranked workload and nothing measured beside it."""
 
-    def __init__(self, device: Device, boxes: BoxMaker) -> None:
+    def __init__(self, device: Device, boxes: BoxMaker, workload: str = WORKLOAD) -> None:
         self.device, self.boxes = device, boxes
         self.course = find_course()
-        self.challenge = _one_workload(self.course.load("vector_add"))
+        self.workload = workload
+        self.challenge = _one_workload(self.course.load("vector_add"), workload)
 
     def honest(self, language: Language) -> str:
         return (self.course.root / f"reference/vector_add/staff/solution{language.suffix}").read_text()
@@ -128,20 +130,22 @@ class Range:
             device=self.device.name,
             seed_key=secrets.token_bytes(32),
             cases=self.challenge.cases[:CASES],
-            baselines={WORKLOAD: {"eager": 1.0, "compile": 1.0}},
+            baselines={self.workload: {"eager": 1.0, "compile": 1.0}},
         )
         session = Session(request, self.device, self.boxes, lambda _: None, interrupt)
         report = session.run().report
         for it in session.measured.values():
-            print(
-                f"    E {it.excess * 1e6:+.2f} us, noise {it.noise * 1e6:.2f} us, c {it.fixed * 1e6:.2f} us"
-            )
+            before, after = (part * 1e6 for part in it.beyond)
+            noise, fixed = it.noise * 1e6, it.fixed * 1e6
+            print(f"    E {before:+.2f} {after:+.2f} us, noise {noise:.2f} us, c {fixed:.2f} us")
         return report
 
 
-def _one_workload(challenge: Challenge) -> Challenge:
+def _one_workload(challenge: Challenge, name: str) -> Challenge:
     manifest = challenge.manifest
-    workloads = [it for it in manifest.workloads if it.name == WORKLOAD]
+    workloads = [it for it in manifest.workloads if it.name == name]
+    if not workloads:
+        raise SystemExit(f"no workload '{name}'; there are {', '.join(it.name for it in manifest.workloads)}")
     limits = manifest.limits.model_copy(update={"case_seconds": CASE_SECONDS})
     return replace(challenge, manifest=manifest.model_copy(update={"workloads": workloads, "limits": limits}))
 
@@ -215,7 +219,7 @@ def honest_times(range_: Range, language: Language, count: int) -> list[float]:
 def main() -> None:
     options = _options()
     began = time.perf_counter()
-    range_ = Range(make_device("h200", options.gpu), make_boxes("local"))
+    range_ = Range(make_device("h200", options.gpu), make_boxes("local"), options.workload)
     chosen = [it for it in attacks(options.only) for _ in range(options.again)]
     # CUDA first: Triton's boxes take three times as long to start, and the clock may run out.
     chosen.sort(key=lambda it: it.language is Language.TRITON)
@@ -238,12 +242,14 @@ def main() -> None:
     _summarise(findings, time.perf_counter() - began)
     if options.json:
         figures = {
-            "workload": f"vector_add {WORKLOAD}",
+            "workload": f"vector_add {options.workload}",
             "band_percent": BAND_PERCENT,
             "honest_us": {language.value: times for language, times in honest.items()},
             "attacks": [asdict(it) for it in findings],
         }
-        keep("band", figures)
+        keep(
+            "band" if options.workload == WORKLOAD else f"band_{options.workload}".replace(" ", "_"), figures
+        )
 
 
 def _summarise(findings: Sequence[Finding], seconds: float) -> None:
@@ -261,6 +267,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--json", action="store_true", help="keep the figures in benchmarks/results")
     parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
+    parser.add_argument("--workload", default=WORKLOAD, help="of vector_add")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="beginnings of attacks' names")
     parser.add_argument("--honest", type=int, default=3, metavar="K", help="gradings of the honest kernel")
     parser.add_argument("--again", type=int, default=1, metavar="N", help="gradings of each attack")

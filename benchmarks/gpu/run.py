@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -152,7 +153,7 @@ def run(task: Task, gpu: int, environment: dict[str, str], seconds: float) -> in
     Each has a folder of its own for what is temporary, so that none sees another's files.
     """
     step = task.step
-    words = (task.words or step.words).split()
+    words = shlex.split(task.words or step.words)
     where = [step.gpu_option, str(gpu)] if step.gpu_option and step.gpu_option not in words else []
     command = [sys.executable, *step.command.split(), *words, *where]
     print(f"== {task.title} (at most {seconds:.0f} s): {' '.join(command[1:])}", flush=True)
