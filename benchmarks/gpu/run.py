@@ -1,6 +1,6 @@
 """Runs the GPU's tests and figures one after the other, from the bundle if there is one (`make bench-gpu`).
 
-Usage: python3 benchmarks/gpu/run.py [STEP[=OPTIONS] ...] [--gpus N] [--budget SECONDS] [--out FOLDER]
+Usage: python3 benchmarks/gpu/run.py [STEP[=OPTIONS] ...] [--gpus N] [--budget SECONDS] [--most SECONDS] [--out FOLDER]
 
 Steps: tests proofs solutions repeatability band trueness turnaround throughput hostile; all of them in this order
 where none is named. ``"solutions=relu saxpy"`` hands a step's script more words, ``tests=PATHS`` others than all, and
@@ -136,7 +136,7 @@ class Lanes:
                 print(f"== {task.title}: no time left", flush=True)
                 code = 1
             else:
-                code = run(task, gpu, self.environment, min(left, task.step.seconds))
+                code = run(task, gpu, self.environment, min(left, task.step.seconds, self.options.most))
             with self.lock:
                 self.codes[task.title] = code
                 if self.options.out:
@@ -208,6 +208,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("steps", nargs="*", metavar="STEP")
     parser.add_argument("--gpus", type=int, default=1, help="of this machine, that work side by side")
     parser.add_argument("--budget", type=float, default=3600.0, help="seconds for all steps together")
+    parser.add_argument("--most", type=float, default=3600.0, help="seconds for any one step")
     parser.add_argument("--out", type=Path, help="folder for the tar file")
     options = parser.parse_args()
     unknown = [step for step in options.steps if step.partition("=")[0] not in {**STEPS, **ANY}]
