@@ -4,10 +4,10 @@ Usage: python3 benchmarks/gpu/run.py [STEP[=OPTIONS] ...] [--gpus N] [--budget S
 
 Steps: tests proofs solutions repeatability band trueness turnaround throughput hostile; all of them in this order
 where none is named. ``"solutions=relu saxpy"`` hands a step's script more words, ``tests=PATHS`` others than all, and
-``"python=SCRIPT OPTIONS"`` runs any other script that takes --gpu;
-a step may be named more than once. A step that outlasts its time is ended and the next one begins; none begins when
-the budget is spent. With --gpus 2 each of two GPUs takes the next step when it is free. With --out a tar file with the
-results and each step's whole output lies in that folder after every step.
+``"python=SCRIPT OPTIONS"`` runs any other script that takes --gpu; a step may be named more than once. A step that
+outlasts its time is ended and the next one begins; none begins when the budget is spent. With --gpus 2 each of two GPUs
+takes the next step when it is free. With --out a tar file with the results and each step's whole output lies in that
+folder after every step.
 """
 
 from __future__ import annotations
