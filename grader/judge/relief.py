@@ -26,6 +26,8 @@ class Relief:
         self._lift, self._seconds = lift, seconds
         self._due: float | None = None
         self._lifted = False
+        # So that a block that ends at that very moment is either lifted or not, and never the one after it.
+        self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -40,7 +42,8 @@ class Relief:
         try:
             yield
         finally:
-            self._due = None
+            with self._lock:
+                self._due = None
         if self._lifted:
             raise JudgeFailure(
                 f"the judge's own launches waited for its own hold, which was lifted after {self._seconds:.0f} s"
@@ -48,10 +51,10 @@ class Relief:
 
     def _watch(self) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
-            due = self._due
-            if due is not None and time.monotonic() > due and not self._lifted:
-                self._lifted = True
-                self._lift()
+            with self._lock:
+                if self._due is not None and time.monotonic() > self._due and not self._lifted:
+                    self._lifted = True
+                    self._lift()
 
     def close(self) -> None:
         self._stop.set()

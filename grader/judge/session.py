@@ -179,10 +179,10 @@ class Session:
             return self._outcome(suite.reports, log)
         last.close()
         timed = self._timekeeper.settled(own, halves, control)
-        if self._timekeeper.doubted(timed):
+        if doubted := self._timekeeper.doubted(timed):
             subject = self._start()
             try:
-                timed = self._timekeeper.confirmed(timed, control, subject)
+                timed = self._timekeeper.confirmed(timed, doubted, control, subject)
             except TimedWrong as wrong:
                 failed = failed_workload(self.request.challenge, wrong.workload, subject, wrong.error)
                 return self._outcome([*suite.reports, failed], log)

@@ -108,13 +108,14 @@ class Timekeeper:
             return []
         return [Half(it.workload, it.after) for it in timed if it.measured.plainly_charged]
 
-    def confirmed(self, timed: Sequence[Reading], control: Remote, subject: Remote) -> list[Reading]:
+    def confirmed(
+        self, timed: Sequence[Reading], doubted: Sequence[Half], control: Remote, subject: Remote
+    ) -> list[Reading]:
         """``timed`` with what is ``doubted`` measured again, in a new box of the submission. Raises TimedWrong."""
-        halves = self.doubted(timed)
-        log.info("timed_again", workloads=[it.workload.name for it in halves])
-        own = self.own(subject, halves, ", again")
+        log.info("timed_again", workloads=[it.workload.name for it in doubted])
+        own = self.own(subject, doubted, ", again")
         subject.close()
-        again = {it.workload.name: it for it in self.settled(own, halves, control, ", again")}
+        again = {it.workload.name: it for it in self.settled(own, doubted, control, ", again")}
         return [again.get(it.workload.name, it) for it in timed]
 
     def baselines(self, workloads: Sequence[Workload], control: Remote) -> Baselines:

@@ -13,8 +13,9 @@ from grader.judge.device import HostDevice, Noise, Plan
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.judge.timing import ControlRound, Measured, Own, settle
-from grader.sandbox.box import Box, BoxSpec, Purpose
+from grader.sandbox.box import Purpose
 from grader.sandbox.local_box import LocalBoxes
+from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import Flag, Language, Report, Verdict
 from grader.scoring import Estimate
 from tests.faults.stand import ROOT
@@ -34,15 +35,6 @@ CHARGED_S = 1e-3
 class Confirming(HostDevice):
     plan = Plan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1)
     confirms = True
-
-
-class Boxes(LocalBoxes):
-    def __init__(self) -> None:
-        self.purposes: list[Purpose] = []
-
-    def start(self, spec: BoxSpec) -> Box:  # type: ignore[override]
-        self.purposes.append(spec.purpose)
-        return super().start(spec)
 
 
 class Rule:
@@ -72,7 +64,8 @@ def _judge(
 ) -> tuple[Report, list[Purpose]]:
     monkeypatch.setattr(timekeeper, "settle", rule)
     challenge = find_course(ROOT / "tests" / "course").load("twice")
-    boxes = Boxes()
+    purposes: list[Purpose] = []
+    boxes = WatchedBoxes(LocalBoxes(), lambda purpose, _seconds, _there: purposes.append(purpose))
     request = Request(
         challenge=challenge,
         language=Language.TRITON,
@@ -83,7 +76,7 @@ def _judge(
         baselines={it.name: {"eager": 1.0} for it in challenge.manifest.workloads} if frozen else {},
     )
     report = Session(request, Confirming(), boxes, lambda _: None, lambda: None).run().report
-    return report, boxes.purposes
+    return report, purposes
 
 
 def test_a_moments_disturbance_is_not_charged(monkeypatch: pytest.MonkeyPatch) -> None:
