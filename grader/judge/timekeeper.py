@@ -102,7 +102,7 @@ class Timekeeper:
         """What is measured once more before it counts: whatever was plainly charged for work outside the gate.
 
         A host that had something else to do for a moment looks like hidden work, and does not do so twice. Hidden work
-        does. The second measurement stands alone, so who is charged gains nothing by being measured again.
+        does. The second measurement stands alone: who is charged gains no more by it than by submitting once more.
         """
         if not self.device.confirms:
             return []
