@@ -73,7 +73,8 @@ def main() -> None:
             print(f"  {'own: after the gate':32}{quantiles([it.after for it in own.rounds])}")
             found = settle(own, before, after, device.noise)
             print(
-                f"  time {found.time.value * 1e6:.2f}  c {found.fixed * 1e6:.2f}  E {found.excess * 1e6:.2f}"
+                f"  time {found.time.value * 1e6:.2f}  c {found.fixed * 1e6:.2f}  "
+                f"E {found.beyond[0] * 1e6:+.2f} {found.beyond[1] * 1e6:+.2f}"
                 f"  noise {found.noise * 1e6:.2f}  gated {found.gated}  rounds {found.rounds}"
                 f"  first rounds {[round(it.gate * 1e6, 1) for it in own.rounds[:8]]}",
                 flush=True,

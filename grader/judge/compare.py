@@ -15,6 +15,8 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
+# The kind of a mismatch that was there when the call was "done", and no more a moment later.
+LATE = "late"
 # To compare so much at a time takes as much again.
 _PIECE_BYTES = 1 << 26
 

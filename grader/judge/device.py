@@ -14,7 +14,7 @@ from grader.judge.arena import HOST, Arena, MemoryMaker
 from grader.judge.boards import CPU_ARCHITECTURE
 from grader.judge.compare import compare, differs
 from grader.judge.environment import cpu_model
-from grader.judge.gate import HostGate, Opening
+from grader.judge.gate import HostGate, Window
 from grader.judge.oracle import Question
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.share import Share
@@ -43,11 +43,13 @@ class Gate(Protocol):
 
     def next_round(self) -> int: ...
     def open(self) -> float: ...
-    def open_behind(self, reveal: Callable[[], None], look: Callable[[], None]) -> Opening: ...
-    def look_now(self) -> float: ...
-    def give_up(self) -> None: ...
+    def open_behind(
+        self, reveal: Callable[[], None], glance: Callable[[], None], look: Callable[[], None]
+    ) -> float: ...
+    def look_now(self) -> Window: ...
+    def give_up(self) -> bool: ...
     def is_done(self) -> bool: ...
-    def spin_until_done(self, deadline: float, gone: Callable[[], bool]) -> float | None: ...
+    def spin_until_done(self, deadline: float, gone: Callable[[], bool]) -> bool: ...
     def close(self) -> None: ...
 
 
@@ -65,13 +67,21 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Noise:
-    """What ``E`` may be without meaning anything: this share of what lies outside the gate, at least these seconds,
-    and more where rounds or the control's halves differ by more; but no more for that than a share of the time that is
-    measured, because a submission can bring it about (by uneven rounds, by heating the GPU)."""
+class Floor:
+    """A difference that means nothing: this ``share`` of what is usual, and at least these seconds."""
 
-    outside: float
+    share: float
     least: float
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What may lie ``before`` and ``after`` the gate beyond the control's without meaning anything. More where rounds
+    or the control's halves differ by more; but no more for that than ``most``, a share of the time that is measured,
+    because a submission can bring it about (by uneven rounds, by heating the GPU)."""
+
+    before: Floor
+    after: Floor
     most: float
 
 
@@ -82,15 +92,18 @@ class Watch(Protocol):
     def aim(self, question: Question) -> None:
         """Make ready to hold outputs against this question's answers."""
 
+    def glance(self) -> None:
+        """Compare some elements, drawn anew and all over the outputs, at once: what is right by then was ready."""
+
     def look(self) -> None:
-        """Snapshot and compare. It takes as long for a wrong answer as for a right one, so that a control, which
-        computes nothing, calibrates it. On a GPU it only enqueues."""
+        """Snapshot and compare. Both take as long for a wrong answer as for a right one, so that a control, which
+        computes nothing, calibrates them. On a GPU they only enqueue."""
 
     def suspicious(self) -> bool:
         """Whether something may be wrong."""
 
     def explain(self, question: Question) -> Mismatch | None:
-        """What is wrong with the snapshot, or None where nothing is."""
+        """What is wrong with what was seen, or None where nothing is."""
 
 
 class Record(Protocol):
@@ -124,6 +137,9 @@ class HostWatch:
 
     def aim(self, question: Question) -> None:
         self._question = question
+
+    def glance(self) -> None:
+        """What is late shows in the time after "done", which the host's own clock takes and charges."""
 
     def look(self) -> None:
         assert self._question is not None
@@ -206,7 +222,7 @@ class HostDevice:
     memories: MemoryMaker = HOST
     plan = Plan()
     # A shared CPU moves the end of a window by about a scheduler's tick, and by more when others are busy.
-    noise = Noise(outside=0.05, least=0.5e-3, most=1.0)
+    noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0)
     confirms = False  # on a host that others use, it would be so every other time
     baselines = ("eager",)
     architecture = CPU_ARCHITECTURE

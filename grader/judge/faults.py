@@ -132,6 +132,8 @@ def _mismatch_words(mismatch: Mismatch) -> str:
             return f"Something was written outside {mismatch.argument}."
         case "input_changed":
             return f"The input {place} was changed from {mismatch.expected} to {mismatch.got}; inputs are read-only."
+        case "late":
+            return f"{place} was not yet written when the call was done; expected {mismatch.expected}."
         case "unwritten":
             return f"{place} was never written; expected {mismatch.expected} ({share} are wrong)."
     return f"{place} is {mismatch.got}, expected {mismatch.expected} ({share} are wrong)."
@@ -139,6 +141,11 @@ def _mismatch_words(mismatch: Mismatch) -> str:
 
 def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> str:
     zero = [name for name, size in case.sizes.items() if size == 0]
+    if mismatch.kind == "late":
+        return (
+            "Work on a stream of your own has to be joined before solve returns: have the default stream wait for it "
+            "(cudaEventRecord on yours, then cudaStreamWaitEvent on the default one)."
+        )
     if mismatch.kind == "unwritten" and empty_launches:
         sizes = " and ".join(f"{name} = 0" for name in zero) or "these sizes"
         return (

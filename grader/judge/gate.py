@@ -18,12 +18,13 @@ LOOKS_BETWEEN_CHECKS = 100_000
 
 
 @dataclass(frozen=True)
-class Opening:
-    """A gate that opened behind a reveal: ``at`` on the judge's clock. ``before``: the seconds from the reveal's start
-    to the opening; ask once the round is over."""
+class Window:
+    """One round from the reveal to the last output compared, in seconds: ``before`` up to the opening, ``gate`` from
+    there to where it ends (see ``look_now``), ``after`` from there on."""
 
-    at: float
-    before: Callable[[], float]
+    before: float
+    gate: float
+    after: float
 
 
 class HostGate:
@@ -39,6 +40,7 @@ class HostGate:
         self._words = memoryview(self._map).cast("I")
         self.round = 0
         self._look: Callable[[], None] = lambda: None
+        self._start = self._opened = self._done = 0.0
 
     def next_round(self) -> int:
         self.round += 1
@@ -49,34 +51,41 @@ class HostGate:
         self._words[OPEN_WORD] = self.round
         return time.perf_counter()
 
-    def open_behind(self, reveal: Callable[[], None], look: Callable[[], None]) -> Opening:
-        """Reveal, then open: with nothing between the two that anybody could use. ``look`` is for ``look_now``."""
+    def open_behind(
+        self, reveal: Callable[[], None], glance: Callable[[], None], look: Callable[[], None]
+    ) -> float:
+        """Reveal, then open: with nothing between the two that anybody could use. Returns the time of the opening.
+        ``glance`` and ``look`` are for ``look_now``."""
         self._look = look
-        start = time.perf_counter()
+        self._start = time.perf_counter()
         reveal()
-        at = self.open()
-        return Opening(at, lambda: at - start)
+        self._opened = self.open()
+        return self._opened
 
-    def look_now(self) -> float:
-        """Look at what the call left; returns the time when all of it has been looked at."""
+    def look_now(self) -> Window:
+        """Look at what the call left. Here ``gate`` ends when the judge sees "done", and nobody glances."""
         self._look()
-        return time.perf_counter()
+        end = time.perf_counter()
+        return Window(self._opened - self._start, self._done - self._opened, end - self._done)
 
-    def give_up(self) -> None:
-        """There will be no look in this round."""
+    def give_up(self) -> bool:
+        """There will be no look in this round. Whether nothing of the judge's waits for the runner any more."""
+        return True
 
     def is_done(self) -> bool:
         return self._words[DONE_WORD] == self.round
 
-    def spin_until_done(self, deadline: float, gone: Callable[[], bool]) -> float | None:
-        """Spin until the runner says done; returns the time of it, or None at ``deadline`` or when it is ``gone``."""
+    def spin_until_done(self, deadline: float, gone: Callable[[], bool]) -> bool:
+        """Spin until the runner says done. False at ``deadline``, or where it is ``gone``, without that."""
         words, number = self._words, self.round
         while True:
             for _ in range(LOOKS_BETWEEN_CHECKS):
                 if words[DONE_WORD] == number:
-                    return time.perf_counter()
+                    self._done = time.perf_counter()
+                    return True
             if time.perf_counter() > deadline or gone():
-                return time.perf_counter() if words[DONE_WORD] == number else None
+                self._done = time.perf_counter()
+                return bool(words[DONE_WORD] == number)
 
     def close(self) -> None:
         self._words.release()

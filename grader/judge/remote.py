@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from grader import limits
 from grader.judge.arena import Arena
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError
-from grader.judge.device import Device
+from grader.judge.device import Device, Watch
 from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned, Seen
 from grader.sandbox.box import Box, BoxEnd
 
@@ -40,9 +40,8 @@ _MARK_POLL_SECONDS = 0.0005
 
 @dataclass(frozen=True)
 class Timed:
-    """One round by the judge's clock, in seconds: ``before`` from the reveal's start to open, ``gate`` from open to
-    done, ``after`` from done to compared; ``host`` from the request to queued (host time of the call, hidden behind
-    the gate)."""
+    """One round by the judge's clocks, in seconds: ``before``, ``gate`` and ``after`` of its window (see
+    ``grader.judge.gate``); ``host`` from the request to queued (host time of the call, hidden behind the gate)."""
 
     before: float
     gate: float
@@ -148,11 +147,11 @@ class Remote:
         arena: Arena,
         inputs: Mapping[str, torch.Tensor],
         seconds: float,
-        look: Callable[[], None],
+        watch: Watch,
         *,
         gated: bool = True,
     ) -> tuple[Timed, Answer]:
-        """One round: reveal, open, spin until done, then ``look`` (snapshot and compare) within the window.
+        """One round: reveal, open, wait for done, then glance and look (snapshot and compare) within the window.
 
         Not ``gated``: the gate is open before the call is asked for, so that its host time counts too.
         Raises Ungated where a gated call does not queue, and a ChannelError where a box fails.
@@ -162,24 +161,30 @@ class Remote:
         host = self._queue(arena, inputs, seconds) if gated else 0.0
         if not gated:
             self._gate.next_round()
-        opening = self._gate.open_behind(lambda: self._device.reveal(arena, inputs), look)
-        opened = opening.at
         try:
+            opened = self._gate.open_behind(
+                lambda: self._device.reveal(arena, inputs), watch.glance, watch.look
+            )
             if not gated:
                 self._send_call(marked=False)
-            done = self._gate.spin_until_done(opened + seconds, self._channel.gone)
-            if done is None:
+            if not self._gate.spin_until_done(opened + seconds, self._channel.gone):
                 self._returned(opened, seconds)
                 raise BoxLied("returned without setting the gate's done word")
+            window = self._gate.look_now()
         except BaseException:
-            self._gate.give_up()
+            self._release()
             raise
-        closed = self._gate.look_now()
         if not gated:
             self._expect_queued(seconds)
-        answer = self._returned(opened, seconds + closed - opened)
-        timed = Timed(before=opening.before(), gate=done - opened, after=closed - done, host=host)
-        return timed, answer
+        answer = self._returned(opened, seconds + time.perf_counter() - opened)
+        return Timed(window.before, window.gate, window.after, host), answer
+
+    def _release(self) -> None:
+        """Have nothing of the judge's wait for this box any more: whatever is asked of the device next would wait too.
+        A box that keeps it waiting all the same is ended."""
+        if not self._gate.give_up():
+            self.box.kill()
+            self._gate.give_up()
 
     def _queue(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> float:
         """Ask for the next round's call; returns the seconds until the runner said that it waits at the gate."""

@@ -16,7 +16,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.arena import Arena
 from grader.judge.compare import broken_guard, changed_input
-from grader.judge.device import Device, Noise, Record
+from grader.judge.device import Device, Floor, Noise, Record
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.remote import Answer, Remote, Timed, Ungated
 from grader.schemas.hardware import GpuState
@@ -25,9 +25,9 @@ from grader.scoring import Z95, Estimate, median_error, median_interval
 
 # Known length of the control's call: long beside the cost of a round, short beside a workload.
 CONTROL_US = 1000.0
-# E within this many standard errors is noise.
+# What lies outside the gate within this many standard errors of the control's is noise.
 NOISE_ERRORS = 3.0
-# From this many times its noise on, E is no noise at all, and all of it is charged.
+# From this many times its noise on, it is no noise at all, and all of it is charged.
 PLAIN = 2.0
 # A time after corrections can come out at or below zero only for a call that does nothing; it is shown as this.
 SHORTEST_S = 1e-7
@@ -40,9 +40,9 @@ _FEWEST_ROUNDS = 3
 @dataclass(frozen=True)
 class Measured:
     """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off; ``beyond`` is what
-    lay before and after the gate beyond the control's, which makes E, and ``noise`` what E may be without meaning
-    anything; ``charged`` was added for work outside the gate. Not ``gated``: its host time is in it. ``gpu``: how the
-    device was meanwhile."""
+    lay before and after the gate beyond the control's, which makes E, and ``noise`` what may lie there without meaning
+    anything, on that side which goes beyond it most; ``charged`` was added for work outside the gate. Not ``gated``:
+    its host time is in it. ``gpu``: how the device was meanwhile."""
 
     time: Estimate
     rounds: int
@@ -55,14 +55,9 @@ class Measured:
     gpu: GpuState | None = None
 
     @property
-    def excess(self) -> float:
-        """What lay outside the gate beyond the control's, in all: E, unless one of the two is negative."""
-        return sum(self.beyond)
-
-    @property
     def plainly_charged(self) -> bool:
-        """Whether all of E was charged, and not only what goes a little beyond its noise."""
-        return self.charged >= PLAIN * self.noise
+        """Whether more was charged than what goes a little beyond noise, as now and then happens to everybody."""
+        return self.charged > self.noise
 
     @property
     def known(self) -> bool:
@@ -138,6 +133,7 @@ class Stopwatch:
             question = self._ask(self._fresh_seed())
             self._watch.aim(question)
             self.device.reveal(self.arena, question.inputs)
+            self._watch.glance()
             self._watch.look()
             yield
         finally:
@@ -184,7 +180,7 @@ class Stopwatch:
             self.arena,
             question.inputs,
             self.challenge.manifest.limits.case_seconds,
-            self._watch.look,
+            self._watch,
             gated=gated,
         )
         # Looked for in a control's rounds too, so that every round begins where a like one ended.
@@ -209,45 +205,72 @@ class Stopwatch:
 def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise) -> Measured:
     """The rule, with the control's rounds from ahead of the own ones and from behind them.
 
-    With G = gate time: c = median of (G of control - its known length); E = what a round takes before and after its
-    gate, beyond what the control's takes there. Time = median(G) - c, plus what ``_charge`` makes of E.
+    With G = gate time: c = median of (G of control - its known length). Time = median(G) - c, plus what ``_Side``
+    charges for what a round takes before its gate and after it, beyond what the control's takes there.
 
     Before and after are held against the control's one by one: being quick in the one makes up for nothing in the
     other. The interval holds what the rounds, the control's and the boxes' differ by.
     """
-    control = [*first, *second]
-    costs = [it.gate - known for it, known in control]
+    costs = [it.gate - known for it, known in (*first, *second)]
     fixed = statistics.median(costs)
-    before = _beyond([it.before for it in own.rounds], [it.before for it, _ in control])
-    after = _beyond([it.after for it in own.rounds], [it.after for it, _ in control])
-    excess = max(0.0, before.value) + max(0.0, after.value)
-    error = math.hypot(before.error, after.error)
     gate = median_interval([it.gate for it in own.rounds])
-    drift = abs(_outside(first) - _outside(second))
-    seen = min(max(NOISE_ERRORS * error, drift), noise.most * (gate.value - fixed))
-    meaningless = max(seen, noise.outside * _outside(control), noise.least)
-    charged = _charge(excess, meaningless)
-    errors = (median_error(costs) * Z95, error * Z95 if charged else 0.0)
+    most = noise.most * (gate.value - fixed)
+    before = _side([it.before for it in own.rounds], _before(first), _before(second), noise.before, most)
+    after = _side([it.after for it in own.rounds], _after(first), _after(second), noise.after, most)
+    sides = (before, after)
+    charged = sum(it.charged for it in sides)
+    errors = [median_error(costs) * Z95, *(it.error * Z95 for it in sides if it.charged)]
     return Measured(
         time=_corrected(gate, charged - fixed, errors),
         rounds=len(own.rounds),
         host=statistics.median([it.host for it in own.rounds]),
         charged=charged,
         fixed=fixed,
-        beyond=(before.value, after.value),
-        noise=meaningless,
+        beyond=(before.beyond, after.beyond),
+        noise=max(sides, key=lambda it: it.beyond / it.noise).noise,
         gated=own.gated,
         gpu=own.gpu,
     )
 
 
-def _charge(excess: float, noise: float) -> float:
-    """All of it, where it is plainly no noise; else what goes beyond the noise.
+@dataclass(frozen=True)
+class _Side:
+    """What lies on one side of the gate ``beyond`` the control's, its standard error, and what it may be without
+    meaning anything."""
 
-    An honest call whose E lies a little above its noise is then charged that little, and its time does not jump. What
-    hidden work can gain is the same as if all were charged from the noise on: at most the noise.
-    """
-    return excess if excess >= PLAIN * noise else max(0.0, excess - noise)
+    beyond: float
+    error: float
+    noise: float
+
+    @property
+    def charged(self) -> float:
+        """All of it, where it is plainly no noise; else what goes beyond the noise.
+
+        An honest call that lies a little above its noise is then charged that little, and its time does not jump.
+        What hidden work can gain is the same as if all were charged from the noise on: at most the noise.
+        """
+        return self.beyond if self.beyond >= PLAIN * self.noise else max(0.0, self.beyond - self.noise)
+
+
+def _side(
+    own: Sequence[float], first: Sequence[float], second: Sequence[float], floor: Floor, most: float
+) -> _Side:
+    """``most``: of the noise that rounds and drift make."""
+    control = [*first, *second]
+    usual = statistics.median(control)
+    error = math.hypot(median_error(own), median_error(control))
+    drift = abs(statistics.median(first) - statistics.median(second))
+    seen = min(max(NOISE_ERRORS * error, drift), most)
+    noise = max(seen, floor.share * usual, floor.least)
+    return _Side(statistics.median(own) - usual, error, noise)
+
+
+def _before(rounds: Sequence[ControlRound]) -> list[float]:
+    return [it.before for it, _ in rounds]
+
+
+def _after(rounds: Sequence[ControlRound]) -> list[float]:
+    return [it.after for it, _ in rounds]
 
 
 def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimate:
@@ -258,22 +281,3 @@ def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimat
     high = value + math.hypot(gate.interval[1] - gate.value, *widened)
     value, low, high = (max(SHORTEST_S, it) for it in (value, low, high))
     return Estimate(value, (low, high))
-
-
-def _outside(control: Sequence[ControlRound]) -> float:
-    return statistics.median([it.before + it.after for it, _ in control])
-
-
-@dataclass(frozen=True)
-class _Beyond:
-    """The difference of two medians, and its standard error."""
-
-    value: float
-    error: float
-
-
-def _beyond(own: Sequence[float], control: Sequence[float]) -> _Beyond:
-    return _Beyond(
-        statistics.median(own) - statistics.median(control),
-        math.hypot(median_error(own), median_error(control)),
-    )

@@ -1,7 +1,9 @@
 """The gate on a GPU: words in host memory that both processes' streams wait on and write.
 
-The judge opens it from its own stream, behind the reveal and without a host round trip: an idle gap before the gate
-would be room to hide work, and the switch between contexts for free.
+A round lies whole in the judge's stream before it begins: reveal, opening, a wait for the runner's "done", glance and
+look. So nothing that the host does takes time within it, and what it took is told by events of that stream. The judge
+opens from its own stream, behind the reveal: an idle gap before the gate would be room to hide work, and the switch
+between contexts for free. It waits for "done" itself: while a host noticed and answered, work after "done" was free.
 """
 
 from __future__ import annotations
@@ -9,12 +11,13 @@ from __future__ import annotations
 import mmap
 import time
 from collections.abc import Callable
+from itertools import pairwise
 
 import torch
 
 from grader.errors import JudgeFailure
 from grader.judge.cuda.driver import api, check
-from grader.judge.gate import LOOKS_BETWEEN_CHECKS, OPEN_WORD, HostGate, Opening
+from grader.judge.gate import DONE_WORD, LOOKS_BETWEEN_CHECKS, OPEN_WORD, HostGate, Window
 from grader.judge.relief import Relief
 
 _WORD_BYTES = 4
@@ -22,16 +25,17 @@ _WORD_BYTES = 4
 _LONGEST_S = 30.0
 # Enqueueing a round takes a millisecond, and seconds where a kernel has to be compiled.
 _ENQUEUE_S = 20.0
+# What comes behind "done" takes milliseconds once the judge's stream goes on.
+_RELEASE_S = 2.0
 # Words of the private page, in cache lines of their own: the gate was opened, all outputs were looked at, and what
-# holds the judge's stream back before the reveal and before the look.
-_OPENED, _LOOKED, _HELD, _LOOK_HELD = 0, 16, 32, 48
+# holds the judge's stream back before the reveal.
+_OPENED, _LOOKED, _HELD = 0, 16, 32
 
 
 class CudaGate(HostGate):
-    """``open`` enqueues the write and spins until the host sees it: that moment is t0.
+    """``open`` enqueues the write and spins until the host sees it.
 
-    What the host looks at is a page of its own, which the runner never has: a runner can write the shared words, and
-    hiding that the gate is open would make t0 late.
+    What the host looks at is a page of its own, which the runner never has.
     """
 
     def __init__(self) -> None:
@@ -40,48 +44,77 @@ class CudaGate(HostGate):
         self._private_map = mmap.mmap(-1, mmap.PAGESIZE)
         self._private_words = memoryview(self._private_map).cast("I")
         self._private = _Registered(self._private_map)
-        self._relief = Relief(self.give_up, _ENQUEUE_S)
-        self._start, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        self._relief = Relief(self._lift, _ENQUEUE_S)
+        # Around the reveal, behind the glance and behind the look.
+        self._marks = [torch.cuda.Event(enable_timing=True) for _ in range(4)]  # type: ignore[no-untyped-call]
+        self._enqueued = 0
 
     def open(self) -> float:
         self._enqueue_opening()
         return self._seen(_OPENED, "open the gate")
 
-    def open_behind(self, reveal: Callable[[], None], look: Callable[[], None]) -> Opening:
-        """Enqueue a whole round behind two holds, then lift the first: reveal and opening run back to back, at no pace
-        but the GPU's, and its own clock says how long they took; the look waits for ``look_now``. So nothing that the
-        host does within a round takes time that wanders.
+    def open_behind(
+        self, reveal: Callable[[], None], glance: Callable[[], None], look: Callable[[], None]
+    ) -> float:
+        """Enqueue a whole round behind a hold, then lift it.
 
-        Both must have run once before: what they load or allocate for the first time may wait for the held stream.
-        Raises JudgeFailure where something did.
+        The mark of the opening is made before it: where the GPU turns to the runner in between, that is its loss.
+        All three must have run once before: what they load or allocate for the first time may wait for the held
+        stream. Raises JudgeFailure where something did.
         """
         try:
             with self._relief.within():
-                self._enqueue_hold(_HELD)
-                self._start.record()
+                self._enqueue_wait(self._private, _HELD)
+                self._marks[0].record()
                 reveal()
+                self._marks[1].record()
                 self._enqueue_opening()
-                self._end.record()
-                self._enqueue_hold(_LOOK_HELD)
+                self._enqueue_wait(self._shared, DONE_WORD)
+                glance()
+                self._marks[2].record()
                 look()
+                self._marks[3].record()
                 self._enqueue_write(self._private, _LOOKED)
+                self._enqueued = self.round
         except BaseException:
-            self.give_up()
+            self._lift()
             raise
         finally:
             self._private_words[_HELD] = self.round
-        return Opening(
-            self._seen(_OPENED, "open the gate"), lambda: self._start.elapsed_time(self._end) * 1e-3
-        )
+        return self._seen(_OPENED, "open the gate")
 
-    def look_now(self) -> float:
-        self._private_words[_LOOK_HELD] = self.round
-        return self._seen(_LOOKED, "look at the outputs")
+    def look_now(self) -> Window:
+        """Here ``gate`` ends behind the glance. It begins when the runner has let go of the GPU, as contexts share it
+        by time slices; and what it sees is what the call left by then. Raises JudgeFailure where it comes to no end.
+        """
+        if not self._looked(_LONGEST_S):
+            raise JudgeFailure(
+                f"the judge's own stream did not look at the outputs within {_LONGEST_S:.0f} s"
+            )
+        self._marks[-1].synchronize()
+        parts = [first.elapsed_time(second) * 1e-3 for first, second in pairwise(self._marks)]
+        return Window(*parts)
 
-    def give_up(self) -> None:
+    def give_up(self) -> bool:
+        self._lift()
+        return self._enqueued != self.round or self._looked(_RELEASE_S)
+
+    def _looked(self, seconds: float) -> bool:
+        """Spin until all outputs were looked at. A runner may take its "done" back while the judge's stream waits for
+        it, and again whenever the judge writes it: so it is written all the time."""
+        words, private, number = self._words, self._private_words, self.round
+        limit = time.perf_counter() + seconds
+        while time.perf_counter() < limit:
+            for _ in range(LOOKS_BETWEEN_CHECKS):
+                words[DONE_WORD] = number
+                if private[_LOOKED] == number:
+                    return True
+        return False
+
+    def _lift(self) -> None:
         """Lift every hold: nothing waits behind them that harms."""
-        for word in (_HELD, _LOOK_HELD):
-            self._private_words[word] = self.round
+        self._private_words[_HELD] = self.round
+        self._words[DONE_WORD] = self.round
 
     def _enqueue_opening(self) -> None:
         self._enqueue_write(self._private, _OPENED)
@@ -91,10 +124,11 @@ class CudaGate(HostGate):
         stream = torch.cuda.current_stream().cuda_stream
         check(api().cuStreamWriteValue32(stream, page.device + word * _WORD_BYTES, self.round, 0))
 
-    def _enqueue_hold(self, word: int) -> None:
+    def _enqueue_wait(self, page: _Registered, word: int) -> None:
+        """Hold the stream until the word is this round's number, or one that comes after it."""
         cu, stream = api(), torch.cuda.current_stream().cuda_stream
-        equal = int(cu.CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_EQ)
-        check(cu.cuStreamWaitValue32(stream, self._private.device + word * _WORD_BYTES, self.round, equal))
+        reached = int(cu.CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_GEQ)
+        check(cu.cuStreamWaitValue32(stream, page.device + word * _WORD_BYTES, self.round, reached))
 
     def _seen(self, word: int, what: str) -> float:
         """Spin until the GPU has written the private ``word``; returns the time of it."""
@@ -108,7 +142,7 @@ class CudaGate(HostGate):
 
     def close(self) -> None:
         self._relief.close()
-        self.give_up()
+        self._lift()
         torch.cuda.synchronize()
         self._shared.close()
         self._private.close()

@@ -8,6 +8,8 @@ import triton
 import triton.language as tl
 
 _BLOCK = 4096
+# Of few elements: as many programs as a GPU runs at once look at them.
+_SPOTS_BLOCK = 256
 # The look in the window is made in single precision and a little strict: what it suspects is compared again exactly.
 _STRICT = 1.0 - 1e-5
 
@@ -29,6 +31,7 @@ def _look(
     bits,
     want,
     scale,
+    spots,
     snapshot,
     suspects,
     count,
@@ -39,13 +42,17 @@ def _look(
     FLOATING: tl.constexpr,
     SCALED: tl.constexpr,
     POISONED: tl.constexpr,
+    AT_SPOTS: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < count
+    places = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = places < count
+    offsets = places
+    if AT_SPOTS:
+        offsets = tl.load(spots + places, mask=mask, other=0)
     found = tl.load(got + offsets, mask=mask, other=0)
     right = tl.load(want + offsets, mask=mask, other=0)
-    tl.store(snapshot + offsets, found, mask=mask)
+    tl.store(snapshot + places, found, mask=mask)
     if FLOATING:
         found = found.to(tl.float32)
         right = right.to(tl.float32)
@@ -59,7 +66,7 @@ def _look(
             wrong = wrong | (tl.load(bits + offsets, mask=mask, other=0) == poison)
     else:
         wrong = found != right
-    number = tl.sum((wrong & (offsets < counted)).to(tl.int32), axis=0)
+    number = tl.sum((wrong & mask & (offsets < counted)).to(tl.int32), axis=0)
     tl.store(suspects + tl.program_id(0), number)
 
 
@@ -71,9 +78,9 @@ def copy(source: torch.Tensor, target: torch.Tensor) -> None:
         _copy[(triton.cdiv(count, _BLOCK),)](source.view(width), target.view(width), count, BLOCK=_BLOCK)
 
 
-def look_blocks(count: int) -> int:
+def look_blocks(count: int, *, at_spots: bool = False) -> int:
     """How many numbers a look at ``count`` elements gives."""
-    return -(-count // _BLOCK)
+    return -(-count // (_SPOTS_BLOCK if at_spots else _BLOCK))
 
 
 def look(
@@ -85,23 +92,26 @@ def look(
     suspects: torch.Tensor,
     tolerance: tuple[float, float],
     poison: int | None,
+    spots: torch.Tensor | None = None,
 ) -> None:
     """Copy ``got`` to ``snapshot`` and write to ``suspects`` (int32, one for each block) how many of the first
     ``counted`` elements may be wrong.
 
     All flat and on the GPU; ``scale`` (float32) is the magnitude of each element's error; ``poison`` are the bits of
-    "never written". One pass over all the data, whatever is found, enqueued on the current stream.
+    "never written". One pass over all the data, whatever is found, enqueued on the current stream. With ``spots``
+    (int64, places in ``got``) only these are looked at, and ``snapshot`` has an element for each.
     """
-    count = got.numel()
+    count = got.numel() if spots is None else spots.numel()
     if not count:
         return
     floating = got.is_floating_point()
     atol, rtol = (value * _STRICT for value in tolerance)
-    _look[(look_blocks(count),)](
+    _look[(look_blocks(count, at_spots=spots is not None),)](
         got,
         got.view(_BITS[got.element_size()]),
         want,
         scale if scale is not None else want,
+        spots if spots is not None else suspects,
         snapshot,
         suspects,
         count,
@@ -112,7 +122,8 @@ def look(
         FLOATING=floating,
         SCALED=scale is not None,
         POISONED=poison is not None,
-        BLOCK=_BLOCK,
+        AT_SPOTS=spots is not None,
+        BLOCK=_BLOCK if spots is None else _SPOTS_BLOCK,
     )
 
 

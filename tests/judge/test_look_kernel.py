@@ -1,0 +1,62 @@
+"""The kernel that looks at timed outputs, in Triton's interpreter: the GPU runs the same source."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# An element is wrong by value, one by its sign, one is never written; NaN and infinity are right where they are due.
+LOOK = """
+import torch
+from grader.judge.cuda import kernels
+
+COUNT, POISON = 1000, 0x7FC0DEAD
+nan, inf = float("nan"), float("inf")
+want = torch.arange(COUNT, dtype=torch.float32)
+want[[3, 4, 5]] = torch.tensor([nan, inf, -inf])
+got = want.clone()
+got[7], got[500] = 7.5, -500.0
+got.view(torch.int32)[999] = POISON
+want[999] = nan
+
+def look(counted=COUNT, spots=None, scale=None, tolerance=(1e-3, 1e-3), poison=POISON, got=got, want=want):
+    number = COUNT if spots is None else spots.numel()
+    suspects = torch.full((kernels.look_blocks(number, at_spots=spots is not None),), -1, dtype=torch.int32)
+    seen = torch.empty(number, dtype=got.dtype)
+    kernels.look(got, counted, want, scale, seen, suspects, tolerance, poison, spots)
+    source = got if spots is None else got[spots]
+    assert torch.equal(seen.view(torch.uint8), source.view(torch.uint8))
+    assert suspects.min() >= 0
+    return int(suspects.sum())
+
+assert look() == 3
+assert look(poison=None) == 2
+assert look(counted=500) == 1
+assert look(counted=501) == 2
+assert look(tolerance=(0.6, 0.0)) == 2
+assert look(scale=torch.full((COUNT,), 1e3)) == 2
+everywhere = torch.arange(COUNT)
+assert look(spots=everywhere) == 3
+assert look(spots=everywhere, counted=8) == 1
+assert look(spots=torch.tensor([999, 8, 9])) == 1
+assert look(spots=torch.tensor([3, 4, 5, 6])) == 0
+assert look(spots=torch.arange(0, COUNT, 500)) == 1
+whole = torch.arange(COUNT, dtype=torch.int64)
+assert look(got=whole, want=whole.clone(), poison=None) == 0
+assert look(got=whole, want=whole.clone().index_fill_(0, torch.tensor([2]), 3), poison=None, spots=everywhere) == 1
+print("looked")
+"""
+
+
+def test_a_look_counts_what_is_wrong_everywhere_or_at_the_spots_it_is_given() -> None:
+    """In a process of its own: the interpreter is chosen before Triton is imported."""
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK], capture_output=True, text=True, env=environment, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "looked\n"
