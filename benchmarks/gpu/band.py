@@ -6,7 +6,7 @@ An attack is DEFENDED where it is not accepted, where it gains at most 1.5 %, or
 language.
 
 Usage: python benchmarks/gpu/band.py [--json] [--only NAME ...] [--honest K] [--again N] [--seconds S]
-       [--workload NAME]: of vector_add; another than the longest is kept in a file of its own
+       [--box local|docker] [--workload NAME]: of vector_add; another than the longest is kept in a file of its own
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def honest_times(range_: Range, language: Language, count: int) -> list[float]:
 def main() -> None:
     options = _options()
     began = time.perf_counter()
-    range_ = Range(make_device("h200", options.gpu), make_boxes("local"), options.workload)
+    range_ = Range(make_device("h200", options.gpu), make_boxes(options.box), options.workload)
     chosen = [it for it in attacks(options.only) for _ in range(options.again)]
     # CUDA first: Triton's boxes take three times as long to start, and the clock may run out.
     chosen.sort(key=lambda it: it.language is Language.TRITON)
@@ -243,6 +243,7 @@ def main() -> None:
     if options.json:
         figures = {
             "workload": f"vector_add {options.workload}",
+            "boxes": options.box,
             "band_percent": BAND_PERCENT,
             "honest_us": {language.value: times for language, times in honest.items()},
             "attacks": [asdict(it) for it in findings],
@@ -267,6 +268,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--json", action="store_true", help="keep the figures in benchmarks/results")
     parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
+    parser.add_argument("--box", default="local", choices=("local", "docker"))
     parser.add_argument("--workload", default=WORKLOAD, help="of vector_add")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="beginnings of attacks' names")
     parser.add_argument("--honest", type=int, default=3, metavar="K", help="gradings of the honest kernel")

@@ -14,13 +14,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader import limits
 from grader.challenge.course import find_course
 from grader.challenge.signature import cuda_footer
-from grader.judge.assembly import roofline_seconds
 from grader.judge.device import make_device
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
+from grader.judge.roofline import is_ranked
 from grader.judge.timing import Stopwatch, settle
 from grader.judge.tuning import tune
 from grader.sandbox.choose import make_boxes
@@ -53,8 +52,7 @@ def main() -> None:
         launcher = Launcher(request, device, boxes, lambda: None, artefact)
         control = launcher.control()
         for workload in request.workloads:
-            least = roofline_seconds(challenge.manifest, workload, device.ceilings())
-            if least is None or least * 1e6 < limits.RANKED_ROOFLINE_US:
+            if not is_ranked(challenge.manifest, workload, device):
                 continue
             watch = lambda part, it=workload: Stopwatch(challenge, it, request.seed_key, device, part)  # noqa: E731
             before = watch("before").control(control)

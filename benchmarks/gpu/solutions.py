@@ -25,19 +25,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from gradings import Ahead, Steps
 from results import keep, merged
-from subjects import is_ranked, narrowed, workloads
+from subjects import narrowed, workloads
 
 from grader.challenge.course import Course, find_course
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.signature import cuda_footer
-from grader.judge.assembly import roofline_seconds
 from grader.judge.cuda.ceilings import copy_bandwidth
 from grader.judge.device import Device, Plan, make_device
 from grader.judge.launch import Launcher
 from grader.judge.remote import Remote
 from grader.judge.request import Request
+from grader.judge.roofline import is_ranked, roofline_seconds
 from grader.judge.timing import ControlRound, Own, Stopwatch, settle
 from grader.judge.tuning import tune
 from grader.sandbox.box import BoxMaker, Purpose
@@ -184,7 +184,7 @@ def longest(challenge: Challenge, device: Device) -> Workload | None:
     ranked = [
         it
         for it in workloads(challenge, device, ranked_only=True)
-        if is_ranked(challenge, it, device) and not device.fits(challenge, it.sizes)
+        if is_ranked(challenge.manifest, it, device) and not device.fits(challenge, it.sizes)
     ]
     ceilings = device.ceilings()
     return max(ranked, key=lambda it: roofline_seconds(challenge.manifest, it, ceilings) or 0.0, default=None)

@@ -15,14 +15,13 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from grader import limits
 from grader.challenge.course import Course, find_course
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Workload
 from grader.challenge.signature import cuda_footer
-from grader.judge.assembly import roofline_seconds
 from grader.judge.device import Device
 from grader.judge.request import CPU
+from grader.judge.roofline import is_ranked
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 from grader.schemas.report import Language
@@ -73,14 +72,8 @@ def workloads(challenge: Challenge, device: Device, *, ranked_only: bool) -> lis
     return [
         it
         for it in challenge.manifest.workloads
-        if it.on == on and not (ranked_only and on == "gpu" and not is_ranked(challenge, it, device))
+        if it.on == on and not (ranked_only and on == "gpu" and not is_ranked(challenge.manifest, it, device))
     ]
-
-
-def is_ranked(challenge: Challenge, workload: Workload, device: Device) -> bool:
-    """Always on the CPU, where no roofline is known."""
-    least = roofline_seconds(challenge.manifest, workload, device.ceilings())
-    return least is None or least * 1e6 >= limits.RANKED_ROOFLINE_US
 
 
 def narrowed(challenge: Challenge, chosen: Sequence[Workload]) -> Challenge:

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from gradings import Ahead, Steps, box_specs, grade
 from honest import PROFILED
 from results import keep
-from subjects import Subject, honest, is_ranked, subjects, task, workloads
+from subjects import Subject, honest, subjects, task, workloads
 
 from grader.challenge.model import Workload
 from grader.judge.device import Device, make_device
@@ -203,7 +203,7 @@ def main() -> int:
         (it.name, one.name)
         for it, some in chosen.items()
         for one in some
-        if is_ranked(it.challenge, one, device)
+        if is_ranked(it.challenge.manifest, one, device)
     }
     rows, met = table(times, ranked)
     print(f"{maker.name} boxes, {steps.seconds:.0f} s in all; target: within {TARGET:.0%} at ranked sizes")

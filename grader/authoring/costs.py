@@ -12,8 +12,8 @@ from grader.challenge.draw import draw_inputs
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest, Waivable, Workload
-from grader.judge.assembly import roofline_seconds
 from grader.judge.oracle import scalar_values
+from grader.judge.roofline import roofline_seconds
 from grader.limits import GIB, RANKED_ROOFLINE_US
 
 # What an H200 reaches, bytes/s and operations/s: the fastest GPU whose figures we have, so what is long enough there is

@@ -9,11 +9,12 @@ from grader.authoring.findings import Check, Ending, Status, check
 from grader.authoring.subjects import Subject
 from grader.authoring.trial import Bench
 from grader.challenge.model import Workload
-from grader.judge.assembly import ABOVE_ROOFLINE, roofline_seconds
+from grader.judge.assembly import ABOVE_ROOFLINE
 from grader.judge.channel import ChannelError
 from grader.judge.device import Plan
 from grader.judge.launch import LoadFailed
 from grader.judge.oracle import workload_case
+from grader.judge.roofline import roofline_seconds
 from grader.judge.timing import Stopwatch, WrongInTiming
 
 # The best of a few rounds says whether a cost can be; scores are made of many.

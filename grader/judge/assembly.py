@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from grader import limits, scoring
-from grader.challenge.expression import parse
-from grader.challenge.model import DType, Manifest, Workload
+from grader import scoring
+from grader.challenge.model import Manifest, Workload
 from grader.judge.device import Device
 from grader.judge.request import CPU, Request
+from grader.judge.roofline import cost_of, is_ranked, roofline_seconds
 from grader.judge.timing import Measured
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import (
@@ -20,7 +20,6 @@ from grader.schemas.report import (
     Report,
     Score,
     Verdict,
-    WorkloadCost,
     WorkloadReport,
 )
 from grader.scoring import Estimate
@@ -82,26 +81,7 @@ def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
     return Verdict.ACCEPTED
 
 
-def roofline_seconds(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> float | None:
-    """The least time that memory and arithmetic allow at measured ceilings; None where none are known."""
-    cost = cost_of(manifest, workload, ceilings)
-    if cost.bandwidth is None or cost.rate is None:
-        return None
-    return max(cost.bytes / cost.bandwidth, cost.flops / cost.rate)
-
-
-def cost_of(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> WorkloadCost:
-    """The two sides of the roofline at this workload, and the measured ceilings that bound them, if any."""
-    moved, done = (parse(text)(workload.sizes) for text in (manifest.cost.bytes, manifest.cost.flops))
-    if not ceilings:
-        return WorkloadCost(bytes=moved, flops=done)
-    dtype = manifest.results[0].dtype
-    rate = ceilings.get(f"rate:{dtype.value}", ceilings[f"rate:{DType.FLOAT32.value}"])
-    return WorkloadCost(bytes=moved, flops=done, bandwidth=ceilings["bandwidth"], rate=rate)
-
-
 def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) -> WorkloadReport:
-    """On a GPU a workload is ranked where its roofline time is long enough; on the CPU all are, for want of one."""
     workload, measured = timed.workload, timed.measured
     time_us = measured.time.value * 1e6
     low, high = (edge * 1e6 for edge in measured.time.interval)
@@ -110,7 +90,7 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
     return WorkloadReport(
         name=workload.name,
         sizes=dict(workload.sizes),
-        ranked=device.name == CPU or (roofline is not None and roofline * 1e6 >= limits.RANKED_ROOFLINE_US),
+        ranked=is_ranked(manifest, workload, device),
         time_us=time_us,
         ci_us=(low, high),
         rounds=measured.rounds,

@@ -16,9 +16,10 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.arena import Arena
 from grader.judge.compare import broken_guard, changed_input
-from grader.judge.device import Device, Floor, Noise, Record
+from grader.judge.device import FEWEST_ROUNDS, Device, Floor, Noise, Record
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.remote import Answer, Remote, Timed, Ungated
+from grader.judge.roofline import is_ranked
 from grader.schemas.hardware import GpuState
 from grader.schemas.report import Mismatch
 from grader.scoring import Z95, Estimate, median_error, median_interval
@@ -33,8 +34,6 @@ PLAIN = 2.0
 SHORTEST_S = 1e-7
 # What a time differs by from one box to the next beyond what its own rounds tell (benchmarks/gpu/repeatability.py).
 BETWEEN_BOXES = 0.002
-# However slow a call is, this many rounds are made: an interval needs them.
-_FEWEST_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,8 @@ class Stopwatch:
     ) -> None:
         self.challenge = challenge
         self.device = device
-        self.plan = device.plan
+        ranked = is_ranked(challenge.manifest, workload, device)
+        self.plan = device.plan if ranked else device.plan.shorter()
         self.case = workload_case(challenge, workload)
         self._key = seed_key
         self._part = part
@@ -164,7 +164,7 @@ class Stopwatch:
             timed = self._round(remote, checked=checked, gated=gated)
             if record.round_counts():
                 kept.append(timed)
-            if len(kept) >= _FEWEST_ROUNDS and time.perf_counter() > end:
+            if len(kept) >= FEWEST_ROUNDS and time.perf_counter() > end:
                 break
         return kept
 

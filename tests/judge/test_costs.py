@@ -6,7 +6,7 @@ import pytest
 
 from grader.challenge.course import Course
 from grader.challenge.expression import parse
-from grader.judge.assembly import cost_of, roofline_seconds
+from grader.judge.roofline import cost_of, roofline_seconds
 
 CEILINGS = {"bandwidth": 4e12, "rate:float32": 50e12, "rate:float16": 800e12}
 

@@ -2,9 +2,8 @@
 // Mechanism: the gate's page is in our address space. The stream writes its done word behind most of the work, and the
 //   rest of the work is enqueued after that: our context keeps the GPU until it is idle or its time slice is over, so
 //   the rest is ready before the judge's comparison gets to run, and every output is right.
-// Surface: the done word, which is only a hint; the noise that E is allowed.
-// Expected defence: what runs after done delays the judge's snapshot: E is charged and flagged. A share whose time is
-//   below the noise of E is not seen: that is the band.
+// Surface: the done word, which is only a hint.
+// Expected defence: the gate's time ends when the judge gets to glance at the outputs, not at "done".
 #include "attack.cuh"
 
 constexpr double kPart = 0.03;  // band: 0.01 0.03 0.2

@@ -3,7 +3,7 @@
 Mechanism: a thread finds the gate's page among the mappings of its process, waits until the judge opens it, and writes
 the done word some time later, whatever the GPU has done by then. No object of the runner's is needed.
 Surface: the done word, which is only a hint; host threads.
-Expected defence: the judge compares at once: the rest is charged as work after done, or is not there yet and wrong.
+Expected defence: the judge glances once our context lets it: the rest is in the time, or is not there yet and wrong.
 """
 
 import ctypes

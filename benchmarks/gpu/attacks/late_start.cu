@@ -1,10 +1,9 @@
-// The gate's word hidden from the judge: t0 is noted too late.
-// Mechanism: the judge notes t0 when its host sees the open word. That word lies in a page that we can write: a thread of
+// The gate's word hidden from the judge, lest it sees when the gate opened.
+// Mechanism: a judge may begin to count when its host sees the open word. It lies in a page that we can write: a thread of
 //   ours spins on it, takes it back the moment it opens, starts the work by a word of its own, and shows the opening
 //   only some microseconds later. G is shorter by as much.
 // Surface: the open word; the judge's clock itself cannot be reached.
-// Expected defence: the window S keeps its length, so E grows by what was hidden: charged and flagged beyond its noise.
-//   A gate page that the submission can only read would end it.
+// Expected defence: the judge's own stream marks the opening, and its host looks at a page that we never have: no gain.
 #include "attack.cuh"
 
 #include <atomic>

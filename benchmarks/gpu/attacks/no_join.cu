@@ -2,7 +2,8 @@
 // Mechanism: the side stream waits for the default one, so that it starts behind the gate, and computes this share;
 //   the default stream does not wait for it, so "done" is written while it still runs.
 // Surface: streams that the gate does not order.
-// Expected defence: outputs are compared at once after done: late ones are wrong, or delay the comparison and are charged.
+// Expected defence: the gate's time ends when the judge gets to glance at the outputs, and contexts take turns: our side
+//   stream is done by then, and in the time. What is won are the microseconds in which "done" travels to the judge.
 #include "attack.cuh"
 
 constexpr double kPart = 1.0;  // band: 1.0 0.03

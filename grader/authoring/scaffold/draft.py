@@ -14,7 +14,7 @@ from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES, plan
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.model import Argument, Cost, DType, Kind, Manifest, Workload
 from grader.errors import BadRequest
-from grader.judge.assembly import roofline_seconds
+from grader.judge.roofline import roofline_seconds
 from grader.schemas.report import Language
 
 ARG_HINT = "NAME:KIND[:DTYPE[:SHAPE]], such as x:input:float32:rows,cols, alpha:scalar:float32:2.0 or n:size."

@@ -1,0 +1,140 @@
+"""What the judge does between "done" and the last output compared: it glances, looks, and can be held up by nobody."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from grader.challenge.cases import Case, Category
+from grader.challenge.course import Course
+from grader.judge.arena import Arena
+from grader.judge.device import Device, Gate
+from grader.judge.gate import DONE_WORD
+from grader.judge.oracle import ask, scalar_values
+
+SIZES = {"n": 10_000_000}
+# Of so many elements at the end, a glance at 65,536 of all cannot miss one.
+LATE = 1000
+
+# Takes "done" back without pause, from another process.
+TAKE_BACK = f"""
+import mmap, sys
+words = memoryview(mmap.mmap(int(sys.argv[1]), mmap.PAGESIZE)).cast("I")
+print("begun", flush=True)
+while True:
+    words[{DONE_WORD}] = 0
+"""
+
+
+def test_what_is_written_after_the_glance_is_late(device: Device, course: Course) -> None:
+    challenge = course.load("twice")
+    case = Case("late", Category.LARGE, SIZES)
+    arena = Arena(challenge.manifest, SIZES, scalar_values(challenge.manifest, case), device.memories)
+    try:
+        question = device.stage(ask(challenge, case, 1, device.torch_device, draw_on=device.torch_device))
+        watch = device.watch(arena)
+        out, right = arena.buffers["out"].values, question.outputs["out"]
+        for late in (LATE, 0, 1, LATE):
+            arena.reveal(question.inputs)
+            ready = SIZES["n"] - late
+            out[:ready].copy_(right[:ready])
+            watch.aim(question)
+            watch.glance()
+            out[ready:].copy_(right[ready:])
+            watch.look()
+            if late < LATE:  # one element is glanced at now and then
+                assert not watch.suspicious() or late
+                continue
+            assert watch.suspicious()
+            mismatch = watch.explain(question)
+            assert mismatch is not None
+            assert (mismatch.argument, mismatch.kind) == ("out", "late")
+            assert mismatch.index is not None
+            assert ready <= mismatch.index[0] < SIZES["n"]
+    finally:
+        arena.close()
+
+
+def test_an_output_that_stays_wrong_is_not_called_late(device: Device, course: Course) -> None:
+    challenge = course.load("twice")
+    case = Case("wrong", Category.LARGE, SIZES)
+    arena = Arena(challenge.manifest, SIZES, scalar_values(challenge.manifest, case), device.memories)
+    try:
+        question = device.stage(ask(challenge, case, 1, device.torch_device, draw_on=device.torch_device))
+        watch = device.watch(arena)
+        arena.reveal(question.inputs)
+        arena.buffers["out"].values.copy_(question.outputs["out"])
+        arena.buffers["out"].values[-1] = 1e9
+        watch.aim(question)
+        watch.glance()
+        watch.look()
+        mismatch = watch.explain(question)
+        assert mismatch is not None
+        assert (mismatch.kind, mismatch.index) == ("value", [SIZES["n"] - 1])
+    finally:
+        arena.close()
+
+
+@contextmanager
+def round_of_nobody(device: Device) -> Iterator[Gate]:
+    """A round whose call never comes to "done"."""
+    gate = device.make_gate()
+    try:
+        gate.next_round()
+        gate.open_behind(lambda: None, lambda: None, lambda: None)
+        yield gate
+    finally:
+        gate.close()
+
+
+def test_a_round_that_is_given_up_leaves_nothing_waiting(device: Device) -> None:
+    with round_of_nobody(device) as gate:
+        assert gate.give_up()
+        torch.cuda.synchronize()
+        assert gate.give_up(), "given up twice"
+
+
+def test_done_that_is_taken_back_all_the_time_holds_nobody_up(device: Device) -> None:
+    with round_of_nobody(device) as gate:
+        others = [
+            subprocess.Popen(
+                [sys.executable, "-c", TAKE_BACK, str(gate.descriptor)],
+                pass_fds=[gate.descriptor],
+                stdout=subprocess.PIPE,
+            )
+            for _ in range(3)
+        ]
+        try:
+            for other in others:
+                assert other.stdout is not None
+                assert other.stdout.readline() == b"begun\n"
+            assert gate.give_up()
+            torch.cuda.synchronize()
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+                assert other.stdout is not None
+                other.stdout.close()
+
+
+def test_a_window_is_timed_by_the_gpu(device: Device) -> None:
+    """What its parts are does not depend on when the host comes to see them."""
+    gate = device.make_gate()
+    try:
+        values = torch.zeros(1, device="cuda")
+        for _ in range(2):
+            gate.next_round()
+            gate.open_behind(values.zero_, values.zero_, values.zero_)
+            window = gate.look_now()  # which says "done" in the runner's place
+            time.sleep(0.01)
+        assert 0 < window.before < 5e-3
+        assert 0 < window.gate < 5e-3
+        assert 0 < window.after < 5e-3
+    finally:
+        gate.close()
