@@ -20,7 +20,8 @@ from grader.judge.device import make_device
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
 from grader.judge.roofline import is_ranked
-from grader.judge.timing import Stopwatch, settle
+from grader.judge.rule import settle
+from grader.judge.timing import Stopwatch
 from grader.judge.tuning import tune
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda

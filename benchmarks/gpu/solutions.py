@@ -38,7 +38,8 @@ from grader.judge.launch import Launcher
 from grader.judge.remote import Remote
 from grader.judge.request import Request
 from grader.judge.roofline import is_ranked, roofline_seconds
-from grader.judge.timing import ControlRound, Own, Stopwatch, settle
+from grader.judge.rule import ControlRound, Own, settle
+from grader.judge.timing import Stopwatch
 from grader.judge.tuning import tune
 from grader.sandbox.box import BoxMaker, Purpose
 from grader.sandbox.choose import make_boxes

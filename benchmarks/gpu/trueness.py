@@ -34,6 +34,7 @@ from subjects import Subject, honest, subjects, task, workloads
 from grader.challenge.model import Workload
 from grader.judge.device import Device, make_device
 from grader.judge.request import CPU
+from grader.judge.roofline import is_ranked
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import make_boxes
 from grader.schemas.report import Language

@@ -11,7 +11,7 @@ from grader.challenge.model import Manifest, Workload
 from grader.judge.device import Device
 from grader.judge.request import CPU, Request
 from grader.judge.roofline import cost_of, is_ranked, roofline_seconds
-from grader.judge.timing import Measured
+from grader.judge.rule import Measured
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import (
     CaseReport,

@@ -35,10 +35,6 @@ _HOST_SPECS = {
 }
 
 
-# However slow a call is, this many rounds are made: an interval needs them.
-FEWEST_ROUNDS = 3
-
-
 class Gate(Protocol):
     """See ``grader.judge.gate``."""
 
@@ -68,15 +64,6 @@ class Plan:
     control_rounds: int = 7
     warm_up: int = 2
     seconds: float = 6.0
-
-    def shorter(self) -> Plan:
-        """For a time that is shown and ranks nobody: a third of the rounds."""
-
-        def third(of: int) -> int:
-            return max(FEWEST_ROUNDS, of // 3)
-
-        own = third(self.rounds)
-        return replace(self, rounds=own, most_rounds=own, control_rounds=third(self.control_rounds))
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,8 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) ->
     if mismatch.kind == "late":
         return (
             "Work on a stream of your own has to be joined before solve returns: have the default stream wait for it "
-            "(cudaEventRecord on yours, then cudaStreamWaitEvent on the default one)."
+            "(cudaEventRecord on yours, then cudaStreamWaitEvent on the default one; in Python, "
+            "torch.cuda.default_stream().wait_stream(yours))."
         )
     if mismatch.kind == "unwritten" and empty_launches:
         sizes = " and ".join(f"{name} = 0" for name in zero) or "these sizes"

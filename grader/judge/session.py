@@ -24,10 +24,10 @@ from grader.judge.job import Outcome, Progress
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.remote import Remote
 from grader.judge.request import Request
+from grader.judge.rule import Measured
 from grader.judge.survey import survey
 from grader.judge.timed_case import failed_workload
 from grader.judge.timekeeper import Half, Reading, TimedWrong, Timekeeper
-from grader.judge.timing import Measured
 from grader.judge.tuning import tune
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult, compile_cuda

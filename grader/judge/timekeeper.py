@@ -1,4 +1,4 @@
-"""Times a submission against a control, what was plainly charged once more, and baselines that are missing."""
+"""Times a submission against a control, what came out doubtful once more, and baselines that are missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from grader.judge.device import Device
 from grader.judge.launch import Launcher
 from grader.judge.remote import Remote
 from grader.judge.request import Request
-from grader.judge.timing import ControlRound, Measured, Own, Stopwatch, WrongInTiming, settle
+from grader.judge.rule import ControlRound, Measured, Own, settle
+from grader.judge.timing import Stopwatch, WrongInTiming
 from grader.schemas.submission import State
 
 log = structlog.get_logger(__name__)
@@ -99,14 +100,15 @@ class Timekeeper:
         return found
 
     def doubted(self, timed: Sequence[Reading]) -> list[Half]:
-        """What is measured once more before it counts: whatever was plainly charged for work outside the gate.
+        """What is measured once more before it counts: whatever was plainly charged for work outside the gate, and
+        whatever the control's halves disagree about.
 
-        A host that had something else to do for a moment looks like hidden work, and does not do so twice. Hidden work
-        does. The second measurement stands alone: who is charged gains no more by it than by submitting once more.
+        A machine that had something else to do for a moment looks like hidden work, and does not do so twice. Hidden
+        work does. The second measurement stands alone: who is charged gains no more by it than by submitting once more.
         """
         if not self.device.confirms:
             return []
-        return [Half(it.workload, it.after) for it in timed if it.measured.plainly_charged]
+        return [Half(it.workload, it.after) for it in timed if it.measured.doubtful]
 
     def confirmed(
         self, timed: Sequence[Reading], doubted: Sequence[Half], control: Remote, subject: Remote
@@ -134,7 +136,7 @@ class Timekeeper:
                     label = f"PyTorch {mode}, {workload.name}"
                     self.tell(State.TIMING, len(workloads), len(workloads), label)
                     measured = self._baseline(workload, reference, control, mode)
-                    if measured.plainly_charged and self.device.confirms:
+                    if measured.doubtful and self.device.confirms:
                         measured = self._baseline(workload, reference, control, f"{mode}, again")
                     if measured.known:
                         found.setdefault(workload.name, {})[mode] = round(measured.time.value * 1e6, 3)

@@ -13,8 +13,8 @@ from grader.challenge.course import find_course
 from grader.challenge.model import Workload
 from grader.judge.device import HostDevice
 from grader.judge.request import Request
+from grader.judge.rule import SHORTEST_S, Measured
 from grader.judge.timekeeper import Timekeeper
-from grader.judge.timing import SHORTEST_S, Measured
 from grader.schemas.report import Language
 from grader.scoring import Estimate
 
@@ -46,7 +46,7 @@ def _measure(
     def baseline(_workload: Workload, reference: Any, _control: Any, mode: str) -> Any:
         assert reference.mode == mode
         seconds = {"eager": 3e-6, "compile": 2e-6}[mode]
-        return Measured(Estimate(seconds, (low, 4e-6)), 9, 0.0, 0.0, 0.0, (0.0, 0.0), 0.0, gated=True)
+        return Measured(Estimate(seconds, (low, 4e-6)), 9, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0), 0.0, gated=True)
 
     challenge = find_course().load("vector_add")
     request = Request(challenge, Language.TRITON, "", "cpu", b"", [], baselines=frozen)

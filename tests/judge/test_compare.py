@@ -5,11 +5,14 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from grader.challenge.cases import Case, Category
 from grader.challenge.course import Course
 from grader.challenge.model import Tolerance
 from grader.judge.arena import Arena
-from grader.judge.compare import broken_guard, changed_input, compare, wrong_elements
+from grader.judge.compare import LATE, broken_guard, changed_input, compare, wrong_elements
+from grader.judge.faults import of_mismatch
 from grader.judge.oracle import Question
+from grader.schemas.report import CaseVerdict, Mismatch
 
 INF, NAN = float("inf"), float("nan")
 TIGHT = Tolerance(atol=1e-3, rtol=1e-2)
@@ -109,3 +112,13 @@ def test_a_changed_input_is_found_bit_for_bit(arena: Arena, question: Question) 
         [0],
         1,
     )
+
+
+def test_what_is_late_is_explained() -> None:
+    mismatch = Mismatch(
+        argument="out", kind=LATE, index=[7], expected="1", got="never written", wrong=3, total=9
+    )
+    finding = of_mismatch(mismatch, Case("large", Category.LARGE, {"n": 9}), [])
+    assert finding.verdict is CaseVerdict.WRONG_ANSWER
+    assert finding.detail == "out[7] was not yet written when the call was done; expected 1."
+    assert "has to be joined" in finding.hint

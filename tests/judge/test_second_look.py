@@ -1,4 +1,4 @@
-"""What is plainly charged for work outside the gate is measured once more, in a new box, and only then counts."""
+"""What comes out doubtful is measured once more, in a new box, and only then counts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from grader.challenge.course import find_course
 from grader.judge import timekeeper
 from grader.judge.device import HostDevice, Noise, Plan
 from grader.judge.request import CPU, Request
+from grader.judge.rule import ControlRound, Measured, Own, settle
 from grader.judge.session import Session
-from grader.judge.timing import ControlRound, Measured, Own, settle
 from grader.sandbox.box import Purpose
 from grader.sandbox.local_box import LocalBoxes
 from grader.sandbox.watched import WatchedBoxes
@@ -38,11 +38,11 @@ class Confirming(HostDevice):
 
 
 class Rule:
-    """The rule, but those measurements are charged plainly that ``charged`` says, and no others. Each comes out a
-    millisecond longer than the one before."""
+    """The rule, but those measurements are charged plainly that ``charged`` says, and no others, and the control drifts
+    by ``drifts`` (seconds), then not at all. Each comes out a millisecond longer than the one before."""
 
-    def __init__(self, *charged: bool) -> None:
-        self.charged, self.known = list(charged), list[Measured]()
+    def __init__(self, *charged: bool, drifts: Sequence[float] = ()) -> None:
+        self.charged, self.drifts, self.known = list(charged), list(drifts), list[Measured]()
 
     def __call__(
         self, own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise
@@ -54,6 +54,7 @@ class Rule:
             time=Estimate(seconds, (0.9 * seconds, 1.1 * seconds)),
             charged=charged,
             noise=CHARGED_S / 4,
+            drift=self.drifts.pop(0) if self.drifts else 0.0,
         )
         self.known.append(found)
         return found
@@ -97,6 +98,15 @@ def test_what_is_charged_twice_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert boxes.count(Purpose.RUN) == 2
     assert report.workloads[0].charged_us == pytest.approx(CHARGED_S * 1e6)
     assert Flag.WORK_OUTSIDE_GATE in report.flags
+
+
+def test_what_the_controls_halves_disagree_about_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = Rule(drifts=[0.2e-3, 0.2e-3])
+    report, boxes = _judge(rule, monkeypatch)
+    assert boxes.count(Purpose.RUN) == 2
+    assert [it.doubtful for it in rule.known] == [True, True], "but not a third time"
+    assert report.workloads[0].time_us == pytest.approx(rule.known[1].time.value * 1e6)
+    assert Flag.WORK_OUTSIDE_GATE not in report.flags
 
 
 def test_what_is_not_charged_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:

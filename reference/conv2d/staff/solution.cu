@@ -1,8 +1,8 @@
-// Convolution in two dimensions: a tile of the image in shared memory, the weights in registers, and for each thread a
-// patch of results that share what they read. Squares of 3, 5 and 7 have a kernel of their own, in which every loop over
-// weights is unrolled; all other sizes go one result to a thread. What makes it fast:
+// Convolution in two dimensions: a tile of the image in shared memory, the weights in constant memory, and for each
+// thread a patch of results that share what they read. Squares of 3, 5 and 7 have a kernel of their own, in which every
+// loop over weights is unrolled; all other sizes go one result to a thread. What makes it fast:
 // - A thread computes 16 rows of four results. It loads a row of pixels from shared memory into registers once, and
-//   uses it there for all rows of weights that meet it. The weights are loaded once for all of them.
+//   uses it there for all rows of weights that meet it. The weights cost no loads at all.
 // - The image comes into shared memory without passing through registers, and a multiprocessor holds four small blocks:
 //   while some load, others compute.
 // - A warp's stores fall on whole lines of memory, though rows of results begin anywhere. So only the two ends of a
@@ -20,9 +20,6 @@ constexpr int kRows = 16;
 constexpr int kResident = 4;
 constexpr int kTileColumns = 32 * 4;
 constexpr int kTileRows = kWarps * kRows;
-// Up to 5 x 5 weights fit into a thread's registers, beside 64 sums. More are put into constant memory before the
-// launch, which takes a few microseconds, as the kernel has to wait for it.
-constexpr int kMostInRegisters = 5;
 constexpr int kMostUnrolled = 7;
 constexpr int kLine = 32;  // numbers in a line of memory, 128 bytes
 
@@ -49,8 +46,7 @@ __device__ __forceinline__ void copy_async(float* to, const float* from) {
 
 template <int K>
 __global__ void __launch_bounds__(kThreads, kResident)
-    square(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ out, int64_t h, int64_t width,
-           unsigned tiles_across) {
+    square(const float* __restrict__ x, float* __restrict__ out, int64_t h, int64_t width, unsigned tiles_across) {
     // Rows of the tile are a multiple of four long, so that fours in them are aligned to 16 bytes.
     constexpr int kWindow = 4 + (K - 1 + 3) / 4 * 4;
     constexpr int kPitch = kTileColumns - 4 + kWindow;
@@ -78,12 +74,6 @@ __global__ void __launch_bounds__(kThreads, kResident)
         }
         __pipeline_commit();
     }
-    constexpr bool kInRegisters = K <= kMostInRegisters;
-    float own[kInRegisters ? K * K : 1];  // loaded while the tile is on its way
-    if constexpr (kInRegisters) {
-#pragma unroll
-        for (int i = 0; i < K * K; ++i) own[i] = w[i];
-    }
     __pipeline_wait_prior(0);  // what this thread copies is there
     __syncthreads();           // and so is what the others copy
 
@@ -103,8 +93,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
 #pragma unroll
             for (int j = 0; j < K; ++j)
 #pragma unroll
-                for (int c = 0; c < 4; ++c)
-                    sums[r][c] += window[c + j] * (kInRegisters ? own[i * K + j] : weights[i * K + j]);
+                for (int c = 0; c < 4; ++c) sums[r][c] += window[c + j] * weights[i * K + j];
         }
     }
 
@@ -151,11 +140,10 @@ __global__ void any_size(const float* __restrict__ x, const float* __restrict__ 
 template <int K>
 void launch_square(const float* x, const float* w, float* out, int64_t h, int64_t width) {
     // From device to device, in the order of the stream: the kernel sees this call's weights.
-    if (K > kMostInRegisters)
-        cudaMemcpyToSymbolAsync(weights, w, K * K * sizeof(float), 0, cudaMemcpyDeviceToDevice, 0);
+    cudaMemcpyToSymbolAsync(weights, w, K * K * sizeof(float), 0, cudaMemcpyDeviceToDevice, 0);
     const int64_t across = (width - K + 1 + kTileColumns - 1) / kTileColumns;
     const int64_t down = (h - K + 1 + kTileRows - 1) / kTileRows;
-    square<K><<<static_cast<unsigned>(across * down), kThreads>>>(x, w, out, h, width, static_cast<unsigned>(across));
+    square<K><<<static_cast<unsigned>(across * down), kThreads>>>(x, out, h, width, static_cast<unsigned>(across));
 }
 
 extern "C" void solve(const float* x, const float* w, float* out, int64_t h, int64_t width, int64_t kh, int64_t kw) {

@@ -6,7 +6,7 @@ import pytest
 
 from grader.judge.device import Floor, Noise
 from grader.judge.remote import Timed
-from grader.judge.timing import Own, settle
+from grader.judge.rule import Own, settle
 
 CONTROL_S = 1e-3
 FIXED = 150e-6
@@ -119,6 +119,34 @@ def test_drift_and_uneven_rounds_hide_no_more_than_a_share_of_the_time(side: str
     measured = settle(own(20e-3 + FIXED, **drifted), CONTROL, much_later, EXACT)
     assert measured.noise == pytest.approx(EXACT.most * 20e-3, rel=1e-3)
     assert measured.charged > 0.0
+
+
+@pytest.mark.parametrize("slow_first", [True, False])
+def test_a_control_that_something_slowed_is_left_out(slow_first: bool) -> None:
+    """A submission may have left something behind that keeps the GPU busy."""
+    slow = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED + 140e-6, before=3e-3)]
+    halves = (slow, CONTROL) if slow_first else (CONTROL, slow)
+    honest = settle(own(2e-3 + FIXED), *halves, EXACT)
+    assert honest.time.value == pytest.approx(2e-3, rel=1e-6)
+    assert honest.drift == pytest.approx(140e-6, rel=1e-6)
+    assert honest.doubtful
+    early = settle(own(2e-3 + FIXED - 0.5e-3, before=2e-3 + 0.5e-3), *halves, EXACT)
+    assert early.time.value == pytest.approx(2e-3, rel=1e-6)
+    assert early.plainly_charged
+
+
+def test_a_control_that_hardly_drifted_is_used_as_a_whole() -> None:
+    later = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED + 0.5e-6)]
+    measured = settle(own(2e-3 + FIXED), CONTROL, later, EXACT)
+    assert measured.fixed == pytest.approx(FIXED + 0.25e-6, abs=0.3e-6)
+    assert not measured.doubtful
+
+
+def test_a_slowed_control_widens_no_interval() -> None:
+    """A wide one shares better ranks."""
+    slow = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED + 140e-6)]
+    apart, alike = (settle(own(2e-3 + FIXED), CONTROL, half, EXACT).time for half in (slow, CONTROL))
+    assert apart.interval[1] - apart.interval[0] < 1.5 * (alike.interval[1] - alike.interval[0])
 
 
 def test_a_window_shorter_than_the_controls_earns_nothing() -> None:

@@ -1,0 +1,175 @@
+"""The rule that makes a time of rounds: a submission's, and those of a control from before and after it.
+docs/judging.md gives the argument."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.judge.device import Floor, Noise
+from grader.judge.remote import Timed
+from grader.schemas.hardware import GpuState
+from grader.scoring import Z95, Estimate, median_error, median_interval
+
+# What lies outside the gate within this many standard errors of the control's is noise.
+NOISE_ERRORS = 3.0
+# From this many times its noise on, it is no noise at all, and all of it is charged.
+PLAIN = 2.0
+# A time after corrections can come out at or below zero only for a call that does nothing; it is shown as this.
+SHORTEST_S = 1e-7
+# What a time differs by from one box to the next beyond what its own rounds tell (benchmarks/gpu/repeatability.py).
+BETWEEN_BOXES = 0.002
+# The fixed cost of a round before a submission and after it differ by so much of its time only where something else
+# was going on.
+UNSTEADY = 0.01
+
+
+# A round of the control and how long its call took, seconds.
+ControlRound = tuple[Timed, float]
+
+
+@dataclass(frozen=True)
+class Own:
+    """The rounds of what is timed, whether its calls queued behind the closed gate, and how the device was."""
+
+    rounds: Sequence[Timed]
+    gated: bool
+    gpu: GpuState | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off, and ``drift`` by how
+    much the control's halves differ in it; ``beyond`` is what lay before and after the gate beyond the control's, which
+    makes E, and ``noise`` what may lie there without meaning anything, on that side which goes beyond it most;
+    ``charged`` was added for work outside the gate. Not ``gated``: its host time is in it. ``gpu``: how the device was
+    meanwhile."""
+
+    time: Estimate
+    rounds: int
+    host: float
+    charged: float
+    fixed: float
+    drift: float
+    beyond: tuple[float, float]
+    noise: float
+    gated: bool
+    gpu: GpuState | None = None
+
+    @property
+    def plainly_charged(self) -> bool:
+        """Whether more was charged than what goes a little beyond noise, as now and then happens to everybody."""
+        return self.charged > self.noise
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether something else than the submission may have made this."""
+        return self.plainly_charged or self.drift > UNSTEADY * self.time.value
+
+    @property
+    def known(self) -> bool:
+        """Whether the time is longer than what it may be off by; otherwise nothing can be divided by it."""
+        return self.time.interval[0] > SHORTEST_S
+
+
+def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise) -> Measured:
+    """The rule, with the control's rounds from ahead of the own ones and from behind them.
+
+    With G = gate time: c = median of (G of control - its known length). Time = median(G) - c, plus what ``_Side``
+    charges for what a round takes before its gate and after it, beyond what the control's takes there.
+
+    Before and after are held against the control's one by one: being quick in the one makes up for nothing in the
+    other. The interval holds what the rounds, the control's and the boxes' differ by.
+    """
+    gate = median_interval([it.gate for it in own.rounds])
+    costs = _Control([it.gate - known for it, known in first], [it.gate - known for it, known in second])
+    # As nothing is known yet but that the call took no longer than its gate.
+    usual_costs = costs.usual(noise.most * gate.value)
+    fixed = statistics.median(usual_costs)
+    most = noise.most * (gate.value - fixed)
+    before = _side([it.before for it in own.rounds], _before(first, second), noise.before, most)
+    after = _side([it.after for it in own.rounds], _after(first, second), noise.after, most)
+    sides = (before, after)
+    charged = sum(it.charged for it in sides)
+    errors = [median_error(usual_costs) * Z95, *(it.error * Z95 for it in sides if it.charged)]
+    return Measured(
+        time=_corrected(gate, charged - fixed, errors),
+        rounds=len(own.rounds),
+        host=statistics.median([it.host for it in own.rounds]),
+        charged=charged,
+        fixed=fixed,
+        drift=costs.drift,
+        beyond=(before.beyond, after.beyond),
+        noise=max(sides, key=lambda it: it.beyond / it.noise).noise,
+        gated=own.gated,
+        gpu=own.gpu,
+    )
+
+
+@dataclass(frozen=True)
+class _Control:
+    """One figure of the control's rounds, from before the submission was alive and from after it was gone."""
+
+    first: Sequence[float]
+    second: Sequence[float]
+
+    @property
+    def drift(self) -> float:
+        return abs(statistics.median(self.first) - statistics.median(self.second))
+
+    def usual(self, most: float) -> Sequence[float]:
+        """Both halves where they agree, within their errors and ``most``; else the quicker one. Whatever keeps the
+        GPU busy can slow a control, also what a submission left behind, and nothing can make it quicker."""
+        errors = NOISE_ERRORS * math.hypot(median_error(self.first), median_error(self.second))
+        if self.drift <= min(errors, most):
+            return [*self.first, *self.second]
+        return min(self.first, self.second, key=statistics.median)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What lies on one side of the gate ``beyond`` the control's, its standard error, and what it may be without
+    meaning anything."""
+
+    beyond: float
+    error: float
+    noise: float
+
+    @property
+    def charged(self) -> float:
+        """All of it, where it is plainly no noise; else what goes beyond the noise.
+
+        An honest call that lies a little above its noise is then charged that little, and its time does not jump.
+        What hidden work can gain is the same as if all were charged from the noise on: at most the noise.
+        """
+        return self.beyond if self.beyond >= PLAIN * self.noise else max(0.0, self.beyond - self.noise)
+
+
+def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) -> _Side:
+    """``most``: of the noise that rounds and drift make."""
+    rounds = control.usual(most)
+    usual = statistics.median(rounds)
+    error = math.hypot(median_error(own), median_error(rounds))
+    seen = min(max(NOISE_ERRORS * error, control.drift), most)
+    noise = max(seen, floor.share * usual, floor.least)
+    return _Side(statistics.median(own) - usual, error, noise)
+
+
+def _before(first: Sequence[ControlRound], second: Sequence[ControlRound]) -> _Control:
+    return _Control([it.before for it, _ in first], [it.before for it, _ in second])
+
+
+def _after(first: Sequence[ControlRound], second: Sequence[ControlRound]) -> _Control:
+    return _Control([it.after for it, _ in first], [it.after for it, _ in second])
+
+
+def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimate:
+    """``gate`` moved by ``shift``, its interval widened by ``errors`` and by what boxes differ by, in squares."""
+    value = gate.value + shift
+    widened = (*errors, BETWEEN_BOXES * value)
+    low = value - math.hypot(gate.value - gate.interval[0], *widened)
+    high = value + math.hypot(gate.interval[1] - gate.value, *widened)
+    value, low, high = (max(SHORTEST_S, it) for it in (value, low, high))
+    return Estimate(value, (low, high))
