@@ -2,7 +2,7 @@
 
 Usage: python3 benchmarks/proofs.py [SLUG ...] [--device cpu] [--gpus 0,1] [--jobs 0] [--seconds 300] [--json]
 
-A dozen challenges at a time, told as soon as they are proven, so that a machine lent by the minute loses nothing when
+Some challenges at a time, told as soon as they are proven, so that a machine lent by the minute loses nothing when
 its time is up; what was kept of the others stays.
 """
 
@@ -24,7 +24,7 @@ from grader.judge.request import CPU
 from grader.schemas.report import Language
 
 # Each group starts its processes anew, which costs seconds; enough pieces to keep sixteen cores busy meanwhile.
-AT_ONCE = 12
+AT_ONCE = 8
 
 
 def row(proof: Proof) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def row(proof: Proof) -> dict[str, Any]:
 
 
 def prove_all(course: Course, slugs: list[str], wanted: Options, seconds: float, kept: bool) -> list[Proof]:
-    """What could be begun within ``seconds``; ``kept`` after each dozen."""
+    """What could be begun within ``seconds``; ``kept`` after every few."""
     found: list[Proof] = []
     start = time.perf_counter()
     for first in range(0, len(slugs), AT_ONCE):

@@ -6,8 +6,8 @@ Steps: tests proofs solutions repeatability band trueness turnaround throughput 
 where none is named. ``"solutions=relu saxpy"`` hands a step's script more words, ``tests=PATHS`` others than all, and
 ``"python=SCRIPT OPTIONS"`` runs any other script that takes --gpu; a step may be named more than once. A step that
 outlasts its time is ended and the next one begins; none begins when the budget is spent. With --gpus 2 each of two GPUs
-takes the next step when it is free. With --out a tar file with the results and each step's whole output lies in that
-folder after every step.
+takes the next step when it is free. With --out each step's whole output grows in that folder, and a tar file with the
+results lies there after every step.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ KNOWN = {**STEPS, "python": Step("", 600)}
 
 def main() -> int:
     options = _options()
-    LOGS.mkdir(parents=True, exist_ok=True)
+    options.logs.mkdir(parents=True, exist_ok=True)
     site = install_wheels()
     paths = [str(ROOT), *([str(site)] if site else []), *filter(None, [os.environ.get("PYTHONPATH")])]
     with engine() as found:
@@ -136,7 +136,8 @@ class Lanes:
                 print(f"== {task.title}: no time left", flush=True)
                 code = 1
             else:
-                code = run(task, gpu, self.environment, min(left, task.step.seconds, self.options.most))
+                seconds = min(left, task.step.seconds, self.options.most)
+                code = run(task, gpu, self.environment, seconds, self.options.logs)
             with self.lock:
                 self.codes[task.title] = code
                 if self.options.out:
@@ -147,7 +148,7 @@ class Lanes:
             return self.left.pop(0) if self.left else None
 
 
-def run(task: Task, gpu: int, environment: dict[str, str], seconds: float) -> int:
+def run(task: Task, gpu: int, environment: dict[str, str], seconds: float, logs: Path) -> int:
     """The step's exit code; 124 where it had to be ended. Its output goes to its log, the last of it is shown too.
 
     Each has a folder of its own for what is temporary, so that none sees another's files.
@@ -157,7 +158,7 @@ def run(task: Task, gpu: int, environment: dict[str, str], seconds: float) -> in
     where = [step.gpu_option, str(gpu)] if step.gpu_option and step.gpu_option not in words else []
     command = [sys.executable, *step.command.split(), *words, *where]
     print(f"== {task.title} (at most {seconds:.0f} s): {' '.join(command[1:])}", flush=True)
-    log, began = LOGS / f"{task.title}.log", time.monotonic()
+    log, began = logs / f"{task.title}.log", time.monotonic()
     temporary = WORK.with_name(f"gg{task.number}")  # short: names of sockets have at most 107 characters
     temporary.mkdir(exist_ok=True)
     with log.open("wb") as output:
@@ -194,9 +195,7 @@ def _stop(process: subprocess.Popen[bytes]) -> int:
 
 
 def pack(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(folder / "gpu.tar.gz", "w:gz") as tar:
-        tar.add(LOGS, "logs")
         for path in sorted((ROOT / "benchmarks" / "results").glob("*nvidia*.json")):
             tar.add(path, f"results/{path.name}")
 
@@ -209,8 +208,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--gpus", type=int, default=1, help="of this machine, that work side by side")
     parser.add_argument("--budget", type=float, default=3600.0, help="seconds for all steps together")
     parser.add_argument("--most", type=float, default=3600.0, help="seconds for any one step")
-    parser.add_argument("--out", type=Path, help="folder for the tar file")
+    parser.add_argument("--out", type=Path, help="folder for outputs and the tar file")
     options = parser.parse_args()
+    options.logs = options.out or LOGS
     unknown = [step for step in options.steps if step.partition("=")[0] not in KNOWN]
     if unknown:
         parser.error(f"no such step: {', '.join(unknown)}; there are {', '.join(STEPS)}")

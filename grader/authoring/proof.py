@@ -67,10 +67,10 @@ def prove(course: Path, slugs: Sequence[str], options: Options, on_progress: OnP
     began = time.perf_counter()
     drafts = {slug: _Draft(slug) for slug in slugs}
     work = [it for slug in slugs for it in _plan(Course(course), drafts[slug], options)]
-    # Timed runs come last, one at a time, when nothing else is on the GPU.
+    # Timed runs come last, one at a time on each GPU, when nothing else is there.
     timed = [Work(slug, Part.MEASURED, 0, "a timed run", options.languages) for slug in _timed(work, options)]
     done = 0
-    for part, workers in ((work, options.workers), (timed, 1)):
+    for part, workers in ((work, options.workers), (timed, len(options.gpus))):
         for one, result in _results(course, options, part, workers):
             done += 1
             drafts[one.slug].add(result)
