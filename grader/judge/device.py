@@ -5,6 +5,7 @@ One back end for the host (Triton's interpreter), one for an NVIDIA GPU (``grade
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
@@ -78,11 +79,13 @@ class Floor:
 class Noise:
     """What may lie ``before`` and ``after`` the gate beyond the control's without meaning anything. More where rounds
     or the control's halves differ by more; but no more for that than ``most``, a share of the time that is measured,
-    because a submission can bring it about (by uneven rounds, by heating the GPU)."""
+    because a submission can bring it about (by uneven rounds, by heating the GPU). ``disturbed``: the control's rounds
+    differ by less than these seconds; one that is slower had company."""
 
     before: Floor
     after: Floor
     most: float
+    disturbed: float
 
 
 class Watch(Protocol):
@@ -222,7 +225,7 @@ class HostDevice:
     memories: MemoryMaker = HOST
     plan = Plan()
     # A shared CPU moves the end of a window by about a scheduler's tick, and by more when others are busy.
-    noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0)
+    noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0, disturbed=math.inf)
     confirms = False  # on a host that others use, it would be so every other time
     baselines = ("eager",)
     architecture = CPU_ARCHITECTURE

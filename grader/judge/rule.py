@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader.judge.device import Floor, Noise
@@ -21,9 +21,11 @@ PLAIN = 2.0
 SHORTEST_S = 1e-7
 # What a time differs by from one box to the next beyond what its own rounds tell (benchmarks/gpu/repeatability.py).
 BETWEEN_BOXES = 0.002
-# The fixed cost of a round before a submission and after it differ by so much of its time only where something else
+# The fixed cost of a round before a submission and after it differ by this share of a round only where something else
 # was going on.
 UNSTEADY = 0.01
+# Now and then a round of the control is disturbed; where more than this share of them is, something was going on, too.
+MOST_DISTURBED = 0.2
 
 
 # A round of the control and how long its call took, seconds.
@@ -41,11 +43,11 @@ class Own:
 
 @dataclass(frozen=True)
 class Measured:
-    """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off, and ``drift`` by how
-    much the control's halves differ in it; ``beyond`` is what lay before and after the gate beyond the control's, which
-    makes E, and ``noise`` what may lie there without meaning anything, on that side which goes beyond it most;
-    ``charged`` was added for work outside the gate. Not ``gated``: its host time is in it. ``gpu``: how the device was
-    meanwhile."""
+    """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off, ``drift`` by how much
+    the control's halves differ in it, and ``disturbed`` the share of its rounds that were left out; ``beyond`` is what
+    lay before and after the gate beyond the control's, which makes E, and ``noise`` what may lie there without meaning
+    anything, on that side which goes beyond it most; ``charged`` was added for work outside the gate. Not ``gated``:
+    its host time is in it. ``gpu``: how the device was meanwhile."""
 
     time: Estimate
     rounds: int
@@ -53,6 +55,7 @@ class Measured:
     charged: float
     fixed: float
     drift: float
+    disturbed: float
     beyond: tuple[float, float]
     noise: float
     gated: bool
@@ -66,7 +69,8 @@ class Measured:
     @property
     def doubtful(self) -> bool:
         """Whether something else than the submission may have made this."""
-        return self.plainly_charged or self.drift > UNSTEADY * self.time.value
+        drifted = self.drift > UNSTEADY * (self.time.value + self.fixed)
+        return self.plainly_charged or drifted or self.disturbed > MOST_DISTURBED
 
     @property
     def known(self) -> bool:
@@ -84,13 +88,18 @@ def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRoun
     other. The interval holds what the rounds, the control's and the boxes' differ by.
     """
     gate = median_interval([it.gate for it in own.rounds])
-    costs = _Control([it.gate - known for it, known in first], [it.gate - known for it, known in second])
+
+    def control(part: Callable[[ControlRound], float]) -> _Control:
+        halves = ([part(it) for it in half] for half in (first, second))
+        return _Control(*(_undisturbed(it, noise.disturbed) for it in halves))
+
+    costs = control(lambda it: it[0].gate - it[1])
     # As nothing is known yet but that the call took no longer than its gate.
     usual_costs = costs.usual(noise.most * gate.value)
     fixed = statistics.median(usual_costs)
     most = noise.most * (gate.value - fixed)
-    before = _side([it.before for it in own.rounds], _before(first, second), noise.before, most)
-    after = _side([it.after for it in own.rounds], _after(first, second), noise.after, most)
+    before = _side([it.before for it in own.rounds], control(lambda it: it[0].before), noise.before, most)
+    after = _side([it.after for it in own.rounds], control(lambda it: it[0].after), noise.after, most)
     sides = (before, after)
     charged = sum(it.charged for it in sides)
     errors = [median_error(usual_costs) * Z95, *(it.error * Z95 for it in sides if it.charged)]
@@ -101,6 +110,7 @@ def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRoun
         charged=charged,
         fixed=fixed,
         drift=costs.drift,
+        disturbed=1 - len([*costs.first, *costs.second]) / len([*first, *second]),
         beyond=(before.beyond, after.beyond),
         noise=max(sides, key=lambda it: it.beyond / it.noise).noise,
         gated=own.gated,
@@ -108,9 +118,16 @@ def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRoun
     )
 
 
+def _undisturbed(rounds: Sequence[float], disturbed: float) -> list[float]:
+    """Those that are not slower by so much than the quickest quarter."""
+    quick = sorted(rounds)[len(rounds) // 4]
+    return [it for it in rounds if it <= quick + disturbed]
+
+
 @dataclass(frozen=True)
 class _Control:
-    """One figure of the control's rounds, from before the submission was alive and from after it was gone."""
+    """One figure of the control's rounds, from before the submission was alive and from after it was gone, without the
+    rounds that something else disturbed."""
 
     first: Sequence[float]
     second: Sequence[float]
@@ -155,14 +172,6 @@ def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) ->
     seen = min(max(NOISE_ERRORS * error, control.drift), most)
     noise = max(seen, floor.share * usual, floor.least)
     return _Side(statistics.median(own) - usual, error, noise)
-
-
-def _before(first: Sequence[ControlRound], second: Sequence[ControlRound]) -> _Control:
-    return _Control([it.before for it, _ in first], [it.before for it, _ in second])
-
-
-def _after(first: Sequence[ControlRound], second: Sequence[ControlRound]) -> _Control:
-    return _Control([it.after for it, _ in first], [it.after for it, _ in second])
 
 
 def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimate:

@@ -46,7 +46,9 @@ def _measure(
     def baseline(_workload: Workload, reference: Any, _control: Any, mode: str) -> Any:
         assert reference.mode == mode
         seconds = {"eager": 3e-6, "compile": 2e-6}[mode]
-        return Measured(Estimate(seconds, (low, 4e-6)), 9, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0), 0.0, gated=True)
+        return Measured(
+            Estimate(seconds, (low, 4e-6)), 9, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0), 0.0, gated=True
+        )
 
     challenge = find_course().load("vector_add")
     request = Request(challenge, Language.TRITON, "", "cpu", b"", [], baselines=frozen)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
 from grader.judge.device import Floor, Noise
@@ -24,8 +27,8 @@ def own(gate: float, before: float = 2e-3, after: float = 2e-3) -> Own:
 
 CONTROL = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED)]
 FLOOR_S = 0.3e-3
-NOISE = Noise(before=Floor(0.05, FLOOR_S), after=Floor(0.05, FLOOR_S), most=1.0)
-EXACT = Noise(before=Floor(0.0, 1e-6), after=Floor(0.0, 1e-6), most=0.01)
+NOISE = Noise(before=Floor(0.05, FLOOR_S), after=Floor(0.05, FLOOR_S), most=1.0, disturbed=math.inf)
+EXACT = Noise(before=Floor(0.0, 1e-6), after=Floor(0.0, 1e-6), most=0.01, disturbed=30e-6)
 SIDES = pytest.mark.parametrize("side", ["before", "after"])
 
 
@@ -74,7 +77,7 @@ def test_hidden_work_gains_no_more_than_the_noise(share: float, side: str) -> No
 
 def test_each_side_has_a_noise_of_its_own() -> None:
     """Little may be hidden before the gate, however much the look behind it differs by."""
-    noise = Noise(before=Floor(0.0, 2e-6), after=Floor(0.0, 50e-6), most=0.01)
+    noise = Noise(before=Floor(0.0, 2e-6), after=Floor(0.0, 50e-6), most=0.01, disturbed=1.0)
     early = settle(own(20e-3 + FIXED, before=2e-3 + 30e-6), CONTROL, CONTROL, noise)
     late = settle(own(20e-3 + FIXED, after=2e-3 + 30e-6), CONTROL, CONTROL, noise)
     assert early.charged == pytest.approx(30e-6, rel=1e-6)
@@ -139,6 +142,26 @@ def test_a_control_that_hardly_drifted_is_used_as_a_whole() -> None:
     later = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED + 0.5e-6)]
     measured = settle(own(2e-3 + FIXED), CONTROL, later, EXACT)
     assert measured.fixed == pytest.approx(FIXED + 0.25e-6, abs=0.3e-6)
+    assert not measured.doubtful
+
+
+@pytest.mark.parametrize("slow", [3, 7, 10])
+def test_rounds_of_a_control_that_had_company_are_left_out(slow: int) -> None:
+    """Of 15 in each half: so many took one more switch between contexts."""
+    mixed = [
+        (replace(it, gate=it.gate + 140e-6) if number % 15 < slow else it, known)
+        for number, (it, known) in enumerate(CONTROL)
+    ]
+    measured = settle(own(2e-3 + FIXED), mixed, mixed, EXACT)
+    assert measured.time.value == pytest.approx(2e-3, abs=2e-6)
+    assert measured.disturbed == pytest.approx(slow / 15)
+    assert measured.doubtful == (slow > 3)
+
+
+def test_a_call_of_no_length_is_not_doubtful_for_that() -> None:
+    later = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED + 1e-6)]
+    measured = settle(own(2e-6 + FIXED), CONTROL, later, EXACT)
+    assert measured.drift == pytest.approx(1e-6, rel=1e-3)
     assert not measured.doubtful
 
 

@@ -55,6 +55,7 @@ class Rule:
             charged=charged,
             noise=CHARGED_S / 4,
             drift=self.drifts.pop(0) if self.drifts else 0.0,
+            disturbed=0.0,
         )
         self.known.append(found)
         return found

@@ -44,7 +44,7 @@ class CudaDevice:
     plan = Plan(rounds=30, most_rounds=100, control_rounds=15, warm_up=3, seconds=20.0)
     # Measured on an H200 (benchmarks/gpu/repeatability.py prints it): honest kernels lie within 1 us of the control's
     # before the gate and, at arrays of exactly 2^28 elements, within 20 us behind it, where no time is won any more.
-    noise = Noise(before=Floor(0.002, 2.5e-6), after=Floor(0.04, 20e-6), most=0.005)
+    noise = Noise(before=Floor(0.002, 2.5e-6), after=Floor(0.04, 20e-6), most=0.005, disturbed=30e-6)
     confirms = True
     baselines = ("eager", "compile")
 
