@@ -179,7 +179,7 @@ class Session:
             return self._outcome(suite.reports, log)
         last.close()
         timed = self._timekeeper.settled(own, halves, control)
-        if doubted := self._timekeeper.doubted(timed):
+        if doubted := self._timekeeper.doubted(timed, halves):
             subject = self._start()
             try:
                 timed = self._timekeeper.confirmed(timed, doubted, control, subject)

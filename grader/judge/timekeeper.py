@@ -37,11 +37,10 @@ class Half:
 
 @dataclass(frozen=True)
 class Reading:
-    """What one workload took. ``after``: the control's rounds from behind it."""
+    """What one workload took."""
 
     workload: Workload
     measured: Measured
-    after: Sequence[ControlRound]
 
 
 class TimedWrong(Exception):
@@ -96,19 +95,20 @@ class Timekeeper:
         found = []
         for rounds, half in zip(own, halves, strict=True):
             after = self._control(control, half.workload, f"after{again}")
-            found.append(Reading(half.workload, settle(rounds, half.rounds, after, self.device.noise), after))
+            found.append(Reading(half.workload, settle(rounds, half.rounds, after, self.device.noise)))
         return found
 
-    def doubted(self, timed: Sequence[Reading]) -> list[Half]:
+    def doubted(self, timed: Sequence[Reading], halves: Sequence[Half]) -> list[Half]:
         """What is measured once more before it counts: whatever was plainly charged for work outside the gate, and
-        whatever the control's halves disagree about.
+        whatever something else disturbed the control of.
 
         A machine that had something else to do for a moment looks like hidden work, and does not do so twice. Hidden
         work does. The second measurement stands alone: who is charged gains no more by it than by submitting once more.
         """
         if not self.device.confirms:
             return []
-        return [Half(it.workload, it.after) for it in timed if it.measured.doubtful]
+        # The control's half from before the submission ever lived: the other may be slow by what that left behind.
+        return [half for it, half in zip(timed, halves, strict=True) if it.measured.doubtful]
 
     def confirmed(
         self, timed: Sequence[Reading], doubted: Sequence[Half], control: Remote, subject: Remote

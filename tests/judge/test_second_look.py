@@ -43,11 +43,13 @@ class Rule:
 
     def __init__(self, *charged: bool, drifts: Sequence[float] = ()) -> None:
         self.charged, self.drifts, self.known = list(charged), list(drifts), list[Measured]()
+        self.firsts: list[Sequence[ControlRound]] = []
 
     def __call__(
         self, own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise
     ) -> Measured:
         charged = CHARGED_S if self.charged and self.charged.pop(0) else 0.0
+        self.firsts.append(first)
         seconds = 1e-3 * (1 + len(self.known))
         found = replace(
             settle(own, first, second, noise),
@@ -92,6 +94,14 @@ def test_a_moments_disturbance_is_not_charged(monkeypatch: pytest.MonkeyPatch) -
     # The second alone: nothing of the first is in the time.
     assert workload.time_us == pytest.approx(rule.known[1].time.value * 1e6)
     assert Flag.WORK_OUTSIDE_GATE not in report.flags
+
+
+def test_the_control_from_before_the_submission_lived_counts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the two that come after it, both may be slowed by what it left behind."""
+    rule = Rule(True)
+    _judge(rule, monkeypatch)
+    assert len(rule.firsts) == 2
+    assert rule.firsts[0] is rule.firsts[1]
 
 
 def test_what_is_charged_twice_counts(monkeypatch: pytest.MonkeyPatch) -> None:
