@@ -7,15 +7,17 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
+import pytest
 import torch
 
 from grader.challenge.cases import Case, Category
 from grader.challenge.course import Course
 from grader.judge.arena import Arena
-from grader.judge.device import Device, Gate
+from grader.judge.device import Device, Gate, Watch
 from grader.judge.gate import DONE_WORD
-from grader.judge.oracle import ask, scalar_values
+from grader.judge.oracle import Question, ask, scalar_values
 
 SIZES = {"n": 10_000_000}
 # Of so many elements at the end, a glance at 65,536 of all cannot miss one.
@@ -31,53 +33,66 @@ while True:
 """
 
 
-def test_what_is_written_after_the_glance_is_late(device: Device, course: Course) -> None:
+@dataclass(frozen=True)
+class Seen:
+    """A timed round's memory without a runner: outputs, what is right, and who looks at them."""
+
+    arena: Arena
+    question: Question
+    watch: Watch
+
+    @property
+    def out(self) -> torch.Tensor:
+        return self.arena.buffers["out"].values
+
+    @property
+    def right(self) -> torch.Tensor:
+        return self.question.outputs["out"]
+
+
+@pytest.fixture
+def seen(device: Device, course: Course) -> Iterator[Seen]:
     challenge = course.load("twice")
-    case = Case("late", Category.LARGE, SIZES)
+    case = Case("large", Category.LARGE, SIZES)
     arena = Arena(challenge.manifest, SIZES, scalar_values(challenge.manifest, case), device.memories)
     try:
         question = device.stage(ask(challenge, case, 1, device.torch_device, draw_on=device.torch_device))
-        watch = device.watch(arena)
-        out, right = arena.buffers["out"].values, question.outputs["out"]
-        for late in (LATE, 0, 1, LATE):
-            arena.reveal(question.inputs)
-            ready = SIZES["n"] - late
-            out[:ready].copy_(right[:ready])
-            watch.aim(question)
-            watch.glance()
-            out[ready:].copy_(right[ready:])
-            watch.look()
-            if late < LATE:  # one element is glanced at now and then
-                assert not watch.suspicious() or late
-                continue
-            assert watch.suspicious()
-            mismatch = watch.explain(question)
-            assert mismatch is not None
-            assert (mismatch.argument, mismatch.kind) == ("out", "late")
-            assert mismatch.index is not None
-            assert ready <= mismatch.index[0] < SIZES["n"]
-    finally:
-        arena.close()
-
-
-def test_an_output_that_stays_wrong_is_not_called_late(device: Device, course: Course) -> None:
-    challenge = course.load("twice")
-    case = Case("wrong", Category.LARGE, SIZES)
-    arena = Arena(challenge.manifest, SIZES, scalar_values(challenge.manifest, case), device.memories)
-    try:
-        question = device.stage(ask(challenge, case, 1, device.torch_device, draw_on=device.torch_device))
-        watch = device.watch(arena)
         arena.reveal(question.inputs)
-        arena.buffers["out"].values.copy_(question.outputs["out"])
-        arena.buffers["out"].values[-1] = 1e9
-        watch.aim(question)
-        watch.glance()
-        watch.look()
-        mismatch = watch.explain(question)
-        assert mismatch is not None
-        assert (mismatch.kind, mismatch.index) == ("value", [SIZES["n"] - 1])
+        yield Seen(arena, question, device.watch(arena))
     finally:
         arena.close()
+
+
+def test_what_is_written_after_the_glance_is_late(seen: Seen) -> None:
+    watch = seen.watch
+    for late in (LATE, 0, 1, LATE):
+        seen.arena.reveal(seen.question.inputs)
+        ready = SIZES["n"] - late
+        seen.out[:ready].copy_(seen.right[:ready])
+        watch.aim(seen.question)
+        watch.glance()
+        seen.out[ready:].copy_(seen.right[ready:])
+        watch.look()
+        if late < LATE:  # one element is glanced at now and then
+            assert not watch.suspicious() or late
+            continue
+        assert watch.suspicious()
+        mismatch = watch.explain(seen.question)
+        assert mismatch is not None
+        assert (mismatch.argument, mismatch.kind) == ("out", "late")
+        assert mismatch.index is not None
+        assert ready <= mismatch.index[0] < SIZES["n"]
+
+
+def test_an_output_that_stays_wrong_is_not_called_late(seen: Seen) -> None:
+    seen.out.copy_(seen.right)
+    seen.out[-1] = 1e9
+    seen.watch.aim(seen.question)
+    seen.watch.glance()
+    seen.watch.look()
+    mismatch = seen.watch.explain(seen.question)
+    assert mismatch is not None
+    assert (mismatch.kind, mismatch.index) == ("value", [SIZES["n"] - 1])
 
 
 @contextmanager
