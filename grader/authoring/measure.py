@@ -12,18 +12,19 @@ from grader.challenge.model import Workload
 from grader.judge.assembly import ABOVE_ROOFLINE
 from grader.judge.channel import ChannelError
 from grader.judge.device import Plan
-from grader.judge.launch import LoadFailed
+from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.oracle import workload_case
 from grader.judge.roofline import roofline_seconds
+from grader.judge.rule import ControlRound, settle
 from grader.judge.timing import Stopwatch, WrongInTiming
 
-# The best of a few rounds says whether a cost can be; scores are made of many.
-_PLAN = Plan(rounds=3, most_rounds=3, control_rounds=0, warm_up=1, seconds=2.0)
+# A few rounds say whether a cost can be; scores are made of many.
+_PLAN = Plan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1, seconds=2.0)
 
 
 def measured_check(bench: Bench, solutions: Sequence[Subject]) -> Check:
     """``cost_measured``: at the longest workload that fits here, each solution takes at least its roofline time, at the
-    ceilings that this GPU was measured to have. Raises BoxUnavailable, ChallengeInvalid."""
+    ceilings that this GPU was measured to have. Raises BoxUnavailable, JudgeFailure, ChallengeInvalid."""
     workload = _longest(bench)
     if workload is None:
         return Check(name="cost_measured", status=Status.SKIPPED, summary="no workload fits this GPU")
@@ -32,8 +33,9 @@ def measured_check(bench: Bench, solutions: Sequence[Subject]) -> Check:
     if least is None:
         return Check(name="cost_measured", status=Status.SKIPPED, summary="this device has no ceilings")
     told, problems = [], []
+    control = _control(bench, solutions[0], workload) if solutions else []
     for subject in solutions:
-        seconds, fault = _seconds(bench, subject, workload)
+        seconds, fault = _seconds(bench, subject, workload, control)
         if seconds is None:
             problems.append(f"{subject.name}: {workload.name}: {fault}")
             continue
@@ -76,19 +78,33 @@ def _longest(bench: Bench) -> Workload | None:
     return max(fitting, key=lambda it: times[it.name], default=None)
 
 
-def _seconds(bench: Bench, subject: Subject, workload: Workload) -> tuple[float | None, str]:
-    """The shortest round in seconds, every one compared in full; or None and what went wrong."""
+def _control(bench: Bench, subject: Subject, workload: Workload) -> list[ControlRound]:
+    """What a round of this workload costs, whatever is called in it."""
+    launcher = bench.launcher(subject)
+    try:
+        return _stopwatch(bench, launcher, workload, "control").control(launcher.control())
+    finally:
+        launcher.close()
+
+
+def _stopwatch(bench: Bench, launcher: Launcher, workload: Workload, part: str) -> Stopwatch:
+    key = launcher.request.seed_key
+    stopwatch = Stopwatch(bench.challenge, workload, key, bench.device, f"check {part}")
+    stopwatch.plan = _PLAN
+    return stopwatch
+
+
+def _seconds(
+    bench: Bench, subject: Subject, workload: Workload, control: Sequence[ControlRound]
+) -> tuple[float | None, str]:
+    """A call's time in seconds, by the rule, every round compared in full; or None and what went wrong."""
     launcher = bench.launcher(subject)
     try:
         if (prevented := bench.compile_into(launcher, subject)) is not None:
             return None, prevented[1] if prevented[0] is not Ending.COMPILED else "nothing here can run it"
         remote = launcher.submission()
-        stopwatch = Stopwatch(
-            bench.challenge, workload, launcher.request.seed_key, bench.device, f"check {subject.name}"
-        )
-        stopwatch.plan = _PLAN
-        own = stopwatch.own(remote)
-        return min(it.gate for it in own.rounds), ""
+        own = _stopwatch(bench, launcher, workload, subject.name).own(remote)
+        return settle(own, control, control, bench.device.noise).time.value, ""
     except LoadFailed as failed:
         return None, failed.detail
     except WrongInTiming:

@@ -182,9 +182,13 @@ class Remote:
     def _release(self) -> None:
         """Have nothing of the judge's wait for this box any more: whatever is asked of the device next would wait too.
         A box that keeps it waiting all the same is ended."""
-        if not self._gate.give_up():
-            self.box.kill()
-            self._gate.give_up()
+        if self._gate.give_up():
+            return
+        if self._channel.gone():
+            self.end()  # by itself, as it seems: that is what is to be told
+        self.forgives = False  # it is not killed from outside
+        self.box.kill()
+        self._gate.give_up()
 
     def _queue(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> float:
         """Ask for the next round's call; returns the seconds until the runner said that it waits at the gate."""

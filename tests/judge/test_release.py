@@ -1,0 +1,87 @@
+"""A box that keeps the judge waiting after a round went wrong is ended, and the verdict stays what it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.challenge.course import find_course
+from grader.judge.device import HostDevice, Plan
+from grader.judge.gate import HostGate
+from grader.judge.request import CPU, Request
+from grader.judge.session import Session
+from grader.sandbox.local_box import LocalBoxes
+from grader.schemas.report import Language, Report, Verdict
+from tests.judge.conftest import COURSE
+
+# The first call at the workload's size is none that is timed.
+SOURCE = """
+import gc, os, time
+
+calls = []
+
+def solve(x, out, n):
+    out.copy_(2 * x)
+    calls.append(n)
+    if calls.count(4096) == 2:
+        {does}
+"""
+ENDS = "os._exit(3)"
+HANGS = "time.sleep(60)"
+# Says that it returned without having set the gate's done word.
+LIES = """for found in gc.get_objects():
+            if type(found).__name__ == "Flags":
+                type(found).set_done = lambda self, number: None"""
+
+
+class Stuck(HostGate):
+    """Something of the judge's waits for the runner until that is gone."""
+
+    asked = 0
+
+    def give_up(self) -> bool:
+        Stuck.asked += 1
+        return False
+
+
+class Device(HostDevice):
+    plan = Plan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1)
+
+    def make_gate(self) -> HostGate:
+        return Stuck()
+
+
+def _judge(does: str) -> Report:
+    Stuck.asked = 0
+    challenge = find_course(COURSE).load("twice")
+    request = Request(
+        challenge=challenge,
+        language=Language.TRITON,
+        source=SOURCE.format(does=does),
+        device=CPU,
+        seed_key=bytes(32),
+        cases=challenge.cases[:1],
+        baselines={it.name: {"eager": 1.0} for it in challenge.manifest.workloads},
+    )
+    return Session(request, Device(), LocalBoxes(), lambda _: None, lambda: None).run().report
+
+
+@pytest.mark.parametrize(
+    ("does", "verdict", "words"),
+    [
+        (ENDS, Verdict.RUNTIME_ERROR, "exit"),
+        (HANGS, Verdict.TIME_LIMIT, "did not come back"),
+        (LIES, Verdict.RUNTIME_ERROR, "while solve was timed"),
+    ],
+    ids=["ends", "hangs", "lies"],
+)
+def test_the_verdict_is_the_submissions_own(does: str, verdict: Verdict, words: str) -> None:
+    report = _judge(does)
+    assert report.verdict is verdict, report
+    assert words in report.cases[-1].detail.lower()
+    assert Stuck.asked == 2, "once, and once more when its box is gone: it is judged once"
+
+
+def test_nothing_is_released_where_nothing_went_wrong() -> None:
+    report = _judge("pass")
+    assert report.verdict is Verdict.ACCEPTED
+    assert Stuck.asked == 0
