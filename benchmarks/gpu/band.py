@@ -24,6 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from gradings import parts
 from results import keep
 
 from grader.challenge.course import find_course
@@ -135,9 +136,7 @@ class Range:
         session = Session(request, self.device, self.boxes, lambda _: None, interrupt)
         report = session.run().report
         for it in session.measured.values():
-            before, after = (part * 1e6 for part in it.beyond)
-            noise, fixed = it.noise * 1e6, it.fixed * 1e6
-            print(f"    E {before:+.2f} {after:+.2f} us, noise {noise:.2f} us, c {fixed:.2f} us")
+            print(f"    {parts(it)}")
         return report
 
 

@@ -17,6 +17,7 @@ from grader.challenge.cases import Category
 from grader.challenge.model import Workload
 from grader.judge.device import Device
 from grader.judge.request import Request
+from grader.judge.rule import Measured
 from grader.judge.session import Session
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
 from grader.schemas.report import Report, Verdict
@@ -109,15 +110,21 @@ def grade(
     session = Session(request, device, boxes, lambda _: None, lambda: None)
     report = session.run().report
     for name, it in session.measured.items():
-        before, after = (part * 1e6 for part in it.beyond)
-        found = f"c {it.fixed * 1e6:.2f} E {before:+.2f} {after:+.2f} noise {it.noise * 1e6:.2f}"
-        print(
-            f"    {subject.name}, {name}: {it.time.value * 1e6:.2f} us, {it.rounds} rounds, {found}",
-            flush=True,
-        )
+        print(f"    {subject.name}, {name}: {parts(it)}", flush=True)
     if report.verdict is not Verdict.ACCEPTED:
         raise RuntimeError(f"{subject.name}: {report.verdict.value}: {report.detail} {report.cases[-1:]}")
     return report
+
+
+def parts(it: Measured) -> str:
+    """What a time is made of, in microseconds, and how steady it and the control were."""
+    low, high = it.time.interval
+    before, after = (part * 1e6 for part in it.beyond)
+    return (
+        f"{it.time.value * 1e6:.2f} us (+-{(high - low) / 2 / it.time.value:.2%}), {it.rounds} rounds, "
+        f"c {it.fixed * 1e6:.2f} drift {it.drift * 1e6:.2f} disturbed {it.disturbed:.0%}, "
+        f"E {before:+.2f} {after:+.2f} noise {it.noise * 1e6:.2f}"
+    )
 
 
 def spread(values: Sequence[float]) -> float:

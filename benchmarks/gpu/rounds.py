@@ -14,6 +14,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from gradings import parts
+
 from grader.challenge.course import find_course
 from grader.challenge.signature import cuda_footer
 from grader.judge.device import make_device
@@ -71,13 +73,8 @@ def main() -> None:
             print(f"  {'own: before the gate':32}{quantiles([it.before for it in own.rounds])}")
             print(f"  {'own: after the gate':32}{quantiles([it.after for it in own.rounds])}")
             found = settle(own, before, after, device.noise)
-            print(
-                f"  time {found.time.value * 1e6:.2f}  c {found.fixed * 1e6:.2f}  "
-                f"E {found.beyond[0] * 1e6:+.2f} {found.beyond[1] * 1e6:+.2f}"
-                f"  noise {found.noise * 1e6:.2f}  gated {found.gated}  rounds {found.rounds}"
-                f"  first rounds {[round(it.gate * 1e6, 1) for it in own.rounds[:8]]}",
-                flush=True,
-            )
+            print(f"  {parts(found)}  gated {found.gated}")
+            print(f"  first rounds {[round(it.gate * 1e6, 1) for it in own.rounds[:8]]}", flush=True)
         launcher.close()
 
 
