@@ -130,7 +130,7 @@ class Stage:
     def open(self, seconds: float = 20.0) -> Returned:
         """Open the gate from the judge's stream; the answer of a queued call, once it says done."""
         opened = self._gate.open()
-        assert self._gate.spin_until_done(opened + seconds, self._channel.gone) is not None
+        assert self._gate.spin_until_done(opened + seconds, self._channel.gone)
         return self._channel.expect(Returned, self._within(seconds))
 
     def call(self, closed: bool = True) -> Returned:
