@@ -16,10 +16,11 @@ from grader import limits
 from grader.challenge.cases import Category
 from grader.challenge.model import Workload
 from grader.judge.device import Device
+from grader.judge.launch import submission_spec
 from grader.judge.request import Request
 from grader.judge.rule import Measured
 from grader.judge.session import Session
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxSpec
 from grader.schemas.report import Report, Verdict
 
 Given = ParamSpec("Given")
@@ -87,7 +88,9 @@ class Steps:
 def box_specs(device: Device, every: Iterable[Subject]) -> list[BoxSpec]:
     """What the submissions' boxes of one grading each will be asked for with."""
     return [
-        device.box_spec(Purpose.RUN, it.language, it.challenge.manifest.limits.memory_bytes) for it in every
+        submission_spec(device, it.language, manifest.limits.memory_bytes, manifest.allow)
+        for it in every
+        for manifest in [it.challenge.manifest]
     ]
 
 

@@ -34,7 +34,7 @@ from grader.challenge.model import Workload
 from grader.challenge.signature import cuda_footer
 from grader.judge.cuda.ceilings import copy_bandwidth
 from grader.judge.device import Device, Plan, make_device
-from grader.judge.launch import Launcher
+from grader.judge.launch import Launcher, submission_spec
 from grader.judge.remote import Remote
 from grader.judge.request import Request
 from grader.judge.roofline import is_ranked, roofline_seconds
@@ -130,8 +130,9 @@ class Bench:
 
     def prepare(self, challenge: Challenge) -> Ahead:
         """All boxes that ``row`` needs, started and preloaded."""
-        boxes, memory = Ahead(self.boxes), challenge.manifest.limits.memory_bytes
-        specs = [self.device.box_spec(Purpose.RUN, it, memory) for it in Language]
+        boxes, allow = Ahead(self.boxes), challenge.manifest.allow
+        memory = challenge.manifest.limits.memory_bytes
+        specs = [submission_spec(self.device, it, memory, allow) for it in Language]
         specs += [self.device.box_spec(Purpose.BASELINE, Language.TRITON, memory)] * 2
         boxes.prepare([*specs, self.device.box_spec(Purpose.CONTROL, Language.CUDA, memory)])
         return boxes

@@ -24,6 +24,7 @@ from grader.errors import GraderError, JudgeFailure
 from grader.judge.device import make_device
 from grader.judge.environment import judge_environment
 from grader.judge.job import Job, Outcome, Progress
+from grader.judge.launch import submission_spec
 from grader.judge.process import Lines
 from grader.judge.request import Request
 from grader.judge.session import Session
@@ -54,15 +55,22 @@ class Child:
         self.device = make_device(device, gpu)
         # A board on the host's own processor leaves the web and the queue theirs. As much as its boxes do: those that
         # are its children get no more than it has.
-        share.take(self._spec(Purpose.RUN).share)
+        share.take(self._spec(Language.TRITON).share)
         self.maker = maker = make_boxes(box_kind)
         maker.reap()
         # A control costs one more start per submission; keeping one ahead hides it.
-        self.controls = SpareBoxes(maker, self._spec(Purpose.CONTROL), min(spare_boxes, 1))
-        self.boxes = SpareBoxes(self.controls, self._spec(Purpose.RUN), spare_boxes)
+        control = self.device.box_spec(Purpose.CONTROL, Language.TRITON, limits.BOX_MEMORY_BYTES)
+        self.pools = [SpareBoxes(maker, control, min(spare_boxes, 1))]
+        for language in self.device.languages():
+            self.pools.append(SpareBoxes(self.boxes, self._spec(language), spare_boxes))
 
-    def _spec(self, purpose: Purpose) -> BoxSpec:
-        return self.device.box_spec(purpose, Language.TRITON, limits.BOX_MEMORY_BYTES)
+    @property
+    def boxes(self) -> SpareBoxes:
+        """Each pool passes on what it has none of to the one before it."""
+        return self.pools[-1]
+
+    def _spec(self, language: Language) -> BoxSpec:
+        return submission_spec(self.device, language, limits.BOX_MEMORY_BYTES)
 
     def serve(self) -> None:
         self._refill()
@@ -77,8 +85,8 @@ class Child:
         except EOFError:
             pass
         finally:
-            self.boxes.close()
-            self.controls.close()
+            for pool in reversed(self.pools):
+                pool.close()
 
     def _handle(self, message: dict[str, Any]) -> None:
         if "job" in message:
@@ -114,7 +122,7 @@ class Child:
 
     def _try_box(self) -> dict[str, Any]:
         """A fresh one: a spare was started when all was well."""
-        self.maker.start(self._spec(Purpose.RUN)).kill()
+        self.maker.start(self._spec(Language.TRITON)).kill()
         return {"box": True}
 
     def _calibrate(self) -> dict[str, Any]:
@@ -156,8 +164,8 @@ class Child:
             raise Stopped
 
     def _refill(self) -> None:
-        self.controls.refill()
-        self.boxes.refill()
+        for pool in self.pools:
+            pool.refill()
 
 
 def _die_with_parent() -> None:

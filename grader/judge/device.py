@@ -161,7 +161,8 @@ class Device(Protocol):
 
     ``warm_up_cases``: a case's first call compiles something, so an untimed one goes ahead of it.
     ``baselines``: names that ``reference.py`` is timed under. ``architecture``: what nvcc compiles for. ``confirms``:
-    what is plainly charged for work outside the gate is measured once more before it counts.
+    what is plainly charged for work outside the gate is measured once more before it counts. ``stages``: ``stage``
+    copies, so that a question that was drawn long ago is as good as a new one.
     """
 
     @property
@@ -180,6 +181,8 @@ class Device(Protocol):
     def noise(self) -> Noise: ...
     @property
     def confirms(self) -> bool: ...
+    @property
+    def stages(self) -> bool: ...
     @property
     def baselines(self) -> tuple[str, ...]: ...
     @property
@@ -227,6 +230,7 @@ class HostDevice:
     # A shared CPU moves the end of a window by about a scheduler's tick, and by more when others are busy.
     noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0, disturbed=math.inf)
     confirms = False  # on a host that others use, it would be so every other time
+    stages = False
     baselines = ("eager",)
     architecture = CPU_ARCHITECTURE
 

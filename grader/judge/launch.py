@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -111,12 +111,22 @@ class Launcher:
 
     def _spec(self, purpose: Purpose) -> BoxSpec:
         manifest, language = self.request.challenge.manifest, self.request.language
-        spec = self.device.box_spec(purpose, language, manifest.limits.memory_bytes)
-        # A CUDA submission is to bring kernels of its own. Torch needs them, which a Triton submission has, and so does
-        # every runner without a GPU.
-        alone = purpose is Purpose.RUN and language is Language.CUDA and spec.gpu is not None
-        hide = alone and "cublas" not in manifest.allow
-        return replace(spec, compute_libraries=False) if hide else spec
+        if purpose is Purpose.RUN:
+            return submission_spec(self.device, language, manifest.limits.memory_bytes, manifest.allow)
+        return self.device.box_spec(purpose, language, manifest.limits.memory_bytes)
+
+
+def submission_spec(
+    device: Device, language: Language, memory_bytes: int, allow: Sequence[str] = ()
+) -> BoxSpec:
+    """What a submission's box is asked for with; ``allow``: the challenge's own.
+
+    A CUDA submission is to bring kernels of its own, so it finds no library of them unless the challenge allows that.
+    Torch needs them, which a Triton submission has, and so does every runner without a GPU.
+    """
+    spec = device.box_spec(Purpose.RUN, language, memory_bytes)
+    hide = language is Language.CUDA and spec.gpu is not None and "cublas" not in allow
+    return replace(spec, compute_libraries=False) if hide else spec
 
 
 def _ended_while_loading(remote: Remote, error: ChannelError) -> LoadFailed:

@@ -53,12 +53,20 @@ class Stopwatch:
         self._key = seed_key
         self._part = part
         self._drawn = 0
+        self._kept: Question | None = None
         scalars = scalar_values(challenge.manifest, self.case)
         self.arena = Arena(challenge.manifest, workload.sizes, scalars, device.memories)
         self._watch = device.watch(self.arena)
 
     def control(self, remote: Remote) -> list[ControlRound]:
-        """Half of the control's rounds, each with its call's known length in seconds. Raises a ChannelError."""
+        """Half of the control's rounds, each with its call's known length in seconds. Raises a ChannelError.
+
+        All ask the same, where that makes no difference: a control computes nothing, and drawing takes longer than a
+        round. Its call's inputs are then put in their place anew, as they are after drawing, so that a round finds the
+        same in the caches.
+        """
+        if self.device.stages:
+            self._kept = self._draw(self._fresh_seed())
         with self._bound(remote):
             record = self.device.record()
             count = self.plan.control_rounds
@@ -141,8 +149,11 @@ class Stopwatch:
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 
     def _ask(self, seed: int) -> Question:
+        return self.device.stage(self._kept or self._draw(seed))
+
+    def _draw(self, seed: int) -> Question:
         on = self.device.torch_device
-        return self.device.stage(ask(self.challenge, self.case, seed, on, draw_on=on))
+        return ask(self.challenge, self.case, seed, on, draw_on=on)
 
     def _fresh_seed(self) -> int:
         """A seed that no round had before, and that nobody without the key can foretell."""

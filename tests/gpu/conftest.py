@@ -9,9 +9,10 @@ import pytest
 
 from grader.challenge.course import Course, find_course
 from grader.judge.device import Device
+from grader.judge.launch import submission_spec
 from grader.judge.request import Request
 from grader.judge.session import Session
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxSpec
 from grader.sandbox.pool import SpareBoxes
 from grader.schemas.report import Language, Report
 from tests.components import need
@@ -48,7 +49,7 @@ def boxes(request: pytest.FixtureRequest, device: Device) -> Iterator[BoxMaker]:
     from grader.sandbox.choose import make_boxes
 
     maker = make_boxes(request.param)
-    cuda, triton = (device.box_spec(Purpose.RUN, it, 0) for it in (Language.CUDA, Language.TRITON))
+    cuda, triton = (submission_spec(device, it, 0) for it in (Language.CUDA, Language.TRITON))
     inner = Refilled(maker, cuda, 1)
     outer = Refilled(inner, triton, 2)
     yield outer

@@ -10,7 +10,8 @@ import pytest
 
 from grader.challenge.course import Course
 from grader.challenge.signature import cuda_footer
-from grader.sandbox.box import BoxMaker, Purpose
+from grader.judge.launch import submission_spec
+from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.pool import SpareBoxes
 from grader.schemas.report import Language
@@ -47,7 +48,7 @@ def range_() -> Iterator[Range]:
     before = take([COURSE])
     device = QuickHost()
     memory = Course(COURSE).load("twice").manifest.limits.memory_bytes
-    pool = SpareBoxes(maker, device.box_spec(Purpose.RUN, Language.TRITON, memory), SPARE_BOXES)
+    pool = SpareBoxes(maker, submission_spec(device, Language.TRITON, memory), SPARE_BOXES)
     pool.refill()
     yield Range(pool, device)
     pool.close()

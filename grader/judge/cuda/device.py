@@ -46,6 +46,7 @@ class CudaDevice:
     # before the gate and, at arrays of exactly 2^28 elements, within 20 us behind it, where no time is won any more.
     noise = Noise(before=Floor(0.002, 2.5e-6), after=Floor(0.04, 20e-6), most=0.005, disturbed=30e-6)
     confirms = True
+    stages = True
     baselines = ("eager", "compile")
 
     def __init__(self, name: str, index: int) -> None:

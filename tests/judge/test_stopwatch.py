@@ -1,0 +1,100 @@
+"""What the rounds of a stopwatch are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+import torch
+
+from grader.challenge.course import Course
+from grader.judge import timing
+from grader.judge.device import HostDevice, Plan
+from grader.judge.launch import Launcher
+from grader.judge.oracle import Question
+from grader.judge.request import CPU, Request
+from grader.judge.timing import Stopwatch
+from grader.sandbox.local_box import LocalBoxes
+from grader.schemas.report import Language
+
+RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
+ROUNDS, WARM_UP = 3, 2
+# One more shows the watch what it looks at.
+QUESTIONS = ROUNDS + WARM_UP + 1
+
+
+class Staging(HostDevice):
+    """Copies each question to where it is revealed from, and keeps what it copied."""
+
+    plan = Plan(rounds=ROUNDS, most_rounds=ROUNDS, control_rounds=ROUNDS, warm_up=WARM_UP)
+    stages = True
+
+    def __init__(self) -> None:
+        self.staged: list[Question] = []
+
+    def stage(self, question: Question) -> Question:
+        copied = Question(*({name: it.clone() for name, it in part.items()} for part in _parts(question)))
+        self.staged.append(copied)
+        return copied
+
+
+class Drawing(Staging):
+    stages = False
+
+
+def _parts(question: Question) -> tuple[dict[str, torch.Tensor], ...]:
+    return question.inputs, question.outputs, question.magnitudes
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The seeds of all questions that are drawn."""
+    seeds: list[int] = []
+    real = timing.ask
+
+    def ask(challenge: object, case: object, seed: int, *rest: object, **more: object) -> Question:
+        seeds.append(seed)
+        return real(challenge, case, seed, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(timing, "ask", ask)
+    return seeds
+
+
+@pytest.fixture
+def launcher(course: Course) -> Iterator[Launcher]:
+    request = Request(course.load("twice"), Language.TRITON, RIGHT, CPU, bytes(32), [])
+    launcher = Launcher(request, HostDevice(), LocalBoxes(), lambda: None)
+    yield launcher
+    launcher.close()
+
+
+def _watch(launcher: Launcher, device: HostDevice) -> Stopwatch:
+    request = launcher.request
+    return Stopwatch(request.challenge, request.workloads[0], request.seed_key, device, "test")
+
+
+def test_a_submission_is_asked_anew_in_every_round(launcher: Launcher, drawn: list[int]) -> None:
+    device = Staging()
+    _watch(launcher, device).own(launcher.submission())
+    # The call that warms up is one, and a round of its own shows whether it queues behind the gate.
+    assert len(drawn) == len(set(drawn)) == len(device.staged) == QUESTIONS + 2
+    inputs = [it.inputs["x"] for it in device.staged]
+    assert not any(torch.equal(one, other) for one, other in pairwise(inputs))
+
+
+def test_a_control_is_asked_one_thing_put_in_its_place_anew(launcher: Launcher, drawn: list[int]) -> None:
+    device = Staging()
+    rounds = _watch(launcher, device).control(launcher.control())
+    assert len(rounds) == ROUNDS
+    assert len(drawn) == 1
+    assert len(device.staged) == QUESTIONS
+    first = device.staged[0].inputs["x"]
+    assert all(torch.equal(it.inputs["x"], first) and it.inputs["x"] is not first for it in device.staged[1:])
+
+
+def test_what_is_not_copied_is_drawn_anew_for_a_control_too(launcher: Launcher, drawn: list[int]) -> None:
+    """Otherwise its rounds would find in the caches what a submission's do not."""
+    _watch(launcher, Drawing()).control(launcher.control())
+    assert len(set(drawn)) == QUESTIONS
+    assert not HostDevice().stages
