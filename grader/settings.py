@@ -110,7 +110,9 @@ class Settings(BaseSettings):
         ge=1,
         description="how often a submission that we failed is judged before it is given up",
     )
-    spare_boxes: int = Field(default=1, ge=0, le=8, description="boxes of each language started ahead of need")
+    spare_boxes: int = Field(
+        default=1, ge=0, le=8, description="boxes of each language started ahead of need"
+    )
 
     # Operating it.
     log_level: Literal["debug", "info", "warning", "error"] = Field(

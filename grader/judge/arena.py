@@ -133,19 +133,21 @@ class Buffer:
         return getattr(torch, self.argument.dtype.value)  # type: ignore[no-any-return]
 
     def _fill_guards(self) -> None:
-        for zone in (self._before, self._after):
-            if zone.numel():
-                zone.copy_(self._pattern(zone.numel()))
+        for zone, untouched in self.guards():
+            zone.copy_(untouched)
 
     def _pattern(self, size: int) -> torch.Tensor:
         return self._guard.repeat(-(-size // ALIGNMENT))[:size]
+
+    def guards(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """The bytes before the array's first and after its last element, each with what they hold untouched."""
+        return [(zone, self._pattern(zone.numel())) for zone in (self._before, self._after) if zone.numel()]
 
     def guards_intact(self) -> bool:
         """Whether nothing was written before the array's first or after its last element."""
         import torch
 
-        zones = (self._before, self._after)
-        return all(torch.equal(zone, self._pattern(zone.numel())) for zone in zones)
+        return all(torch.equal(zone, untouched) for zone, untouched in self.guards())
 
     def write(self, values: torch.Tensor) -> None:
         """Reveal: put ``values`` (this buffer's shape and dtype) where the runner sees them."""

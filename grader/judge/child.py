@@ -20,7 +20,7 @@ from grader import limits, logs, metrics
 from grader.challenge.course import Course
 from grader.challenge.fingerprint import content, digest
 from grader.challenge.loader import Challenge
-from grader.errors import GraderError, JudgeFailure
+from grader.errors import BoxUnavailable, GraderError, JudgeFailure
 from grader.judge.device import make_device
 from grader.judge.environment import judge_environment
 from grader.judge.job import Job, Outcome, Progress
@@ -52,6 +52,7 @@ class Child:
     ) -> None:
         self.lines = Lines(connection)
         self.submission = ""
+        self.session: Session | None = None
         self.device = make_device(device, gpu)
         # A board on the host's own processor leaves the web and the queue theirs. As much as its boxes do: those that
         # are its children get no more than it has.
@@ -92,7 +93,10 @@ class Child:
         if "job" in message:
             job = Job.model_validate(message["job"])
             with structlog.contextvars.bound_contextvars(**job.context):
-                self._answer(lambda: {"outcome": self._judge(job).model_dump(mode="json")})
+                try:
+                    self._answer(lambda: {"outcome": self._judge(job).model_dump(mode="json")})
+                finally:
+                    self._end_boxes()
             self._refill()
         elif "probe" in message:
             self._answer(self._probe)
@@ -150,9 +154,24 @@ class Child:
         )
         boxes = WatchedBoxes(self.boxes, metrics.box_started)
         log.info("judge_began", device=job.device)
-        outcome = Session(request, self.device, boxes, self._progress, self._look_for_cancel).run()
+        self.session = Session(request, self.device, boxes, self._progress, self._look_for_cancel)
+        try:
+            outcome = self.session.judge()
+        except BaseException:
+            self._end_boxes()
+            raise
         log.info("judge_ended", verdict=outcome.report.verdict.value, **outcome.report.breakdown_s)
         return outcome
+
+    def _end_boxes(self) -> None:
+        """Nobody waits for it: a verdict is told by then."""
+        session, self.session = self.session, None
+        if session is None:
+            return
+        try:
+            session.close()
+        except BoxUnavailable as error:  # it bears our mark: whoever reaps next ends it
+            log.warning("box_not_ended", error=str(error))
 
     def _progress(self, progress: Progress) -> None:
         self.lines.send({"progress": progress.model_dump(mode="json")})

@@ -107,6 +107,11 @@ def wrong_elements(
     return ~(near | (got64 == want64) | (torch.isnan(got64) & torch.isnan(want64)))
 
 
+def trespass(arena: Arena, question: Question) -> Mismatch | None:
+    """What was written where nothing may be: around a buffer, or into an input."""
+    return broken_guard(arena) or changed_input(arena, question)
+
+
 def changed_input(arena: Arena, question: Question) -> Mismatch | None:
     """The first input that no longer holds, bit for bit, what was revealed."""
     import torch

@@ -13,7 +13,7 @@ from grader.challenge.loader import Challenge
 from grader.judge import faults
 from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
-from grader.judge.compare import broken_guard, changed_input, compare
+from grader.judge.compare import compare, trespass
 from grader.judge.device import Device, on_device
 from grader.judge.launch import LoadFailed
 from grader.judge.oracle import Question, ask, scalar_values
@@ -127,7 +127,7 @@ class Suite:
         if answer.failure is not None:
             return faults.of_exception(answer.failure, "solve ran"), None
         snapshot = arena.snapshot()
-        mismatch = broken_guard(arena) or changed_input(arena, question) or compare(arena, snapshot, question)
+        mismatch = trespass(arena, question) or compare(arena, snapshot, question)
         if mismatch is None:
             return None, None
         return faults.of_mismatch(mismatch, case, answer.empty_launches), mismatch

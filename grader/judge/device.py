@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from grader.challenge.loader import Challenge
 from grader.judge.arena import HOST, Arena, MemoryMaker
 from grader.judge.boards import CPU_ARCHITECTURE
-from grader.judge.compare import compare, differs
+from grader.judge.compare import compare, differs, trespass
 from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate, Window
 from grader.judge.oracle import Question
@@ -108,6 +108,9 @@ class Watch(Protocol):
     def explain(self, question: Question) -> Mismatch | None:
         """What is wrong with what was seen, or None where nothing is."""
 
+    def trespass(self, question: Question) -> Mismatch | None:
+        """After the window: what the call wrote where nothing may be written, around a buffer or into an input."""
+
 
 class Record(Protocol):
     """How the device was around the rounds of one workload."""
@@ -154,6 +157,9 @@ class HostWatch:
 
     def explain(self, question: Question) -> Mismatch | None:
         return compare(self._arena, self._snapshot, question)
+
+    def trespass(self, question: Question) -> Mismatch | None:
+        return trespass(self._arena, question)
 
 
 class Device(Protocol):

@@ -130,6 +130,8 @@ def _mismatch_words(mismatch: Mismatch) -> str:
     match mismatch.kind:
         case "out_of_bounds":
             return f"Something was written outside {mismatch.argument}."
+        case "input_changed" if mismatch.index is None:
+            return f"{mismatch.wrong:,} elements of the input {place} were changed, and put back; inputs are read-only."
         case "input_changed":
             return f"The input {place} was changed from {mismatch.expected} to {mismatch.got}; inputs are read-only."
         case "late":

@@ -63,8 +63,19 @@ class Session:
         )
 
     def run(self) -> Outcome:
+        """``judge``, then ``close``."""
+        try:
+            return self.judge()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End every box. Harmless when called again. Raises BoxUnavailable where one cannot be ended now."""
+        self._launcher.close()
+
+    def judge(self) -> Outcome:
         """Raises JudgeFailure or BoxUnavailable where we fail, LanguageNotServed where this device cannot run it; the
-        submission's own failures are in the report."""
+        submission's own failures are in the report. Boxes that need not end before that live until ``close``."""
         tune()
         began = time.perf_counter()
         try:
@@ -72,8 +83,6 @@ class Session:
         except LoadFailed as failed:
             failure = self._report(failed.verdict, detail=failed.detail, hint=failed.hint, log=failed.log)
             outcome = Outcome(report=failure)
-        finally:
-            self._launcher.close()
         self.spent["total"] = time.perf_counter() - began
         spent = {name: round(seconds, 4) for name, seconds in self.spent.items()}
         return outcome.model_copy(update={"report": outcome.report.model_copy(update={"breakdown_s": spent})})

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.arena import Arena
-from grader.judge.compare import broken_guard, changed_input
 from grader.judge.device import Device, Record
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.remote import Answer, Remote, Ungated
@@ -141,7 +140,7 @@ class Stopwatch:
             gated=gated,
         )
         # Looked for in a control's rounds too, so that every round begins where a like one ended.
-        trespass = broken_guard(self.arena) or changed_input(self.arena, question)
+        trespass = self._watch.trespass(question)
         if checked:
             mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or trespass
             if mismatch is not None or answer.failure is not None:

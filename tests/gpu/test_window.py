@@ -15,6 +15,7 @@ import torch
 from grader.challenge.cases import Case, Category
 from grader.challenge.course import Course
 from grader.judge.arena import Arena
+from grader.judge.cuda import device as cuda_device
 from grader.judge.device import Device, Gate, Watch
 from grader.judge.gate import DONE_WORD
 from grader.judge.oracle import Question, ask, scalar_values
@@ -93,6 +94,32 @@ def test_an_output_that_stays_wrong_is_not_called_late(seen: Seen) -> None:
     mismatch = seen.watch.explain(seen.question)
     assert mismatch is not None
     assert (mismatch.kind, mismatch.index) == ("value", [SIZES["n"] - 1])
+
+
+def test_what_is_written_where_nothing_may_be_is_seen(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
+    buffer = seen.arena.buffers["x"]
+    was = buffer.values[7].clone()
+    assert seen.watch.trespass(seen.question) is None
+    buffer.values[7] = was + 1
+    mismatch = seen.watch.trespass(seen.question)
+    assert mismatch is not None
+    assert (mismatch.argument, mismatch.kind, mismatch.index) == ("x", "input_changed", [7])
+    # Whoever puts it back between two looks has changed it all the same.
+    monkeypatch.setattr(cuda_device, "trespass", lambda *_: None)
+    mismatch = seen.watch.trespass(seen.question)
+    assert mismatch is not None
+    assert (mismatch.argument, mismatch.kind, mismatch.wrong) == ("x", "input_changed", 1)
+    buffer.values[7] = was
+    assert seen.watch.trespass(seen.question) is None
+    monkeypatch.undo()
+    for name in ("x", "out"):
+        for zone, untouched in seen.arena.buffers[name].guards():
+            zone[-1] += 1
+            mismatch = seen.watch.trespass(seen.question)
+            assert mismatch is not None
+            assert (mismatch.argument, mismatch.kind) == (name, "out_of_bounds")
+            zone.copy_(untouched)
+    assert seen.watch.trespass(seen.question) is None
 
 
 @contextmanager

@@ -114,6 +114,15 @@ def test_a_changed_input_is_found_bit_for_bit(arena: Arena, question: Question) 
     )
 
 
+def test_an_input_that_was_put_back_is_told_without_its_place() -> None:
+    finding = of_mismatch(
+        Mismatch(argument="x", kind="input_changed", wrong=1200, total=5000),
+        Case("large", Category.LARGE, {"n": 5000}),
+        [],
+    )
+    assert finding.detail == "1,200 elements of the input x were changed, and put back; inputs are read-only."
+
+
 def test_what_is_late_is_explained() -> None:
     mismatch = Mismatch(
         argument="out", kind=LATE, index=[7], expected="1", got="never written", wrong=3, total=9

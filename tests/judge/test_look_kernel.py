@@ -1,4 +1,4 @@
-"""The kernel that looks at timed outputs, in Triton's interpreter: the GPU runs the same source."""
+"""The kernels that look at what a timed call left, in Triton's interpreter: the GPU runs the same source."""
 
 from __future__ import annotations
 
@@ -52,11 +52,55 @@ print("looked")
 """
 
 
-def test_a_look_counts_what_is_wrong_everywhere_or_at_the_spots_it_is_given() -> None:
-    """In a process of its own: the interpreter is chosen before Triton is imported."""
+# Floats are compared by their bits: NaN is itself, and the two zeros are two.
+DIFFER = """
+import torch
+from grader.judge.cuda import kernels
+
+COUNT = 5000
+one = torch.randn(COUNT)
+one[:3] = torch.tensor([float("nan"), 0.0, float("inf")])
+
+def differ(one, other):
+    numbers = torch.full((kernels.look_blocks(one.numel()),), -1, dtype=torch.int32)
+    kernels.differ(one, other, numbers)
+    return numbers.tolist()
+
+assert differ(one, one.clone()) == [0, 0]
+assert differ(one, one.index_fill(0, torch.tensor([1]), -0.0)) == [1, 0]
+assert differ(one, one.index_fill(0, torch.tensor([1, COUNT - 1]), 5.0)) == [1, 1]
+for dtype in (torch.uint8, torch.bool, torch.float16, torch.int64, torch.float64):
+    whole = (one.nan_to_num(0) > 0).to(dtype)
+    other = whole.clone()
+    other[COUNT - 2] = 1 - other[COUNT - 2].to(torch.uint8)
+    assert differ(whole, whole.clone()) == [0, 0] and differ(whole, other) == [0, 1]
+# Not aligned to anything, as what comes behind an array may be.
+some = torch.arange(256, dtype=torch.uint8).repeat(20)
+assert differ(some[3:], some[3:].clone()) == [0, 0]
+assert differ(some[3:-1], some[4:]) == [4096, 1020]
+assert differ(some[:0], some[:0]) == []
+print("compared")
+"""
+
+
+def _interpreted(program: str) -> str:
+    """What it prints, in a process of its own: the interpreter is chosen before Triton is imported."""
     environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", LOOK], capture_output=True, text=True, env=environment, cwd=ROOT, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=ROOT,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "looked\n"
+    return done.stdout
+
+
+def test_a_look_counts_what_is_wrong_everywhere_or_at_the_spots_it_is_given() -> None:
+    assert _interpreted(LOOK) == "looked\n"
+
+
+def test_differing_elements_are_counted_by_their_bits() -> None:
+    assert _interpreted(DIFFER) == "compared\n"

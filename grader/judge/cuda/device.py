@@ -15,7 +15,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.errors import BoxUnavailable
 from grader.judge.arena import Arena, Buffer
-from grader.judge.compare import LATE, compare, counted
+from grader.judge.compare import LATE, compare, counted, trespass
 from grader.judge.cuda import kernels, nvml
 from grader.judge.cuda.ceilings import measure_ceilings
 from grader.judge.cuda.driver import NEEDS_MEND, DriverError, api, check, lacking
@@ -167,7 +167,7 @@ class CudaWatch:
         # Written anew each time, by every block: one more atomic addition a wrong block would be time.
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._suspects, blocks)
-
+        self._forbidden = Forbidden(arena)
         self._glances: list[Callable[[], None]] = []
         self._looks: list[Callable[[], None]] = []
 
@@ -222,6 +222,44 @@ class CudaWatch:
             spots.put_back()
         found = compare(self._arena, self._snapshots, question)
         return found and found.model_copy(update={"kind": LATE})
+
+    def trespass(self, question: Question) -> Mismatch | None:
+        return self._forbidden.seen(question)
+
+
+class Forbidden:
+    """Where a call may write nothing: around every buffer, and into its inputs. All of it is looked at by a kernel of
+    ours and told in one go; asked one by one, the answers take longer than a round."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._arena = arena
+        self._guards = [(buffer, *guard) for buffer in arena.buffers.values() for guard in buffer.guards()]
+        self._inputs = arena.of_kind(Kind.INPUT)
+        sizes = [zone.numel() for _, zone, _ in self._guards] + [it.count for it in self._inputs]
+        blocks = [kernels.look_blocks(it) for it in sizes]
+        self._numbers = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
+        self._shares = torch.split(self._numbers, blocks)
+
+    def seen(self, question: Question) -> Mismatch | None:
+        """What was written there. Seen once, it counts, also where it has been put back a moment later."""
+        shares = iter(self._shares)
+        for _, zone, untouched in self._guards:
+            kernels.differ(zone, untouched, next(shares))
+        for buffer in self._inputs:
+            revealed = question.inputs[buffer.argument.name]
+            kernels.differ(buffer.values, revealed.reshape(-1), next(shares))
+        if not (self._numbers.numel() and self._numbers.any().item()):
+            return None
+        return trespass(self._arena, question) or self._summary()
+
+    def _summary(self) -> Mismatch:
+        owners = [(it, "out_of_bounds") for it, _, _ in self._guards]
+        owners += [(it, "input_changed") for it in self._inputs]
+        numbers = [int(it.sum()) for it in self._shares]
+        buffer, kind, wrong = next(
+            (*owner, number) for owner, number in zip(owners, numbers, strict=True) if number
+        )
+        return Mismatch(argument=buffer.argument.name, kind=kind, wrong=wrong, total=buffer.count)
 
 
 class Spots:

@@ -128,6 +128,25 @@ def look(
 
 
 @triton.jit
+def _differ(first, second, numbers, count, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < count
+    differs = tl.load(first + offsets, mask=mask, other=0) != tl.load(second + offsets, mask=mask, other=0)
+    tl.store(numbers + tl.program_id(0), tl.sum((differs & mask).to(tl.int32), axis=0))
+
+
+def differ(first: torch.Tensor, second: torch.Tensor, numbers: torch.Tensor) -> None:
+    """Write to ``numbers`` (int32, ``look_blocks`` of them) how many elements of two tensors differ in their bits.
+
+    Both flat, of one dtype and size. Enqueues.
+    """
+    count = first.numel()
+    if count:
+        width = _BITS[first.element_size()]
+        _differ[(look_blocks(count),)](first.view(width), second.view(width), numbers, count, BLOCK=_BLOCK)
+
+
+@triton.jit
 def _stream_copy(source, target, BLOCK: tl.constexpr):
     offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     tl.store(target + offsets, tl.load(source + offsets))
