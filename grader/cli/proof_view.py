@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -29,6 +30,7 @@ class Progress:
             disable=not aside().is_terminal,
         )
         self._tenth = 0
+        self._began = time.monotonic()
         self._task = self._bar.add_task("starting", total=None)
 
     def __enter__(self) -> Progress:
@@ -44,7 +46,7 @@ class Progress:
         self._bar.update(self._task, completed=done, total=total, description=label)
         tenth = 10 * done // total
         if not aside().is_terminal and tenth > self._tenth:
-            say(f"{done} of {total} done")
+            say(f"{done} of {total} done after {time.monotonic() - self._began:.0f} s, last {label}")
         self._tenth = tenth
 
 
