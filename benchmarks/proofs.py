@@ -1,6 +1,7 @@
 """How long the proof of every challenge takes, and what it finds: right kernels pass, wrong ones fail.
 
-Usage: python3 benchmarks/proofs.py [SLUG ...] [--device cpu] [--gpus 0,1] [--jobs 0] [--seconds 300] [--json]
+Usage: python3 benchmarks/proofs.py [SLUG ...] [--device cpu] [--gpus 0,1] [--jobs 0] [--at-once 8] [--seconds 300]
+       [--json]
 
 Some challenges at a time, told as soon as they are proven, so that a machine lent by the minute loses nothing when
 its time is up; what was kept of the others stays.
@@ -23,7 +24,7 @@ from grader.cli.proof_view import Progress, put_proofs
 from grader.judge.request import CPU
 from grader.schemas.report import Language
 
-# Each group starts its processes anew, which costs seconds; enough pieces to keep sixteen cores busy meanwhile.
+# Each group starts its processes anew, which costs half a minute on a GPU.
 AT_ONCE = 8
 
 
@@ -37,15 +38,17 @@ def row(proof: Proof) -> dict[str, Any]:
     }
 
 
-def prove_all(course: Course, slugs: list[str], wanted: Options, seconds: float, kept: bool) -> list[Proof]:
+def prove_all(
+    course: Course, slugs: list[str], wanted: Options, at_once: int, seconds: float, kept: bool
+) -> list[Proof]:
     """What could be begun within ``seconds``; ``kept`` after every few."""
     found: list[Proof] = []
     start = time.perf_counter()
-    for first in range(0, len(slugs), AT_ONCE):
+    for first in range(0, len(slugs), at_once):
         if time.perf_counter() - start > seconds:
             break
         with Progress() as progress:
-            proofs = prove(course.root, slugs[first : first + AT_ONCE], wanted, progress.show)
+            proofs = prove(course.root, slugs[first : first + at_once], wanted, progress.show)
         put_proofs(proofs)
         sys.stdout.flush()
         found += proofs.challenges
@@ -73,6 +76,7 @@ def main() -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--gpus", default="0", help="their numbers on this machine, by commas")
     parser.add_argument("--jobs", type=int, default=0, help="processes; 0 = one for each core")
+    parser.add_argument("--at-once", type=int, default=AT_ONCE, help="challenges that are kept together")
     parser.add_argument("--seconds", type=float, default=300.0, help="begin nothing more after this")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -81,7 +85,7 @@ def main() -> int:
     gpus = tuple(map(int, options.gpus.split(",")))
     wanted = Options(options.device, tuple(Language), options.jobs, False, gpus)
     start = time.perf_counter()
-    proofs = prove_all(course, slugs, wanted, options.seconds, options.json)
+    proofs = prove_all(course, slugs, wanted, options.at_once, options.seconds, options.json)
     took = time.perf_counter() - start
     strong = sum(it.strong for it in proofs)
     print(

@@ -2,6 +2,9 @@
 
 import torch
 
+# By default PyTorch lets cuBLAS split a long sum and add the parts in float16.
+torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+
 # What float32 sums may be off by, as a share of the terms' absolute sum, beside what rounding the result costs: this
 # share times rtol is the 8e-6 that a product in float32 is allowed.
 _TERMS = 1 / 256

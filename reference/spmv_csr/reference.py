@@ -18,7 +18,8 @@ def reference(
 
     Columns of a row may come in any order and more than once.
     """
-    if val.dtype is torch.float64:
+    # cuSPARSE refuses a matrix that has more entries than places, which columns that come twice can make.
+    if val.dtype is torch.float64 or nnz > rows * cols:
         return _row_sums(val * x[col], row_ptr, rows, nnz)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # "Sparse CSR tensor support is in beta state"
