@@ -15,7 +15,7 @@ import torch
 from grader.challenge.cases import Case, Category
 from grader.challenge.course import Course
 from grader.judge.arena import Arena
-from grader.judge.cuda import device as cuda_device
+from grader.judge.cuda import watch as cuda_watch
 from grader.judge.device import Device, Gate, Watch
 from grader.judge.gate import DONE_WORD
 from grader.judge.oracle import Question, ask, scalar_values
@@ -105,7 +105,7 @@ def test_what_is_written_where_nothing_may_be_is_seen(seen: Seen, monkeypatch: p
     assert mismatch is not None
     assert (mismatch.argument, mismatch.kind, mismatch.index) == ("x", "input_changed", [7])
     # Whoever puts it back between two looks has changed it all the same.
-    monkeypatch.setattr(cuda_device, "trespass", lambda *_: None)
+    monkeypatch.setattr(cuda_watch, "trespass", lambda *_: None)
     mismatch = seen.watch.trespass(seen.question)
     assert mismatch is not None
     assert (mismatch.argument, mismatch.kind, mismatch.wrong) == ("x", "input_changed", 1)
