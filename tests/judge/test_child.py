@@ -1,0 +1,86 @@
+"""The judge's own process: what it tells first, and what it ends when."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from grader.errors import BoxUnavailable
+from grader.judge.child import Child
+from grader.judge.process import Lines
+from grader.judge.session import Session
+from tests.judge.kernels import RIGHT
+from tests.judge.test_process import job
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[Child, Lines]]:
+    """A judge in this process, and the worker's end of its connection."""
+    ours, theirs = socket.socketpair()
+    child = Child(ours, "local", spare_boxes=0, device="cpu", gpu=0)
+    yield child, Lines(theirs)
+    ours.close()
+    theirs.close()
+
+
+def told(worker: Lines) -> list[str]:
+    """The kinds of the messages that are there, in their order."""
+    kinds = []
+    while (message := worker.receive(0.0)) is not None:
+        kinds += list(message)
+    return kinds
+
+
+def test_a_verdict_is_told_before_the_last_box_has_ended(
+    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child, worker = ends
+    before: list[str] = []
+    close = Session.close
+
+    def closing(session: Session) -> None:
+        before.extend(told(worker))
+        close(session)
+
+    monkeypatch.setattr(Session, "close", closing)
+    child._handle({"job": job(RIGHT).model_dump(mode="json")})
+    assert before[-1] == "outcome"
+    assert child.session is None
+
+
+def test_a_box_that_cannot_be_ended_takes_no_verdict_away(
+    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child, worker = ends
+    close = Session.close
+
+    def failing(session: Session) -> None:
+        close(session)
+        raise BoxUnavailable("the engine does not answer")
+
+    monkeypatch.setattr(Session, "close", failing)
+    child._handle({"job": job(RIGHT).model_dump(mode="json")})
+    assert told(worker)[-1] == "outcome"
+
+
+def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_told(
+    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child, worker = ends
+    heard: list[str] = []
+    close = Session.close
+
+    def closing(session: Session) -> None:
+        heard.extend(told(worker))
+        close(session)
+
+    def broken(_: Session) -> None:
+        raise BoxUnavailable("no box today")
+
+    monkeypatch.setattr(Session, "close", closing)
+    monkeypatch.setattr(Session, "judge", broken)
+    child._handle({"job": job(RIGHT).model_dump(mode="json")})
+    assert "failure" not in heard
+    assert told(worker) == ["failure"]
