@@ -33,42 +33,8 @@ def told(worker: Lines) -> list[str]:
     return kinds
 
 
-def test_a_verdict_is_told_before_the_last_box_has_ended(
-    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    child, worker = ends
-    before: list[str] = []
-    close = Session.close
-
-    def closing(session: Session) -> None:
-        before.extend(told(worker))
-        close(session)
-
-    monkeypatch.setattr(Session, "close", closing)
-    child._handle({"job": job(RIGHT).model_dump(mode="json")})
-    assert before[-1] == "outcome"
-    assert child.session is None
-
-
-def test_a_box_that_cannot_be_ended_takes_no_verdict_away(
-    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    child, worker = ends
-    close = Session.close
-
-    def failing(session: Session) -> None:
-        close(session)
-        raise BoxUnavailable("the engine does not answer")
-
-    monkeypatch.setattr(Session, "close", failing)
-    child._handle({"job": job(RIGHT).model_dump(mode="json")})
-    assert told(worker)[-1] == "outcome"
-
-
-def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_told(
-    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    child, worker = ends
+def told_before_boxes_end(worker: Lines, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Fills when boxes are ended: with what has been told by then."""
     heard: list[str] = []
     close = Session.close
 
@@ -76,11 +42,44 @@ def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_told(
         heard.extend(told(worker))
         close(session)
 
+    monkeypatch.setattr(Session, "close", closing)
+    return heard
+
+
+def test_a_verdict_is_told_before_the_last_box_has_ended(
+    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child, worker = ends
+    heard = told_before_boxes_end(worker, monkeypatch)
+    child._handle({"job": job(RIGHT).model_dump(mode="json")})
+    assert heard[-1] == "outcome"
+    assert child.session is None
+
+
+def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_told(
+    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(_: Session) -> None:
         raise BoxUnavailable("no box today")
 
-    monkeypatch.setattr(Session, "close", closing)
+    child, worker = ends
+    heard = told_before_boxes_end(worker, monkeypatch)
     monkeypatch.setattr(Session, "judge", broken)
     child._handle({"job": job(RIGHT).model_dump(mode="json")})
     assert "failure" not in heard
     assert told(worker) == ["failure"]
+
+
+def test_a_box_that_cannot_be_ended_takes_no_verdict_away(
+    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = Session.close
+
+    def failing(session: Session) -> None:
+        close(session)
+        raise BoxUnavailable("the engine does not answer")
+
+    child, worker = ends
+    monkeypatch.setattr(Session, "close", failing)
+    child._handle({"job": job(RIGHT).model_dump(mode="json")})
+    assert told(worker)[-1] == "outcome"
