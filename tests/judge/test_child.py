@@ -11,13 +11,15 @@ from grader.errors import BoxUnavailable
 from grader.judge.child import Child
 from grader.judge.process import Lines
 from grader.judge.session import Session
+from grader.sandbox import share
 from tests.judge.kernels import RIGHT
 from tests.judge.test_process import job
 
 
 @pytest.fixture
-def ends() -> Iterator[tuple[Child, Lines]]:
+def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Child, Lines]]:
     """A judge in this process, and the worker's end of its connection."""
+    monkeypatch.setattr(share, "take", lambda _: None)  # what this process gives up it does not get back
     ours, theirs = socket.socketpair()
     child = Child(ours, "local", spare_boxes=0, device="cpu", gpu=0)
     yield child, Lines(theirs)
