@@ -17,7 +17,7 @@ from tests.judge.test_process import job
 
 
 @pytest.fixture
-def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Child, Lines]]:
+def ends_of_a_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Child, Lines]]:
     """A judge in this process, and the worker's end of its connection."""
     monkeypatch.setattr(share, "take", lambda _: None)  # what this process gives up it does not get back
     ours, theirs = socket.socketpair()
@@ -49,9 +49,9 @@ def told_before_boxes_end(worker: Lines, monkeypatch: pytest.MonkeyPatch) -> lis
 
 
 def test_a_verdict_is_told_before_the_last_box_has_ended(
-    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+    ends_of_a_line: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    child, worker = ends
+    child, worker = ends_of_a_line
     heard = told_before_boxes_end(worker, monkeypatch)
     child._handle({"job": job(RIGHT).model_dump(mode="json")})
     assert heard[-1] == "outcome"
@@ -59,12 +59,12 @@ def test_a_verdict_is_told_before_the_last_box_has_ended(
 
 
 def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_told(
-    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+    ends_of_a_line: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_: Session) -> None:
         raise BoxUnavailable("no box today")
 
-    child, worker = ends
+    child, worker = ends_of_a_line
     heard = told_before_boxes_end(worker, monkeypatch)
     monkeypatch.setattr(Session, "judge", broken)
     child._handle({"job": job(RIGHT).model_dump(mode="json")})
@@ -73,7 +73,7 @@ def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_told(
 
 
 def test_a_box_that_cannot_be_ended_takes_no_verdict_away(
-    ends: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+    ends_of_a_line: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     close = Session.close
 
@@ -81,7 +81,7 @@ def test_a_box_that_cannot_be_ended_takes_no_verdict_away(
         close(session)
         raise BoxUnavailable("the engine does not answer")
 
-    child, worker = ends
+    child, worker = ends_of_a_line
     monkeypatch.setattr(Session, "close", failing)
     child._handle({"job": job(RIGHT).model_dump(mode="json")})
     assert told(worker)[-1] == "outcome"

@@ -8,7 +8,9 @@ from itertools import pairwise
 import pytest
 import torch
 
+from grader.challenge.cases import Case
 from grader.challenge.course import Course
+from grader.challenge.loader import Challenge
 from grader.judge import timing
 from grader.judge.device import HostDevice, Plan
 from grader.judge.launch import Launcher
@@ -53,9 +55,9 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seeds: list[int] = []
     real = timing.ask
 
-    def ask(challenge: object, case: object, seed: int, *rest: object, **more: object) -> Question:
+    def ask(challenge: Challenge, case: Case, seed: int, device: str, draw_on: str) -> Question:
         seeds.append(seed)
-        return real(challenge, case, seed, *rest, **more)  # type: ignore[arg-type]
+        return real(challenge, case, seed, device, draw_on)
 
     monkeypatch.setattr(timing, "ask", ask)
     return seeds
