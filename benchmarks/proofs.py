@@ -4,7 +4,7 @@ Usage: python3 benchmarks/proofs.py [SLUG ...] [--device cpu] [--gpus 0,1] [--jo
        [--json]
 
 Some challenges at a time, told as soon as they are proven, so that a machine lent by the minute loses nothing when
-its time is up; what was kept of the others stays.
+its time is up; what was kept of the others stays, and so does how long the last run over every challenge took.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import time
 from typing import Any
 
-from results import keep, merged
+from results import before, commit, keep, merged, today
 
 from grader.authoring.findings import Proof
 from grader.authoring.proof import Options, prove
@@ -53,21 +53,31 @@ def prove_all(
         sys.stdout.flush()
         found += proofs.challenges
         if kept:
-            keep_proofs(found, wanted, time.perf_counter() - start)
+            whole = len(found) == len(course.slugs())
+            keep_proofs(found, wanted, time.perf_counter() - start, whole)
     return found
 
 
-def keep_proofs(proofs: list[Proof], wanted: Options, seconds: float) -> None:
+def keep_proofs(proofs: list[Proof], wanted: Options, seconds: float, whole: bool) -> None:
+    """``whole``: these are the course's every challenge."""
     name = "proofs" if wanted.device == CPU else "gpu_proofs"
-    figures = {
-        "device": wanted.device,
+    run = {
         "gpus": len(wanted.gpus),
         "jobs": wanted.workers,
         "cores": os.cpu_count(),
         "seconds": round(seconds),
         "challenges": len(proofs),
+        "proven": sum(it.strong for it in proofs),
+        "commit": commit(),
+        "measured": today(),
     }
-    keep(name, {**figures, "rows": merged(name, [row(it) for it in proofs], "slug")})
+    figures = {
+        "device": wanted.device,
+        "run": run,
+        "whole_run": run if whole else before(name).get("whole_run"),
+        "rows": merged(name, [row(it) for it in proofs], "slug"),
+    }
+    keep(name, figures)
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ PACKAGES = ("torch", "triton", "flask", "rq", "redis", "sqlalchemy", "docker", "
 
 def keep(name: str, figures: Mapping[str, object]) -> Path:
     """Write ``figures`` with machine, versions and commit; prints and returns the file."""
-    path = FOLDER / f"{name}-{_slug(machine())}.json"
+    path = _path(name)
     path.parent.mkdir(exist_ok=True)
     kept = {
         "benchmark": name,
@@ -47,14 +47,19 @@ def merged(name: str, rows: Sequence[dict[str, Any]], key: str) -> list[dict[str
     """
     stamp = {"commit": commit(), "measured": today()}
     new = [{**row, **stamp} for row in rows]
-    path = FOLDER / f"{name}-{_slug(machine())}.json"
-    if not path.exists():
+    kept = _kept(name)
+    if kept is None:
         return new
-    kept = json.loads(path.read_text())
     stamp = {"commit": kept["commit"], "measured": kept["measured"]}
     fresh = {row[key] for row in rows}
     old = [{**stamp, **row} for row in kept["figures"].get("rows", []) if row[key] not in fresh]
     return sorted(old + new, key=lambda row: str(row[key]))
+
+
+def before(name: str) -> dict[str, Any]:
+    """The figures kept last on such a machine; empty where there are none."""
+    kept = _kept(name)
+    return {} if kept is None else dict(kept["figures"])
 
 
 def machine() -> str:
@@ -88,6 +93,15 @@ def commit() -> str:
 
 def today() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _path(name: str) -> Path:
+    return FOLDER / f"{name}-{_slug(machine())}.json"
+
+
+def _kept(name: str) -> Any:
+    path = _path(name)
+    return json.loads(path.read_text()) if path.exists() else None
 
 
 def _slug(text: str) -> str:
