@@ -53,7 +53,7 @@ def cuda(body: str) -> str:
 FAULTS = {
     "illegal-address": (cuda("out[i + (1ll << 40)] = x[i];"), "CUDA_ERROR_ILLEGAL_ADDRESS"),
     "misaligned": (
-        cuda("*(float2*)((char*)out + 4) = make_float2(x[i], 0);"),
+        cuda("if (i < n) *(float2*)((char*)out + 4) = make_float2(x[i], 0);"),
         "CUDA_ERROR_MISALIGNED_ADDRESS",
     ),
     "trap": (cuda("__trap();"), "CUDA_ERROR_LAUNCH_FAILED"),

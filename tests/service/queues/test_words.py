@@ -62,9 +62,9 @@ class TestWords:
         submit(platform, student, body())
         held = take(platform)
         with writing(platform.sessions) as session:
-            session.get_one(SubmissionRow, held.id).claimed_at = utcnow() - timedelta(seconds=8)
-        with writing(platform.sessions) as session:
-            assert leases.finish(session, held, report(), utcnow())
+            begun = session.get_one(SubmissionRow, held.id).claimed_at
+            assert begun is not None
+            assert leases.finish(session, held, report(), begun + timedelta(seconds=8))
 
         def waits() -> list[int]:
             seen = [get_submission(platform, user, it) for user, it in sent]
