@@ -54,7 +54,7 @@ format: $(STAMP) ## Let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-reference: $(STAMP) ## Write docs/reference/ anew from commands, API, settings and errors (ARGS=--check says what is stale)
+reference: $(STAMP) ## Write docs/reference/ anew from commands, API, settings, errors and figures (ARGS=--check says what is stale)
 	$(BIN)/python scripts/reference.py $(ARGS)
 
 screenshots: $(STAMP) ## Take pictures of every page in both themes and on a phone into .screenshots/ (ARGS="home challenge")

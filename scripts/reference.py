@@ -1,5 +1,5 @@
-"""Writes docs/reference/ from what it describes: the commands, the OpenAPI document, the settings, the errors
-(`make reference`). `--check` writes nothing and says what is stale; exit code 1 where something is.
+"""Writes docs/reference/ from what it describes: the commands, the OpenAPI document, the settings, the errors, the
+figures (`make reference`). `--check` writes nothing and says what is stale; exit code 1 where something is.
 
 Usage: python scripts/reference.py [--check]
 """
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(ROOT))
 
-from references import commands, errors, pages, routes, settings  # noqa: E402 - found by the lines above
+from references import commands, errors, figures, pages, routes, settings  # noqa: E402 - found by the lines above
 
 FOLDER = ROOT / "docs" / "reference"
 MADE: dict[str, Callable[[], str]] = {
@@ -23,6 +23,7 @@ MADE: dict[str, Callable[[], str]] = {
     "settings.md": settings.make,
     "pages.md": pages.make,
     "errors.md": errors.make,
+    "figures.md": figures.make,
 }
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MADE = ("cli", "api", "settings", "pages", "errors")
+RESULTS = ROOT / "benchmarks" / "results"
+MADE = ("cli", "api", "settings", "pages", "errors", "figures")
 
 
 def make(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -37,22 +43,56 @@ def test_it_does_not_depend_on_who_makes_it(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_a_stale_page_is_named_and_not_touched(tmp_path: Path) -> None:
-    copy = tmp_path / "scripts"
-    copy.mkdir()
-    for path in (ROOT / "scripts" / "reference.py", *sorted((ROOT / "scripts" / "references").glob("*.py"))):
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A folder with all that the pages are made from and by, and the pages."""
+    sources = [ROOT / "scripts" / "reference.py", *(ROOT / "scripts" / "references").glob("*.py")]
+    for path in [*sources, *RESULTS.glob("*.json"), *(ROOT / "docs" / "reference").glob("*.md")]:
         target = tmp_path / path.relative_to(ROOT)
-        target.parent.mkdir(exist_ok=True)
-        target.write_text(path.read_text())
-    folder = tmp_path / "docs" / "reference"
-    folder.mkdir(parents=True)
-    for name in MADE:
-        (folder / f"{name}.md").write_text((ROOT / "docs" / "reference" / f"{name}.md").read_text())
-    (folder / "errors.md").write_text("# Errors\n")
-    command = [sys.executable, str(copy / "reference.py"), "--check"]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+    return tmp_path
+
+
+def remake(folder: Path, *arguments: str) -> tuple[int, str]:
+    command = [sys.executable, str(folder / "scripts" / "reference.py"), *arguments]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert (ran.returncode, ran.stdout) == (1, "docs/reference/errors.md is stale: make reference\n")
-    assert (folder / "errors.md").read_text() == "# Errors\n"
+    return ran.returncode, ran.stdout
+
+
+def test_a_stale_page_is_named_and_not_touched(copied: Path) -> None:
+    errors = copied / "docs" / "reference" / "errors.md"
+    errors.write_text("# Errors\n")
+    assert remake(copied, "--check") == (1, "docs/reference/errors.md is stale: make reference\n")
+    assert errors.read_text() == "# Errors\n"
+
+
+def test_figures_tell_what_was_missed(copied: Path) -> None:
+    """A target that was missed, a solution that failed, an attack that got through, a challenge that is not proven."""
+    results = copied / "benchmarks" / "results"
+
+    def change(name: str, edit: Callable[[Any], None]) -> None:
+        kept = json.loads((results / name).read_text())
+        edit(kept["figures"])
+        (results / name).write_text(json.dumps(kept))
+
+    def miss(figures: Any) -> None:
+        relu, saxpy = (next(it for it in figures["rows"] if it["slug"] == slug) for slug in ("relu", "saxpy"))
+        relu["met"], relu["bandwidth_share"] = False, 0.7531
+        del saxpy["times"]["triton"]
+
+    change("solutions-nvidia-h200.json", miss)
+    change("gpu_proofs-nvidia-h200.json", lambda it: it["rows"][0].update(strong=False))
+    change("repeatability-nvidia-h200.json", lambda it: it["rows"][0].update(spread=0.0321))
+    change("band-nvidia-h200.json", lambda it: it["attacks"][0].update(outcome="VULNERABLE", gain=8.5))
+    assert remake(copied) == (0, "docs/reference/figures.md is new\n")
+    text = (copied / "docs" / "reference" / "figures.md").read_text()
+    lines = {line.split("|")[1].strip(): line for line in reversed(text.splitlines()) if line.startswith("|")}
+    assert "| 0.753, missed |" in lines["`relu`"]
+    assert "| failed |" in lines["`saxpy`"]
+    assert "| 3.21% | 1.0%, missed |" in lines["matmul fp16, Triton"]
+    assert "| `argmax_rows` | no |" in text
+    assert re.search(r"(\d+) of (?!\1)\d+ held\. The best gained 8\.50 %", text)
 
 
 @pytest.mark.parametrize("name", MADE)

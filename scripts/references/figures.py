@@ -1,0 +1,168 @@
+"""What was measured, from ``benchmarks/results``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from references.markdown import code, page, table
+
+RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+ABOUT = (
+    "What was measured of this repository, where and when. Nothing here is typed by hand: scripts in `benchmarks/` "
+    "write their results to `benchmarks/results`, with device, versions and commit, and this page is made of them. A "
+    "`+` after a commit: files differed from it."
+)
+SOLUTIONS = (
+    "Each challenge's two solutions, PyTorch as one writes it (eager) and `torch.compile`, in microseconds at the "
+    "longest ranked workload, by the judge's clock (`benchmarks/gpu/solutions.py`). *Of light*: the roofline time by "
+    "what this GPU was measured to reach, divided by the better solution's time. *Target*: what the better solution "
+    "has to reach, of the speed of a copy ({copy:.3f} TB/s), or of eager's speed where that is cuBLAS or a fused "
+    "attention. What reads more than it writes may be faster than a copy."
+)
+PROOFS = (
+    "`grader challenge check` on every challenge (`benchmarks/proofs.py`): every mutant, a kernel with a mistake that "
+    "students make, and every generic wrong kernel has to fail; native PyTorch and the solutions have to pass."
+)
+WITHOUT = "What is written in CUDA is only compiled here, so there are fewer mutants."
+REPEATED = (
+    "One kernel graded {gradings} times, each in a box of its own ({boxes}): the longest of its times over the "
+    "shortest, less 1 (`benchmarks/gpu/repeatability.py`). Beside it, how far {processes} processes differ that time "
+    "the same kernel by themselves."
+)
+CLOCK = (
+    "Kernels that try to be timed too kindly (`benchmarks/gpu/attacks`), at {workload}, in boxes ({boxes}): {held} of "
+    "{all} held. The best gained {best:.2f} % over the honest kernel ({name}); up to {band:g} % counts as nothing "
+    "(`benchmarks/gpu/band.py`)."
+)
+
+
+def make() -> str:
+    kept = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
+    return page("Figures", ABOUT, _parts(kept))
+
+
+def _parts(kept: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for title, name, make_part in (
+        ("The course's own solutions", "solutions", _solutions),
+        ("Proofs on a GPU", "gpu_proofs", _proofs),
+        ("Proofs without a GPU", "proofs", _proofs),
+        ("How far gradings differ", "repeatability", _repeatability),
+        ("Attacks on the clock", "band", _band),
+        ("Attacks on the clock while the host's other GPU works", "band_beside_another_gpu", _band),
+    ):
+        for each in kept:
+            if each["benchmark"] == name:
+                yield f"## {title} ({each['device']})"
+                yield from make_part(each)
+    yield "## All that is kept"
+    heads = ("file", "device", "day", "commit")
+    files = sorted(RESULTS.glob("*.json"))
+    yield table(heads, [(code(path.name), *_where(it)) for path, it in zip(files, kept, strict=True)])
+
+
+def _solutions(kept: Mapping[str, Any]) -> Iterator[str]:
+    figures = kept["figures"]
+    yield SOLUTIONS.format(copy=figures["copy_bytes_per_s"] / 1e12)
+    heads = (
+        "challenge",
+        "workload",
+        "CUDA",
+        "Triton",
+        "eager",
+        "compile",
+        "of light",
+        "x eager",
+        "x compile",
+    )
+    yield table((*heads, "target", "reached", "commit"), [_solution(kept, row) for row in figures["rows"]])
+
+
+def _solution(kept: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[str, ...]:
+    times = row["times"]
+    best = min(times[it] for it in ("cuda", "triton") if it in times)
+    cells = [
+        f"{times[it]:,.1f}" if it in times else "failed" for it in ("cuda", "triton", "eager", "compile")
+    ]
+    over = [f"{times[it] / best:.2f}" if it in times else "" for it in ("eager", "compile")]
+    reached = row["eager_share" if "eager" in row["target"] else "bandwidth_share"]
+    bound = row["target"].startswith("none")
+    judged = "" if bound else f"{reached:.3f}{'' if row['met'] else ', missed'}"
+    light = f"{row['roofline_us'] / best:.2f}"
+    commit = row.get("commit", kept["commit"])
+    return (
+        *(code(row["slug"]), row["workload"], *cells, light, *over),
+        *(row["target"].removeprefix("none: "), judged, _short(commit)),
+    )
+
+
+def _proofs(kept: Mapping[str, Any]) -> Iterator[str]:
+    run, alone = kept["figures"]["whole_run"], kept["figures"]["device"] == "cpu"
+    yield f"{PROOFS} {WITHOUT}" if alone else PROOFS
+    gpus = "" if alone else f" and {run['gpus']} GPU{'s' if run['gpus'] > 1 else ''}"
+    yield (
+        f"The last run over all: {run['proven']} of {run['challenges']} proven in {run['seconds']} seconds by "
+        f"{run['jobs']} processes on {run['cores']} cores{gpus}, on {run['measured'][:10]} at {_short(run['commit'])}."
+    )
+    heads = ("challenge", "proven", "cases", "mutants killed", "generic wrong kernels killed", "commit")
+    yield table(heads, [_proof(kept, row) for row in kept["figures"]["rows"]])
+
+
+def _proof(kept: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[str, ...]:
+    told = {it["name"]: it["summary"] for it in row["checks"]}
+    cases = re.search(r"\d+", told["manifest"])
+    killed = [told.get(it, "").removesuffix(" killed") for it in ("mutants", "generic")]
+    commit = row.get("commit", kept["commit"])
+    return (
+        code(row["slug"]),
+        "yes" if row["strong"] else "no",
+        cases[0] if cases else "",
+        *killed,
+        _short(commit),
+    )
+
+
+def _repeatability(kept: Mapping[str, Any]) -> Iterator[str]:
+    figures = kept["figures"]
+    yield REPEATED.format(**figures)
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in figures["rows"]:
+        found.setdefault((row["subject"], row["workload"]), {})[row["by"]] = row
+    heads = ("kernel", "workload", "the judge", "target", "`do_bench`", "events", "commit")
+    rows = []
+    for (subject, workload), by in found.items():
+        spreads = [f"{by[it]['spread']:.2%}" if it in by else "" for it in ("judge", "do_bench", "events")]
+        target = by["judge"]["target"] if "judge" in by else None
+        aim = "" if target is None else f"{target:.1%}{', missed' if by['judge']['spread'] > target else ''}"
+        size = "the ranked time of all" if workload == "all of them" else workload
+        rows.append((subject, size, spreads[0], aim, *spreads[1:], _short(kept["commit"])))
+    yield table(heads, rows)
+
+
+def _band(kept: Mapping[str, Any]) -> Iterator[str]:
+    figures = kept["figures"]
+    gains = [it for it in figures["attacks"] if it["gain"] is not None]
+    best = max(gains, key=lambda it: it["gain"])
+    yield CLOCK.format(
+        workload=figures["workload"],
+        boxes=figures["boxes"],
+        held=sum(it["outcome"] == "DEFENDED" for it in figures["attacks"]),
+        all=len(figures["attacks"]),
+        best=best["gain"],
+        name=code(best["name"]),
+        band=figures["band_percent"],
+    )
+    if note := figures.get("note"):
+        yield f"{note[0].upper()}{note[1:]}."
+    yield f"Measured on {kept['measured'][:10]} at {_short(kept['commit'])}."
+
+
+def _where(kept: Mapping[str, Any]) -> tuple[str, str, str]:
+    return kept["device"], kept["measured"][:10], _short(kept["commit"])
+
+
+def _short(commit: str) -> str:
+    return code(commit[:7] + ("+" if commit.endswith("+") else ""))
