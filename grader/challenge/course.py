@@ -95,7 +95,8 @@ def find_course(chosen: Path | None = None) -> Course:
     if chosen is not None:
         if not (chosen / "challenges").is_dir():
             raise ChallengeInvalid(
-                f"{chosen} has no folder 'challenges'", "GRADER_CHALLENGES names a course folder."
+                f"{chosen} has no folder 'challenges'",
+                "GRADER_CHALLENGES names a course folder. For a new one, make 'challenges' and 'reference' in it.",
             )
         return Course(chosen)
     package = Path(__file__).resolve().parent.parent
