@@ -42,7 +42,8 @@ def _measured(made: Made, bandwidth: float) -> Check:
 
 
 def test_slower_than_light_is_well(made: Made) -> None:
-    check = _measured(made, bandwidth=1e12)
+    """By as much that no clock's noise makes up for it: three rounds on a busy host may well come to nothing."""
+    check = _measured(made, bandwidth=1e20)
     assert check.status is Status.OK
     assert re.search(r"solution.py: \d+ us, 0.00 of the speed of light", check.summary)
 
