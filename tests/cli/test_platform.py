@@ -125,12 +125,20 @@ def test_a_second_platform_in_the_same_folder_is_refused(up: Up) -> None:
 
 
 def test_a_killed_worker_is_replaced_and_its_submission_judged(up: Up, tmp_path: Path) -> None:
+    begun, gone = tmp_path / "begun", tmp_path / "gone"
+    wait = f"""
+import pathlib, time
+pathlib.Path({str(begun)!r}).touch()
+while not pathlib.Path({str(gone)!r}).exists():
+    time.sleep(0.05)
+"""
     kernel = tmp_path / "slow.py"
-    kernel.write_text("import time\ntime.sleep(2)\n" + RIGHT.read_text())
+    kernel.write_text(wait + RIGHT.read_text())
     submission = up.json("submit", str(kernel), "-c", "vector_add")["id"]
-    until(lambda: up.json("status", submission)["state"] in ("testing", "compiling"), up)
+    until(begun.exists, up)
     (worker,) = [pid for pid, words in up.children().items() if "grader.cli.main worker" in words]
     os.kill(worker, signal.SIGKILL)
+    gone.touch()
     ran = up.cli("watch", submission, "--timeout", "100", "--json")
     report = json.loads(ran.stdout.splitlines()[-1])["report"]
     assert report["verdict"] == "accepted"

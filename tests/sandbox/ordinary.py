@@ -1,5 +1,6 @@
 """Runs a command as an ordinary user, for tests that root runs: ``python ordinary.py WORDS...``, in a mount namespace
-of its own (``unshare --mount``), where the folders of Python and of this checkout can be reached by everybody."""
+of its own (``unshare --mount``), where the folders of Python and of this checkout can be reached by everybody and
+/tmp is its own: what an ordinary user leaves there, other tests would take for an attack's."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 USER = 65534
+TEMPORARY = Path("/tmp")
 
 
 def needed() -> list[Path]:
@@ -19,16 +21,16 @@ def needed() -> list[Path]:
 
 
 def open_ways() -> None:
-    """Put an open folder over each that others may not pass, and back into it what is needed of it."""
-    for closed in sorted({it for path in needed() for it in path.parents if not it.stat().st_mode & 0o001}):
-        inside = [path for path in needed() if path.is_relative_to(closed)]
-        kept = [(path, tempfile.mkdtemp()) for path in inside]
-        for path, aside in kept:
-            mount("--bind", str(path), aside)
-        mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", str(closed))
-        for path, aside in kept:
+    """Put an open folder over each that others may not pass, and over /tmp, and back into it what is needed of it."""
+    closed = {it: "755" for path in needed() for it in path.parents if not it.stat().st_mode & 0o001}
+    for folder, mode in sorted({**closed, TEMPORARY: "1777"}.items()):
+        kept = {path: os.open(path, os.O_PATH) for path in needed() if path.is_relative_to(folder)}
+        mount("-t", "tmpfs", "-o", f"mode={mode}", "tmpfs", str(folder))
+        for path, hidden in kept.items():
             path.mkdir(parents=True, exist_ok=True)
-            mount("--bind", aside, str(path))
+            # The descriptor leads to what lies below the new folder; its name no longer does, so it stays as it is.
+            mount("--no-canonicalize", "--bind", f"/proc/{os.getpid()}/fd/{hidden}", str(path))
+            os.close(hidden)
 
 
 def mount(*words: str) -> None:
@@ -37,7 +39,7 @@ def mount(*words: str) -> None:
 
 def main() -> None:
     open_ways()
-    home = tempfile.mkdtemp()
+    home = tempfile.mkdtemp(dir=TEMPORARY)
     os.chown(home, USER, USER)
     os.setgroups([])
     os.setresgid(USER, USER, USER)
