@@ -18,10 +18,13 @@ ABOUT = (
 )
 SOLUTIONS = (
     "Each challenge's two solutions, PyTorch as one writes it (eager) and `torch.compile`, in microseconds at the "
-    "longest ranked workload, by the judge's clock (`benchmarks/gpu/solutions.py`). *Of light*: the roofline time by "
-    "what this GPU was measured to reach, divided by the better solution's time. *Target*: what the better solution "
-    "has to reach, of the speed of a copy ({copy:.3f} TB/s), or of eager's speed where that is cuBLAS or a fused "
-    "attention. What reads more than it writes may be faster than a copy."
+    "longest ranked workload, by the judge's clock (`benchmarks/gpu/solutions.py`)."
+)
+SHARES = (
+    "How good the better solution of each is. *Of light*: the roofline time by what this GPU was measured to reach, "
+    "divided by the solution's time. *x eager*, *x compile*: how often as fast as PyTorch. *Target*: what it has to "
+    "reach, of the speed of a copy ({copy:.3f} TB/s), or of eager's speed where that is cuBLAS or a fused attention. "
+    "What reads more than it writes may be faster than a copy."
 )
 PROOFS = (
     "`grader challenge check` on every challenge (`benchmarks/proofs.py`): every mutant, a kernel with a mistake that "
@@ -66,37 +69,34 @@ def _parts(kept: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def _solutions(kept: Mapping[str, Any]) -> Iterator[str]:
     figures = kept["figures"]
-    yield SOLUTIONS.format(copy=figures["copy_bytes_per_s"] / 1e12)
-    heads = (
-        "challenge",
-        "workload",
-        "CUDA",
-        "Triton",
-        "eager",
-        "compile",
-        "of light",
-        "x eager",
-        "x compile",
-    )
-    yield table((*heads, "target", "reached", "commit"), [_solution(kept, row) for row in figures["rows"]])
+    rows = figures["rows"]
+    yield SOLUTIONS
+    of_times = ("challenge", "workload", "CUDA", "Triton", "eager", "compile", "commit")
+    yield table(of_times, [_times(row, row.get("commit", kept["commit"])) for row in rows])
+    yield SHARES.format(copy=figures["copy_bytes_per_s"] / 1e12)
+    of_shares = ("challenge", "of light", "x eager", "x compile", "target", "reached")
+    yield table(of_shares, [_shares(row) for row in rows])
 
 
-def _solution(kept: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[str, ...]:
+def _times(row: Mapping[str, Any], commit: str) -> tuple[str, ...]:
     times = row["times"]
-    best = min(times[it] for it in ("cuda", "triton") if it in times)
     cells = [
         f"{times[it]:,.1f}" if it in times else "failed" for it in ("cuda", "triton", "eager", "compile")
     ]
+    return code(row["slug"]), row["workload"], *cells, _short(commit)
+
+
+def _shares(row: Mapping[str, Any]) -> tuple[str, ...]:
+    times = row["times"]
+    best = min((times[it] for it in ("cuda", "triton") if it in times), default=None)
+    if best is None:
+        return code(row["slug"]), "", "", "", row["target"], "missed"
     over = [f"{times[it] / best:.2f}" if it in times else "" for it in ("eager", "compile")]
     reached = row["eager_share" if "eager" in row["target"] else "bandwidth_share"]
+    told = f"{reached:.3f}{'' if row['met'] else ', missed'}"
     bound = row["target"].startswith("none")
-    judged = "" if bound else f"{reached:.3f}{'' if row['met'] else ', missed'}"
-    light = f"{row['roofline_us'] / best:.2f}"
-    commit = row.get("commit", kept["commit"])
-    return (
-        *(code(row["slug"]), row["workload"], *cells, light, *over),
-        *(row["target"].removeprefix("none: "), judged, _short(commit)),
-    )
+    aim = row["target"].removeprefix("none: ")
+    return code(row["slug"]), f"{row['roofline_us'] / best:.2f}", *over, aim, "" if bound else told
 
 
 def _proofs(kept: Mapping[str, Any]) -> Iterator[str]:
