@@ -12,9 +12,9 @@ from references.markdown import code, page, table
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 ABOUT = (
-    "What was measured of this repository, where and when. Nothing here is typed by hand: scripts in `benchmarks/` "
-    "write their results to `benchmarks/results`, with device, versions and commit, and this page is made of them. A "
-    "`+` after a commit: files differed from it."
+    "What was measured of this repository, where and when. Scripts in `benchmarks/` write their results to "
+    "`benchmarks/results`, with device, versions and commit, and this page is made of them; only a remark on how a run "
+    "went is added by hand. A `+` after a commit: files differed from it. Rows of one table may be of several commits."
 )
 SOLUTIONS = (
     "Each challenge's two solutions, PyTorch as one writes it (eager) and `torch.compile`, in microseconds at the "
@@ -22,8 +22,8 @@ SOLUTIONS = (
 )
 SHARES = (
     "How good the better solution of each is. *Of light*: the roofline time by what this GPU was measured to reach, "
-    "divided by the solution's time. *x eager*, *x compile*: how often as fast as PyTorch. *Target*: what it has to "
-    "reach, of the speed of a copy ({copy:.3f} TB/s), or of eager's speed where that is cuBLAS or a fused attention. "
+    "divided by the solution's time. *x eager*, *x compile*: how many times as fast as PyTorch. *Target*: what it has "
+    "to reach, of the speed of a copy ({copy:.3f} TB/s), or of eager's speed where that is cuBLAS or a fused attention. "
     "What reads more than it writes may be faster than a copy."
 )
 PROOFS = (
@@ -102,11 +102,13 @@ def _shares(row: Mapping[str, Any]) -> tuple[str, ...]:
 def _proofs(kept: Mapping[str, Any]) -> Iterator[str]:
     run, alone = kept["figures"]["whole_run"], kept["figures"]["device"] == "cpu"
     yield f"{PROOFS} {WITHOUT}" if alone else PROOFS
-    gpus = "" if alone else f" and {run['gpus']} GPU{'s' if run['gpus'] > 1 else ''}"
-    yield (
-        f"The last run over all: {run['proven']} of {run['challenges']} proven in {run['seconds']} seconds by "
-        f"{run['jobs']} processes on {run['cores']} cores{gpus}, on {run['measured'][:10]} at {_short(run['commit'])}."
-    )
+    if run is not None:
+        gpus = "" if alone else f" and {run['gpus']} GPU{'s' if run['gpus'] > 1 else ''}"
+        yield (
+            f"The last run over all: {run['proven']} of {run['challenges']} proven in {run['seconds']} seconds by "
+            f"{run['jobs']} processes on {run['cores']} cores{gpus}, on {run['measured'][:10]} at "
+            f"{_short(run['commit'])}."
+        )
     heads = ("challenge", "proven", "cases", "mutants killed", "generic wrong kernels killed", "commit")
     yield table(heads, [_proof(kept, row) for row in kept["figures"]["rows"]])
 
@@ -145,7 +147,7 @@ def _repeatability(kept: Mapping[str, Any]) -> Iterator[str]:
 def _band(kept: Mapping[str, Any]) -> Iterator[str]:
     figures = kept["figures"]
     gains = [it for it in figures["attacks"] if it["gain"] is not None]
-    best = max(gains, key=lambda it: it["gain"])
+    best = max(gains, key=lambda it: it["gain"], default={"gain": 0.0, "name": "none"})
     yield CLOCK.format(
         workload=figures["workload"],
         boxes=figures["boxes"],

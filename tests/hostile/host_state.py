@@ -21,12 +21,12 @@ from grader.errors import BoxUnavailable
 from grader.sandbox.docker_engine import LABEL_PARENT, engine
 from grader.sandbox.image import NOBODY, REPOSITORY
 from grader.sandbox.parent import own_mark
+from tests.images.made import TEST_IMAGES
 
 # Attacks put this word into the names of what they leave, so that it is found wherever it lies.
 MARK = "hostile"
 # And this number is the key of whatever they make of System V: the letters "host".
 MARK_KEY = 0x686F7374
-TEST_IMAGES = "grader-test/"
 SHARED_PLACES = tuple(Path(it) for it in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"))
 SYSTEM_V = tuple(Path("/proc/sysvipc") / it for it in ("shm", "sem", "msg"))
 # A container is removed by a thread of its own, after the verdict: so long it may take on a busy host.
@@ -128,7 +128,7 @@ def _of_docker(alone: bool) -> tuple[frozenset[str], frozenset[str]]:
     marked = None if alone else {"label": f"{LABEL_PARENT}={own_mark()}"}
     containers = frozenset(str(it["Names"][0]) for it in client.containers(all=True, filters=marked))
     images = [tag for it in client.images() for tag in (it["RepoTags"] or [it["Id"]])]
-    # Those of the boxes, and those that tests/images makes, perhaps at this moment.
+    # Those of the boxes, and those that other tests make, perhaps at this moment.
     known = (f"{REPOSITORY}:",) if alone else (f"{REPOSITORY}:", TEST_IMAGES)
     return containers, frozenset(it for it in images if not it.startswith(known))
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# How the names of those that tests make begin.
+TEST_IMAGES = "grader-test/"
 # Every one of ours has it, also what has no name: Dockerfile and images/services.Dockerfile set it.
 MARK = "org.opencontainers.image.vendor=kernel-grader"
 # Part of what a layer is kept by: with another port each time nothing would ever be taken from the cache.
@@ -25,12 +27,12 @@ VERSION, REVISION = "1.2.3", "0123abc"
 
 @dataclass(frozen=True)
 class Images:
-    base: str = "grader-test/base"
-    server: str = "grader-test/server"
-    worker: str = "grader-test/worker"
-    box: str = "grader-test/box"
-    postgres: str = "grader-test/postgres"
-    redis: str = "grader-test/redis"
+    base: str = f"{TEST_IMAGES}base"
+    server: str = f"{TEST_IMAGES}server"
+    worker: str = f"{TEST_IMAGES}worker"
+    box: str = f"{TEST_IMAGES}box"
+    postgres: str = f"{TEST_IMAGES}postgres"
+    redis: str = f"{TEST_IMAGES}redis"
 
 
 def run(*command: str, **environment: str) -> str:
