@@ -23,7 +23,7 @@ SOLUTIONS = (
 SHARES = (
     "How good the better solution of each is. *Of light*: the roofline time by what this GPU was measured to reach, "
     "divided by the solution's time. *x eager*, *x compile*: how many times as fast as PyTorch. *Target*: what it has "
-    "to reach, of the speed of a copy ({copy:.3f} TB/s), or of eager's speed where that is cuBLAS or a fused attention. "
+    "to reach, of the speed of a copy ({copy:.3f} TB/s), or of eager's speed where that is cuBLAS or fused attention. "
     "What reads more than it writes may be faster than a copy."
 )
 PROOFS = (
