@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -80,7 +81,7 @@ class CompileDesk:
         self._name = name
         self._stopping = stopping
         self._hands = Hands(platform, stopping)
-        self._footing = Footing(compiler)
+        self._footing = Footing(compiler, partial(self._hands.set_sandbox_fault, name))
 
     def serve_one(self) -> bool:
         """Claim the next submission that is to be compiled, of any board whose GPUs are known; False where there is

@@ -9,6 +9,7 @@ import threading
 import time
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -64,7 +65,7 @@ class Desk:
         self._stopping = stopping
         self._station = station
         self._hands = Hands(platform, stopping)
-        self._footing = Footing(judge)
+        self._footing = Footing(judge, partial(self._hands.set_sandbox_fault, name))
 
     def serve_one(self) -> bool:
         """Claim the next submission of this worker's device and bring it to an end; False where nothing

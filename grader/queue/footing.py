@@ -5,6 +5,7 @@ alike, and none of them should lose a try by it.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Protocol
 
 import structlog
@@ -25,10 +26,12 @@ class Starter(Protocol):
 
 
 class Footing:
-    """``starter``: what needs boxes here."""
+    """``starter``: what needs boxes here. ``publish`` hears why no box can be started, and an empty text when they can
+    be again."""
 
-    def __init__(self, starter: Starter) -> None:
+    def __init__(self, starter: Starter, publish: Callable[[str], None]) -> None:
         self._starter = starter
+        self._publish = publish
         self._lost = ""
 
     def lost(self, alone: bool) -> str:
@@ -43,6 +46,7 @@ class Footing:
             self._lost = f"{error.message} {error.hint}".strip() if alone else ""
         if self._lost:
             log.error("no_boxes", reason=self._lost)
+            self._publish(self._lost)
         return self._lost
 
     def wait(self, stopping: threading.Event) -> None:
@@ -56,3 +60,4 @@ class Footing:
                 continue
             log.info("boxes_again", tries=tries)
             self._lost = ""
+            self._publish("")

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from grader import metrics
 from grader.errors import ChallengeChanged, GraderError
 from grader.queue.tickets import first_queue
-from grader.records import leases
+from grader.records import leases, workers
 from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
 from grader.schemas.report import Report
@@ -91,6 +91,10 @@ class Hands:
     def _back_in_queue(self, held: Claim, state: State | None) -> None:
         if state is State.QUEUED:
             self._platform.tickets.enqueue(first_queue(held.device, held.language))
+
+    def set_sandbox_fault(self, worker: str, reason: str) -> None:
+        """Publish why ``worker`` can start no sandboxes now; empty: it can."""
+        self.write(lambda session: workers.set_sandbox_fault(session, worker, reason))
 
     def write(self, change: Callable[[Session], T]) -> T:
         """Make a change in a transaction, again and again where the database is away."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import CTE, ColumnElement, and_, case, func, literal_column, not_, or_, select
 from sqlalchemy.orm import Session
 
-from grader.records import queues, workers
+from grader.records import queues
 from grader.records.models import SubmissionRow
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.report import Language
@@ -132,13 +132,11 @@ def positions(session: Session, device: str, now: datetime, compiled: bool = Tru
     return {id: place for place, id in enumerate(ids, 1)}
 
 
-def seconds_a_place(session: Session, device: str, now: datetime, silent_s: float) -> float | None:
-    """How long the queue of ``device`` takes to move by one place; None where nothing tells (no worker, no
-    history).
+def mean_seconds(session: Session, device: str) -> float | None:
+    """How long one submission keeps a worker of ``device`` busy: the mean of recent ones; None without a history.
 
     From the last claim on: what is compiled ahead and waits holds up nobody meanwhile.
     """
-    serving = len(workers.serving(session, device, now, silent_s))
     row = SubmissionRow
     spans = session.execute(
         select(row.claimed_at, row.finished_at)
@@ -147,18 +145,18 @@ def seconds_a_place(session: Session, device: str, now: datetime, silent_s: floa
         .limit(_SAMPLE)
     ).all()
     seconds = [(end - start).total_seconds() for start, end in spans if start and end]
-    if not serving or not seconds:
-        return None
-    return sum(seconds) / len(seconds) / serving
+    return sum(seconds) / len(seconds) if seconds else None
 
 
-def running(session: Session, device: str) -> int:
-    """How many submissions are being judged on ``device``."""
+def running(session: Session, device: str, now: datetime) -> dict[str, float]:
+    """Worker -> seconds since it took what it judges on ``device`` now."""
     row = SubmissionRow
-    count = session.scalar(
-        select(func.count()).where(row.device == device, row.state.in_(ACTIVE), not_(pending()))
+    held = session.execute(
+        select(row.worker, row.claimed_at).where(
+            row.device == device, row.state.in_(ACTIVE), not_(pending()), row.claimed_at.is_not(None)
+        )
     )
-    return count or 0
+    return {worker: max(0.0, (now - since).total_seconds()) for worker, since in held if worker and since}
 
 
 def uncompiled(session: Session) -> int:

@@ -39,6 +39,7 @@ def register(
     row.compiles = compiles
     row.started_at = row.heartbeat = now
     row.ended_at = None
+    row.sandbox_fault = ""
     session.add(row)
 
 
@@ -49,6 +50,16 @@ def beat(session: Session, name: str, now: datetime) -> None:
 
 def leave(session: Session, name: str, now: datetime) -> None:
     _set(session, name, ended_at=now)
+
+
+def set_sandbox_fault(session: Session, name: str, reason: str) -> None:
+    """Say why this worker's host starts no sandboxes now; empty: it starts them again."""
+    _set(session, name, sandbox_fault=reason)
+
+
+def without_sandboxes(session: Session, now: datetime, silent_s: float) -> list[WorkerRow]:
+    """Living workers whose host starts no sandboxes."""
+    return _serving(session, now, silent_s, WorkerRow.sandbox_fault != "")
 
 
 def take_out_of_service(session: Session, name: str, gpu: str, reason: str) -> None:

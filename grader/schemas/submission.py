@@ -49,6 +49,7 @@ class WaitReason(StrEnum):
     PAUSED = "paused"
     NO_COMPILER = "no_compiler"
     NO_WORKER = "no_worker"
+    NO_SANDBOX = "no_sandbox"
     DRAINING = "draining"
     AHEAD = "ahead"
     NEXT = "next"

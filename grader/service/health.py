@@ -27,6 +27,8 @@ def health(platform: Platform) -> Health:
         with platform.sessions() as session:
             alive = workers.alive(session, clock(session), platform.settings.lease_s)
             alerts = [_alert(row) for row in workers.out_of_service(session)]
+            faulty = workers.without_sandboxes(session, clock(session), platform.settings.lease_s)
+            alerts += [_no_sandboxes(row) for row in faulty]
             alerts += [_draft(row) for row in versions.drafts(session)]
             alerts += [_paused(row) for row in queues.pauses(session).rows.values()]
             compiling = workers.compiling(session, clock(session), platform.settings.lease_s)
@@ -68,6 +70,13 @@ def mend_of(gpu: str, host: str) -> str:
 def _alert(row: WorkerRow) -> Alert:
     what = f"The {row.device} GPU {row.gpu} on {row.host} is out of service: {row.out_of_service}"
     return Alert(text=what, mend=mend_of(row.gpu or "N", row.host))
+
+
+def _no_sandboxes(row: WorkerRow) -> Alert:
+    return Alert(
+        text=f"The worker {row.name} on {row.host} cannot start sandboxes: {row.sandbox_fault}",
+        mend=f"Run `grader doctor` on {row.host}. The worker tries again by itself every few seconds.",
+    )
 
 
 def _uncompiled(count: int) -> Alert:

@@ -46,15 +46,15 @@ def list_queues(platform: Platform) -> QueueList:
             paused=_pause(paused.of(queues.COMPILE)),
             waiting=order.uncompiled(session),
             running=_compiling(session),
-            workers=compilers_of(session, now, silent_s).serving,
+            workers=len(compilers_of(session, now, silent_s).serving),
         )
         found = [
             QueueView(
                 name=device,
                 paused=_pause(paused.of(device)),
                 waiting=_waiting(session, device),
-                running=order.running(session, device),
-                workers=judges_of(session, device, now, silent_s).serving,
+                running=len(order.running(session, device, now)),
+                workers=len(judges_of(session, device, now, silent_s).serving),
             )
             for device in devices
         ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from grader import limits
 from grader.records import order, queues, workers
 from grader.records.models import PauseRow, SubmissionRow, WorkerRow, utcnow
 from grader.records.queues import Pauses
@@ -18,12 +21,13 @@ from grader.service.devices import serves
 
 @dataclass(frozen=True)
 class Crew:
-    """Who serves one queue: how many take what waits there, how many of it only finish what they have, and when the
-    last of all was heard of, where none does either.
+    """Who serves one queue: the workers that take what waits there, those whose host starts no sandboxes now, those
+    that staff drain, and when the last of all was heard of, where there is none.
     """
 
-    serving: int
-    draining: list[WorkerRow]
+    serving: Collection[str]
+    faulty: Collection[str] = ()
+    draining: Collection[WorkerRow] = ()
     seen: datetime | None = None
 
 
@@ -33,8 +37,8 @@ class Line:
 
     device: str
     places: dict[int, int]
-    running: int
-    seconds_a_place: float | None
+    mean_s: float | None
+    running: dict[str, float]
     pauses: Pauses
     judges: Crew
     compilers: Crew
@@ -46,14 +50,31 @@ class Line:
     def expected_wait_s(self, row: SubmissionRow) -> float | None:
         """None where nobody can tell: nothing was judged yet, nobody works, or staff have to go first."""
         place = self.place(row)
-        if place is None or self.seconds_a_place is None or self._obstacle(row) is not None:
+        if place is None or self.mean_s is None or not self.judges.serving or self._obstacle(row) is not None:
             return None
-        serving = self.judges.serving
-        behind = place - max(0, serving - self.running)
-        if behind <= 0:
+        free = [self._until_free(worker) for worker in self.judges.serving]
+        heapq.heapify(free)
+        for _ in range(place - 1):
+            heapq.heapreplace(free, free[0] + self.mean_s)
+        return round(free[0], 1)
+
+    def _until_free(self, worker: str) -> float:
+        """Seconds until ``worker`` takes another. What has run for longer than the mean is expected to run for as long
+        again, as far as its time limit lets it: an estimate that stands still while people wait is wrong.
+        """
+        elapsed = self.running.get(worker)
+        if elapsed is None or self.mean_s is None:
             return 0.0
-        # Those ahead take their mean time each; what runs now is, on average, half done.
-        return round(self.seconds_a_place * (behind - min(1.0, self.running / serving) / 2), 1)
+        if elapsed < self.mean_s:
+            return self.mean_s - elapsed
+        return min(elapsed, max(limits.BOX_WALL_SECONDS - elapsed, 0.0))
+
+    @property
+    def overdue(self) -> bool:
+        """Whether every worker is held up by a submission that takes longer than usual."""
+        mean = self.mean_s
+        busy = [self.running.get(worker) for worker in self.judges.serving]
+        return mean is not None and bool(busy) and all(it is not None and it > 2 * mean for it in busy)
 
     def waits_for(self, row: SubmissionRow) -> WaitsFor | None:
         """None while a worker has it, and after its end."""
@@ -63,12 +84,12 @@ class Line:
         if obstacle := self._obstacle(row):
             return obstacle
         since = row.created_at if row.rejudge_of is None else None
+        slow = " What is judged now takes longer than usual." if self.overdue else ""
         if place > 1:
             ahead = "One submission is" if place == 2 else f"{place - 1} submissions are"
-            return WaitsFor(reason=WaitReason.AHEAD, text=f"{ahead} ahead of it.", since=since)
-        return WaitsFor(
-            reason=WaitReason.NEXT, text="It is next: the first worker that is free takes it.", since=since
-        )
+            return WaitsFor(reason=WaitReason.AHEAD, text=f"{ahead} ahead of it.{slow}", since=since)
+        text = f"It is next: the first worker that is free takes it.{slow}"
+        return WaitsFor(reason=WaitReason.NEXT, text=text, since=since)
 
     def _obstacle(self, row: SubmissionRow) -> WaitsFor | None:
         """What must change before it moves at all, however many are ahead."""
@@ -86,12 +107,12 @@ def line_of(session: Session, device: str, silent_s: float) -> Line:
     """The queue of ``device`` as it is now."""
     now = utcnow()
     compilers = compilers_of(session, now, silent_s)
-    compiled = compilers.serving > 0 or not serves(device, Language.CUDA)
+    compiled = bool(compilers.serving) or not serves(device, Language.CUDA)
     return Line(
         device=device,
         places=order.positions(session, device, now, compiled),
-        running=order.running(session, device),
-        seconds_a_place=order.seconds_a_place(session, device, now, silent_s),
+        mean_s=order.mean_seconds(session, device),
+        running=order.running(session, device, now),
         pauses=queues.pauses(session),
         judges=judges_of(session, device, now, silent_s),
         compilers=compilers,
@@ -101,22 +122,27 @@ def line_of(session: Session, device: str, silent_s: float) -> Line:
 def judges_of(session: Session, device: str, now: datetime, silent_s: float) -> Crew:
     """Who judges on ``device``."""
     there = [row for row in workers.alive(session, now, silent_s) if row.device == device]
-    serving, draining = _split(there)
     seen = None if there else workers.last_seen(session, WorkerRow.device == device)
-    return Crew(serving, draining, seen)
+    return _crew(there, seen)
 
 
 def compilers_of(session: Session, now: datetime, silent_s: float) -> Crew:
     """Who compiles, beside a device or alone."""
-    if serving := len(workers.compiling(session, now, silent_s)):
-        return Crew(serving, [])
-    draining = workers.compiling(session, now, silent_s, drained=True)
-    return Crew(0, draining, workers.last_seen(session, WorkerRow.compiles.is_(True)))
+    there = workers.compiling(session, now, silent_s)
+    if not there:
+        there = workers.compiling(session, now, silent_s, drained=True)
+    seen = None if there else workers.last_seen(session, WorkerRow.compiles.is_(True))
+    return _crew(there, seen)
 
 
-def _split(there: list[WorkerRow]) -> tuple[int, list[WorkerRow]]:
-    draining = [row for row in there if row.drained_at is not None]
-    return len(there) - len(draining), draining
+def _crew(there: list[WorkerRow], seen: datetime | None) -> Crew:
+    taking = [row for row in there if row.drained_at is None]
+    return Crew(
+        serving=[row.name for row in taking if not row.sandbox_fault],
+        faulty=[row.name for row in taking if row.sandbox_fault],
+        draining=[row for row in there if row.drained_at is not None],
+        seen=seen,
+    )
 
 
 def _paused(row: PauseRow) -> WaitsFor:
@@ -126,6 +152,9 @@ def _paused(row: PauseRow) -> WaitsFor:
 
 
 def _nobody(crew: Crew, reason: WaitReason, does: str) -> WaitsFor:
+    if crew.faulty:
+        text = f"No worker that {does} can start sandboxes at the moment. They try again every few seconds; it is kept."
+        return WaitsFor(reason=WaitReason.NO_SANDBOX, text=text)
     if crew.draining:
         since = max(row.drained_at for row in crew.draining if row.drained_at is not None)
         text = f"Staff are taking out of work every worker that {does}; it is kept until one is back."

@@ -23,6 +23,8 @@ def test_from_signing_up_to_a_rank(student: Visit) -> None:
     steps.submit(page, live.WRONG)
     page.evaluate("window.stayed = true")
     steps.ends(page, "Wrong answer")
+    expect(page.get_by_role("link", name="Report as JSON")).to_be_visible()
+    expect(page.get_by_role("region", name="Share")).to_be_visible()
     assert page.evaluate("window.stayed") is True
     expect(page.get_by_text("basic").first).to_be_visible()
 

@@ -18,12 +18,12 @@ from grader.queue.hands import Hands
 from grader.queue.heart import Heart
 from grader.queue.tickets import COMPILE
 from grader.queue.worker import run_worker
-from grader.records import gpus
+from grader.records import gpus, workers
 from grader.records.engine import writing
 from grader.records.gpus import GpuRecord
-from grader.records.models import SubmissionRow, utcnow
+from grader.records.models import SubmissionRow, WorkerRow, utcnow
 from grader.sandbox.compiler.nvcc import CompileResult
-from grader.schemas.report import Verdict
+from grader.schemas.report import Language, Verdict
 from grader.schemas.submission import State
 from grader.service.accounts import User
 from grader.service.platform import Platform
@@ -67,6 +67,16 @@ def _failing(times: int, error: Exception = AWAY) -> Callable[[Session], int]:
 def _failures(platform: Platform) -> int:
     with platform.sessions() as session:
         return int(session.query(SubmissionRow.failures).scalar())
+
+
+def _register(platform: Platform) -> None:
+    with writing(platform.sessions) as session:
+        workers.register(session, "w", "cpu", [Language.TRITON], utcnow())
+
+
+def _sandbox_fault(platform: Platform) -> str:
+    with platform.sessions() as session:
+        return str(session.query(WorkerRow.sandbox_fault).scalar())
 
 
 def test_what_is_written_is_kept_until_the_database_is_back(platform: Platform) -> None:
@@ -125,12 +135,14 @@ def test_a_claim_without_a_database_keeps_its_ticket(
 def test_without_boxes_no_try_is_lost_and_the_worker_waits_for_them(
     platform: Platform, student: User, heart: Heart, error: Exception
 ) -> None:
+    _register(platform)
     sent = submit(platform, student, body()).id
     judge = FakeJudge(raises(error), judged())
     judge.boxless = 4
     desk = Desk(platform, judge, heart, "w", threading.Event())
     assert desk.serve_one()
     assert judge.boxless == 0, "it waited until boxes were there again"
+    assert _sandbox_fault(platform) == ""
     seen = get_submission(platform, student, sent)
     assert (seen.state, seen.error, _failures(platform)) == (State.QUEUED, "The engine is away.", 0)
     assert platform.tickets.waiting("run:cpu") == 2
@@ -145,11 +157,13 @@ def test_a_failure_where_boxes_start_is_counted(platform: Platform, student: Use
 
 
 def test_a_worker_without_boxes_can_be_ended(platform: Platform, student: User, heart: Heart) -> None:
+    _register(platform)
     submit(platform, student, body())
     judge, stopping = FakeJudge(raises(NO_ENGINE)), threading.Event()
     judge.boxless = 1_000_000_000
     threading.Timer(0.2, stopping.set).start()
     assert Desk(platform, judge, heart, "w", stopping).serve_one()
+    assert _sandbox_fault(platform) == "The engine is away."
 
 
 def test_without_boxes_to_compile_in_no_try_is_lost(platform: Platform, student: User, heart: Heart) -> None:

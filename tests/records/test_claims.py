@@ -173,7 +173,7 @@ def test_places_hold_from_queued_to_waiting(sessions: Sessions, add: Add) -> Non
     assert _run(sessions) is not None
     assert places() == {rows[1]: 1, rows[2]: 2}
     with sessions() as session:
-        assert order.running(session, GPU) == 1
+        assert len(order.running(session, GPU, utcnow())) == 1
 
 
 def test_the_pace_leaves_out_the_wait_between_compiling_and_running(sessions: Sessions, add: Add) -> None:
@@ -192,7 +192,7 @@ def test_the_pace_leaves_out_the_wait_between_compiling_and_running(sessions: Se
         workers.register(session, "w", GPU, list(Language), now)
         workers.register(session, "c", "", [Language.CUDA], now, compiles=True)
     with sessions() as session:
-        assert order.seconds_a_place(session, GPU, now, 30.0) == 3.0
+        assert order.mean_seconds(session, GPU) == 3.0
         assert [it.name for it in workers.alive(session, now, 30.0)] == ["w"]
         assert [it.name for it in workers.compiling(session, now, 30.0)] == ["c"]
 

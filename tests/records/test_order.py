@@ -62,26 +62,26 @@ def test_positions_are_the_order_of_the_claims(sessions: Sessions) -> None:
     assert _served(sessions) == sorted(places, key=places.__getitem__)
 
 
-def test_the_pace_needs_history_and_a_living_worker(sessions: Sessions) -> None:
+def test_the_mean_is_of_what_was_judged(sessions: Sessions) -> None:
     now = utcnow()
 
-    def pace() -> float | None:
+    def mean() -> float | None:
         with sessions() as session:
-            return order.seconds_a_place(session, DEVICE, now, 30.0)
+            return order.mean_seconds(session, DEVICE)
 
     user = add_user(sessions)
-    assert pace() is None
-    spans = [(4.0, {"state": State.DONE, "verdict": Verdict.ACCEPTED}), (2.0, {"state": State.CANCELLED})]
-    for seconds, values in spans:
-        add_submission(sessions, user, claimed_at=now - timedelta(seconds=seconds), finished_at=now, **values)
-    assert pace() is None
-    for name in ("one", "two"):
-        with writing(sessions) as session:
-            workers.register(session, name, DEVICE, [Language.TRITON], now)
-    assert pace() == 2.0
-    with writing(sessions) as session:
-        workers.leave(session, "two", now)
-    assert pace() == 4.0
+    assert mean() is None
+    cancelled = {"state": State.CANCELLED, "claimed_at": now - timedelta(seconds=2)}
+    add_submission(sessions, user, finished_at=now, **cancelled)
+    assert mean() is None
+    for seconds in (4.0, 6.0):
+        done = {
+            "state": State.DONE,
+            "verdict": Verdict.ACCEPTED,
+            "claimed_at": now - timedelta(seconds=seconds),
+        }
+        add_submission(sessions, user, finished_at=now, **done)
+    assert mean() == 5.0
 
 
 def test_a_silent_worker_is_marked_and_comes_back(sessions: Sessions) -> None:
@@ -264,7 +264,7 @@ def test_a_drained_worker_takes_nothing_and_does_not_count(sessions: Sessions) -
         assert workers.drain(session, "one", now)
         assert not workers.drain(session, "nobody", now)
     with sessions() as session:
-        assert order.seconds_a_place(session, DEVICE, now, 30.0) == 4.0
+        assert [it.name for it in workers.serving(session, DEVICE, now, 30.0)] == ["two"]
         assert [it.name for it in workers.compiling(session, now, 30.0)] == ["two"]
         assert [it.name for it in workers.compiling(session, now, 30.0, drained=True)] == ["one"]
     assert take(sessions, "one") is None

@@ -178,8 +178,21 @@ class Follower {
   }
 }
 
+// What comes with the result and stands outside the panel: the report as a file, and sharing.
+async function showWithResult() {
+  try {
+    const answer = await fetch(location.href, { redirect: "manual" });
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of document.querySelectorAll("[data-with-result]")) {
+      const now = page.getElementById(part.id);
+      if (now) part.replaceWith(now);
+    }
+  } catch { /* a reload shows them */ }
+}
+
 {
   const live = document.getElementById("live");
   const announce = document.getElementById("announce");
-  if (live) new Follower(live, announce, (sentence) => `${live.dataset.name}: ${sentence} · grader`);
+  if (live) new Follower(live, announce, (sentence) => `${live.dataset.name}: ${sentence} · grader`, showWithResult);
 }

@@ -16,6 +16,7 @@ class WorkerRow(Base):
     long. ``gpu`` is the UUID of its GPU; ``out_of_service`` says why that GPU judges nothing, until a worker
     of it finds it well again. ``compiles``: it serves the queue of what is to be compiled; with no ``device``, that
     alone. ``drained_at``: since then it takes nothing more, whenever it is started, until staff resume it.
+    ``sandbox_fault``: why its host starts no sandboxes at the moment; empty where it does.
     """
 
     __tablename__ = "workers"
@@ -33,6 +34,7 @@ class WorkerRow(Base):
     out_of_service: Mapped[str] = mapped_column(Text, default="", server_default="")
     compiles: Mapped[bool] = mapped_column(default=False, server_default=false())
     drained_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    sandbox_fault: Mapped[str] = mapped_column(Text, default="", server_default="")
 
 
 class GpuRow(Base):

@@ -21,9 +21,9 @@ def register(platform: Platform, name: str, device: str = "cpu", compiles: bool 
         workers.register(session, name, device, list(Language), utcnow(), compiles=compiles)
 
 
-def take(platform: Platform, device: str = "cpu") -> Claim:
+def take(platform: Platform, device: str = "cpu", worker: str = "w") -> Claim:
     with writing(platform.sessions) as session:
-        held = claims.claim(session, device, list(Language), "w", utcnow(), 30.0)
+        held = claims.claim(session, device, list(Language), worker, utcnow(), 30.0)
     assert held is not None
     return held
 

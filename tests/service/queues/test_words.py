@@ -10,6 +10,7 @@ from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.submission import WaitReason
 from grader.service import queues
 from grader.service.accounts import User
+from grader.service.health import health
 from grader.service.platform import Platform
 from grader.service.submissions import get_submission
 from grader.service.submit import submit
@@ -71,12 +72,50 @@ class TestWords:
             return [round(it.expected_wait_s) for it in seen if it.expected_wait_s is not None]
 
         sent = [(student, submit(platform, student, body(source=f"x = {n}\n")).id) for n in range(4)]
-        assert waits() == [0, 0, 4, 8], "two are free: they take one each, then one in four seconds is done"
-        for _ in range(2):
-            take(platform)
-        assert waits() == [2, 6], "half of their time is over, on average"
+        assert waits() == [0, 0, 8, 8], "two are free: they take one each, then one each when these are done"
+        for worker in ("one", "two"):
+            take(platform, worker=worker)
+        assert waits() == [8, 8]
         queues.drain_worker(platform, staff, "two")
-        assert waits() == [4, 12], "what the drained one has does not hold up the other"
+        assert waits() == [8, 16], "what the drained one has does not hold up the other"
         queues.drain_worker(platform, staff, "one")
         assert waits() == []
         assert reason(platform, student, sent[2][1]) is WaitReason.DRAINING
+
+    def test_a_slow_submission_makes_the_wait_longer(
+        self, platform: Platform, student: User, other: User
+    ) -> None:
+        register(platform, "w")
+        submit(platform, student, body())
+        held = take(platform)
+        with writing(platform.sessions) as session:
+            begun = session.get_one(SubmissionRow, held.id).claimed_at
+            assert begun is not None
+            assert leases.finish(session, held, report(), begun + timedelta(seconds=8))
+        submit(platform, student, body(source="while True: pass\n"))
+        slow = take(platform)
+        waiting = submit(platform, other, body()).id
+
+        def after(seconds: float) -> tuple[float | None, bool]:
+            with writing(platform.sessions) as session:
+                session.get_one(SubmissionRow, slow.id).claimed_at = utcnow() - timedelta(seconds=seconds)
+            seen = get_submission(platform, other, waiting)
+            assert seen.waits_for is not None
+            assert seen.expected_wait_s is not None
+            return round(seen.expected_wait_s), "longer than usual" in seen.waits_for.text
+
+        assert after(3) == (5, False)
+        assert after(100) == (100, True), "no longer what it was at first"
+        assert after(880) == (20, True), "its time limit ends it"
+
+    def test_workers_without_sandboxes(self, small: Platform, student: User) -> None:
+        register(small, "w")
+        sent = submit(small, student, body()).id
+        with writing(small.sessions) as session:
+            workers.set_sandbox_fault(session, "w", "The Docker engine does not answer.")
+        seen = get_submission(small, student, sent)
+        assert seen.waits_for is not None
+        assert (seen.waits_for.reason, seen.expected_wait_s) == (WaitReason.NO_SANDBOX, None)
+        assert any("The Docker engine does not answer." in it.text for it in health(small).alerts)
+        register(small, "v")
+        assert reason(small, student, sent) is WaitReason.NEXT, "another one can"
