@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from grader.challenge.curriculum import Curriculum, prerequisite_problems, read_curriculum
@@ -25,8 +26,7 @@ class Course:
     def load(self, slug: str) -> Challenge:
         """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid naming file and key."""
         if not self._has(slug):
-            known = ", ".join(self.slugs()) or "none"
-            raise UnknownChallenge(f"There is no challenge '{slug}'.", f"There are: {known}.")
+            raise UnknownChallenge(f"There is no challenge '{slug}'.", near(slug, self.slugs()))
         return self._load(slug, self.curriculum)
 
     def _load(self, slug: str, curriculum: Curriculum) -> Challenge:
@@ -85,6 +85,12 @@ class Course:
             {it.slug: it.manifest.prerequisites for it in challenges},
             {it.slug: it.folder / "challenge.toml" for it in challenges},
         )
+
+
+def near(slug: str, known: Sequence[str]) -> str:
+    """A hint for a slug that does not exist: the one that was probably meant, else all there are."""
+    close = get_close_matches(slug.lower().replace("-", "_"), known, n=1)
+    return f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(known) or 'none'}."
 
 
 def find_course(chosen: Path | None = None) -> Course:

@@ -13,7 +13,7 @@ from grader.cli import login, names
 from grader.cli.answers import understood
 from grader.cli.client import Client, connect, segment
 from grader.cli.terminal import say
-from grader.errors import Unreachable
+from grader.errors import BadRequest, Unreachable
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 
 if TYPE_CHECKING:
@@ -58,6 +58,25 @@ def one(slug: str, local: bool) -> ChallengeDetail:
 
     challenge: Challenge = course().load(slug)
     return views.detail(challenge)
+
+
+def challenge_of(file: Path, chosen: str | None, local: bool) -> str:
+    """The slug that the person chose, else the one that the file's name begins with (``vector_add.py``,
+    ``vector_add_v2.cu``). Raises BadRequest where it names none."""
+    if chosen is not None:
+        return chosen
+    from grader.challenge.course import near
+
+    slugs = course().slugs() if local else [it.slug for it in all_challenges(local=False).challenges]
+    stem = file.stem.lower().replace("-", "_").replace(" ", "_").replace(".", "_")
+    named = [slug for slug in slugs if stem == slug or stem.startswith(f"{slug}_")]
+    if not named:
+        raise BadRequest(
+            f"'{file.name}' does not name a challenge.", f"Name it: -c SLUG. {near(stem, slugs)}"
+        )
+    slug = max(named, key=len)
+    say(f"The file's name says: challenge {slug}.", "dim")
+    return slug
 
 
 def refresh_names() -> None:

@@ -46,8 +46,8 @@ def to_the_end(
     client: Client, submission: str, timeout: float, *, json: str = "", filename: str | None = None
 ) -> int:
     """Show a submission until it ends, then its report; returns the exit code. ``json``: ``lines`` for one line a
-    change and the report as the last, ``report`` for the report alone. Raises what ``follow`` raises, Conflict for
-    one that was cancelled, JudgeFailure for one that we failed to judge.
+    change and the report as the last, ``report`` for the report and the submission's id. Raises what ``follow``
+    raises, Conflict for one that was cancelled, JudgeFailure for one that we failed to judge.
     """
     try:
         view = follow(client, submission, timeout, watch_for(json == "lines"))
@@ -59,7 +59,7 @@ def to_the_end(
     if json == "lines":
         put_json_line({"report": report})
     elif json:
-        put_json(report)
+        put_json({"submission": view.id, **report.model_dump(mode="json")})
     else:
         put_report(report, filename or view.filename)
     return exit_code(report.verdict)

@@ -15,7 +15,12 @@ from grader.schemas.report import Language
 Slug = Annotated[
     str, typer.Argument(metavar="SLUG", help="The challenge's slug, as `grader challenges` lists it.")
 ]
-Challenge = Annotated[str, typer.Option("--challenge", "-c", metavar="SLUG", help="The challenge to solve.")]
+Challenge = Annotated[
+    str | None,
+    typer.Option(
+        "--challenge", "-c", metavar="SLUG", help="The challenge to solve; else the file's name tells it."
+    ),
+]
 Submission = Annotated[
     str, typer.Argument(metavar="ID", help="The submission, as `grader submit` printed it.")
 ]
@@ -27,6 +32,12 @@ LanguageOption = Annotated[
 ]
 Device = Annotated[
     str | None, typer.Option("--device", "-d", metavar="NAME", help="The device whose board to use.")
+]
+Check = Annotated[
+    bool,
+    typer.Option(
+        "--check/--no-check", help="Look for syntax errors in Triton sources here, before anything is sent."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the answer alone on stdout, as JSON.")]
 Timeout = Annotated[

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.authoring.findings import Check, Proof, Proofs, Status
-from grader.cli.terminal import aside, out, safe, say
+from grader.cli.terminal import aside, out, put_table, safe, say
 
 _COLOURS = {Status.OK: "green", Status.WEAK: "yellow", Status.ERROR: "bold red", Status.SKIPPED: "dim"}
 
@@ -68,7 +68,7 @@ def _put_proof(proof: Proof) -> None:
     table.add_column(overflow="fold")
     for check in proof.checks:
         table.add_row(Text(check.status.value, _COLOURS[check.status]), safe(check.name), _told(check))
-    out().print(table)
+    put_table(table)
     out().print()
 
 

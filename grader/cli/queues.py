@@ -12,7 +12,7 @@ from grader.cli import options
 from grader.cli.answers import understood
 from grader.cli.client import connect, segment
 from grader.cli.command import make_app
-from grader.cli.terminal import out, put_json, safe, say
+from grader.cli.terminal import out, put_json, put_table, safe, say
 from grader.errors import BadRequest
 from grader.schemas.queue import (
     ChallengeKind,
@@ -137,7 +137,7 @@ def _put_queues(found: QueueList, json: bool) -> int:
             _paused(each.paused) if each.paused else Text("served" if each.workers else "nobody serves it")
         )
         table.add_row(safe(each.name, "cyan"), str(each.waiting), str(each.running), str(each.workers), state)
-    out().print(table)
+    put_table(table)
     if found.paused:
         say("All queues are paused: grader admin queue resume all", "yellow")
     return 0
@@ -162,5 +162,5 @@ def _put_workers(found: WorkerList, json: bool) -> int:
             safe(each.submission or ""),
             f"{each.heard_of_at.astimezone():%Y-%m-%d %H:%M:%S}",
         )
-    out().print(table)
+    put_table(table)
     return 0

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
+from rich.cells import cell_len
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from grader.cli.failure import printable
@@ -24,6 +27,55 @@ def out() -> Console:
 def aside() -> Console:
     """The console of progress and remarks."""
     return Console(stderr=True, highlight=False)
+
+
+# Wider than any table: what a program or a file gets is not cut to the width of a terminal that is not there.
+_UNBOUNDED_COLUMNS = 4096
+
+
+# Spaces between two columns, as Rich pads its cells.
+_GAP = 2
+
+
+@cache
+def _unbounded() -> Console:
+    return Console(highlight=False, width=_UNBOUNDED_COLUMNS)
+
+
+def put_table(table: Table) -> None:
+    """A table on stdout: whole, unless a terminal is too narrow for it."""
+    (out() if out().is_terminal else _unbounded()).print(table)
+
+
+def put_columns(columns: dict[str, list[Text]], optional: Sequence[str] = (), wrapped: str = "") -> None:
+    """A table on stdout, a column for each key. No cell is ever cut, since people type what they read there: on a
+    terminal that is too narrow ``optional`` columns are left out in their order, and only ``wrapped`` takes more lines.
+    """
+    width = out().width if out().is_terminal else _UNBOUNDED_COLUMNS
+    shown, left_out = dict(columns), []
+    for name in optional:
+        if _width(shown, wrapped) <= width:
+            break
+        left_out.append(name)
+        del shown[name]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in shown:
+        table.add_column(name, no_wrap=name != wrapped, overflow="fold")
+    for row in zip(*shown.values(), strict=True):
+        table.add_row(*row)
+    put_table(table)
+    if left_out:
+        say(f"This terminal is too narrow for: {', '.join(left_out)}. --json has everything.", "dim")
+
+
+def _width(columns: dict[str, list[Text]], wrapped: str) -> int:
+    """How many characters the table needs: what wraps needs its longest word."""
+    needed = 0
+    for name, cells in columns.items():
+        texts = [name, *(cell.plain for cell in cells)]
+        words = [word for text in texts for word in text.split()] if name == wrapped else texts
+        needed += max(map(cell_len, words), default=0)
+    return needed + _GAP * (len(columns) - 1)
 
 
 def say(text: str, style: str = "") -> None:

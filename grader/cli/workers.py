@@ -12,7 +12,7 @@ from rich.table import Table
 
 from grader.cli.configuration import environment
 from grader.cli.supervisor import Child, asked_to_end, end_all, start_python
-from grader.cli.terminal import out, safe
+from grader.cli.terminal import put_table, safe
 from grader.errors import EXIT_OUR_FAILURE, BadRequest
 from grader.queue.gpu_lock import held, holder, lock_folder
 from grader.queue.gpus import ALL, NONE, chosen_gpus
@@ -165,7 +165,7 @@ def calibrate(settings: Settings, wanted: str) -> int:
             what, _, dtype = ceiling.partition(":")
             told = f"matmul, {dtype}" if dtype else f"copy {what}"
             table.add_row(safe(f"{gpu.index} {gpu.name}"), safe(told), _amount(value, dtype))
-    out().print(table)
+    put_table(table)
     return 0
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from grader.cli import config
+from grader.cli import config, terminal
 from grader.cli.main import main
 from tests.cli.stub import Stub, serving
 
@@ -36,6 +37,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COLUMNS", "140")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def narrow(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """Have results go to a terminal of that width."""
+    console = Console(force_terminal=True, width=columns, color_system=None, highlight=False)
+    monkeypatch.setattr(terminal, "out", lambda: console)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from grader.challenge import views
 from grader.challenge.course import find_course
 from grader.cli.client import Client
 from grader.errors import UnknownChallenge
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, narrow
 from tests.cli.stub import Stub
 
 
@@ -33,6 +33,22 @@ def test_list_of_the_server(server: Stub, cli: Cli, detail: dict[str, object]) -
 def test_list_of_this_machine(cli: Cli, args: list[str]) -> None:
     found = json.loads(cli(*args).out)["challenges"]
     assert "vector_add" in [challenge["slug"] for challenge in found]
+
+
+def test_no_slug_is_cut_on_a_narrow_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow(monkeypatch, 50)
+    lines = cli("challenges", "--local").out.splitlines()
+    assert [line.split()[0] for line in lines if line and not line.startswith(" ")][1:] == [
+        it.slug for it in find_course().all()
+    ]
+    assert max(map(len, lines)) <= 50
+
+
+def test_what_a_program_reads_is_as_wide_as_it_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = cli("challenges", "--local").out.splitlines()
+    assert len(lines) == 1 + len(find_course().slugs())
+    assert lines[0].split() == ["challenge", "title", "track", "difficulty", "languages", "version"]
 
 
 @pytest.mark.parametrize("command", [["challenges"], ["show", "vector_add"], ["init", "vector_add"]])
@@ -67,6 +83,7 @@ def test_show_of_nothing(server: Stub, cli: Cli) -> None:
     )
     assert cli("show", "nope").code == 2
     assert cli("show", "nope", "--local").code == 2
+    assert "Did you mean 'vector_add'?" in cli("show", "VectorAdd", "--local").err
 
 
 def test_a_slug_cannot_leave_its_place_in_the_path(server: Stub, cli: Cli) -> None:

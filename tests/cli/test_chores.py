@@ -77,6 +77,8 @@ def test_exports(cli: Cli, settings: Settings, tmp_path: Path) -> None:
     assert cli("admin", "export", str(file), "--format", "json", "--user", "ada").code == 0
     assert {json.loads(line)["user"] for line in file.read_text().splitlines()} == {"ada"}
     assert cli("admin", "export", str(file)).code == 2
+    assert cli("admin", "export", "-").out == cli("admin", "export").out
+    assert not Path("-").exists()
 
 
 def test_pruning_and_forgetting_ask_first(cli: Cli, settings: Settings) -> None:

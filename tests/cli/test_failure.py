@@ -77,7 +77,6 @@ def test_unknown_command_like_nothing(cli: Cli) -> None:
     [
         (["--verbose", "submit"], "There is no option '--verbose' here."),
         (["submit"], "Missing"),
-        (["submit", "a.py"], "Missing option"),
         (["submit", "a.py", "-c", "x", "--nope"], "No such option"),
         (["history", "--limit", "many"], "--limit"),
         (["history", "--limit", "0"], "--limit"),

@@ -41,6 +41,16 @@ def test_a_wrong_kernel_and_the_replay_that_its_report_names(cli: Cli) -> None:
     assert str(case["seed"]) in line
 
 
+def test_a_syntax_error_needs_no_box(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.sandbox.choose.make_boxes", lambda _: pytest.fail("a box was asked for"))
+    (home / "vector_add.py").write_text("def solve(a, b, out, n):\n\tout = (\n")
+    ran = cli("test", "vector_add.py", "--json")
+    assert ran.code == 1
+    report = Report.model_validate_json(ran.out)
+    assert report.verdict == "compile_error"
+    assert report.detail == "SyntaxError in line 2: '(' was never closed\n    \tout = (\n    \t      ^"
+
+
 def test_a_case_that_does_not_exist(cli: Cli) -> None:
     ran = cli("test", str(RIGHT), "-c", "vector_add", "--case", "nope")
     assert ran.code == 2

@@ -44,11 +44,13 @@ def test_it_asks_for_a_run_and_prints_its_cases(server: Stub, cli: Cli, kernel: 
     assert len(asked.headers["Idempotency-Key"]) == 32
 
 
-def test_json_is_the_report_alone(server: Stub, cli: Cli, kernel: str) -> None:
+def test_json_is_the_report_and_the_id(server: Stub, cli: Cli, kernel: str) -> None:
     ran(server, accepted())
     told = cli("run", kernel, "-c", "vector_add", "--json")
     assert told.code == errors.EXIT_ACCEPTED
-    assert Report.model_validate_json(told.out).verdict is Verdict.ACCEPTED
+    answer = json.loads(told.out)
+    assert answer.pop("submission") == "abc123"
+    assert Report.model_validate(answer).verdict is Verdict.ACCEPTED
 
 
 @pytest.mark.parametrize(("remaining", "told"), [(None, False), (6, False), (5, True)])

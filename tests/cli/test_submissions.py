@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from grader import errors, limits
+from grader.challenge import views
+from grader.challenge.course import find_course
 from grader.cli.commands import submissions
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State, WaitReason, WaitsFor
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, narrow
 from tests.cli.reports import PAUSED, accepted, view, wrong
 from tests.cli.stub import Stub, done
 
@@ -135,6 +137,57 @@ def test_history(server: Stub, cli: Cli) -> None:
     assert "testing" in ran.out
     assert "2 of 9" in ran.err
     assert server.asked[0].path.endswith("?challenge=vector_add&limit=2&everyone=true")
+
+
+def test_history_on_a_narrow_terminal(server: Stub, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    slug = "masked_scaled_matmul_backward"
+    done = view(State.DONE, verdict="accepted", score=accepted().score, challenge=slug)
+    server.answer("GET /submissions", {"submissions": [done.model_dump(mode="json")], "total": 1})
+    narrow(monkeypatch, 80)
+    ran = cli("history")
+    heading, row = ran.out.splitlines()
+    assert row.split()[:2] == ["abc123", slug]
+    assert "language" not in heading
+    assert "too narrow for: language" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("vector_add.py", "vector_add"), ("Vector-Add.v2.py", "vector_add"), ("add_bias.py", "add_bias")],
+)
+def test_the_file_names_the_challenge(server: Stub, cli: Cli, home: Path, name: str, slug: str) -> None:
+    done(server, accepted())
+    listed = views.summary(find_course().load("vector_add"))
+    every = [listed.model_copy(update={"slug": it}).model_dump(mode="json") for it in ("add", "add_bias")]
+    server.answer("GET /challenges", {"challenges": [listed.model_dump(mode="json"), *every]})
+    (home / name).write_text("import triton\n")
+    assert cli("submit", name).code == 0
+    assert json.loads(server.asked[-1].body)["challenge"] == slug
+
+
+def test_a_file_that_names_no_challenge(server: Stub, cli: Cli, kernel: str) -> None:
+    listed = views.summary(find_course().load("vector_add"))
+    server.answer("GET /challenges", {"challenges": [listed.model_dump(mode="json")]})
+    ran = cli("submit", kernel)
+    assert ran.code == 2
+    assert "-c SLUG" in ran.err
+    assert [it.method for it in server.asked] == ["GET"]
+
+
+def test_the_report_comes_with_the_id(server: Stub, cli: Cli, kernel: str) -> None:
+    done(server, accepted())
+    told = json.loads(cli("submit", kernel, "-c", "vector_add", "--wait", "--json").out)
+    assert (told["submission"], told["verdict"]) == ("abc123", "accepted")
+
+
+def test_a_syntax_error_is_shown_before_anything_is_sent(server: Stub, cli: Cli, home: Path) -> None:
+    (home / "mine.py").write_text("import triton\n\nx = = 1\n")
+    ran = cli("submit", "mine.py", "-c", "vector_add")
+    assert ran.code == 2
+    assert "mine.py: SyntaxError in line 3: invalid syntax\n    x = = 1\n        ^\n" in ran.err
+    assert server.asked == []
+    done(server, accepted())
+    assert cli("submit", "mine.py", "-c", "vector_add", "--no-check").code == 0
 
 
 @pytest.mark.parametrize(

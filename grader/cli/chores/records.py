@@ -12,7 +12,7 @@ from rich.text import Text
 from grader.cli import options
 from grader.cli.chores.place import here
 from grader.cli.report import time_text
-from grader.cli.terminal import out, put_json, safe, say, tell
+from grader.cli.terminal import out, put_json, put_table, safe, say, tell
 from grader.errors import BadRequest, Conflict
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
@@ -66,7 +66,7 @@ def submissions(
         ended = it.verdict.value if it.verdict else ""
         words = (it.user, it.challenge, it.device, it.state.value, ended, it.failures or "")
         table.add_row(Text(it.id, "cyan"), when, *(safe(word) for word in words))
-    out().print(table)
+    put_table(table)
     return 0
 
 
@@ -111,7 +111,7 @@ def requeue(
 
 def export(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A new file; without, stdout.")
+        Path | None, typer.Argument(metavar="[FILE]", help="A new file; - or nothing: stdout.")
     ] = None,
     form: Annotated[Literal["csv", "json"], typer.Option("--format", help="A table, or JSON.")] = "csv",
     challenge: _OfChallenge = None,
@@ -128,7 +128,7 @@ def export(
     with here() as platform:
         found = entries(platform, wanted)
         lines = as_csv(found) if form == "csv" else (it.model_dump_json() + "\n" for it in found)
-        if file is None:
+        if file is None or file == Path("-"):
             sys.stdout.writelines(lines)
             return 0
         try:

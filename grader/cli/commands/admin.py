@@ -13,7 +13,7 @@ from grader.cli.answers import understood
 from grader.cli.client import connect, segment
 from grader.cli.command import make_app
 from grader.cli.report import factor_text, time_text, verdict_text
-from grader.cli.terminal import out, put_json, safe, say
+from grader.cli.terminal import out, put_json, put_table, safe, say
 from grader.schemas.version import (
     ComparedSubmission,
     Comparison,
@@ -121,7 +121,7 @@ def _show_versions(found: VersionList) -> None:
         )
         served = each.served_at.astimezone().strftime("%Y-%m-%d %H:%M")
         table.add_row(str(each.version), state, str(each.judged), served, safe(each.fingerprint[:12], "dim"))
-    out().print(table)
+    put_table(table)
     if found.folder not in [each.version for each in found.versions]:
         say(f"The folder has version {found.folder}, which nothing was judged by yet.", "dim")
 
@@ -139,13 +139,13 @@ def _show_comparison(found: Comparison) -> None:
     table = _table("submission", "user", "device", "before", "after", "time before", "time after", "ratio")
     for pair in found.submissions:
         table.add_row(*_row(pair))
-    out().print(table)
+    put_table(table)
     ranks = _table("board", "user", "rank before", "rank after")
     for rank in found.ranks:
         if rank.before != rank.after:
             ranks.add_row(safe(rank.device), safe(rank.user), str(rank.before or ""), str(rank.after or ""))
     if ranks.row_count:
-        out().print(ranks)
+        put_table(ranks)
     if found.shown != found.after:
         say(f"Students see version {found.shown}. Next: grader admin publish {found.challenge}", "dim")
 

@@ -9,7 +9,7 @@ from grader.cli.answers import understood
 from grader.cli.client import connect, segment
 from grader.cli.command import make_app
 from grader.cli.report import factor_text, time_text
-from grader.cli.terminal import out, put_json, safe, say
+from grader.cli.terminal import put_json, put_table, safe, say
 from grader.schemas.submission import Leaderboard
 
 app = make_app()
@@ -34,7 +34,7 @@ def leaderboard(
     if json:
         put_json(board)
         return 0
-    out().print(_table(board))
+    put_table(_table(board))
     if not board.entries:
         say("Nobody is on this board yet.", "dim")
     elif not board.representative:

@@ -12,7 +12,7 @@ from rich.text import Text
 from grader.cli import catalogue, config, options
 from grader.cli.command import make_app
 from grader.cli.report import sizes_text
-from grader.cli.terminal import out, put_json, safe, say
+from grader.cli.terminal import out, put_columns, put_json, safe, say
 from grader.errors import BadRequest, UnknownLanguage
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 from grader.schemas.report import Language
@@ -32,7 +32,7 @@ def challenges(
     if json:
         put_json(found)
     else:
-        out().print(_list(found))
+        _put_list(found)
     return 0
 
 
@@ -87,21 +87,20 @@ def _preferred(detail: ChallengeDetail) -> Language:
     return Language.TRITON if Language.TRITON in detail.languages else detail.languages[0]
 
 
-def _list(found: ChallengeList) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("challenge", "title", "track", "difficulty", "languages", "version"):
-        table.add_column(name)
-    for it in found.challenges:
-        languages = ", ".join(language.value for language in it.languages)
-        table.add_row(
-            safe(it.slug, "cyan"),
-            safe(it.title),
-            safe(it.track),
-            safe(it.difficulty),
-            languages,
-            str(it.version),
-        )
-    return table
+def _put_list(found: ChallengeList) -> None:
+    all_of_them = found.challenges
+    put_columns(
+        {
+            "challenge": [safe(it.slug, "cyan") for it in all_of_them],
+            "title": [safe(it.title) for it in all_of_them],
+            "track": [safe(it.track) for it in all_of_them],
+            "difficulty": [safe(it.difficulty) for it in all_of_them],
+            "languages": [Text(", ".join(it.languages)) for it in all_of_them],
+            "version": [Text(str(it.version)) for it in all_of_them],
+        },
+        optional=("version", "languages", "track"),
+        wrapped="title",
+    )
 
 
 def _show(detail: ChallengeDetail) -> None:

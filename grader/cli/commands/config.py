@@ -10,7 +10,7 @@ from rich.table import Table
 from grader.cli import config as kept
 from grader.cli import config_file, login, options
 from grader.cli.command import make_app
-from grader.cli.terminal import out, put_json, safe, say
+from grader.cli.terminal import put_json, put_table, safe, say
 
 app = make_app()
 config = typer.Typer(add_completion=False, invoke_without_command=True)
@@ -36,7 +36,7 @@ def show(context: typer.Context, json: options.Json = False) -> None:
         table.add_row(
             safe(it["name"], "cyan"), safe(_told(it["value"])), safe(it["from"]), safe(it["meaning"])
         )
-    out().print(table)
+    put_table(table)
     say(f"The file is {kept.path()}.", "dim")
     who = login.name()
     say(

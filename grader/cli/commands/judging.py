@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,8 +13,14 @@ from grader.cli.command import make_app
 from grader.cli.follow import exit_code
 from grader.cli.progress import Display
 from grader.cli.report import put_report
+from grader.cli.syntax import syntax_error
 from grader.cli.terminal import put_json
 from grader.errors import BadRequest, NotAllowed
+from grader.judge.boards import CPU
+from grader.schemas.report import Language, Report, Score, Verdict
+
+if TYPE_CHECKING:
+    from grader.challenge.loader import Challenge
 
 app = make_app()
 
@@ -21,7 +28,7 @@ app = make_app()
 @app.command("test")
 def judge_here(
     file: options.File,
-    challenge: options.Challenge,
+    challenge: options.Challenge = None,
     language: options.LanguageOption = None,
     box: Annotated[
         Literal["local", "bubblewrap", "docker"],
@@ -45,7 +52,9 @@ def judge_here(
 
     source = decode(options.read_source(file))
     chosen = language_of(file.name, language)
-    loaded = catalogue.course().load(challenge)
+    loaded = catalogue.course().load(catalogue.challenge_of(file, challenge, local=True))
+    if wrong := syntax_error(source, chosen):
+        return _tell(_not_python(loaded, wrong), file, json)
 
     from grader.judge.at_home import judge_at_home
     from grader.sandbox.choose import make_boxes
@@ -61,8 +70,26 @@ def judge_here(
             timing=timing,
             on_progress=lambda news: display.show(news.state, news.progress),
         )
+    return _tell(report, file, json)
+
+
+def _tell(report: Report, file: Path, json: bool) -> int:
     if json:
         put_json(report)
     else:
         put_report(report, str(file))
     return exit_code(report.verdict)
+
+
+def _not_python(challenge: Challenge, wrong: str) -> Report:
+    """What the judge would say of a syntax error, without the seconds that a box takes to start."""
+    return Report(
+        verdict=Verdict.COMPILE_ERROR,
+        challenge=challenge.slug,
+        version=challenge.manifest.version,
+        language=Language.TRITON,
+        device=CPU,
+        representative=False,
+        score=Score(total=len(challenge.cases) + len(challenge.hidden_cases)),
+        detail=wrong,
+    )

@@ -11,7 +11,7 @@ from typer import Option
 
 from grader.cli import options
 from grader.cli.command import make_app
-from grader.cli.terminal import out, put_json, safe
+from grader.cli.terminal import put_json, put_table, safe
 
 app = make_app()
 _COLOURS = {"ok": "green", "note": "cyan", "missing": "yellow"}
@@ -41,7 +41,7 @@ def doctor(
         if finding.mend:
             told.append_text(Text.assemble(("\n-> ", "bold"), safe(finding.mend)))
         table.add_row(Text(finding.mark.value, _COLOURS[finding.mark]), Text(finding.name, "bold"), told)
-    out().print(table)
+    put_table(table)
     return 0
 
 
@@ -52,5 +52,5 @@ def _security(json: bool) -> int:
     if json:
         put_json({"checks": [asdict(check) for check in checks]})
     else:
-        out().print(table(checks))
+        put_table(table(checks))
     return 0

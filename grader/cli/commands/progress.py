@@ -13,7 +13,7 @@ from grader.cli.answers import understood
 from grader.cli.client import connect
 from grader.cli.command import make_app
 from grader.cli.report import factor_text
-from grader.cli.terminal import out, put_json, safe, say
+from grader.cli.terminal import put_json, put_table, safe, say
 from grader.schemas.progress import Best, Mark, Progress, TrackProgress
 
 app = make_app()
@@ -32,9 +32,9 @@ def progress(
     if json:
         put_json(found)
         return 0
-    out().print(_tracks(found))
+    put_table(_tracks(found))
     if every:
-        out().print(_challenges(found))
+        put_table(_challenges(found))
     for device in _without_gpu(found):
         say(f"Speedups on {device} are not representative: they say nothing of a GPU.", "yellow")
     say(f"{found.solved} of {found.total} solved, {found.attempted} handed in.")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from grader.cli import config, options
+from grader.cli import catalogue, config, options
 from grader.cli.answers import understood
 from grader.cli.client import connect
 from grader.cli.command import make_app
 from grader.cli.commands.submissions import hand_in
 from grader.cli.follow import to_the_end
+from grader.cli.syntax import check_syntax
 from grader.cli.terminal import say
 from grader.schemas.submission import RunBody, SubmissionView
 
@@ -20,10 +21,11 @@ _FEW_LEFT = 5
 @app.command()
 def run(
     file: options.File,
-    challenge: options.Challenge,
+    challenge: options.Challenge = None,
     language: options.LanguageOption = None,
     device: options.Device = None,
     timeout: options.Timeout = 0.0,
+    check: options.Check = True,
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
@@ -31,9 +33,12 @@ def run(
     from grader.challenge.source import decode, language_of
 
     source = decode(options.read_source(file))
+    chosen = language_of(file.name, language)
+    if check:
+        check_syntax(str(file), source, chosen)
     body = RunBody(
-        challenge=challenge,
-        language=language_of(file.name, language),
+        challenge=catalogue.challenge_of(file, challenge, local=False),
+        language=chosen,
         source=source,
         filename=file.name,
         device=device or config.text("device"),

@@ -7,16 +7,16 @@ import uuid
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
-from grader.cli import config, names, options
+from grader.cli import catalogue, config, names, options
 from grader.cli.answers import understood
 from grader.cli.client import Client, connect, segment
 from grader.cli.command import make_app
 from grader.cli.follow import exit_code, fetch, fetch_report, to_the_end
 from grader.cli.report import put_report, time_text, verdict_text
-from grader.cli.terminal import out, put_json, safe, say, tell
+from grader.cli.syntax import check_syntax
+from grader.cli.terminal import out, put_columns, put_json, safe, say, tell
 from grader.cli.waiting import waiting_words
 from grader.errors import EXIT_ACCEPTED, Unreachable
 from grader.schemas.submission import State, SubmissionList, SubmissionView, SubmitBody
@@ -32,7 +32,7 @@ _FEW_LEFT = 5
 @app.command()
 def submit(
     file: options.File,
-    challenge: options.Challenge,
+    challenge: options.Challenge = None,
     language: options.LanguageOption = None,
     device: options.Device = None,
     wait: Annotated[
@@ -45,6 +45,7 @@ def submit(
         ),
     ] = False,
     timeout: options.Timeout = 0.0,
+    check: options.Check = True,
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
@@ -53,9 +54,12 @@ def submit(
 
     source = decode(options.read_source(file))
     chosen = language_of(file.name, language)
+    if check:
+        check_syntax(str(file), source, chosen)
     client = connect()
+    slug = catalogue.challenge_of(file, challenge, local=False)
     body = SubmitBody(
-        challenge=challenge,
+        challenge=slug,
         language=chosen,
         source=source,
         filename=file.name,
@@ -156,7 +160,7 @@ def history(
     if json:
         put_json(found)
     else:
-        out().print(_table(found))
+        _put_history(found)
         if found.total > len(found.submissions):
             say(f"{len(found.submissions)} of {found.total}; --limit shows more.", "dim")
     return EXIT_ACCEPTED
@@ -176,20 +180,23 @@ def _line(view: SubmissionView) -> Text:
     return line
 
 
-def _table(found: SubmissionList) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("submission", "challenge", "language", "device", "outcome", "cases", "time", "submitted"):
-        table.add_column(name, no_wrap=name in ("submission", "submitted"))
-    for view in found.submissions:
-        score = view.score
-        table.add_row(
-            safe(view.id, "cyan"),
-            safe(view.challenge),
-            view.language.value,
-            safe(view.device),
-            verdict_text(view.verdict) if view.verdict else Text(view.state.value, "cyan"),
-            f"{score.passed}/{score.total}" if score else "",
-            time_text(score.time_us) if score and score.time_us else "",
-            view.created_at.astimezone().strftime("%Y-%m-%d %H:%M"),
-        )
-    return table
+def _put_history(found: SubmissionList) -> None:
+    scored = [(view, view.score) for view in found.submissions]
+    put_columns(
+        {
+            "submission": [safe(view.id, "cyan") for view, _ in scored],
+            "challenge": [safe(view.challenge) for view, _ in scored],
+            "language": [Text(view.language.value) for view, _ in scored],
+            "device": [safe(view.device) for view, _ in scored],
+            "outcome": [
+                verdict_text(view.verdict) if view.verdict else Text(view.state.value, "cyan")
+                for view, _ in scored
+            ],
+            "cases": [Text(f"{score.passed}/{score.total}" if score else "") for _, score in scored],
+            "time": [
+                Text(time_text(score.time_us) if score and score.time_us else "") for _, score in scored
+            ],
+            "submitted": [Text(f"{view.created_at.astimezone():%Y-%m-%d %H:%M}") for view, _ in scored],
+        },
+        optional=("language", "device", "submitted", "cases"),
+    )
