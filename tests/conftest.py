@@ -5,12 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.databases import database, database_url, empty_url, postgres_url  # noqa: F401 - fixtures for every folder
+from tests.databases import (  # noqa: F401 - fixtures for every folder
+    database,
+    database_url,
+    empty_url,
+    migrated_once,
+    postgres_url,
+)
 
 _KEPT = {"GRADER_REQUIRE", "GRADER_PROVE"}  # they say what tests may not skip, and how much is proven
 _home = pytest.StashKey[Path]()
@@ -27,6 +34,23 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_home] = home
     os.environ["XDG_CONFIG_HOME"] = str(home / "config")
     os.environ["XDG_DATA_HOME"] = str(home / "data")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_platforms() -> Iterator[None]:
+    """Most tests open a platform of their own and make accounts in it. Neither what a password's hash costs nor the
+    migrations are what they test, so both cost next to nothing: a new SQLite file starts as a copy of one that was
+    migrated once. The tests of migrations call `grader.records.migrate.upgrade`, which stays as it is.
+    """
+    from argon2 import PasswordHasher
+
+    from grader.service import accounts, platform
+
+    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    with migrated_once() as upgrade, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(accounts, "_hasher", lambda: quick)
+        patch.setattr(platform, "upgrade", upgrade)
+        yield
 
 
 def _group(path: str) -> str:

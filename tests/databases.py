@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine, inspect
 
+from grader.records import migrate
 from tests.components import need
 
 KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
@@ -59,3 +63,24 @@ def _database(request: pytest.FixtureRequest, folder: Path, template: str) -> It
     url = new_database(request.getfixturevalue("postgres_url"), f"test{next(_numbers)}", template)
     yield url
     drop_database(url)
+
+
+@contextmanager
+def migrated_once() -> Iterator[Callable[[Engine], None]]:
+    """A stand-in for ``migrate.upgrade`` that fills an empty SQLite file from one that it migrated before."""
+    template = sqlite3.connect(":memory:", check_same_thread=False)
+
+    def upgrade(engine: Engine) -> None:
+        if engine.dialect.name != "sqlite" or inspect(engine).has_table("alembic_version"):
+            migrate.upgrade(engine)
+            return
+        if not template.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            migrate.upgrade(engine)
+            with engine.connect() as connection:
+                connection.connection.driver_connection.backup(template)
+            return
+        with engine.connect() as connection:
+            template.backup(connection.connection.driver_connection)
+
+    yield upgrade
+    template.close()

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from argon2 import PasswordHasher
 from werkzeug.serving import make_server
 
 from grader.records.claims import Claim
@@ -73,9 +72,7 @@ class Student:
 
 
 @pytest.fixture
-def student(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Student]:
-    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr(accounts, "_hasher", lambda: quick)
+def student(tmp_path: Path) -> Iterator[Student]:
     platform = open_platform(stage.make_settings(tmp_path / "platform"))
     ada = accounts.create_user(platform, "ada", stage.PASSWORD)
     server = make_server("127.0.0.1", 0, create_app(platform), threaded=True)

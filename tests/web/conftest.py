@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -27,13 +26,6 @@ PUBLIC = (
     "/leaderboards/vector_add",
     "/leaderboards/vector_add?language=triton",
 )
-
-
-@pytest.fixture(autouse=True)
-def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hashing that costs nothing: what it should cost is not tested here, and each test makes accounts."""
-    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr(accounts, "_hasher", lambda: quick)
 
 
 @pytest.fixture

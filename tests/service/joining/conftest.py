@@ -1,4 +1,4 @@
-"""What tests of accounts share: hashing that costs nothing, a mail server, platforms with a policy."""
+"""What tests of accounts share: a mail server, platforms with a policy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from argon2 import PasswordHasher
 
-from grader.service import accounts, mail
+from grader.service import mail
 from grader.service.platform import Platform, open_platform
 from tests.service import postbox
 from tests.service.postbox import Postbox
@@ -17,12 +16,6 @@ from tests.service.world import make_settings
 
 PASSWORD = "correct horse"
 Open = Callable[..., Platform]
-
-
-@pytest.fixture(autouse=True)
-def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr(accounts, "_hasher", lambda: quick)
 
 
 @pytest.fixture

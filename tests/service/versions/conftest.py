@@ -6,18 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from argon2 import PasswordHasher
 
-from grader.service import accounts
 from grader.service.platform import Platform, open_platform
 from tests.service.world import make_settings
-
-
-@pytest.fixture(autouse=True)
-def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What hashing should cost is not tested here, and each test makes accounts."""
-    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr(accounts, "_hasher", lambda: quick)
 
 
 @pytest.fixture
