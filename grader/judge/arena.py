@@ -168,7 +168,7 @@ class Buffer:
         ):
             changed = (zone != self._pattern(zone.numel())).nonzero().reshape(-1) + first_byte
             elements = torch.div(changed, self.argument.dtype.itemsize, rounding_mode="floor")
-            places += elements.unique().tolist()
+            places += torch.unique_consecutive(elements).tolist()
         return places
 
     def write(self, values: torch.Tensor) -> None:
@@ -216,14 +216,14 @@ class Buffer:
         """The poison as one element of this buffer's dtype (no dimensions)."""
         import torch
 
-        empty = torch.zeros(1, dtype=self.dtype, device=self._bytes.device)
-        self._integers(empty).fill_(self.poison_value)
-        return empty[0]
+        element = torch.zeros(1, dtype=self.dtype, device=self._bytes.device)
+        self._integers(element).fill_(self.poison_value)
+        return element[0]
 
     def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
-        """Which floats of a snapshot are the NaN that arithmetic on the poison makes, flat. Integers: see
-        ``grader.judge.compare``. CPUs let a NaN's bits through; GPUs make the same NaN of every NaN in all types but
-        float64, so there nothing is found."""
+        """Which floats of a snapshot are the NaN that arithmetic on the poison makes, flat; of either sign. CPUs let a
+        NaN's bits through. NVIDIA's GPUs do so in float64 alone and else make one and the same NaN of all, so there
+        nothing is found."""
         import torch
 
         dtype = self.argument.dtype

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader import limits
@@ -19,7 +19,7 @@ from grader.judge.launch import LoadFailed
 from grader.judge.oracle import Question, ask, scalar_values
 from grader.judge.printed import told
 from grader.judge.remote import Answer, Remote
-from grader.schemas.report import CaseReport, CaseVerdict, Mismatch, Sizes
+from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Suite:
     fresh_boxes: int = limits.FRESH_BOXES
     answer: Callable[[Case, int], Question] | None = None
     stop_at_failure: bool = False
-    told_sizes: Callable[[Sizes], Sizes] | None = None
+    told_sizes: Callable[[Mapping[str, int]], Mapping[str, int]] | None = None
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
     _fresh: int = 0

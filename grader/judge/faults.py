@@ -117,10 +117,6 @@ def is_sticky(failure: Failure | None) -> bool:
     return failure is not None and failure.kind == "cuda" and failure.type.startswith("CUDA_ERROR")
 
 
-_NOT_FINITE = ("nan", "inf", "-inf")
-_SPECIAL = (Category.NAN, Category.POS_INF, Category.NEG_INF)
-
-
 def of_mismatch(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> Finding:
     """An output that differs, an input that was changed, or a write out of bounds."""
     return Finding(
@@ -146,7 +142,8 @@ def _mismatch_words(mismatch: Mismatch) -> str:
 
 
 def _where_outside(mismatch: Mismatch) -> str:
-    """``: 3 elements, at index 1024, 1025 and 1026, after its end; it has 1,024 elements, counted from 0``."""
+    """``: 2 elements after its end, at flat index 1024, 1025 (it has 1,024, counted from 0)``; empty where what was
+    written is gone again."""
     places = mismatch.outside
     if not places:
         return ""
@@ -159,11 +156,12 @@ def _where_outside(mismatch: Mismatch) -> str:
     )
 
 
-# What a kernel that comes from elsewhere most often takes for granted.
+_NOT_FINITE = ("nan", "inf", "-inf")
+# Cases in whose inputs NaN and infinities are, so that a NaN may have come from there.
+_SPECIAL = (Category.NAN, Category.POS_INF, Category.NEG_INF)
+# Where hints send who brings a kernel from another platform.
 COMING = "See Coming from other platforms: /docs/coming-from-other-platforms"
-_CLEAR = (
-    "set it to 0 first, in the same stream, or to the lowest or highest value where it takes a maximum or minimum"
-)
+_CLEAR = "set it to 0 first, in the same stream, or to the lowest or highest value where it takes a maximum or minimum"
 
 
 def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Whether a submission takes its sizes in another order than the signature's, as whoever comes from another platform may.
+"""Whether a submission takes its sizes in another order than the signature's, as kernels from other platforms may.
 
 Two kinds of evidence, and no guess without either: failing cases that pass when ``solve`` is called with the sizes
 in another order; and cases that pass where sizes are equal, beside those that fail where they differ.
@@ -147,16 +147,13 @@ def _mixed_up(names: Sequence[str], cases: Sequence[CaseReport]) -> Sequence[str
 
 def _must_agree(names: Sequence[str], cases: Sequence[CaseReport]) -> bool:
     """Whether cases with equal ``names`` pass and others fail. Sizes of 0 and 1 let others pass by luck."""
-    equal, different = [], []
+    equal: list[bool] = []
+    different: list[bool] = []
     for case in cases:
         values, failed = _values(case, names), case.verdict in _FAILED
         if case.verdict is not CaseVerdict.NOT_RUN and (failed or min(values) > 1):
             (equal if len(set(values)) == 1 else different).append(failed)
-    return (
-        bool(equal)
-        and not any(equal)
-        and sum(different) >= max(_FEWEST, _SHARE * len(different))
-    )
+    return bool(equal) and not any(equal) and sum(different) >= max(_FEWEST, _SHARE * len(different))
 
 
 def _values(case: CaseReport, names: Sequence[str]) -> list[int]:

@@ -100,7 +100,9 @@ class Mismatch(Strict):
     """The first element that differs, and how many do. ``index`` is row-major, one number per dimension."""
 
     argument: str
-    kind: str = Field(description="value, nan, inf, unwritten, not_cleared, late, input_changed, out_of_bounds")
+    kind: str = Field(
+        description="value, nan, inf, unwritten, not_cleared, late, input_changed, out_of_bounds"
+    )
     index: list[int] | None = None
     expected: str | None = None
     got: str | None = None

@@ -58,7 +58,12 @@ def test_another_order_is_found_by_trying(order: str) -> None:
 
 
 def test_sizes_that_must_be_equal_are_named_where_no_order_is_right() -> None:
-    cases = [case(WRONG, 64, 48, 80), case(WRONG, 15, 77, 33), case(WRONG, 32, 32, 31), case(ACCEPTED, 31, 32, 32)]
+    cases = [
+        case(WRONG, 64, 48, 80),
+        case(WRONG, 15, 77, 33),
+        case(WRONG, 32, 32, 31),
+        case(ACCEPTED, 31, 32, 32),
+    ]
     hint = Kernel("none").hint([*cases, case(ACCEPTED, 1, 5, 1), case(NOT_RUN, 2, 3, 4)])
     assert hint.startswith("Cases in which n and k are equal pass, and those in which they differ fail")
 
