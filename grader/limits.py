@@ -58,6 +58,10 @@ CASE_SECONDS = 10.0
 # After a fault the process is gone or poisoned; three fresh boxes show a student what fails without a stampede.
 FRESH_BOXES = 3
 
+# Where nearly all cases fail, they are called again with the sizes in so many other orders, to tell who takes them in
+# another one: every exchange of two out of four sizes, every order of three.
+SIZE_ORDERS = 6
+
 # A box that a signal from outside ended is judged anew: nobody can tell who sent it. What ends itself so does it again.
 KILLED_BOXES = 2
 

@@ -173,6 +173,13 @@ class Settings(BaseSettings):
         default="", description="comma-separated domains of e-mail addresses; .uni.edu takes all below it"
     )
 
+    client_install: str = Field(
+        default="",
+        max_length=200,
+        pattern=r"^[^\x00-\x1f\x7f]*$",
+        description="the command that installs the command line, for the first page; empty = a link to the docs",
+    )
+
     # Images.
     box_image: str = Field(
         default="", description="what Docker boxes start from; empty = the host's own toolchain"

@@ -33,9 +33,6 @@ def cases() -> list[Case]:
         case("no_columns", "empty", h=9, width=0, kh=3, kw=3),
         case("no_weight_rows", "empty", h=4, width=6, kh=0, kw=3, note="Empty sums: zeros, to be written."),
         case("no_weight_columns", "empty", h=4, width=6, kh=3, kw=0),
-        case(
-            "nothing", "empty", h=0, width=0, kh=0, kw=0, note="No weights fit into no image once: one zero."
-        ),
         case("too_low", "empty", h=4, width=30, kh=7, kw=3, note="h - kh + 1 is -2: out is empty."),
         case("too_narrow", "empty", h=30, width=4, kh=3, kw=7),
         case("too_small", "empty", h=3, width=3, kh=7, kw=7, note="-3 times -3 results are none."),

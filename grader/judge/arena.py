@@ -32,6 +32,13 @@ _FLOAT_POISON = {
     DType.FLOAT16: 0x7DA5,
     DType.BFLOAT16: 0x7FA5,
 }
+# The bit that arithmetic on a CPU sets in a signalling NaN such as these; all other bits of it go through.
+_QUIET = {
+    DType.FLOAT64: 1 << 51,
+    DType.FLOAT32: 1 << 22,
+    DType.FLOAT16: 1 << 9,
+    DType.BFLOAT16: 1 << 6,
+}
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
@@ -149,6 +156,21 @@ class Buffer:
 
         return all(torch.equal(zone, untouched) for zone, untouched in self.guards())
 
+    def written_outside(self) -> list[int]:
+        """Where something was written into the guard zones, as flat indices of elements in ascending order: negative
+        before the array's first element, from ``count`` on after its last."""
+        import torch
+
+        places = []
+        for zone, first_byte in (
+            (self._before, -self._before.numel()),
+            (self._after, self.layout.nbytes),
+        ):
+            changed = (zone != self._pattern(zone.numel())).nonzero().reshape(-1) + first_byte
+            elements = torch.div(changed, self.argument.dtype.itemsize, rounding_mode="floor")
+            places += torch.unique_consecutive(elements).tolist()
+        return places
+
     def write(self, values: torch.Tensor) -> None:
         """Reveal: put ``values`` (this buffer's shape and dtype) where the runner sees them."""
         if not self.count:
@@ -189,6 +211,26 @@ class Buffer:
         """Which elements of a snapshot still hold the poison, flat."""
         return self._integers(snapshot.reshape(-1)) == self.poison_value
 
+    @property
+    def poison_element(self) -> torch.Tensor:
+        """The poison as one element of this buffer's dtype (no dimensions)."""
+        import torch
+
+        element = torch.zeros(1, dtype=self.dtype, device=self._bytes.device)
+        self._integers(element).fill_(self.poison_value)
+        return element[0]
+
+    def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
+        """Which floats of a snapshot are the NaN that arithmetic on the poison makes, flat; of either sign. CPUs let a
+        NaN's bits through. NVIDIA's GPUs do so in float64 alone and else make one and the same NaN of all, so there
+        nothing is found."""
+        import torch
+
+        dtype = self.argument.dtype
+        made = self.poison_value | _QUIET[dtype]
+        bits = self._integers(snapshot.reshape(-1))
+        return bits & torch.iinfo(bits.dtype).max == made
+
     def _integers(self, values: torch.Tensor) -> torch.Tensor:
         import torch
 
@@ -210,9 +252,11 @@ class Arena:
         sizes: Mapping[str, int],
         scalars: Mapping[str, float],
         memories: MemoryMaker = HOST,
+        told: Mapping[str, int] | None = None,
     ) -> None:
+        """``told``: the sizes that the runner is told, where these are not those of the arrays."""
         self.manifest = manifest
-        self.sizes = dict(sizes)
+        self.sizes = dict(sizes if told is None else told)
         self.scalars = dict(scalars)
         self.buffers = {
             arg.name: Buffer(arg, manifest.shape(arg, sizes), memories) for arg in manifest.buffers

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader import limits
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
 from grader.judge.arena import Arena, Buffer
 from grader.judge.oracle import Question
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 # The kind of a mismatch that was there when the call was "done", and no more a moment later.
 LATE = "late"
+# The kind of a mismatch where a kernel computed with the poison: it added to an output that it had not set.
+NOT_CLEARED = "not_cleared"
+# So many elements have to agree before a maximum or minimum with the poison is told from chance.
+_TELLING = 8
 # To compare so much at a time takes as much again.
 _PIECE_BYTES = 1 << 26
 
@@ -141,7 +146,14 @@ def broken_guard(arena: Arena) -> Mismatch | None:
     """The first buffer around which something was written."""
     for buffer in arena.buffers.values():
         if not buffer.guards_intact():
-            return Mismatch(argument=buffer.argument.name, kind="out_of_bounds", wrong=1, total=buffer.count)
+            outside = buffer.written_outside()
+            return Mismatch(
+                argument=buffer.argument.name,
+                kind="out_of_bounds",
+                wrong=max(1, len(outside)),
+                total=buffer.count,
+                outside=outside[: limits.WORST_ELEMENTS],
+            )
     return None
 
 
@@ -155,12 +167,15 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
 
 def _explain(buffer: Buffer, compared: _Compared, tolerance: Tolerance) -> Mismatch:
     got, want, wrong, poisoned = compared.got, compared.want, compared.wrong, compared.poisoned
-    first = int(wrong.nonzero()[0])
+    on_poison = _computed_from_poison(buffer, compared)
+    not_cleared = bool(on_poison.any())
+    first = int((on_poison if not_cleared else wrong).nonzero()[0])
     suspects = Suspects(got, want, wrong, poisoned, compared.magnitude)
-    unwritten = poisoned is not None and bool(poisoned[first])
+    unwritten = poisoned is not None and bool(poisoned[first]) and not not_cleared
+    kind = _kind(float(got[first].double()), float(want[first].double()))
     return Mismatch(
         argument=buffer.argument.name,
-        kind="unwritten" if unwritten else _kind(float(got[first].double()), float(want[first].double())),
+        kind=NOT_CLEARED if not_cleared else "unwritten" if unwritten else kind,
         index=index_of(first, buffer.shape),
         expected=text_of(want[first]),
         got="never written" if unwritten else text_of(got[first]),
@@ -169,6 +184,27 @@ def _explain(buffer: Buffer, compared: _Compared, tolerance: Tolerance) -> Misma
         max_error=_largest(suspects),
         worst=worst_elements(suspects, buffer.shape, tolerance),
     )
+
+
+def _computed_from_poison(buffer: Buffer, compared: _Compared) -> torch.Tensor:
+    """Which wrong elements hold the poison with something added to it, or a maximum or minimum taken with it
+    (bool, flat). Of integers only where that explains most of what is wrong; the poison alone explains nothing."""
+    import torch
+
+    got, want, wrong = compared.got, compared.want, compared.wrong
+    if compared.poisoned is None:
+        return torch.zeros_like(wrong)
+    if want.is_floating_point():
+        return wrong & buffer.computed_from_poison(got)
+    poison = buffer.poison_element
+    added = wrong & (got == want + poison)
+    if 2 * int(added.sum()) > int(wrong.sum()) and bool((added & (want != 0)).any()):
+        return added & (want != 0)
+    for extreme in (torch.maximum, torch.minimum):
+        enough = min(int(wrong.sum()), int((~wrong).sum())) >= _TELLING
+        if enough and torch.equal(got, extreme(want, poison)):
+            return wrong
+    return torch.zeros_like(wrong)
 
 
 def _largest(suspects: Suspects) -> float | None:

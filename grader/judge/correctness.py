@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader import limits
@@ -26,7 +26,8 @@ from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
 class Suite:
     """The cases of one submission. ``start`` makes a box with the submission loaded. ``warm_up``: an untimed call goes
     ahead of each case's own, because the first call at new sizes compiles. ``answer`` gives what is right where the
-    caller keeps it; ``stop_at_failure`` leaves out what comes after the first case that failed.
+    caller keeps it; ``stop_at_failure`` leaves out what comes after the first case that failed; ``told_sizes`` is which
+    sizes ``solve`` is passed where these are not the case's own.
 
     ``start`` raises LoadFailed where that fails; the first start is the caller's business.
     """
@@ -41,6 +42,7 @@ class Suite:
     fresh_boxes: int = limits.FRESH_BOXES
     answer: Callable[[Case, int], Question] | None = None
     stop_at_failure: bool = False
+    told_sizes: Callable[[Mapping[str, int]], Mapping[str, int]] | None = None
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
     _fresh: int = 0
@@ -84,7 +86,8 @@ class Suite:
         seed = self.seed_of(case)
         question = self._ask(case, seed)
         scalars = scalar_values(self.challenge.manifest, case)
-        arena = Arena(self.challenge.manifest, case.sizes, scalars, self.device.memories)
+        sizes = self.told_sizes(case.sizes) if self.told_sizes is not None else case.sizes
+        arena = Arena(self.challenge.manifest, case.sizes, scalars, self.device.memories, sizes)
         seconds = self.challenge.manifest.limits.case_seconds
         running: float | None = None
         early = b""

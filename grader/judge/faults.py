@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from dataclasses import dataclass
 
-from grader.challenge.cases import Case
+from grader.challenge.cases import Case, Category
 from grader.judge.channel import BoxGone, BoxSilent, ChannelError
 from grader.judge.messages import Failure
 from grader.judge.remote import Remote
@@ -129,7 +129,7 @@ def _mismatch_words(mismatch: Mismatch) -> str:
     share = f"{mismatch.wrong:,} of {mismatch.total:,} elements"
     match mismatch.kind:
         case "out_of_bounds":
-            return f"Something was written outside {mismatch.argument}."
+            return f"Something was written outside {mismatch.argument}{_where_outside(mismatch)}."
         case "input_changed" if mismatch.index is None:
             return f"{mismatch.wrong:,} elements of the input {place} were changed, and put back; inputs are read-only."
         case "input_changed":
@@ -139,6 +139,29 @@ def _mismatch_words(mismatch: Mismatch) -> str:
         case "unwritten":
             return f"{place} was never written; expected {mismatch.expected} ({share} are wrong)."
     return f"{place} is {mismatch.got}, expected {mismatch.expected} ({share} are wrong)."
+
+
+def _where_outside(mismatch: Mismatch) -> str:
+    """``: 2 elements after its end, at flat index 1024, 1025 (it has 1,024, counted from 0)``; empty where what was
+    written is gone again."""
+    places = mismatch.outside
+    if not places:
+        return ""
+    number = "1 element" if mismatch.wrong == 1 else f"{mismatch.wrong:,} elements"
+    told = [str(place) for place in places] + ["..."] * (mismatch.wrong > len(places))
+    ends = ["before its beginning"] * (places[0] < 0) + ["after its end"] * (places[-1] >= 0)
+    return (
+        f": {number} {' and '.join(ends)}, at flat index {', '.join(told)} "
+        f"(it has {mismatch.total:,}, counted from 0)"
+    )
+
+
+_NOT_FINITE = ("nan", "inf", "-inf")
+# Cases in whose inputs NaN and infinities are, so that a NaN may have come from there.
+_SPECIAL = (Category.NAN, Category.POS_INF, Category.NEG_INF)
+# Where hints send who brings a kernel from another platform.
+COMING = "See Coming from other platforms: /docs/coming-from-other-platforms"
+_CLEAR = "set it to 0 first, in the same stream, or to the lowest or highest value where it takes a maximum or minimum"
 
 
 def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> str:
@@ -159,9 +182,26 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) ->
     if mismatch.kind == "unwritten" and zero:
         return f"{' and '.join(zero)} is 0 here, and the output still has elements: they need their neutral value."
     if mismatch.kind == "unwritten":
-        return "Check that the grid covers every element, also the last partial block."
+        covers = "Check that the grid covers every element, also the last partial block."
+        if mismatch.wrong < mismatch.total:
+            return covers
+        return (
+            f"{covers} An atomic maximum or minimum leaves it like this, too: {mismatch.argument} is not cleared for "
+            f"you. {COMING}"
+        )
+    if mismatch.kind == "not_cleared":
+        return (
+            f"The kernel computed with what {mismatch.argument} held before the call. {mismatch.argument} is not "
+            f"cleared for you: {_CLEAR}. {COMING}"
+        )
     if mismatch.kind == "out_of_bounds":
         return "A store without a mask, or a mask that compares with the wrong size, does this."
+    if mismatch.kind == "nan" and mismatch.expected not in _NOT_FINITE and case.category not in _SPECIAL:
+        return (
+            f"No NaN belongs here. Where the kernel adds to {mismatch.argument} (atomicAdd, tl.atomic_add, +=): "
+            f"{mismatch.argument} is not cleared for you, {_CLEAR}. Else look for 0 / 0, inf - inf and inf / inf. "
+            f"{COMING}"
+        )
     if mismatch.kind == "nan":
         return "What the PyTorch reference does with NaN and infinity is the rule here too."
     return ""

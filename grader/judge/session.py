@@ -25,6 +25,7 @@ from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.remote import Remote
 from grader.judge.request import Request
 from grader.judge.rule import Measured
+from grader.judge.size_order import size_order_hint
 from grader.judge.survey import survey
 from grader.judge.timed_case import failed_workload
 from grader.judge.timekeeper import Half, Reading, TimedWrong, Timekeeper
@@ -117,8 +118,10 @@ class Session:
         last = self._test(suite, self._start(), [it for it in self.request.cases if not it.hidden])
         if last is not None and suite.passed and control is not None:
             return self._time(last, suite, log, control, halves)
+        with self._clock("cases"):
+            hint = size_order_hint(suite, self.request.language)
         self._test(suite, last, self._hidden())
-        return self._outcome(suite.reports, log)
+        return self._outcome(suite.reports, log, hint)
 
     def _compile(self) -> CompileResult:
         """The library of a CUDA source: what it was compiled to ahead, else what a box of its own makes of it now."""
@@ -161,11 +164,11 @@ class Session:
         read, neither an error's text nor an operation's name."""
         return [it for it in self.request.cases if it.hidden]
 
-    def _outcome(self, cases: Sequence[CaseReport], log: str) -> Outcome:
+    def _outcome(self, cases: Sequence[CaseReport], log: str, hint: str = "") -> Outcome:
         """Of a submission that is not timed, or not for good."""
         verdict = verdict_of(cases)
         detail = PUBLIC_ONLY if self.request.public_only and verdict is Verdict.ACCEPTED else ""
-        return Outcome(report=self._report(verdict, cases=cases, detail=detail, log=log))
+        return Outcome(report=self._report(verdict, cases=cases, detail=detail, hint=hint, log=log))
 
     def _time(
         self, subject: Remote, suite: Suite, log: str, control: Remote, halves: Sequence[Half]

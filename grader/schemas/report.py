@@ -100,7 +100,9 @@ class Mismatch(Strict):
     """The first element that differs, and how many do. ``index`` is row-major, one number per dimension."""
 
     argument: str
-    kind: str = Field(description="value, nan, inf, unwritten, late, input_changed, out_of_bounds")
+    kind: str = Field(
+        description="value, nan, inf, unwritten, not_cleared, late, input_changed, out_of_bounds"
+    )
     index: list[int] | None = None
     expected: str | None = None
     got: str | None = None
@@ -111,6 +113,11 @@ class Mismatch(Strict):
         default_factory=list,
         max_length=limits.WORST_ELEMENTS,
         description="those furthest off, the worst first: what was never written or is not finite ahead of all",
+    )
+    outside: list[int] = Field(
+        default_factory=list,
+        max_length=limits.WORST_ELEMENTS,
+        description="out_of_bounds: flat indices of elements written outside; negative before the first element",
     )
 
 

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import mmap
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
 
 from grader.challenge.cases import Case, Category
 from grader.challenge.course import Course
-from grader.challenge.model import Tolerance
+from grader.challenge.model import DType, Manifest, Tolerance
 from grader.judge.arena import Arena
 from grader.judge.compare import LATE, broken_guard, changed_input, compare, wrong_elements
 from grader.judge.faults import of_mismatch
@@ -16,6 +17,7 @@ from grader.schemas.report import CaseVerdict, Mismatch
 
 INF, NAN = float("inf"), float("nan")
 TIGHT = Tolerance(atol=1e-3, rtol=1e-2)
+Kernel = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 @pytest.mark.parametrize(
@@ -131,3 +133,134 @@ def test_what_is_late_is_explained() -> None:
     assert finding.verdict is CaseVerdict.WRONG_ANSWER
     assert finding.detail == "out[7] was not yet written when the call was done; expected 1."
     assert "has to be joined" in finding.hint
+
+
+def question_of(dtype: DType, want: torch.Tensor) -> tuple[Arena, Question]:
+    """``solve(out, n)`` whose ``out`` has ``dtype``, and what is right in it."""
+    manifest = Manifest.model_validate(
+        {
+            "title": "One output",
+            "track": "tests",
+            "difficulty": "easy",
+            "version": 1,
+            "languages": ["triton"],
+            "args": [
+                {"name": "out", "kind": "output", "dtype": dtype.value, "shape": ["n"]},
+                {"name": "n", "kind": "size"},
+            ],
+            "tolerance": {"rtol": 1e-3},
+            "workloads": [{"name": "small", "sizes": {"n": 4}}],
+            "cost": {"bytes": "n", "flops": "n"},
+        }
+    )
+    arena = Arena(manifest, {"n": want.numel()}, {})
+    arena.reveal({})
+    right = want.to(getattr(torch, dtype.value))
+    return arena, Question(inputs={}, outputs={"out": right}, magnitudes={})
+
+
+def mismatch_of(dtype: DType, want: torch.Tensor, kernel: Kernel) -> Mismatch | None:
+    """What is found of a kernel that makes of an output (poisoned) and what is right whatever it makes."""
+    arena, question = question_of(dtype, want)
+    try:
+        arena.buffers["out"].write(kernel(arena.snapshot()["out"], question.outputs["out"]))
+        return compare(arena, arena.snapshot(), question)
+    finally:
+        arena.close()
+
+
+def added(out: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """``out + values``, as processors add: torch's own bfloat16 forgets which NaN it was given."""
+    if out.dtype != torch.bfloat16:
+        return out + values
+    wide = (out.view(torch.int16).int() << 16).view(torch.float32) + values.float()
+    return (wide.view(torch.int32) >> 16).to(torch.int16).view(torch.bfloat16)
+
+
+@pytest.mark.parametrize("dtype", list(DType))
+def test_what_was_added_to_an_output_that_was_never_set_is_told(dtype: DType) -> None:
+    mismatch = mismatch_of(dtype, torch.arange(20) % 5, added)
+    assert mismatch is not None
+    assert mismatch.kind == "not_cleared"
+    assert mismatch.got != "never written"
+    if not dtype.floating:
+        assert (mismatch.index, mismatch.expected) == ([1], "1")
+    hint = of_mismatch(mismatch, Case("basic", Category.BASIC, {"n": 20}), []).hint
+    assert "out is not cleared for you: set it to 0 first, in the same stream" in hint
+    assert "/docs/coming-from-other-platforms" in hint
+
+
+@pytest.mark.parametrize("dtype", [it for it in DType if it.floating and it is not DType.BFLOAT16])
+def test_a_negated_sum_is_told_too(dtype: DType) -> None:
+    mismatch = mismatch_of(dtype, torch.ones(3), lambda out, values: -(out - values))
+    assert mismatch is not None
+    assert mismatch.kind == "not_cleared"
+
+
+@pytest.mark.parametrize("extreme", [torch.maximum, torch.minimum])
+@pytest.mark.parametrize("dtype", [DType.INT8, DType.UINT8])
+def test_a_maximum_or_minimum_with_what_was_there_is_told(
+    dtype: DType, extreme: Callable[..., torch.Tensor]
+) -> None:
+    mismatch = mismatch_of(dtype, torch.arange(60, 120), extreme)
+    assert mismatch is not None
+    assert mismatch.kind == "not_cleared"
+
+
+@pytest.mark.parametrize("dtype", [it for it in DType if not it.floating])
+def test_integers_that_are_merely_wrong_or_unwritten_are_no_sums(dtype: DType) -> None:
+    want = torch.arange(60, 120) % 7
+    wrong = mismatch_of(dtype, want, lambda _, values: values + 3)
+    assert wrong is not None
+    assert wrong.kind == "value"
+    # One sum by chance, among many that are wrong otherwise.
+    chance = mismatch_of(dtype, want, lambda out, values: torch.cat((out[:3] + values[:3], values[3:] + 3)))
+    assert chance is not None
+    assert chance.kind == "value"
+    half = mismatch_of(dtype, want, lambda out, values: torch.cat((values[:30], out[30:])))
+    assert half is not None
+    assert (half.kind, half.index, half.wrong) == ("unwritten", [30], 30)
+    # What stayed as it was, and should be 0, is no sum, but for all that anybody can tell unwritten.
+    zeros = mismatch_of(dtype, torch.zeros(9), lambda out, _: out)
+    assert zeros is not None
+    assert zeros.kind == "unwritten"
+
+
+def test_a_nan_that_may_come_from_anywhere_says_what_to_look_for() -> None:
+    """A GPU makes one and the same NaN of all of them, so that an addition to the poison cannot be told."""
+    mismatch = mismatch_of(DType.FLOAT32, torch.ones(3), lambda _, values: values * NAN)
+    assert mismatch is not None
+    assert mismatch.kind == "nan"
+    basic = of_mismatch(mismatch, Case("basic", Category.BASIC, {"n": 3}), []).hint
+    assert "Where the kernel adds to out (atomicAdd, tl.atomic_add, +=): out is not cleared for you" in basic
+    nan = of_mismatch(mismatch, Case("nan", Category.NAN, {"n": 3}), []).hint
+    assert nan == "What the PyTorch reference does with NaN and infinity is the rule here too."
+
+
+@pytest.mark.parametrize(
+    ("first", "number", "said"),
+    [
+        (10, 3, "3 elements after its end, at flat index 10, 11, 12 (it has 10, counted from 0)"),
+        (-1, 1, "1 element before its beginning, at flat index -1 (it has 10, counted from 0)"),
+        (
+            -20,
+            18,
+            "18 elements before its beginning, at flat index -20, -19, -18, -17, -16, -15, -14, -13, ... "
+            "(it has 10, counted from 0)",
+        ),
+    ],
+)
+def test_what_was_written_outside_is_told_by_array_and_index(
+    arena: Arena, question: Question, first: int, number: int, said: str
+) -> None:
+    arena.reveal(question.inputs)
+    buffer = arena.buffers["x"]
+    with mmap.mmap(buffer.descriptor, buffer.layout.mapped) as other_side:
+        start = buffer.layout.offset + 4 * first
+        untouched = other_side[start : start + 4 * number]
+        other_side[start : start + 4 * number] = bytes(255 - byte for byte in untouched)
+    mismatch = broken_guard(arena)
+    assert mismatch is not None
+    assert mismatch.wrong == number
+    detail = of_mismatch(mismatch, Case("basic", Category.BASIC, {"n": 10}), []).detail
+    assert detail == f"Something was written outside x: {said}."

@@ -83,7 +83,40 @@ def test_writing_past_the_end_is_wrong(judge: Judge) -> None:
     report = judge(source)
     prime = case_of(report, "prime")
     assert prime.mismatch is not None
-    assert prime.mismatch.kind == "out_of_bounds"
+    assert (prime.mismatch.kind, prime.mismatch.outside) == ("out_of_bounds", [101])
+    assert "outside out: 1 element after its end, at flat index 101" in prime.detail
+
+
+def test_adding_to_an_output_that_was_never_cleared_is_explained(judge: Judge) -> None:
+    source = RIGHT.replace("tl.store(out + offsets, 2 * tl.load(x + offsets, mask=mask), mask=mask)", "pass")
+    for operation, kind in (("add", "not_cleared"), ("max", "unwritten")):
+        stored = f"tl.atomic_{operation}(out + offsets, 2 * tl.load(x + offsets, mask=mask), mask=mask)"
+        (basic,) = judge(source.replace("pass", stored), case="basic").cases
+        assert basic.mismatch is not None
+        assert basic.mismatch.kind == kind
+        assert "out is not cleared for you" in basic.hint
+
+
+def test_an_integer_that_was_added_to_what_was_there_is_explained(judge: Judge) -> None:
+    source = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def count_up(count, total):
+    tl.atomic_add(count, total)
+
+def solve(x, y, count, alpha, rows, cols):
+    y += alpha * x
+    count_up[(1,)](count, rows * cols)
+"""
+    (basic,) = judge(source, slug="axpy", case="basic").cases
+    assert basic.mismatch is not None
+    assert (basic.mismatch.argument, basic.mismatch.kind, basic.mismatch.expected) == (
+        "count",
+        "not_cleared",
+        "15",
+    )
 
 
 def test_a_wild_write_ends_the_process_and_costs_a_fresh_box(judge: Judge) -> None:

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from markupsafe import escape
+from pydantic import ValidationError
 
 from grader.schemas.challenge import ChallengeSummary
 from grader.schemas.report import Language
 from grader.service.accounts import User
-from grader.service.platform import Platform
+from grader.service.platform import Platform, open_platform
+from grader.web.app import create_app
 from grader.web.pages.lanes import COLUMNS, ROWS, Standing, lane
 from tests.web import stage
 from tests.web.conftest import Visit
@@ -121,6 +124,21 @@ def test_the_map_says_what_is_done_and_what_is_next(visit: Visit, platform: Plat
 def test_strangers_are_welcomed_and_told_what_to_do_first(visit: Visit, ada: User) -> None:
     page = visit(None).get("/").text
     assert 'href="/challenges/vector_add">Begin with Vector addition</a>' in page
-    assert "pip install kernel-grader" in page
+    assert 'href="/docs/command-line#install">how to install the command line</a>' in page
     assert "grader login --server http://localhost" in page
     assert "pip install" not in visit(ada).get("/").text
+
+
+def test_the_command_that_installs_is_what_a_setting_says(tmp_path: Path) -> None:
+    command = "pip install 'kernel-grader' --pre"
+    platform = open_platform(stage.make_settings(tmp_path, client_install=command))
+    page = create_app(platform).test_client().get("/").text
+    platform.close()
+    assert f'<code id="install" tabindex="0">{escape(command)}</code>' in page
+    assert "how to install the command line" not in page
+
+
+@pytest.mark.parametrize("command", ["pip install x\nrm -rf /", "x" * 201])
+def test_a_command_that_no_line_holds_is_refused(tmp_path: Path, command: str) -> None:
+    with pytest.raises(ValidationError, match="client_install"):
+        stage.make_settings(tmp_path, client_install=command)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from datetime import UTC, datetime
 from typing import Any
 
 from flask import Flask
+from markupsafe import Markup, escape
 
 from grader.schemas.report import CaseVerdict, Sizes, Verdict
 
+# A page of ours in running text: the full stop behind it is none of it.
+_DOCS = re.compile(r"(?<![^\s(])/docs/[a-z0-9/-]*[a-z0-9](#[a-z0-9-]+)?")
 _FLAGS = {
     "library_kernel": "calls a library kernel",
     "above_roofline": "faster than the hardware allows",
@@ -39,6 +43,7 @@ def init_app(app: Flask) -> None:
         shell=shlex.quote,
         quantity=quantity,
         exactly=exactly,
+        docs_linked=docs_linked,
     )
 
 
@@ -150,3 +155,9 @@ def _three(value: float) -> str:
 def _trimmed(value: float) -> str:
     """Three significant digits, without zeros that say nothing."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def docs_linked(text: str) -> Markup:
+    """``text``, escaped, with the pages of our docs that it names (``/docs/rules#runs``) as links."""
+    linked = _DOCS.sub(r'<a href="\g<0>">\g<0></a>', str(escape(text)))
+    return Markup(linked)  # noqa: S704 - escaped in the line above

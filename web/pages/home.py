@@ -74,6 +74,7 @@ def index() -> str:
         titles={each.slug: each.title for each in found.challenges},
         first=next((each for each in found.challenges if not each.prerequisites), None),
         server=platform().settings.url or request.host_url.rstrip("/"),
+        install=platform().settings.client_install,
     )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from grader.judge.faults import COMING
 from grader.schemas.report import CaseReport, CaseVerdict, Mismatch, Report, WorstElement
 from grader.schemas.submission import SubmissionView
 from grader.service.accounts import User
 from grader.service.platform import Platform
+from grader.web.pages.formats import docs_linked
 from tests.web import stage
 from tests.web.conftest import Visit
 from tests.web.security.inert import what_runs
@@ -185,3 +187,30 @@ def test_a_run_says_what_comes_with_submit(visit: Visit, platform: Platform, ada
     assert (
         'id="only-a-run"' not in visit(ada).get(f"/submissions/{stage.judged(platform, ada, report).id}").text
     )
+
+
+class TestHints:
+    def test_a_page_of_ours_is_a_link_and_nothing_else_is(self) -> None:
+        said = docs_linked("See: /docs/coming-from-other-platforms. Or (/docs/rules#limits)")
+        assert said == (
+            'See: <a href="/docs/coming-from-other-platforms">/docs/coming-from-other-platforms</a>. '
+            'Or (<a href="/docs/rules#limits">/docs/rules#limits</a>)'
+        )
+        for text in ("https://elsewhere/docs/rules", "/docs/../admin/x", "//docs/rules", "/docs/"):
+            assert docs_linked(text) == text
+
+    def test_what_a_submission_says_stays_text(self, visit: Visit, platform: Platform, ada: User) -> None:
+        report = worst()
+        hints = {"hint": f"{EVIL} /docs/{EVIL}"}
+        cases = [it.model_copy(update=hints if it.detail else {}) for it in report.cases]
+        report = report.model_copy(update={"cases": cases, **hints})
+        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+        assert "<script>alert" not in page
+        assert what_runs(page) == []
+
+    def test_hints_link_to_the_docs(self, visit: Visit, platform: Platform, ada: User) -> None:
+        report = worst().model_copy(update={"hint": f"All of them. {COMING}"})
+        client = visit(ada)
+        page = client.get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+        (leads,) = re.findall(r'<p class="hint">All of them\. .*?<a href="([^"]+)">', page)
+        assert client.get(leads).status_code == 200

@@ -1,0 +1,161 @@
+"""Whether a submission takes its sizes in another order than the signature's, as kernels from other platforms may.
+
+Two kinds of evidence, and no guess without either: failing cases that pass when ``solve`` is called with the sizes
+in another order; and cases that pass where sizes are equal, beside those that fail where they differ.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, permutations
+
+from grader import limits
+from grader.challenge.model import Manifest
+from grader.challenge.signature import declaration
+from grader.judge.correctness import Suite
+from grader.judge.faults import COMING
+from grader.judge.launch import LoadFailed
+from grader.judge.remote import Remote
+from grader.schemas.report import CaseReport, CaseVerdict, Language
+
+# So many cases must fail, and this share of those in which the sizes differ: some pass by luck, all zeros for one.
+_FEWEST = 3
+_SHARE = 0.8
+# Another order is believed where so many failing cases pass by it.
+_TRIED_CASES = 2
+_FAILED = (CaseVerdict.WRONG_ANSWER, CaseVerdict.RUNTIME_ERROR)
+
+# For each size of the signature, the size whose value is passed in its place.
+Order = Mapping[str, str]
+Passes = Callable[[Sequence[str], Order], bool]
+
+
+def size_order_hint(suite: Suite, language: Language) -> str:
+    """What to tell the author of a submission whose public cases ``suite`` has judged; empty where nothing speaks for
+    another order. What is tried runs in boxes of its own, which never see a hidden case."""
+    trial = _Trial(suite, time.perf_counter() + limits.CASE_SECONDS)
+    try:
+        return explain(suite.challenge.manifest, language, suite.reports, trial.passes)
+    except LoadFailed:
+        return ""
+    finally:
+        trial.close()
+
+
+@dataclass
+class _Trial:
+    """Judges failing cases once more by other orders, until ``deadline`` (``time.perf_counter``) and in at most
+    ``limits.FRESH_BOXES`` boxes."""
+
+    suite: Suite
+    deadline: float
+    boxes: int = 0
+    remote: Remote | None = None
+
+    def passes(self, names: Sequence[str], order: Order) -> bool:
+        """Raises LoadFailed, BoxUnavailable."""
+        if time.perf_counter() > self.deadline:
+            return False
+        if self.remote is None:
+            if self.boxes == limits.FRESH_BOXES:
+                return False
+            self.boxes += 1
+            self.remote = self.suite.start()
+        trial = replace(
+            self.suite,
+            cases=[it for it in self.suite.cases if it.name in names],
+            told_sizes=lambda sizes: {name: sizes[order[name]] for name in sizes},
+            on_case=lambda *_: self.suite.on_case(
+                len(self.suite.reports), len(self.suite.cases), "order of sizes"
+            ),
+            fresh_boxes=0,
+            stop_at_failure=True,
+            reports=[],
+            own_seconds=[],
+        )
+        self.remote = trial.run(self.remote)
+        return trial.passed
+
+    def close(self) -> None:
+        if self.remote is not None:
+            self.remote.close()
+
+
+def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport], passes: Passes) -> str:
+    """The hint that ``cases`` and what ``passes`` by another order give; empty where they give none. ``passes`` is
+    asked by names of cases and an order."""
+    names = manifest.sizes
+    signature = f"The signature is: {declaration(manifest, language)}. {COMING}"
+    if (tried := _worth_trying(manifest, cases)) and (order := _right_order(names, tried, passes)):
+        told = ", ".join(order[name] for name in names)
+        return (
+            f"The kernel takes the sizes in another order: called with {told} in place of {', '.join(names)}, it "
+            f"passes the cases {' and '.join(it.name for it in tried)}. {signature}"
+        )
+    if mixed := _mixed_up(names, cases):
+        told = f"{', '.join(mixed[:-1])} and {mixed[-1]}"
+        return (
+            f"Cases in which {told} are equal pass, and those in which they differ fail: the kernel may take the sizes "
+            f"in another order, or use one for another. {signature}"
+        )
+    return ""
+
+
+def _worth_trying(manifest: Manifest, cases: Sequence[CaseReport]) -> list[CaseReport]:
+    """The smallest cases whose sizes all differ, where nearly all of these that ran fail, and many others."""
+    differ = [it for it in cases if _tells_orders_apart(manifest, it)]
+    failing = [it for it in differ if it.verdict in _FAILED]
+    left = [it for it in differ if it.verdict is CaseVerdict.NOT_RUN]
+    if not failing or len(failing) < _SHARE * (len(differ) - len(left)):
+        return []
+    if sum(it.verdict in _FAILED for it in cases) < _FEWEST:
+        return []
+    # What was not run comes last: an order must pass at least one that failed.
+    ordered = [sorted(each, key=lambda it: math.prod((it.sizes or {}).values())) for each in (failing, left)]
+    return [*ordered[0], *ordered[1]][:_TRIED_CASES]
+
+
+def _tells_orders_apart(manifest: Manifest, case: CaseReport) -> bool:
+    """Whether all sizes differ, and there is something in every result."""
+    sizes = case.sizes or {}
+    values = _values(case, manifest.sizes)
+    if len(values) < 2 or min(values) < 2 or len(set(values)) < len(values):
+        return False
+    return all(math.prod(manifest.shape(arg, sizes)) for arg in manifest.results)
+
+
+def _right_order(names: Sequence[str], tried: Sequence[CaseReport], passes: Passes) -> Order | None:
+    """The order by which the cases pass. Those are tried first that exchange two sizes."""
+    orders = [dict(zip(names, order, strict=True)) for order in permutations(names)]
+    orders.sort(key=lambda order: sum(name != value for name, value in order.items()))
+    cases = [it.name for it in tried]
+    # The first is the signature's own.
+    return next((order for order in orders[1 : 1 + limits.SIZE_ORDERS] if passes(cases, order)), None)
+
+
+def _mixed_up(names: Sequence[str], cases: Sequence[CaseReport]) -> Sequence[str]:
+    """Sizes that have to be equal for a case to pass, as few as tell who passes; empty where none do."""
+    for number in range(2, len(names) + 1):
+        found = {name for it in combinations(names, number) if _must_agree(it, cases) for name in it}
+        if found:
+            return [name for name in names if name in found]
+    return ()
+
+
+def _must_agree(names: Sequence[str], cases: Sequence[CaseReport]) -> bool:
+    """Whether cases with equal ``names`` pass and others fail. Sizes of 0 and 1 let others pass by luck."""
+    equal: list[bool] = []
+    different: list[bool] = []
+    for case in cases:
+        values, failed = _values(case, names), case.verdict in _FAILED
+        if case.verdict is not CaseVerdict.NOT_RUN and (failed or min(values) > 1):
+            (equal if len(set(values)) == 1 else different).append(failed)
+    return bool(equal) and not any(equal) and sum(different) >= max(_FEWEST, _SHARE * len(different))
+
+
+def _values(case: CaseReport, names: Sequence[str]) -> list[int]:
+    sizes = case.sizes or {}
+    return [sizes.get(name, 0) for name in names]
