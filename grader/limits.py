@@ -70,6 +70,8 @@ RANKED_ROOFLINE_US = 400.0
 LEASE_SECONDS = 20.0
 HEARTBEAT_SECONDS = 4.0
 SWEEP_SECONDS = 4.0
+# A ticket names a function and a queue: some hundred bytes. What is longer is none, and is not read.
+TICKET_BYTES = 4 * KIB
 # Our own failures are retried this often before the submission is given up as failed (never the student's fault).
 ATTEMPTS = 3
 # One failure of a judge may be chance; after this many in a row its GPU is probed. Below ATTEMPTS, so that one bad GPU

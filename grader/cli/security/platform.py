@@ -108,7 +108,7 @@ def transport(settings: Settings) -> Check:
 
 
 def redis(url: str) -> Check:
-    """Whoever writes into Redis decides what workers do next."""
+    """Whoever writes to Redis can hold up the queue and clear the counts of attempts to sign in."""
     from grader.service.exposure import is_loopback
 
     parts = urlsplit(url)
@@ -117,7 +117,7 @@ def redis(url: str) -> Check:
     if is_loopback(parts.hostname or ""):
         return Check(AREA, "redis", Level.OK, "on this machine alone")
     if not parts.password:
-        text = "on the network without a password: whoever reaches it commands the queue"
+        text = "on the network without a password: whoever reaches it can stop the queue and reset limits"
         return Check(
             AREA, "redis", Level.BAD, text, "Give Redis a password, and put it into GRADER_REDIS_URL."
         )
