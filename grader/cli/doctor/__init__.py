@@ -26,4 +26,4 @@ def examine() -> list[Finding]:
         store.data_folder,
         store.course,
     ]
-    return [*(check() for check in checks), *server.server()]
+    return [*(check() for check in checks), *store.leftovers(), *server.server()]

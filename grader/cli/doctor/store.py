@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
 import shutil
 
 from grader.cli.doctor.finding import Finding, Mark
@@ -88,6 +89,29 @@ def data_folder() -> Finding:
     return Finding(
         "data", Mark.OK, f"{folder}, {free:.0f} GiB free" + ("" if there == folder else ", not made yet")
     )
+
+
+def leftovers() -> list[Finding]:
+    """What a backup or a restore left that was killed. Nothing is told where there is nothing."""
+    try:
+        from grader.cli.configuration import load_settings
+        from grader.service.backup import interrupted
+
+        settings = load_settings()
+        left = [(path, "backup") for path in interrupted(settings)]
+    except (GraderError, ModuleNotFoundError):
+        return []  # said by the check of the data folder
+    left += [(path, "restore") for path in sorted((settings.data_dir / "secrets").glob(".*.partial"))]
+    return [
+        Finding(
+            "leftover",
+            Mark.MISSING,
+            f"a {kind} was killed and left {path}, which holds secrets",
+            f"rm {shlex.quote(str(path))}" + ("" if kind == "backup" else " (unless a restore runs now)"),
+            "keeping data safe",
+        )
+        for path, kind in left
+    ]
 
 
 def course() -> Finding:
