@@ -47,14 +47,19 @@ def health(platform: Platform) -> Health:
 
 
 def ready(platform: Platform) -> Probe:
-    """Whether requests can be served: the database answers, and has just the tables that are known here. One query."""
+    """Whether requests can be served: the database answers, has just the tables that are known here, and takes writes.
+    One query; a write every ``limits.WRITE_PROBE_SECONDS`` at most.
+    """
     try:
         missing = schema.missing_of(platform.engine)
     except SchemaTooNew:
         return Probe(ok=False, detail="the database belongs to a later grader")
     except SQLAlchemyError:
         return Probe(ok=False, detail="the database does not answer")
-    return Probe(ok=not missing, detail="the database is yet to be upgraded" if missing else "")
+    if missing:
+        return Probe(ok=False, detail="the database is yet to be upgraded")
+    trouble = platform.writability.trouble(platform.engine)
+    return Probe(ok=not trouble, detail=trouble)
 
 
 def mend_of(gpu: str, host: str) -> str:
@@ -100,7 +105,8 @@ def _database(platform: Platform) -> PartHealth:
             session.execute(text("SELECT 1"))
     except SQLAlchemyError:
         return PartHealth(ok=False, detail="the database does not answer")
-    return PartHealth(ok=True, detail=platform.engine.dialect.name)
+    trouble = platform.writability.trouble(platform.engine)
+    return PartHealth(ok=not trouble, detail=trouble or platform.engine.dialect.name)
 
 
 def _queue(platform: Platform) -> PartHealth:

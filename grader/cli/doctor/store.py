@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shlex
 import shutil
+import sqlite3
 
 from grader.cli.doctor.finding import Finding, Mark
 from grader.errors import GraderError
@@ -42,8 +43,7 @@ def _external_redis(url: str) -> Finding:
 
 
 def database() -> Finding:
-    if not os.environ.get("GRADER_DATABASE_URL"):
-        return Finding("database", Mark.OK, "SQLite in the data folder")
+    """Whether it is there and whole. What is not there yet is not made."""
     if importlib.util.find_spec("sqlalchemy") is None:
         return Finding(
             "database", Mark.MISSING, "no client", "pip install 'kernel-grader[server]'", "up, worker"
@@ -52,21 +52,36 @@ def database() -> Finding:
 
     from grader.cli.configuration import load_settings
     from grader.records.engine import make_engine
+    from grader.records.integrity import check_pages, refuse_damaged
 
+    named = "GRADER_DATABASE_URL" if os.environ.get("GRADER_DATABASE_URL") else ""
     try:
-        engine = make_engine(load_settings().sql_url)
-        engine.connect().close()
-        engine.dispose()
+        settings = load_settings()
+        own = settings.data_dir / "grader.sqlite3"
+        if not named and not own.exists():
+            return Finding("database", Mark.OK, "SQLite in the data folder, not made yet")
+        engine = make_engine(settings.sql_url)
+        try:
+            engine.connect().close()
+            found = check_pages(engine)
+        except Exception as error:
+            refuse_damaged(engine, error)
+            raise
+        finally:
+            engine.dispose()
     except GraderError as error:
         return Finding("database", Mark.MISSING, error.message, error.hint, "up, worker")
     except (ArgumentError, ValueError):
         mend = "See GRADER_DATABASE_URL in the README."
         return Finding("database", Mark.MISSING, "GRADER_DATABASE_URL is no address", mend, "up, worker")
-    except SQLAlchemyError as error:
-        told = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()[0]
-        text = f"GRADER_DATABASE_URL does not answer: {told}"
-        return Finding("database", Mark.MISSING, text, "Start it, or let this host reach it.", "up, worker")
-    return Finding("database", Mark.OK, f"GRADER_DATABASE_URL answers: {engine.dialect.name}")
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+        told = (str(getattr(error, "orig", None) or error).strip() or type(error).__name__).splitlines()[0]
+        text = f"{named or own} does not answer: {told}"
+        mend = "Start it, or let this host reach it." if named else "See its rights and its disk."
+        return Finding("database", Mark.MISSING, text, mend, "up, worker")
+    if not named:
+        return Finding("database", Mark.OK, f"SQLite in the data folder, {found}")
+    return Finding("database", Mark.OK, f"GRADER_DATABASE_URL answers: {engine.dialect.name}, {found}")
 
 
 def data_folder() -> Finding:
