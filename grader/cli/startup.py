@@ -187,8 +187,17 @@ def _open_and_prepare(settings: Settings) -> None:
     platform = open_platform(settings, starting=True)
     try:
         _first_account(platform)
+        _tell_of_the_course(platform)
     finally:
         platform.close()
+
+
+def _tell_of_the_course(platform: Platform) -> None:
+    from grader.service.health import course_alerts
+
+    for alert in course_alerts(platform):
+        say(f"WARNING: {alert.text}", "yellow")
+        say(alert.mend, "dim")
 
 
 def _first_account(platform: Platform) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader import __version__
+from grader.challenge.course import Course
 from grader.records import order, queues, schema, versions, workers
 from grader.records.engine import clock
 from grader.records.models import PauseRow, VersionRow, WorkerRow
@@ -18,8 +20,8 @@ from grader.service.platform import Platform
 
 
 def health(platform: Platform) -> Health:
-    """Database, queue and workers, and GPUs that are out of service. Never raises: a part that does not answer
-    is a part that is not ok.
+    """Database, queue and workers; and alerts, as of GPUs out of service and broken challenges. Never raises: a part
+    that does not answer is a part that is not ok.
     """
     named = platform.settings.device_list
     devices, alerts = named, []
@@ -36,6 +38,7 @@ def health(platform: Platform) -> Health:
         serving = _workers(named, devices, alive, compiling)
     except SQLAlchemyError:
         serving = PartHealth(ok=False, detail="unknown: the database does not answer")
+    alerts += course_alerts(platform)
     parts = {"database": _database(platform), "queue": _queue(platform), "workers": serving}
     return Health(
         ok=all(part.ok for part in parts.values()),
@@ -60,6 +63,19 @@ def ready(platform: Platform) -> Probe:
         return Probe(ok=False, detail="the database is yet to be upgraded")
     trouble = platform.writability.trouble(platform.engine)
     return Probe(ok=not trouble, detail=trouble)
+
+
+def course_alerts(platform: Platform) -> list[Alert]:
+    """Of challenges that students cannot use, and of a course without any."""
+    course = platform.course
+    if not (broken := course.broken()) and not course.slugs():
+        return [Alert(text=f"The course in {course.root} has no challenges.", mend=begin_with(course))]
+    return [Alert(text=f"{it.slug} is broken: {it.error.message}", mend=it.mend) for it in broken]
+
+
+def begin_with(course: Course) -> str:
+    """The command that makes the first challenge of a course."""
+    return f"GRADER_CHALLENGES={shlex.quote(str(course.root))} grader challenge new NAME"
 
 
 def mend_of(gpu: str, host: str) -> str:

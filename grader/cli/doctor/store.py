@@ -129,11 +129,22 @@ def leftovers() -> list[Finding]:
     ]
 
 
-def course() -> Finding:
+def course() -> list[Finding]:
+    """The course, and each challenge of it that cannot be used."""
     from grader.cli.catalogue import course
 
     try:
         found = course()
     except GraderError as error:
-        return Finding("course", Mark.MISSING, error.message, error.hint, "test, up")
-    return Finding("course", Mark.OK, f"{len(found.slugs())} challenges in {found.root}")
+        return [Finding("course", Mark.MISSING, error.message, error.hint, "test, up")]
+    broken = found.broken()
+    if not found.slugs() and not broken:
+        text = f"no challenges in {found.root}"
+        return [Finding("course", Mark.MISSING, text, "grader challenge new NAME", "test, up")]
+    told = f"{len(found.slugs())} challenges in {found.root}"
+    return [
+        Finding("course", Mark.OK, told)
+        if not broken
+        else Finding("course", Mark.NOTE, f"{told}; see below"),
+        *(Finding("challenge", Mark.MISSING, it.error.message, it.mend, "test, up") for it in broken),
+    ]
