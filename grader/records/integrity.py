@@ -33,8 +33,8 @@ class DatabaseDamaged(GraderError):
     def __init__(self, file: Path, what: str) -> None:
         super().__init__(
             f"The database {file} is damaged: {what}.",
-            f"Nothing was changed. Stop web and workers, keep a copy of {file.name}* aside (move the files away), and "
-            "bring the last backup back: grader admin restore FILE. docs/operating.md says what else can be tried.",
+            f"Nothing was changed. Stop web and workers, move {file.name}* to a safe place, and bring the last backup "
+            "back: grader admin restore FILE. docs/operating.md says what else can be tried.",
         )
 
 
