@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,9 +23,10 @@ def prepare(folder: Path) -> None:
     users, close it (0700, files 0600); where that is not ours to do, log the command that does it."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for path in exposed(folder):
-        mode = 0o700 if path.is_dir() else 0o600
         if reason := _why_not_ours(path, folder):
-            log.warning("data_open_to_others", path=str(path), reason=reason, mend=f"chmod {mode:o} {path}")
+            mode = "700" if path.is_dir() else "600"
+            mend = f"chmod {mode} {shlex.quote(str(path))}"
+            log.warning("data_open_to_others", path=str(path), reason=reason, mend=mend)
         else:
             close(path)
 
@@ -47,13 +49,15 @@ def close(path: Path) -> None:
         if found.st_uid == os.geteuid() and found.st_mode & OTHERS:
             path.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
             log.warning("data_closed_to_others", path=str(path), was=f"{stat.S_IMODE(found.st_mode):o}")
+    except FileNotFoundError:
+        pass  # SQLite removes its log when the last one closes
     except OSError as error:
         log.warning("data_open_to_others", path=str(path), reason=str(error))
 
 
 def _why_not_ours(path: Path, folder: Path) -> str:
     """Empty where its mode is ours to change."""
-    if path.stat().st_uid != os.geteuid():
+    if path.exists() and path.stat().st_uid != os.geteuid():
         return "it belongs to another user"
     if path == folder and (strange := _strange(folder)):
         return f"there is more in it than this platform's files, such as {strange}"

@@ -50,13 +50,10 @@ class Course:
         return sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
 
     def _without_manifest(self) -> list[str]:
-        """Folders with files in them, none of which is a manifest: it was moved, misspelt or never copied."""
-        folders = [
-            it
-            for it in (self.root / "challenges").glob("[!._]*")
-            if it.is_dir() and not (it / MANIFEST).exists()
-        ]
-        return sorted(it.name for it in folders if any(path.is_file() for path in it.glob("[!.]*")))
+        """Folders with files in them, none of which is a manifest (it was moved, misspelt or never copied), and those
+        that cannot be looked into."""
+        folders = [it for it in (self.root / "challenges").glob("[!._]*") if it.is_dir()]
+        return sorted(it.name for it in folders if _lacks_manifest(it))
 
     def load(self, slug: str) -> Challenge:
         """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid naming file and key. A broken tracks.toml is
@@ -81,7 +78,7 @@ class Course:
         except ChallengeInvalid as error:
             curriculum = self.known_curriculum
             wrong.append(Broken(TRACKS, TRACKS, _NO_TRACK, error))
-        for slug in sorted([*self.slugs(), *self._without_manifest()]):
+        for slug in sorted({*self.slugs(), *self._without_manifest()}):
             try:
                 found.append(self._load(slug, curriculum))
             except ChallengeInvalid as error:
@@ -92,7 +89,8 @@ class Course:
         """What does not load, and what loads and cannot be shown or judged by: a file is missing, cases.py fails, a
         prerequisite does not exist. Costs little where no file has changed since the last look."""
         found, broken = self.valid()
-        known = {it.slug for it in (*found, *broken)}  # those that need a broken one are well themselves
+        # Those that need a broken one are well themselves.
+        known = {it.slug for it in found} | {it.slug for it in broken}
         for challenge in found:
             try:
                 _ = challenge.spec
@@ -163,6 +161,14 @@ class Course:
             {it.slug: it.manifest.prerequisites for it in challenges},
             {it.slug: it.folder / MANIFEST for it in challenges},
         )
+
+
+def _lacks_manifest(folder: Path) -> bool:
+    try:
+        files = [it.name for it in os.scandir(folder) if not it.name.startswith(".") and not it.is_dir()]
+    except OSError:
+        return True
+    return bool(files) and MANIFEST not in files
 
 
 def find_course(chosen: Path | None = None) -> Course:

@@ -65,7 +65,8 @@ def make_engine(url: str) -> Engine:
 def _prepare_file(file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # SQLite itself makes a file that others can read, and gives its log and its index the mode of the file.
-    with suppress(FileExistsError):
+    # Where it cannot be made, SQLite says why.
+    with suppress(OSError):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     for path in file.parent.glob(f"{file.name}*"):
         data_folder.close(path)

@@ -25,8 +25,11 @@ _HEADER, _FRAME = 32, 24
 _INDEX = 136
 # Every process that has the database open holds this byte of the index locked.
 _IN_USE = 128
+# The kernel's struct flock: type, whence, start, length, process.
+_FLOCK = "hhqqi"
 # Enough for some 500 MiB; a log has 4 MiB as a rule.
 _SECONDS = 20.0
+_PAUSE_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
@@ -54,13 +57,32 @@ def damage(database: Path) -> str:
     index = database.with_name(f"{database.name}-shm")
     try:
         with index.open("r+b") as file:
-            try:
-                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _IN_USE)
-            except OSError:
+            if not _alone(file):
                 return ""
             return _compare(log, _read_index(file.read(_INDEX)), has_index=True)
     except FileNotFoundError:
         return _compare(log, None, has_index=False)
+
+
+def _alone(file: BinaryIO) -> bool:
+    """Lock the index where nobody has the database open; False where somebody has.
+
+    Of programs that start at once one looks, and the others wait for it: whoever took that for use would go on and let
+    SQLite drop what the first one is about to refuse.
+    """
+    until = time.monotonic() + _SECONDS
+    while time.monotonic() < until:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _IN_USE)
+        except OSError:
+            asked = struct.pack(_FLOCK, fcntl.F_WRLCK, 0, _IN_USE, 1, 0)
+            held = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))[0]
+            if held == fcntl.F_RDLCK:  # as SQLite holds it
+                return False
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return True
+    return False
 
 
 def _compare(path: Path, index: _Index | None, has_index: bool) -> str:

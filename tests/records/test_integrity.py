@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import struct
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from sqlalchemy import Engine, text
 
 from grader import limits
 from grader.cli.doctor import Mark, store
+from grader.records import integrity
 from grader.records.engine import make_engine
 from grader.records.integrity import DatabaseDamaged, check_pages
 from grader.service.accounts import create_user
@@ -219,3 +222,30 @@ def test_doctor_makes_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("GRADER_DATA_DIR", str(tmp_path / "none"))
     assert store.database().mark is Mark.OK
     assert not (tmp_path / "none").exists()
+
+
+_HOLDER = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX, 1, 128)
+    print("held")
+    sys.stdin.read()
+"""
+
+
+def test_who_starts_while_another_looks_waits_for_it(live: Engine, tmp_path: Path) -> None:
+    """Else the second one would let SQLite drop what the first one refuses."""
+    file = killed(live, tmp_path / "killed")
+    flip(wal(file), in_frame(0))
+    command = [sys.executable, "-uc", _HOLDER, str(shm(file))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        assert first.stdin is not None
+        assert first.stdout is not None
+        first.stdout.readline()
+        look = [sys.executable, "-I", integrity.__file__.replace("integrity", "wal"), str(file)]
+        with subprocess.Popen(look, stdout=subprocess.PIPE) as second:
+            with pytest.raises(subprocess.TimeoutExpired):
+                second.wait(0.5)
+            first.stdin.close()
+            assert second.stdout is not None
+            assert b"cannot be read" in second.stdout.read()

@@ -43,6 +43,10 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "no TOML": (_say("challenge.toml", 'title = "Scale"\ntrack = "first"\n[[['), "not TOML"),
     "a wrong key": (_say("challenge.toml", 'title = "Scale"\ntrack = "first"\nversion = "one"\n'), "version"),
     "no manifest": (_remove("challenge.toml"), "challenge.toml: the file is missing"),
+    "a manifest that is a folder": (
+        lambda it: (_remove("challenge.toml")(it), (it / "challenge.toml").mkdir()),
+        "Is a",
+    ),
     "no spec": (_remove("spec.md"), "spec.md: the file is missing"),
     "no cases": (_remove("cases.py"), "cases.py: the file is missing"),
     "cases that fail": (_say("cases.py", "1 / 0"), "cases.py: ZeroDivisionError"),
@@ -79,7 +83,7 @@ def test_boards_stay_while_a_folder_is_broken(
     after = leaderboards(platform)
     boards = {it.challenge: it for track in after.tracks for it in track.boards}
     assert boards["scale"].leader == before[0].tracks[0].boards[0].leader
-    if (platform.course.root / "challenges" / "scale" / "challenge.toml").exists():
+    if (platform.course.root / "challenges" / "scale" / "challenge.toml").is_file():
         assert (after, track_board(platform, "first")) == before[:2]
     assert get_submission(platform, student, sent).verdict is Verdict.ACCEPTED
 
