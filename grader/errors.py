@@ -117,6 +117,7 @@ class ChallengeInvalid(GraderError):
     """A challenge folder breaks the format. The message names file, key and what was expected."""
 
     code = "challenge_invalid"
+    status = 503
     exit_code = EXIT_USAGE
 
 

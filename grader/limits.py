@@ -74,6 +74,16 @@ RANKED_ROOFLINE_US = 400.0
 LEASE_SECONDS = 20.0
 HEARTBEAT_SECONDS = 4.0
 SWEEP_SECONDS = 4.0
+# A ticket names a function and a queue: some hundred bytes. What is longer is none, and is not read.
+TICKET_BYTES = 4 * KIB
+# When a platform starts, a SQLite file up to this size is checked in full, indices against rows; a larger one page by
+# page, and neither for longer than this: a start shall not wait for minutes. Checking reads some 200 MiB a second.
+INTEGRITY_BYTES = 256 * MIB
+INTEGRITY_SECONDS = 20.0
+# With less room than this on the disk of a SQLite file, writes fail sooner or later: its log alone grows to 4 MiB.
+FREE_BYTES = 4 * MIB
+# Whether a write works is tried this often at most, by each process: load balancers ask every second.
+WRITE_PROBE_SECONDS = 5.0
 # Our own failures are retried this often before the submission is given up as failed (never the student's fault).
 ATTEMPTS = 3
 # One failure of a judge may be chance; after this many in a row its GPU is probed. Below ATTEMPTS, so that one bad GPU

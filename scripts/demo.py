@@ -103,7 +103,10 @@ def say_what_course(env: Mapping[str, str]) -> None:
     course = json.loads(grader(env, "challenges", "--json"))["challenges"]
     tracks = {challenge["slug"]: challenge["track"] for challenge in course}
     if missing := [slug for slug in WRONG if slug not in tracks]:
-        raise Failed(f"scripts/demo.py names challenges that do not exist: {missing}")
+        raise Failed(
+            f"the course of this checkout has no {', '.join(missing)}, which the demo judges. Put it back; for a "
+            "course of your own, `grader challenge new NAME` makes a challenge and `make up` shows it."
+        )
     print(f"The course has {len(tracks)} challenges in {len(set(tracks.values()))} tracks. Judged here:")
     for slug in WRONG:
         print(f"  {slug:<12} ({tracks[slug]})")

@@ -17,6 +17,7 @@ from grader import errors, limits
 from grader.errors import GraderError
 from grader.schemas.submission import ErrorBody, ErrorEnvelope
 from grader.web.answers import answer
+from grader.web.auth.identity import is_staff
 
 log = logging.getLogger("grader.web")
 
@@ -44,6 +45,11 @@ _UNREACHABLE = (
     "unreachable",
     "The database does not answer.",
     "Nothing is lost; try again in a moment.",
+)
+# Of a challenge's folder. What is wrong in it names files of this machine: that is for staff.
+_BROKEN = (
+    "This challenge cannot be used now: its folder on the server is broken.",
+    "Nothing is lost, and its boards stay. The staff have an alert; try again later.",
 )
 _FAILED = (
     "internal",
@@ -86,6 +92,8 @@ def invalid_request(error: ValidationError) -> Response:
 def _of_ours(error: GraderError) -> BaseResponse:
     if error.status >= 500:
         log.error("%s %s: %s", request.method, request.path, error.message)
+    if isinstance(error, errors.ChallengeInvalid) and not is_staff():
+        return _answer(error.status, error.code, *_BROKEN)
     if isinstance(error, errors.NotSignedIn) and not in_api():
         wanted = request.path if request.method == "GET" else request.form.get("back", "/")
         return redirect(url_for("sign_in.form", next=wanted))

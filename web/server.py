@@ -74,7 +74,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
 
 def _prepare(settings: Settings) -> Link | None:
     """Migrates once, before several processes would; a link for the first admin where nobody is staff."""
-    platform = open_platform(settings)
+    platform = open_platform(settings, starting=True)
     try:
         return first_admin.make_link(platform) if first_admin.needed(platform) else None
     finally:

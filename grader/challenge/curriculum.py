@@ -68,6 +68,8 @@ def read_curriculum(path: Path) -> Curriculum:
         return Curriculum(path)
     except UnicodeDecodeError as error:
         raise ChallengeInvalid(f"{path}: not TOML: {error}", _HINT) from error
+    except OSError as error:
+        raise ChallengeInvalid(f"{path}: it cannot be read: {error.strerror}", _HINT) from error
     return _parse(path, text)
 
 

@@ -175,7 +175,7 @@ def _run(path: Path) -> dict[str, Any]:
         raise ChallengeInvalid(f"{path}: the file is missing")
     try:
         return runpy.run_path(str(path), run_name=f"grader_course_{path.stem}")
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # what a file of one challenge does must not end who reads it
         raise ChallengeInvalid(f"{path}: {type(error).__name__}: {error}") from error
 
 
@@ -186,6 +186,8 @@ def _text(path: Path) -> str:
         raise ChallengeInvalid(f"{path}: the file is missing") from error
     except UnicodeDecodeError as error:
         raise ChallengeInvalid(f"{path}: it is not UTF-8: {error}") from error
+    except OSError as error:
+        raise ChallengeInvalid(f"{path}: it cannot be read: {error.strerror}") from error
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -41,9 +41,9 @@ def summary(challenge: Challenge) -> ChallengeSummary:
 
 
 def listing(course: Course, challenges: Sequence[Challenge]) -> ChallengeList:
-    """``challenges`` as they stand, with the tracks that hold one of them. Raises ChallengeInvalid."""
+    """``challenges`` as they stand, with the tracks that hold one of them."""
     used = {challenge.manifest.track for challenge in challenges}
-    tracks = course.curriculum.tracks if challenges else ()
+    tracks = course.known_curriculum.tracks if challenges else ()
     return ChallengeList(
         challenges=[summary(challenge) for challenge in challenges],
         tracks=[TrackView(title=it.title, description=it.description) for it in tracks if it.title in used],

@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 _AT_ONCE_SECONDS = 2.0
 
 
-def course() -> Course:
-    """The course on this machine: GRADER_CHALLENGES, else the checkout's, else the installation's."""
+def course(beginning: bool = False) -> Course:
+    """The course on this machine: GRADER_CHALLENGES, else the checkout's, else the installation's. ``beginning``: the
+    chosen folder may hold nothing yet."""
     import os
 
-    from grader.challenge.course import find_course
+    from grader.challenge.course import Course, find_course
 
     chosen = os.environ.get("GRADER_CHALLENGES")
+    if beginning and chosen:
+        return Course(Path(chosen))
     return find_course(Path(chosen) if chosen else None)
 
 

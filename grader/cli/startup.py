@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader import data_folder, logs
 from grader.cli.client import Client
 from grader.cli.configuration import environment
 from grader.cli.supervisor import Child, asked_to_end, end_all, ended, start_python
@@ -64,7 +65,8 @@ def run(plan: Plan) -> int:
     settings = plan.settings
     check_device(settings.device)
     check_exposure(settings.host, settings.box)
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    logs.configure(settings.log_level, settings.log_format)
+    data_folder.prepare(settings.data_dir)
     with _only_one(settings.data_dir / "up.lock"), asked_to_end() as asked:
         _open_and_prepare(settings)
         _warn_of_local_boxes(settings)
@@ -182,11 +184,20 @@ def _open_and_prepare(settings: Settings) -> None:
     """Bring the database up to date, and make the first account where there is none."""
     from grader.service.platform import open_platform
 
-    platform = open_platform(settings)
+    platform = open_platform(settings, starting=True)
     try:
         _first_account(platform)
+        _tell_of_the_course(platform)
     finally:
         platform.close()
+
+
+def _tell_of_the_course(platform: Platform) -> None:
+    from grader.service.health import course_alerts
+
+    for alert in course_alerts(platform):
+        say(f"WARNING: {alert.text}", "yellow")
+        say(alert.mend, "dim")
 
 
 def _first_account(platform: Platform) -> None:

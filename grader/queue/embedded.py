@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
+from grader import data_folder
 from grader.errors import Conflict, Unreachable
 from grader.settings import Settings
 
@@ -59,7 +60,7 @@ def start_redis(settings: Settings) -> EmbeddedRedis:
     """
     socket = settings.redis_socket.absolute()
     _check_path(socket)
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    data_folder.prepare(settings.data_dir)
     if _answers(socket):
         raise Conflict(
             f"Another platform runs in {settings.data_dir}: its Redis answers.",

@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy.orm import Session
 
 from grader import metrics
-from grader.errors import ChallengeChanged, GraderError
+from grader.errors import ChallengeChanged, ChallengeInvalid, GraderError
 from grader.queue.tickets import first_queue
 from grader.records import leases, workers
 from grader.records.claims import Claim
@@ -128,6 +128,9 @@ def words(error: Exception) -> str:
     """What a person may read: our own errors were written for that, others may name paths and are logged
     only.
     """
+    if isinstance(error, ChallengeInvalid):
+        # It names files of this machine, and is for staff: they have an alert and the log.
+        return "The challenge's folder on the server is broken. The staff have an alert."
     if isinstance(error, GraderError):
         return f"{error.message} {error.hint}".strip()
     return f"An unexpected error in the judge ({type(error).__name__})."

@@ -49,18 +49,6 @@ _DRAINED_LOOK_SECONDS = 0.2
 # Before the next claim, where one found no database.
 _DATABASE_PAUSE_S = 1.0
 
-# RQ calls a function by its name and hands it the ticket's content only, so the desks have to be found from here:
-# queue -> what serves one submission of it.
-_desks: dict[str, Callable[[], bool]] = {}
-
-
-def serve(queue: str) -> None:
-    """What a ticket makes a worker do: serve one submission of ``queue``."""
-    desk = _desks.get(queue)
-    if desk is None:
-        raise RuntimeError(f"a ticket of {queue} was taken by a process that does not serve it")
-    desk()
-
 
 @dataclass(frozen=True)
 class _Entry:
@@ -205,15 +193,14 @@ def _serve_queues(
             return False
         return served
 
-    global _desks
-    _desks = {queue: partial(serve_or_return, queue) for queue in desks}
     if stopper.draining:
         log.warning("worker_is_drained", worker=name, mend=f"grader admin worker resume {name}")
         # Who starts it again, a supervisor most often, does not know that; so it does not end, but waits.
         while not burst and stopper.draining and not stopper.event.wait(_DRAINED_LOOK_SECONDS):
             pass
     log.info("worker_started", worker=name, queues=list(desks))
-    take_tickets(platform.settings.queue_url, list(desks), name, burst, stopper)
+    served = {queue: partial(serve_or_return, queue) for queue in desks}
+    take_tickets(platform.settings.queue_url, served, burst, stopper)
 
 
 def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:
@@ -273,11 +260,7 @@ def _boxes(settings: Settings) -> BoxMaker:
 
 def main() -> None:
     """``python -m grader.queue.worker``: one worker by the environment's settings."""
-    # Through the import system: the ticket names this module, and a second copy as __main__ would have no
-    # desk.
-    from grader.queue.worker import run_worker as run
-
-    run(Settings())
+    run_worker(Settings())
 
 
 if __name__ == "__main__":

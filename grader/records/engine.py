@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,14 @@ from sqlalchemy import (
     func,
     make_url,
     select,
+    text,
 )
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session, sessionmaker
 
+from grader import data_folder
+from grader.records.integrity import check_log, sqlite_file
 from grader.records.postgres import postgres_engine
 
 # A writer holds SQLite's lock for milliseconds; who waits this long met a machine in trouble, not a busy one.
@@ -42,22 +46,37 @@ AWAY = (OperationalError, InterfaceError, PoolTimeout)
 
 
 def make_engine(url: str) -> Engine:
-    """An engine for ``url``; the folder of a SQLite file is made where it is missing."""
+    """An engine for ``url``. A SQLite file is made where it is missing, and is its owner's alone.
+
+    Raises DatabaseDamaged where SQLite would drop what was committed.
+    """
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
         return postgres_engine(parsed)
-    if parsed.database:
-        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # Parameters are sources and password hashes, and an error's text is logged.
     engine = create_engine(parsed, hide_parameters=True, pool_size=_POOL_SIZE)
+    if (file := sqlite_file(engine)) is not None:
+        _prepare_file(file)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
+def _prepare_file(file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # SQLite itself makes a file that others can read, and gives its log and its index the mode of the file.
+    # Where it cannot be made, SQLite says why.
+    with suppress(OSError):
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    for path in file.parent.glob(f"{file.name}*"):
+        data_folder.close(path)
+    check_log(file)
+
+
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # the driver must not begin transactions of its own: _begin_sqlite does
-    for pragma in (f"busy_timeout = {_BUSY_MS}", "foreign_keys = ON"):
+    # FULL: what was acknowledged is on the disk, also when the power fails a moment later.
+    for pragma in (f"busy_timeout = {_BUSY_MS}", "foreign_keys = ON", "synchronous = FULL"):
         connection.execute(f"PRAGMA {pragma}")
     _switch_to_wal(connection)
 
@@ -110,6 +129,25 @@ def writing_connection(engine: Engine) -> Iterator[Connection]:
     options = _to_write(engine.dialect.name)
     with engine.connect().execution_options(**options) as connection, connection.begin():
         yield connection
+
+
+@contextmanager
+def hurried_connection(engine: Engine, wait_ms: int) -> Iterator[Connection]:
+    """As ``writing_connection``, for what had better fail than wait longer than this for a lock."""
+    sqlite = engine.dialect.name == "sqlite"
+    with engine.connect().execution_options(**_to_write(engine.dialect.name)) as connection:
+        driver: Any = connection.connection.driver_connection
+        if sqlite:
+            driver.execute(f"PRAGMA busy_timeout = {wait_ms}")
+        try:
+            with connection.begin():
+                if not sqlite:
+                    for name in ("lock_timeout", "statement_timeout"):
+                        connection.execute(text(f"SET LOCAL {name} = {wait_ms}"))
+                yield connection
+        finally:
+            if sqlite:
+                driver.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
 
 
 def _to_write(database: str) -> dict[str, Any]:

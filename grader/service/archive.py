@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from grader import limits
 from grader.errors import EXIT_USAGE, GraderError
 from grader.records.schema import missing
 from grader.schemas.strict import Strict
@@ -125,7 +126,17 @@ def _manifest(file: zipfile.ZipFile) -> Manifest:
             "Take the grader it is from.",
         )
     missing(manifest.schema_revision)  # raises SchemaTooNew
-    names = [name.rpartition("/")[2] for name in manifest.members]
-    if any(not name or name.startswith(".") or "\\" in name for name in names):
-        raise BadBackup("The backup names what is no file of ours.")
+    for name in manifest.members:
+        _check_name(name)
     return manifest
+
+
+def _check_name(name: str) -> None:
+    """Of a member: a table's, or that of a file right in the folder of secrets. Raises BadBackup."""
+    folder, _, file = name.partition("/")
+    plain = file.isprintable() and not file.startswith(".") and not set(file) & set("/\\")
+    if folder not in ("tables", "secrets") or not file or not plain or len(file) > limits.FILENAME_CHARS:
+        raise BadBackup(
+            f"The backup names {name[: limits.FILENAME_CHARS]!r}, which is no table and no file of secrets.",
+            "Nothing was changed. Take another one, and find out who made this one.",
+        )

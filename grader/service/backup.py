@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import secrets
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +19,10 @@ from grader.records import dump
 from grader.records.schema import missing, revision_of
 from grader.service.archive import FORMAT, Manifest, Writer, secret_member, table_member
 from grader.settings import Settings
+
+# In the data folder: a file for each backup that is being written, and for each that was killed.
+_NOTES = "backups-at-work"
+_PARTIAL = ".partial"
 
 # The table's name, and how many of its rows are done.
 Told = Callable[[str, int], None]
@@ -36,9 +42,9 @@ def backup(settings: Settings, engine: Engine, path: Path, told: Told = lambda _
     """
     if path.exists():
         raise Conflict(f"There is a file '{path}' already.", "Name a new one; backups are not written over.")
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = path.absolute().with_name(f".{path.name}.{os.getpid()}{_PARTIAL}")
     try:
-        with _snapshot(engine) as connection:
+        with _noted(settings, partial), _snapshot(engine) as connection:
             manifest = _write(settings, connection, partial, told)
         # A link fails where a file came up meanwhile; renaming would take its place.
         os.link(partial, path)
@@ -50,6 +56,40 @@ def backup(settings: Settings, engine: Engine, path: Path, told: Told = lambda _
     finally:
         partial.unlink(missing_ok=True)
     return manifest
+
+
+def interrupted(settings: Settings) -> list[Path]:
+    """What backups left behind whose process was killed: files that hold sources and secrets, and are no backups."""
+    return [partial for _, partial in _dead(settings.data_dir / _NOTES) if partial.is_file()]
+
+
+def _dead(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """The notes of backups whose process is gone, and what each says."""
+    for note in sorted(folder.glob("*")):
+        with suppress(OSError, UnicodeError), note.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # raises while its process lives
+            if (partial := Path(file.read())).suffix == _PARTIAL:
+                yield note, partial
+
+
+@contextmanager
+def _noted(settings: Settings, partial: Path) -> Iterator[None]:
+    """While ``partial`` is written a note in the data folder says where; it stays when this process is killed."""
+    folder = settings.data_dir / _NOTES
+    note = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
+    with ExitStack() as stack:
+        # A backup without a note is better than none.
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for old, left in _dead(folder):
+                if not left.exists():
+                    old.unlink(missing_ok=True)
+            file = stack.enter_context(note.open("w"))
+            stack.callback(note.unlink, missing_ok=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.write(str(partial))
+            file.flush()
+        yield
 
 
 @contextmanager

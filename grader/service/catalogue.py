@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 import structlog
 
@@ -13,6 +14,7 @@ from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid, UnknownChallenge
 from grader.records import versions
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
+from grader.schemas.report import Language
 from grader.service.devices import served_devices, serves
 from grader.service.platform import Platform
 
@@ -32,9 +34,29 @@ def list_challenges(platform: Platform, found: Sequence[Challenge] | None = None
 def valid_challenges(course: Course) -> list[Challenge]:
     """In the curriculum's order. An invalid one is left out and logged: it must not hide others."""
     found, wrong = course.valid()
-    for error in wrong:
-        log.warning("challenge_invalid", error=error.message)
+    for it in wrong:
+        log.warning("challenge_invalid", error=it.error.message)
     return found
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What a page about a challenge's results is headed by."""
+
+    slug: str
+    title: str
+    track: str
+    languages: Sequence[Language]
+
+
+def heading(platform: Platform, slug: str) -> Heading:
+    """Also of a challenge whose folder is broken: what was judged by it stays. Raises UnknownChallenge."""
+    try:
+        manifest = platform.course.load(slug).manifest
+    except ChallengeInvalid as error:
+        it = platform.course.describe_broken(slug, error)
+        return Heading(slug, it.title, it.track, list(Language))
+    return Heading(slug, manifest.title, manifest.track, manifest.languages)
 
 
 def get_challenge(platform: Platform, slug: str) -> ChallengeDetail:
@@ -52,6 +74,6 @@ def titles(platform: Platform, slugs: Sequence[str]) -> dict[str, str]:
     """Slug -> title of those that exist."""
     found = {}
     for slug in slugs:
-        with suppress(UnknownChallenge, ChallengeInvalid):
-            found[slug] = platform.course.load(slug).manifest.title
+        with suppress(UnknownChallenge):
+            found[slug] = heading(platform, slug).title
     return found

@@ -7,7 +7,7 @@ from typing import TypedDict, Unpack
 
 from sqlalchemy.orm import Session
 
-from grader.errors import NotFound, UnknownDevice, UnknownLanguage
+from grader.errors import ChallengeInvalid, NotFound, UnknownDevice, UnknownLanguage
 from grader.records import ranks, versions
 from grader.records.ranks import Board
 from grader.schemas.report import Language
@@ -43,15 +43,16 @@ def choose(
 ) -> Choice:
     """Which board the words of a caller mean; ``served`` are the platform's devices.
 
-    Raises UnknownChallenge, UnknownDevice, UnknownLanguage, and NotFound where the version is not published.
+    Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound where the version is not published, and
+    ChallengeInvalid where the folder is broken and nothing was ever judged by it.
     """
-    challenge = platform.course.load(slug)
     device, version, drafts = wanted.get("device"), wanted.get("version"), wanted.get("drafts", False)
     language = _language(wanted.get("language"))
     known = versions.history(session, slug)
+    present = _present(platform, slug, [row.version for row in known])
     published = [row.version for row in known if row.published_at is not None]
     if version is None:
-        version = versions.shown(session, slug) or challenge.manifest.version
+        version = versions.shown(session, slug) or present
     elif not drafts and version in {row.version for row in known} - set(published):
         raise NotFound(
             f"Version {version} of {slug} is not published yet.",
@@ -62,6 +63,17 @@ def choose(
         raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
     board = Board(slug, version, device or devices[0], language)
     return Choice(board, devices, [row.version for row in known] if drafts else published)
+
+
+def _present(platform: Platform, slug: str, known: list[int]) -> int:
+    """The folder's version. What was judged stays on its boards while the folder is broken. Raises UnknownChallenge,
+    and ChallengeInvalid where nothing was."""
+    try:
+        return platform.course.load(slug).manifest.version
+    except ChallengeInvalid:
+        if not known:
+            raise
+        return max(known)
 
 
 def with_old(served: list[str], with_entries: set[str]) -> list[str]:

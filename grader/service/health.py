@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader import __version__
+from grader.challenge.course import Course
 from grader.records import order, queues, schema, versions, workers
 from grader.records.engine import clock
 from grader.records.models import PauseRow, VersionRow, WorkerRow
@@ -18,8 +20,8 @@ from grader.service.platform import Platform
 
 
 def health(platform: Platform) -> Health:
-    """Database, queue and workers, and GPUs that are out of service. Never raises: a part that does not answer
-    is a part that is not ok.
+    """Database, queue and workers; and alerts, as of GPUs out of service and broken challenges. Never raises: a part
+    that does not answer is a part that is not ok.
     """
     named = platform.settings.device_list
     devices, alerts = named, []
@@ -38,6 +40,7 @@ def health(platform: Platform) -> Health:
         serving = _workers(named, devices, alive, compiling)
     except SQLAlchemyError:
         serving = PartHealth(ok=False, detail="unknown: the database does not answer")
+    alerts += course_alerts(platform)
     parts = {"database": _database(platform), "queue": _queue(platform), "workers": serving}
     return Health(
         ok=all(part.ok for part in parts.values()),
@@ -49,14 +52,32 @@ def health(platform: Platform) -> Health:
 
 
 def ready(platform: Platform) -> Probe:
-    """Whether requests can be served: the database answers, and has just the tables that are known here. One query."""
+    """Whether requests can be served: the database answers, has just the tables that are known here, and takes writes.
+    One query; a write every ``limits.WRITE_PROBE_SECONDS`` at most.
+    """
     try:
         missing = schema.missing_of(platform.engine)
     except SchemaTooNew:
         return Probe(ok=False, detail="the database belongs to a later grader")
     except SQLAlchemyError:
         return Probe(ok=False, detail="the database does not answer")
-    return Probe(ok=not missing, detail="the database is yet to be upgraded" if missing else "")
+    if missing:
+        return Probe(ok=False, detail="the database is yet to be upgraded")
+    trouble = platform.writability.trouble(platform.engine)
+    return Probe(ok=not trouble, detail=trouble)
+
+
+def course_alerts(platform: Platform) -> list[Alert]:
+    """Of challenges that students cannot use, and of a course without any."""
+    course = platform.course
+    if not (broken := course.broken()) and not course.slugs():
+        return [Alert(text=f"The course in {course.root} has no challenges.", mend=begin_with(course))]
+    return [Alert(text=f"{it.slug} is broken: {it.error.message}", mend=it.mend) for it in broken]
+
+
+def begin_with(course: Course) -> str:
+    """The command that makes the first challenge of a course."""
+    return f"GRADER_CHALLENGES={shlex.quote(str(course.root))} grader challenge new NAME"
 
 
 def mend_of(gpu: str, host: str) -> str:
@@ -109,7 +130,8 @@ def _database(platform: Platform) -> PartHealth:
             session.execute(text("SELECT 1"))
     except SQLAlchemyError:
         return PartHealth(ok=False, detail="the database does not answer")
-    return PartHealth(ok=True, detail=platform.engine.dialect.name)
+    trouble = platform.writability.trouble(platform.engine)
+    return PartHealth(ok=not trouble, detail=trouble or platform.engine.dialect.name)
 
 
 def _queue(platform: Platform) -> PartHealth:

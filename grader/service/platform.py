@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Engine
 
-from grader import logs
+from grader import data_folder, logs
 from grader.challenge.course import Course, find_course
 from grader.queue.tickets import Tickets
 from grader.records.engine import Sessions, make_engine, make_sessions
+from grader.records.integrity import check_pages, refuse_damaged
 from grader.records.migrate import upgrade
+from grader.records.writability import Writability
 from grader.service.lines import Lines
 from grader.service.rankings import Rankings
 from grader.settings import Settings
@@ -25,6 +27,7 @@ class Platform:
     engine: Engine
     lines: Lines = field(default_factory=Lines)
     rankings: Rankings = field(default_factory=Rankings)
+    writability: Writability = field(default_factory=Writability)
 
     def close(self) -> None:
         """Let go of every connection."""
@@ -32,19 +35,24 @@ class Platform:
         self.engine.dispose()
 
 
-def open_platform(settings: Settings, migrate: bool = True) -> Platform:
-    """Open (and by default bring up to date) the database; nothing is asked of Redis yet.
+def open_platform(settings: Settings, migrate: bool = True, starting: bool = False) -> Platform:
+    """Open (and by default bring up to date) the database; nothing is asked of Redis yet. ``starting``: also see that
+    every page of a SQLite file is whole, which takes up to ``limits.INTEGRITY_SECONDS``.
 
-    Raises ChallengeInvalid where there is no course, and SQLAlchemy's OperationalError without a database.
+    Raises ChallengeInvalid where there is no course, DatabaseDamaged, and SQLAlchemy's OperationalError without a
+    database.
     """
     logs.configure(settings.log_level, settings.log_format)
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    data_folder.prepare(settings.data_dir)
     course = find_course(settings.challenges)
     engine = make_engine(settings.sql_url)
-    if migrate:
-        try:
+    try:
+        if starting:
+            check_pages(engine)
+        if migrate:
             upgrade(engine)
-        except BaseException:
-            engine.dispose()
-            raise
+    except BaseException as error:
+        engine.dispose()
+        refuse_damaged(engine, error)
+        raise
     return Platform(settings, course, make_sessions(engine), Tickets(settings.queue_url), engine)

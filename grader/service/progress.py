@@ -50,7 +50,7 @@ def sum_up(
         of_challenge[attempts_at.challenge].append(attempts_at)
     challenges = valid_challenges(platform.course) if challenges is None else challenges
     lines = {it.slug: _line(it, of_challenge) for it in challenges}
-    about = {it.title: it.description for it in platform.course.curriculum.tracks} if challenges else {}
+    about = {it.title: it.description for it in platform.course.known_curriculum.tracks} if challenges else {}
     tracks = [
         _track(title, about.get(title, ""), [lines[it.slug] for it in members])
         for title, members in groupby(challenges, key=lambda it: it.manifest.track)

@@ -171,7 +171,7 @@ def issue_missing_tickets(platform: Platform) -> int:
 
 
 def _of_track(platform: Platform, challenge: Challenge) -> Kind:
-    return platform.course.curriculum.kind(challenge.manifest.track)
+    return platform.course.known_curriculum.kind(challenge.manifest.track)
 
 
 def _devices(platform: Platform, session: Session) -> list[str]:

@@ -100,12 +100,18 @@ def _fill(connection: Connection, found: Reader, told: Told) -> None:
 
 
 def _stage_secrets(settings: Settings, secrets: dict[str, bytes], replace: bool) -> list[tuple[Path, Path]]:
-    """Write them beside their places. Raises Conflict where others are there."""
+    """Write them beside their places. Raises Conflict where others are there, BadBackup where one would lie elsewhere;
+    nothing is written then."""
     folder = settings.data_dir / "secrets"
+    places = {name: Path(os.path.normpath(folder / name)) for name in secrets}
+    for name, secret in places.items():
+        # The archive was checked; what is written where is checked where it is written.
+        if secret.parent != Path(os.path.normpath(folder)):
+            raise BadBackup(f"The backup would write {name!r} outside {folder}.", "Nothing was changed.")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     staged = []
     for name, content in secrets.items():
-        secret = folder / name
+        secret = places[name]
         if secret.exists() and secret.read_bytes() != content and not replace:
             raise Conflict(
                 f"{secret} is there, and another one.", "--replace puts the backup in place of what is there."

@@ -10,7 +10,6 @@ from itertools import groupby
 
 from sqlalchemy.orm import Session
 
-from grader.challenge.loader import Challenge
 from grader.errors import NotFound, UnknownDevice
 from grader.records import ranks, versions
 from grader.records.ranks import Board
@@ -23,7 +22,6 @@ from grader.schemas.leaderboard import (
     TrackSummary,
 )
 from grader.service.accounts import User
-from grader.service.catalogue import valid_challenges
 from grader.service.choice import with_old
 from grader.service.devices import representative, served_devices
 from grader.service.platform import Platform
@@ -43,6 +41,16 @@ class Standing:
     relative: float
 
 
+@dataclass(frozen=True)
+class _Member:
+    """A challenge with a board; ``version`` is shown where no other was published."""
+
+    slug: str
+    title: str
+    track: str
+    version: int
+
+
 def track_board(
     platform: Platform,
     track: str,
@@ -55,11 +63,11 @@ def track_board(
 
     Raises NotFound where there is no such track, UnknownDevice.
     """
-    members = [it for it in valid_challenges(platform.course) if it.manifest.track == track]
-    if not members:
-        raise NotFound(f"There is no track '{track[:64]}'.", "See the page of all leaderboards.")
     served = served_devices(platform)
     with platform.sessions() as session:
+        members = [it for it in _members(platform, session) if it.track == track]
+        if not members:
+            raise NotFound(f"There is no track '{track[:64]}'.", "See the page of all leaderboards.")
         chosen, devices = _device(session, served, members, device)
         rankings = _rankings(platform, session, members, chosen)
         standings = platform.rankings.derived(rankings, standings_of)
@@ -123,9 +131,9 @@ def leaderboards(
     platform: Platform, device: str | None = None, viewer: User | None = None
 ) -> LeaderboardList:
     """Every challenge by its track, with the first entry of its board. Raises UnknownDevice."""
-    challenges = valid_challenges(platform.course)
     served = served_devices(platform)
     with platform.sessions() as session:
+        challenges = _members(platform, session)
         chosen, devices = _device(session, served, challenges, device)
         rankings = _rankings(platform, session, challenges, chosen)
         leaders = [place.user for ranking in rankings for place in ranking.places[:1]]
@@ -142,13 +150,22 @@ def leaderboards(
         tracks=[
             TrackSummary(title=title, description=about.get(title, ""), boards=[it for _, it in members])
             for title, members in groupby(
-                zip(challenges, summaries, strict=True), key=lambda pair: pair[0].manifest.track
+                zip(challenges, summaries, strict=True), key=lambda pair: pair[0].track
             )
         ],
     )
 
 
-def _summary(session: Session, challenge: Challenge, ranking: Ranking, names: Names) -> BoardSummary:
+def _members(platform: Platform, session: Session) -> list[_Member]:
+    """Every challenge by its track. One whose folder is broken now keeps its boards, behind the others of its track."""
+    found, broken = platform.course.valid()
+    shown = versions.shown_versions(session)
+    members = [_Member(it.slug, it.manifest.title, it.manifest.track, it.manifest.version) for it in found]
+    members += [_Member(it.slug, it.title, it.track, shown[it.slug]) for it in broken if it.slug in shown]
+    return sorted(members, key=lambda it: platform.course.known_curriculum.place(it.track))
+
+
+def _summary(session: Session, challenge: _Member, ranking: Ranking, names: Names) -> BoardSummary:
     leader = None
     if first := ranking.places[:1]:
         user, anonymous = names.of(first[0].user)
@@ -161,7 +178,7 @@ def _summary(session: Session, challenge: Challenge, ranking: Ranking, names: Na
         )
     return BoardSummary(
         challenge=challenge.slug,
-        title=challenge.manifest.title,
+        title=challenge.title,
         version=ranking.board.version,
         entries=len(ranking.places),
         leader=leader,
@@ -169,23 +186,23 @@ def _summary(session: Session, challenge: Challenge, ranking: Ranking, names: Na
 
 
 def _rankings(
-    platform: Platform, session: Session, challenges: Sequence[Challenge], device: str
+    platform: Platform, session: Session, challenges: Sequence[_Member], device: str
 ) -> list[Ranking]:
     """Of each challenge's shown version."""
     shown = versions.shown_versions(session)
-    boards = [Board(it.slug, shown.get(it.slug) or it.manifest.version, device) for it in challenges]
+    boards = [Board(it.slug, shown.get(it.slug) or it.version, device) for it in challenges]
     return platform.rankings.of_device(session, boards, device)
 
 
 def _device(
-    session: Session, served: list[str], challenges: Sequence[Challenge], device: str | None
+    session: Session, served: list[str], challenges: Sequence[_Member], device: str | None
 ) -> tuple[str, list[str]]:
     """The one that is meant, and all there are. Of old entries only those of one's own devices are looked for, so that
     this costs nothing; any other device that was asked for is looked up by its boards."""
     devices = list(served)
     if device is not None and device not in devices:
         shown = versions.shown_versions(session)
-        old = [ranks.boards(session, it.slug, shown.get(it.slug) or it.manifest.version) for it in challenges]
+        old = [ranks.boards(session, it.slug, shown.get(it.slug) or it.version) for it in challenges]
         devices = with_old(served, set().union(*old))
         if device not in devices:
             raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
@@ -193,4 +210,4 @@ def _device(
 
 
 def _descriptions(platform: Platform) -> dict[str, str]:
-    return {it.title: it.description for it in platform.course.curriculum.tracks}
+    return {it.title: it.description for it in platform.course.known_curriculum.tracks}

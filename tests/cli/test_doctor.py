@@ -3,13 +3,17 @@ has such a one)."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from grader.cli.doctor import Mark, boxes, machine
+from grader.cli.commands import challenge
+from grader.cli.doctor import Mark, boxes, machine, store
 from grader.errors import BoxUnavailable
 from grader.judge.cuda import driver
 from grader.sandbox import choose, gpu
 from grader.sandbox.gpu import Gpu
+from tests.service.world import make_course
 
 
 @pytest.fixture
@@ -84,3 +88,36 @@ def test_bubblewrap_and_what_it_holds_less_well(
     assert found.mark is mark
     assert told in found.text
     assert mend in found.mend
+
+
+def test_each_broken_challenge_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    course = make_course(tmp_path / "course")
+    monkeypatch.setenv("GRADER_CHALLENGES", str(course))
+    assert [it.mark for it in store.course()] == [Mark.OK]
+    (course / "challenges" / "scale" / "cases.py").write_text("1 / 0")
+    (course / "challenges" / "only_cuda" / "challenge.toml").unlink()
+    _, *told = store.course()
+    assert [it.mark for it in told] == [Mark.MISSING, Mark.MISSING]
+    assert "only_cuda/challenge.toml: the file is missing" in told[0].text
+    assert "scale/cases.py: ZeroDivisionError" in told[1].text
+    assert all("grader challenge check" in it.mend for it in told)
+
+
+def test_an_empty_course_says_how_to_begin_and_that_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADER_CHALLENGES", str(tmp_path))
+    (missing,) = store.course()
+    (tmp_path / "challenges").mkdir()
+    (empty,) = store.course()
+    (tmp_path / "challenges").rmdir()
+    for found in (missing, empty):
+        assert found.mark is Mark.MISSING
+        assert "grader challenge new NAME" in found.mend
+    assert (
+        challenge.new(
+            "first", "First", "any", "easy", 1, ["x:input:float32:n", "y:output:float32:n"], ["n=64"]
+        )
+        == 0
+    )
+    assert [it.mark for it in store.course()] == [Mark.OK]

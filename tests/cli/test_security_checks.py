@@ -210,7 +210,9 @@ def test_open_files_are_bad(tmp_path: Path) -> None:
     assert set(levels(platform.files(data)).values()) == {Level.OK}
     (data / "secrets" / "session").chmod(0o640)
     data.chmod(0o755)
-    assert levels(platform.files(data)) == {"data folder": Level.BAD, "secrets": Level.BAD}
+    (data / "grader.sqlite3").touch(0o644)
+    open_ = {"data folder": Level.BAD, "database": Level.BAD, "secrets": Level.BAD}
+    assert levels(platform.files(data)) == open_
     assert f"chmod 600 {data}/secrets/session" in [check.mend for check in platform.files(data)]
 
 

@@ -11,12 +11,11 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from rq import Queue
 
 from grader.errors import JudgeFailure
 from grader.queue.asked import Asked
 from grader.queue.loop import Stopper, take_tickets
-from grader.queue.tickets import COMPILE
+from grader.queue.tickets import COMPILE, take
 from grader.queue.worker import run_compile_worker, run_worker
 from grader.records.models import SubmissionRow
 from grader.schemas.submission import State
@@ -72,29 +71,27 @@ def _signal_once(number: signal.Signals = signal.SIGTERM) -> Callable[[], float]
 def test_a_signal_in_a_finalizer_of_the_client_is_not_lost(
     monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
 ) -> None:
-    """RQ ends a job with pipelines, whose finalizers pass over any exception, and then waits: an exception from the
-    signal's handler was lost there.
+    """The client's pipelines have finalizers that pass over any exception: one from the signal's handler would be lost
+    there.
     """
-    send, served, dequeue = _signal_once(), threading.Event(), Queue.dequeue_any
+    send, served = _signal_once(), threading.Event()
 
-    def serve() -> bool:
+    def serve() -> None:
         served.set()
-        return True
 
-    def drop_a_pipeline_first(*args: Any, **options: Any) -> Any:
+    def drop_a_pipeline_first(connection: Any, *args: Any) -> Any:
         if served.is_set():
-            pipeline: Any = options["connection"].pipeline()
+            pipeline: Any = connection.pipeline()
             pipeline.reset = send
             del pipeline
-        return dequeue(*args, **options)
+        return take(connection, *args)
 
-    monkeypatch.setattr(Queue, "dequeue_any", drop_a_pipeline_first)
-    monkeypatch.setattr("grader.queue.worker._desks", {COMPILE: serve})
+    monkeypatch.setattr("grader.queue.loop.take", drop_a_pipeline_first)
     platform.tickets.enqueue(COMPILE)
     stopper = Stopper()
     with ExitStack() as stack:
         stopper.install(stack)
-        take_tickets(settings.queue_url, [COMPILE], "w", False, stopper)
+        take_tickets(settings.queue_url, {COMPILE: serve}, False, stopper)
     assert stopper.event.is_set()
     assert time.monotonic() - send() < _AT_ONCE_S
 
@@ -109,15 +106,15 @@ def test_a_signal_between_ticket_and_submission_loses_neither(
     number: signal.Signals,
 ) -> None:
     sent = submit(platform, student, body()).id
-    dequeue, send = Queue.dequeue_any, _signal_once(number)
+    send = _signal_once(number)
 
-    def taken(*args: Any, **options: Any) -> Any:
-        found = dequeue(*args, **options)
+    def taken(*args: Any) -> Any:
+        found = take(*args)
         assert found is not None
         send()
         return found
 
-    monkeypatch.setattr(Queue, "dequeue_any", taken)
+    monkeypatch.setattr("grader.queue.loop.take", taken)
     judge = FakeJudge()
     run_worker(settings, "w", judge=judge, boxes=NoBoxes())
     assert time.monotonic() - send() < _AT_ONCE_S
@@ -132,8 +129,7 @@ def test_a_compile_worker_gives_its_ticket_back_too(
     monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
 ) -> None:
     send = _signal_once()
-    dequeue = Queue.dequeue_any
-    monkeypatch.setattr(Queue, "dequeue_any", lambda *a, **o: (dequeue(*a, **o), send())[0])
+    monkeypatch.setattr("grader.queue.loop.take", lambda *args: (take(*args), send())[0])
     platform.tickets.enqueue(COMPILE)
     run_compile_worker(settings, "c", compiler=FakeCompiler(), boxes=NoBoxes())
     assert platform.tickets.waiting(COMPILE) == 1
@@ -145,7 +141,7 @@ def test_without_redis_a_signal_still_ends_it_soon(settings: Settings) -> None:
     began = time.monotonic()
     with ExitStack() as stack:
         stopper.install(stack)
-        take_tickets("unix:///nowhere/redis.sock", [COMPILE], "w", False, stopper)
+        take_tickets("unix:///nowhere/redis.sock", {COMPILE: lambda: None}, False, stopper)
     assert 1.0 < time.monotonic() - began < 1.5 + _AT_ONCE_S
 
 

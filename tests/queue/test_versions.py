@@ -91,6 +91,20 @@ def test_nothing_is_judged_by_a_folder_that_changed_under_its_number(
     assert len(judge.jobs) == 1
 
 
+def test_a_folder_that_broke_fails_what_waits_for_it_with_a_clear_error(
+    platform: Platform, student: User, serve: Serve
+) -> None:
+    waiting = submit(platform, student, body())
+    edit(platform, "version = 1", "version = [")
+    judge = FakeJudge(under(1))
+    for _ in range(platform.settings.attempts):
+        serve(judge)
+    view = get_submission(platform, student, waiting.id)
+    assert (view.state, view.verdict, judge.jobs) == (State.FAILED, Verdict.INTERNAL_ERROR, [])
+    assert "the server is broken" in view.error
+    assert str(platform.course.root) not in view.error, "a student sees no path of this machine"
+
+
 def test_what_could_not_be_judged_holds_no_folder_fast(
     platform: Platform, student: User, serve: Serve
 ) -> None:

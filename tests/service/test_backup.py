@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
+import subprocess
+import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -14,13 +17,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, func, select, text
 
+from grader.cli.doctor import Mark, store
 from grader.errors import Conflict
 from grader.records import dump
 from grader.records.engine import make_engine, writing, writing_connection
 from grader.records.models import Base, SubmissionRow, UserRow
 from grader.records.schema import SchemaTooNew, head, missing_of
 from grader.service import accounts, backup, leaderboard, restore, submissions, tokens
-from grader.service.archive import BadBackup
+from grader.service.archive import FORMAT, BadBackup, Manifest, Member, Reader
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from tests.components import need
@@ -198,6 +202,105 @@ def test_a_changed_row_is_noticed(source: Platform, tmp_path: Path, target: Sett
     with pytest.raises(BadBackup, match=r"tables/users.jsonl is not what"):
         put_back(target, tmp_path / "forged")
     assert_empty(target)
+
+
+def forge(file: Path, member: str) -> Path:
+    """A backup of nothing but ``member``, with a manifest that vouches for it."""
+    manifest = Manifest(
+        format=FORMAT,
+        grader="1",
+        schema_revision=head(),
+        database="sqlite",
+        created_at="2026-01-01T00:00:00+00:00",
+        left_out=[],
+        members={member: Member(sha256=hashlib.sha256(b"forged").hexdigest())},
+    )
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(member, b"forged")
+        archive.writestr("manifest.json", manifest.model_dump_json())
+    return file
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        "secrets/./../../outside/x",
+        "secrets/../up.lock",
+        "secrets//etc/x",
+        "secrets/sub/x",
+        "secrets/..",
+        "secrets/",
+        "secrets/.hidden",
+        "secrets/a\\b",
+        "secrets/a\nb",
+        "secrets",
+        "/secrets/x",
+        "../secrets/x",
+        "tables/../secrets/x",
+        "elsewhere/x",
+    ],
+)
+def test_a_member_that_would_lie_elsewhere_is_refused(tmp_path: Path, member: str) -> None:
+    with (
+        zipfile.ZipFile(forge(tmp_path / "forged", member)) as archive,
+        pytest.raises(BadBackup, match="names"),
+    ):
+        Reader(archive)
+
+
+def test_a_backup_with_one_changes_nothing(tmp_path: Path, target: Settings) -> None:
+    with pytest.raises(BadBackup, match="names"):
+        put_back(target, forge(tmp_path / "forged", "secrets/./../../outside"))
+    assert_empty(target)
+    assert not (tmp_path / "outside").exists()
+
+
+def test_a_secret_is_written_where_secrets_are_or_nowhere(tmp_path: Path) -> None:
+    """Whatever the archive's own checks let through."""
+    settings = stage.make_settings(tmp_path)
+    with pytest.raises(BadBackup, match="outside"):
+        restore._stage_secrets(settings, {"good": b"x", "../../outside": b"x"}, replace=False)
+    assert not list((settings.data_dir / "secrets").glob("*"))
+
+
+_KILLED = """
+import sys, time
+from pathlib import Path
+from grader.records.engine import make_engine
+from grader.service.backup import backup
+from tests.web.stage import make_settings
+
+def told(table, rows):
+    print("at work", flush=True)
+    time.sleep(600)
+
+folder, url, file = sys.argv[1:]
+backup(make_settings(Path(folder), database_url=url), make_engine(url), Path(file), told)
+"""
+
+
+def test_what_a_killed_backup_left_is_named_with_the_way_to_remove_it(
+    source: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, url = tmp_path / "my backup", source.engine.url.render_as_string(hide_password=False)
+    command = [sys.executable, "-c", _KILLED, str(tmp_path / "one"), url, str(file)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parent.parent.parent)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"at work\n"
+    assert backup.interrupted(source.settings) == [], "it is at work"
+    process.kill()
+    process.communicate()
+    left = tmp_path / f".my backup.{process.pid}.partial"
+    assert backup.interrupted(source.settings) == [left]
+    monkeypatch.setenv("GRADER_DATA_DIR", str(source.settings.data_dir))
+    (found,) = store.leftovers()
+    assert (found.mark, found.mend) == (Mark.MISSING, f"rm '{left}'")
+    backup.backup(source.settings, source.engine, file)
+    assert backup.interrupted(source.settings) == [left], "another backup leaves it to who looks"
+    left.unlink()
+    backup.backup(source.settings, source.engine, tmp_path / "next")
+    assert store.leftovers() == []
+    assert list((source.settings.data_dir / "backups-at-work").iterdir()) == []
 
 
 def test_a_backup_of_a_later_grader_is_refused(source: Platform, tmp_path: Path, target: Settings) -> None:

@@ -1,19 +1,27 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from grader.errors import NotAllowed, UnknownChallenge
+from grader.errors import ChallengeInvalid, NotAllowed, UnknownChallenge
+from grader.queue.worker import run_worker
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import utcnow
-from grader.schemas.report import Language
+from grader.schemas.report import Language, Verdict
+from grader.service.accounts import User
 from grader.service.catalogue import get_challenge, list_challenges
 from grader.service.exposure import check_exposure
 from grader.service.health import health
+from grader.service.leaderboard import leaderboard
 from grader.service.platform import Platform, open_platform
-from tests.service.world import make_settings
+from grader.service.submissions import get_submission
+from grader.service.submit import submit
+from grader.service.track_board import leaderboards, track_board
+from tests.queue.fakes import FakeJudge, NoBoxes
+from tests.service.world import body, make_settings
 
 
 def test_challenges_come_by_track_and_a_broken_one_hides_no_other(platform: Platform) -> None:
@@ -21,6 +29,103 @@ def test_challenges_come_by_track_and_a_broken_one_hides_no_other(platform: Plat
     broken.mkdir()
     (broken / "challenge.toml").write_text("title = 3")
     assert [it.slug for it in list_challenges(platform).challenges] == ["scale", "only_cuda"]
+
+
+def _remove(name: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).unlink()
+
+
+def _say(name: str, text: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_text(text)
+
+
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no TOML": (_say("challenge.toml", 'title = "Scale"\ntrack = "first"\n[[['), "not TOML"),
+    "a wrong key": (_say("challenge.toml", 'title = "Scale"\ntrack = "first"\nversion = "one"\n'), "version"),
+    "no manifest": (_remove("challenge.toml"), "challenge.toml: the file is missing"),
+    "a manifest that is a folder": (
+        lambda it: (_remove("challenge.toml")(it), (it / "challenge.toml").mkdir()),
+        "Is a",
+    ),
+    "no spec": (_remove("spec.md"), "spec.md: the file is missing"),
+    "no cases": (_remove("cases.py"), "cases.py: the file is missing"),
+    "cases that fail": (_say("cases.py", "1 / 0"), "cases.py: ZeroDivisionError"),
+    "cases that exit": (_say("cases.py", "raise SystemExit(3)"), "cases.py: SystemExit: 3"),
+    "no reference": (lambda it: (it.parents[1] / "reference/scale/reference.py").unlink(), "reference.py"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "told"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_folder_is_an_alert_with_file_and_mend(
+    platform: Platform, spoil: Callable[[Path], object], told: str
+) -> None:
+    assert health(platform).alerts == []
+    spoil(platform.course.root / "challenges" / "scale")
+    (alert,) = health(platform).alerts
+    assert alert.text.startswith("scale is broken: ")
+    assert told in alert.text
+    assert "grader challenge check scale" in alert.mend
+    assert "only_cuda" in [it.slug for it in list_challenges(platform).challenges]
+    assert get_challenge(platform, "only_cuda").title == "CUDA only"
+
+
+@pytest.mark.parametrize("spoil", [it[0] for it in BROKEN.values()], ids=BROKEN)
+def test_boards_stay_while_a_folder_is_broken(
+    platform: Platform, student: User, spoil: Callable[[Path], object]
+) -> None:
+    sent = submit(platform, student, body()).id
+    run_worker(platform.settings, "w", burst=True, judge=FakeJudge(), boxes=NoBoxes())
+    before = leaderboards(platform), track_board(platform, "first"), leaderboard(platform, "scale")
+    spoil(platform.course.root / "challenges" / "scale")
+    board = leaderboard(platform, "scale")
+    assert board == before[2]
+    assert [it.user for it in board.entries] == ["ada"]
+    after = leaderboards(platform)
+    boards = {it.challenge: it for track in after.tracks for it in track.boards}
+    assert boards["scale"].leader == before[0].tracks[0].boards[0].leader
+    if (platform.course.root / "challenges" / "scale" / "challenge.toml").is_file():
+        assert (after, track_board(platform, "first")) == before[:2]
+    assert get_submission(platform, student, sent).verdict is Verdict.ACCEPTED
+
+
+def test_a_broken_file_of_tracks_stops_no_challenge(platform: Platform, student: User) -> None:
+    (platform.course.root / "challenges" / "tracks.toml").write_text("[[[")
+    (alert,) = health(platform).alerts
+    assert "tracks.toml: not TOML" in alert.text
+    assert len(list_challenges(platform).challenges) == 2
+    assert submit(platform, student, body()).id
+    assert len(leaderboards(platform).tracks) == 2
+
+
+def test_folders_that_are_no_challenges_are_no_alerts(platform: Platform) -> None:
+    folder = platform.course.root / "challenges"
+    (folder / "gone" / "__pycache__").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    (folder / ".git" / "config").touch()
+    assert health(platform).alerts == []
+    with pytest.raises(UnknownChallenge):
+        get_challenge(platform, "gone")
+
+
+def test_a_prerequisite_that_is_gone_is_an_alert_and_a_broken_one_is_one_alert(platform: Platform) -> None:
+    manifest = platform.course.root / "challenges" / "only_cuda" / "challenge.toml"
+    text = manifest.read_text()
+    manifest.write_text(f'prerequisites = ["scale"]\n{text}')
+    (platform.course.root / "challenges" / "scale" / "challenge.toml").write_text("title = 3")
+    assert [it.text.split()[0] for it in health(platform).alerts] == ["scale"]
+    manifest.write_text(f'prerequisites = ["nothing"]\n{text}')
+    assert "there is no challenge ['nothing']" in health(platform).alerts[1].text
+
+
+def test_an_empty_course_says_which_command_makes_a_challenge(tmp_path: Path) -> None:
+    with pytest.raises(ChallengeInvalid) as caught:
+        open_platform(make_settings(tmp_path, "", challenges=tmp_path / "new course"))
+    assert "grader challenge new NAME" in caught.value.hint
+    (tmp_path / "new course" / "challenges").mkdir(parents=True)
+    platform = open_platform(make_settings(tmp_path, "", challenges=tmp_path / "new course"))
+    (alert,) = health(platform).alerts
+    assert alert.mend == f"GRADER_CHALLENGES='{tmp_path}/new course' grader challenge new NAME"
+    platform.close()
 
 
 def test_a_challenge_says_in_words_what_its_cases_hold(platform: Platform) -> None:

@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
+from grader import limits
+from grader.records import writability
 from grader.records.engine import writing
 from grader.records.models import WorkerRow, utcnow
 from grader.service import figures
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
+from tests.faults.disks import SmallDisk
 from tests.web import stage
 
 TOKEN = "scrape-me-0123456789"
@@ -41,6 +44,62 @@ def test_alive_but_not_ready_without_a_database(tmp_path: Path) -> None:
     answer = client.get("/ready")
     assert (answer.status_code, answer.json["detail"]) == (503, "the database does not answer")
     platform.close()
+
+
+def test_not_ready_on_a_full_disk(tmp_path: Path) -> None:
+    disk = SmallDisk(tmp_path / "disk", 16)
+    try:
+        if not disk.real:
+            pytest.skip("only root may mount a small disk")
+        platform = open_platform(stage.make_settings(disk.folder))
+        client = create_app(platform).test_client()
+        assert client.get("/ready").status_code == 200
+        disk.fill()
+        answer = client.get("/ready")
+        assert (answer.status_code, answer.json["detail"]) == (503, "the disk of the database is full")
+        assert not client.get("/api/v1/health").json["parts"]["database"]["ok"]
+        disk.free()
+        assert client.get("/ready").status_code == 200
+        platform.close()
+    finally:
+        disk.close()
+
+
+def test_not_ready_where_nothing_can_be_written(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For whatever reason: the write itself is tried."""
+    monkeypatch.setattr(limits, "WRITE_PROBE_SECONDS", 0.0)
+    client = create_app(platform).test_client()
+    assert client.get("/ready").status_code == 200
+    with platform.engine.connect() as connection:
+        switch = (
+            "SET default_transaction_read_only = on" if _on_postgres(platform) else "PRAGMA query_only = ON"
+        )
+        connection.exec_driver_sql(switch)
+    answer = client.get("/ready")
+    assert answer.status_code == 503
+    assert "takes no writes" in answer.json["detail"]
+
+
+def test_ready_while_others_write_for_long(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writability, "_PATIENCE_MS", 1)
+    monkeypatch.setattr(limits, "WRITE_PROBE_SECONDS", 0.0)
+    client = create_app(platform).test_client()
+    with writing(platform.sessions) as session:
+        session.execute(text("UPDATE alembic_version SET version_num = version_num"))
+        assert client.get("/ready").status_code == 200
+
+
+def test_a_write_is_tried_now_and_then(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks again and again makes no disk work."""
+    tried: list[Engine] = []
+    monkeypatch.setattr(writability, "_try", lambda engine: tried.append(engine) or "")
+    client = create_app(platform).test_client()
+    assert {client.get("/ready").status_code for _ in range(5)} == {200}
+    assert len(tried) == 1
+
+
+def _on_postgres(platform: Platform) -> bool:
+    return platform.engine.dialect.name == "postgresql"
 
 
 @pytest.mark.parametrize(("version", "told"), [("0005", "yet to be upgraded"), ("9999", "a later grader")])

@@ -10,9 +10,9 @@ from flask import render_template, request
 
 from grader.schemas.challenge import ChallengeList, ChallengeSummary
 from grader.schemas.progress import Progress
-from grader.service import catalogue
+from grader.service import catalogue, health
 from grader.service.progress import progress
-from grader.web.auth.identity import viewer
+from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 from grader.web.pages.challenges import pages
 from grader.web.pages.lanes import Lane, Standing, lane
@@ -73,6 +73,7 @@ def index() -> str:
         choices=_choices(found.challenges),
         titles={each.slug: each.title for each in found.challenges},
         first=next((each for each in found.challenges if not each.prerequisites), None),
+        alerts=health.course_alerts(platform()) if is_staff() else [],
         server=platform().settings.url or request.host_url.rstrip("/"),
         install=platform().settings.client_install,
     )

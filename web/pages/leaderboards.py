@@ -51,7 +51,7 @@ def index() -> str:
 def show(slug: str) -> str:
     """Ranked entries; ?device=, ?language= and ?version= choose the board, ?below= skips so many entries."""
     below = request.args.get("below", 0, type=_below)
-    challenge = catalogue.get_challenge(platform(), slug)
+    challenge = catalogue.heading(platform(), slug)
     wanted = _wanted()
     board, history = records_over_time.board_and_records(
         platform(), slug, limit=_PAGE + 1, offset=below, viewer=viewer(), **wanted

@@ -17,27 +17,44 @@ if TYPE_CHECKING:
 
 @contextmanager
 def here() -> Iterator[Platform]:
-    """The platform, its tables brought up to date."""
+    """The platform, its tables brought up to date. Raises DatabaseDamaged, also where that is found on the way."""
     from grader.service.platform import open_platform
 
     platform = open_platform(load_settings())
     try:
-        yield platform
+        with _damage_told(platform.engine):
+            yield platform
     finally:
         platform.close()
 
 
 @contextmanager
 def database() -> Iterator[tuple[Settings, Engine]]:
-    """The database as it is: not brought up to date, and without a course."""
-    from grader import logs
+    """The database as it is: not brought up to date, and without a course. Raises DatabaseDamaged."""
+    from grader import data_folder, logs
     from grader.records.engine import make_engine
 
     settings = load_settings()
     logs.configure(settings.log_level, settings.log_format)
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    data_folder.prepare(settings.data_dir)
     engine = make_engine(settings.sql_url)
     try:
-        yield settings, engine
+        with _damage_told(engine):
+            yield settings, engine
     finally:
         engine.dispose()
+
+
+@contextmanager
+def _damage_told(engine: Engine) -> Iterator[None]:
+    import sqlite3
+
+    from sqlalchemy.exc import DatabaseError
+
+    from grader.records.integrity import refuse_damaged
+
+    try:
+        yield
+    except (DatabaseError, sqlite3.DatabaseError) as error:
+        refuse_damaged(engine, error)
+        raise

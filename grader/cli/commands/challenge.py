@@ -43,7 +43,7 @@ def new(
     ] = None,
 ) -> int:
     """Write a new challenge that passes its own checks; asks for what no option says."""
-    course = catalogue.course()
+    course = catalogue.course(beginning=True)
     from grader.authoring.scaffold.draft import DEFAULT_ARGS, Draft
     from grader.authoring.scaffold.folder import check_free, write_challenge
     from grader.cli.terminal import say, tell
@@ -122,6 +122,7 @@ def check(
 ) -> int:
     """Prove challenges: right kernels pass, wrong ones fail, every claim holds."""
     course = catalogue.course()
+    _ = course.curriculum  # raises where tracks.toml is broken: challenges load without it
     chosen = _chosen(course, slugs or [], every, changed)
     from grader.authoring.proof import Options, prove
     from grader.cli.proof_view import Progress, put_proofs

@@ -24,6 +24,5 @@ def examine() -> list[Finding]:
         store.redis,
         store.database,
         store.data_folder,
-        store.course,
     ]
-    return [*(check() for check in checks), *server.server()]
+    return [*(check() for check in checks), *store.course(), *store.leftovers(), *server.server()]

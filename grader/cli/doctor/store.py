@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
 import shutil
+import sqlite3
 
 from grader.cli.doctor.finding import Finding, Mark
 from grader.errors import GraderError
@@ -41,8 +43,7 @@ def _external_redis(url: str) -> Finding:
 
 
 def database() -> Finding:
-    if not os.environ.get("GRADER_DATABASE_URL"):
-        return Finding("database", Mark.OK, "SQLite in the data folder")
+    """Whether it is there and whole. What is not there yet is not made."""
     if importlib.util.find_spec("sqlalchemy") is None:
         return Finding(
             "database", Mark.MISSING, "no client", "pip install 'kernel-grader[server]'", "up, worker"
@@ -51,21 +52,36 @@ def database() -> Finding:
 
     from grader.cli.configuration import load_settings
     from grader.records.engine import make_engine
+    from grader.records.integrity import check_pages, refuse_damaged
 
+    named = "GRADER_DATABASE_URL" if os.environ.get("GRADER_DATABASE_URL") else ""
     try:
-        engine = make_engine(load_settings().sql_url)
-        engine.connect().close()
-        engine.dispose()
+        settings = load_settings()
+        own = settings.data_dir / "grader.sqlite3"
+        if not named and not own.exists():
+            return Finding("database", Mark.OK, "SQLite in the data folder, not made yet")
+        engine = make_engine(settings.sql_url)
+        try:
+            engine.connect().close()
+            found = check_pages(engine)
+        except Exception as error:
+            refuse_damaged(engine, error)
+            raise
+        finally:
+            engine.dispose()
     except GraderError as error:
         return Finding("database", Mark.MISSING, error.message, error.hint, "up, worker")
     except (ArgumentError, ValueError):
         mend = "See GRADER_DATABASE_URL in the README."
         return Finding("database", Mark.MISSING, "GRADER_DATABASE_URL is no address", mend, "up, worker")
-    except SQLAlchemyError as error:
-        told = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()[0]
-        text = f"GRADER_DATABASE_URL does not answer: {told}"
-        return Finding("database", Mark.MISSING, text, "Start it, or let this host reach it.", "up, worker")
-    return Finding("database", Mark.OK, f"GRADER_DATABASE_URL answers: {engine.dialect.name}")
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+        told = (str(getattr(error, "orig", None) or error).strip() or type(error).__name__).splitlines()[0]
+        text = f"{named or own} does not answer: {told}"
+        mend = "Start it, or let this host reach it." if named else "See its rights and its disk."
+        return Finding("database", Mark.MISSING, text, mend, "up, worker")
+    if not named:
+        return Finding("database", Mark.OK, f"SQLite in the data folder, {found}")
+    return Finding("database", Mark.OK, f"GRADER_DATABASE_URL answers: {engine.dialect.name}, {found}")
 
 
 def data_folder() -> Finding:
@@ -90,11 +106,45 @@ def data_folder() -> Finding:
     )
 
 
-def course() -> Finding:
+def leftovers() -> list[Finding]:
+    """What a backup or a restore left that was killed. Nothing is told where there is nothing."""
+    try:
+        from grader.cli.configuration import load_settings
+        from grader.service.backup import interrupted
+
+        settings = load_settings()
+        left = [(path, "backup") for path in interrupted(settings)]
+    except (GraderError, ModuleNotFoundError):
+        return []  # said by the check of the data folder
+    left += [(path, "restore") for path in sorted((settings.data_dir / "secrets").glob(".*.partial"))]
+    return [
+        Finding(
+            "leftover",
+            Mark.MISSING,
+            f"a {kind} was killed and left {path}, which holds secrets",
+            f"rm {shlex.quote(str(path))}" + ("" if kind == "backup" else " (unless a restore runs now)"),
+            "keeping data safe",
+        )
+        for path, kind in left
+    ]
+
+
+def course() -> list[Finding]:
+    """The course, and each challenge of it that cannot be used."""
     from grader.cli.catalogue import course
 
     try:
         found = course()
     except GraderError as error:
-        return Finding("course", Mark.MISSING, error.message, error.hint, "test, up")
-    return Finding("course", Mark.OK, f"{len(found.slugs())} challenges in {found.root}")
+        return [Finding("course", Mark.MISSING, error.message, error.hint, "test, up")]
+    broken = found.broken()
+    if not found.slugs() and not broken:
+        text = f"no challenges in {found.root}"
+        return [Finding("course", Mark.MISSING, text, "grader challenge new NAME", "test, up")]
+    told = f"{len(found.slugs())} challenges in {found.root}"
+    return [
+        Finding("course", Mark.OK, told)
+        if not broken
+        else Finding("course", Mark.NOTE, f"{told}; see below"),
+        *(Finding("challenge", Mark.MISSING, it.error.message, it.mend, "test, up") for it in broken),
+    ]

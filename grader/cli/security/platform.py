@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,12 +44,14 @@ def judge(settings: Settings) -> list[Check]:
 
 
 def files(folder: Path) -> list[Check]:
-    """The data folder and every secret in it are its owner's alone."""
+    """The data folder, the database and every secret in it are its owner's alone."""
     if not folder.exists():
         return [Check(AREA, "data folder", Level.OK, f"{folder} is not made yet")]
     secrets = sorted((folder / "secrets").glob("*"))
+    database = sorted(folder.glob("grader.sqlite3*"))
     return [
         _closed("data folder", [folder], "700"),
+        *([_closed("database", database, "600")] if database else []),
         *([_closed("secrets", secrets, "600")] if secrets else []),
     ]
 
@@ -56,7 +59,7 @@ def files(folder: Path) -> list[Check]:
 def _closed(name: str, paths: list[Path], mode: str) -> Check:
     if seen := [str(path) for path in paths if _mode(path) & OTHERS]:
         text = f"{', '.join(seen)}: other users of this host may look into it"
-        return Check(AREA, name, Level.BAD, text, f"chmod {mode} {' '.join(seen)}")
+        return Check(AREA, name, Level.BAD, text, f"chmod {mode} {shlex.join(seen)}")
     return Check(
         AREA, name, Level.OK, f"{paths[0].parent if len(paths) > 1 else paths[0]}: its owner's alone"
     )
@@ -108,7 +111,7 @@ def transport(settings: Settings) -> Check:
 
 
 def redis(url: str) -> Check:
-    """Whoever writes into Redis decides what workers do next."""
+    """Whoever writes to Redis can hold up the queue and clear the counts of attempts to sign in."""
     from grader.service.exposure import is_loopback
 
     parts = urlsplit(url)
@@ -117,7 +120,7 @@ def redis(url: str) -> Check:
     if is_loopback(parts.hostname or ""):
         return Check(AREA, "redis", Level.OK, "on this machine alone")
     if not parts.password:
-        text = "on the network without a password: whoever reaches it commands the queue"
+        text = "on the network without a password: whoever reaches it can stop the queue and reset limits"
         return Check(
             AREA, "redis", Level.BAD, text, "Give Redis a password, and put it into GRADER_REDIS_URL."
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from grader.queue.tickets import take
 from grader.queue.worker import run_worker
 from grader.records import workers
 from grader.records.engine import writing
@@ -94,16 +96,13 @@ class TestDraining:
         """Drained after it took the ticket, before its heart has heard of it."""
         monkeypatch.setattr("grader.queue.worker._start_sweeping", lambda *_, **__: None)
         sent = submit(platform, student, body()).id
-        from rq import Queue
 
-        dequeue = Queue.dequeue_any
-
-        def taken(*args: object, **options: object) -> object:
-            found = dequeue(*args, **options)
+        def taken(*args: Any) -> object:
+            found = take(*args)
             queues.drain_worker(platform, staff, "w")
             return found
 
-        monkeypatch.setattr(Queue, "dequeue_any", taken)
+        monkeypatch.setattr("grader.queue.loop.take", taken)
         judge = FakeJudge()
         run_worker(settings, "w", judge=judge, boxes=NoBoxes())
         assert judge.jobs == []

@@ -1,0 +1,76 @@
+"""The data folder: made and kept so that its owner alone can look into it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+OTHERS = 0o077
+# What a platform puts there. A folder with anything else in it may be somebody's home, or /var/lib: its mode is left.
+_OURS = frozenset({"secrets", "up.lock", "redis.sock", "metrics", "backups-at-work", "lost+found"})
+_DATABASE = "grader.sqlite3"
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder where it is missing. Where it was made beforehand, or by an older release, and is open to other
+    users, close it (0700, files 0600); where that is not ours to do, log the command that does it."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for path in exposed(folder):
+        if reason := _why_not_ours(path, folder):
+            mode = "700" if path.is_dir() else "600"
+            mend = f"chmod {mode} {shlex.quote(str(path))}"
+            log.warning("data_open_to_others", path=str(path), reason=reason, mend=mend)
+        else:
+            close(path)
+
+
+def exposed(folder: Path) -> list[Path]:
+    """The folder and what is kept in it, as far as other users may look into it."""
+    return [path for path in (folder, *_kept(folder)) if _mode(path) & OTHERS]
+
+
+def _kept(folder: Path) -> Iterator[Path]:
+    yield from sorted(folder.glob(f"{_DATABASE}*"))
+    yield folder / "secrets"
+    yield from sorted((folder / "secrets").glob("*"))
+
+
+def close(path: Path) -> None:
+    """Take every right from other users, where the path is this user's. A file that is not there is not made."""
+    try:
+        found = path.stat()
+        if found.st_uid == os.geteuid() and found.st_mode & OTHERS:
+            path.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
+            log.warning("data_closed_to_others", path=str(path), was=f"{stat.S_IMODE(found.st_mode):o}")
+    except FileNotFoundError:
+        pass  # SQLite removes its log when the last one closes
+    except OSError as error:
+        log.warning("data_open_to_others", path=str(path), reason=str(error))
+
+
+def _why_not_ours(path: Path, folder: Path) -> str:
+    """Empty where its mode is ours to change."""
+    if path.exists() and path.stat().st_uid != os.geteuid():
+        return "it belongs to another user"
+    if path == folder and (strange := _strange(folder)):
+        return f"there is more in it than this platform's files, such as {strange}"
+    return ""
+
+
+def _strange(folder: Path) -> str:
+    names = sorted(path.name for path in folder.iterdir())
+    return next((it for it in names if it not in _OURS and not it.startswith(_DATABASE)), "")
+
+
+def _mode(path: Path) -> int:
+    try:
+        return stat.S_IMODE(path.lstat().st_mode) if not path.is_symlink() else 0
+    except OSError:
+        return 0

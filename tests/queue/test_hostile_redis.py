@@ -1,0 +1,171 @@
+"""Somebody else can write to the Redis of a platform: workers run none of it, and serve on."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+from rq import Callback, Queue
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from structlog.testing import capture_logs
+
+from grader.queue.sweeper import Swept, sweep
+from grader.queue.tickets import run_queue
+from grader.queue.worker import run_worker
+from grader.schemas.report import Verdict
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.submissions import get_submission
+from grader.service.submit import submit
+from grader.settings import Settings
+from tests.queue.fakes import FakeJudge, NoBoxes
+from tests.service.world import body
+
+QUEUE = run_queue("cpu")
+OURS = "grader.queue.worker.serve"
+ran: list[str] = []
+
+
+def run(*told: Any) -> None:
+    """What every hostile job names."""
+    ran.append(str(told))
+
+
+class _Bomb:
+    def __reduce__(self) -> tuple[Callable[..., None], tuple[str]]:
+        return run, ("unpickled",)
+
+
+Plant = Callable[[Redis], Any]
+
+
+def _record(**fields: str | bytes | int) -> Plant:
+    """A job's record as it lies in Redis, one in the queue."""
+
+    def plant(client: Redis) -> None:
+        name = f"job-{os.urandom(4).hex()}"
+        client.hset(Job.key_for(name), mapping={"created_at": "2026-01-01T00:00:00Z", **fields})
+        client.rpush(f"rq:queue:{QUEUE}", name)
+
+    return plant
+
+
+def _id(name: bytes) -> Plant:
+    return lambda client: client.rpush(f"rq:queue:{QUEUE}", name)
+
+
+def _no_hash(client: Redis) -> None:
+    client.set(Job.key_for("text"), "text")
+    client.rpush(f"rq:queue:{QUEUE}", "text")
+
+
+def _json(client: Redis) -> Queue:
+    return Queue(QUEUE, connection=client, serializer=JSONSerializer)
+
+
+def _packed(content: Any) -> bytes:
+    return zlib.compress(json.dumps(content).encode())
+
+
+HERE = f"{__name__}.run"
+# None of them is a ticket.
+REFUSED: dict[str, Plant] = {
+    "another function": lambda client: _json(client).enqueue(HERE, "called"),
+    "the one that was found": lambda client: _json(client).enqueue("os.system", f"touch {_canary(client)}"),
+    "a builtin": lambda client: _json(client).enqueue(
+        "builtins.eval", f"__import__({__name__!r}).ran.append(1)"
+    ),
+    "pickled, as by an old release": lambda client: Queue(QUEUE, connection=client).enqueue(OURS, QUEUE),
+    "pickled": _record(data=zlib.compress(pickle.dumps(_Bomb())), origin=QUEUE),
+    "pickled, not packed": _record(data=pickle.dumps(_Bomb()), origin=QUEUE),
+    "a pickled result": _record(data=_packed([HERE, None, [], {}]), result=pickle.dumps(_Bomb())),
+    "of another queue": _record(data=_packed([OURS, None, ["compile"], {}])),
+    "arguments by name": _record(data=_packed([OURS, None, [QUEUE], {"queue": QUEUE}])),
+    "a method of something": _record(data=_packed([OURS, {"py/object": "os.system"}, [QUEUE], {}])),
+    "no data": _record(origin=QUEUE),
+    "no JSON": _record(data=b"\xff\xfe"),
+    "deep JSON": _record(data=b"[" * 4000),
+    "long": _record(data=b" " * 100_000),
+    "packed small": _record(data=zlib.compress(b" " * 50_000_000)),
+    "no record": _id(b"nobody"),
+    "no hash": _no_hash,
+    "an id that is no text": _id(b"\xff\x00"),
+    "an id that is a path": _id(b"../../x"),
+    "a long id": _id(b"x" * 100_000),
+}
+# These are tickets, and bring more than a ticket has.
+TAKEN: dict[str, Plant] = {
+    "callbacks": lambda client: _json(client).enqueue(
+        OURS, QUEUE, on_success=Callback(HERE), on_failure=Callback(HERE), on_stopped=Callback(HERE)
+    ),
+    "odd fields": _record(
+        data=_packed([OURS, None, [QUEUE], {}]),
+        status="nothing",
+        timeout="long",
+        webhooks='[{"url": "http://127.0.0.1:9/", "job_status": "finished"}]',
+        meta=pickle.dumps(_Bomb()),
+        repeats_left=10**9,
+        success_callback_name=HERE,
+    ),
+}
+
+
+def _canary(client: Redis) -> str:
+    return str(client.get("canary").decode())  # type: ignore[union-attr]
+
+
+@pytest.fixture
+def client(redis_url: str, tmp_path: Path) -> Redis:
+    ran.clear()
+    client = Redis.from_url(redis_url)
+    client.set("canary", str(tmp_path / "canary"))
+    return client
+
+
+def test_nothing_that_lies_in_redis_is_run(
+    platform: Platform, student: User, settings: Settings, client: Redis, tmp_path: Path
+) -> None:
+    for plant in [*REFUSED.values(), *TAKEN.values()]:
+        plant(client)
+    sent = submit(platform, student, body()).id
+    with capture_logs() as said:
+        run_worker(settings, "w", burst=True, judge=FakeJudge(), boxes=NoBoxes())
+    assert ran == []
+    assert not (tmp_path / "canary").exists()
+    assert get_submission(platform, student, sent).verdict is Verdict.ACCEPTED
+    refused = [line for line in said if line["event"] == "ticket_refused"]
+    assert len(refused) == len(REFUSED)
+    assert {line["log_level"] for line in refused} == {"warning"}
+    assert client.keys("rq:job:*") == [], "nothing of it is left"
+
+
+def test_a_failed_job_of_somebody_elses_calls_nobody_back(settings: Settings, client: Redis) -> None:
+    """RQ's workers tidy its registries up, and call what a job named that they find dead there."""
+    Queue(QUEUE, connection=client).enqueue(OURS, QUEUE, job_id="dead", on_failure=Callback(HERE))
+    client.delete(f"rq:queue:{QUEUE}")
+    client.hset(Job.key_for("dead"), "status", "started")
+    client.zadd(f"rq:wip:{QUEUE}", {"dead:0": 1})
+    client.lpush(f"rq:queue:{QUEUE}:intermediate", "dead")
+    run_worker(settings, "w", burst=True, judge=FakeJudge(), boxes=NoBoxes())
+    assert ran == []
+
+
+def test_keys_that_stop_workers_of_rq_do_not_stop_ours(
+    platform: Platform, student: User, settings: Settings, client: Redis
+) -> None:
+    client.set(f"rq:queue:{QUEUE}", "no list")
+    client.set("rq:workers", "no set")
+    client.set("rq:suspended", 1)
+    sent = submit(platform, student, body()).id
+    run_worker(settings, "w", burst=True, judge=FakeJudge(), boxes=NoBoxes())
+    assert sweep(platform) == Swept(tickets=1)
+    run_worker(settings, "w", burst=True, judge=FakeJudge(), boxes=NoBoxes())
+    assert get_submission(platform, student, sent).verdict is Verdict.ACCEPTED

@@ -1,0 +1,63 @@
+"""A challenge's folder breaks while the platform runs: staff see what and where, everyone else that it is not them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.service.accounts import User
+from grader.service.platform import Platform, open_platform
+from tests.service.world import make_course
+from tests.web import stage
+from tests.web.conftest import Visit
+
+SENT = {"challenge": "scale", "source": "x = 1\n", "filename": "a.py"}
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Iterator[Platform]:
+    course = make_course(tmp_path / "course")
+    opened = open_platform(stage.make_settings(tmp_path, challenges=course))
+    (course / "challenges" / "scale" / "challenge.toml").write_text('title = "Scale"\nversion = "one"\n')
+    yield opened
+    opened.close()
+
+
+def test_staff_see_an_alert_and_others_do_not(visit: Visit, ada: User, teacher: User) -> None:
+    page = visit(teacher).get("/").text
+    assert "scale is broken:" in page
+    assert "challenge.toml: version" in page
+    assert "grader challenge check scale" in page
+    for user in (ada, None):
+        page = visit(user).get("/").text
+        assert "broken" not in page
+        assert "CUDA only" in page
+
+
+def test_who_asks_for_it_gets_a_clear_answer(call: Visit, visit: Visit, ada: User, teacher: User) -> None:
+    program = call(ada)
+    for answer in (program.post("/api/v1/submissions", json=SENT), program.get("/api/v1/challenges/scale")):
+        assert answer.status_code == 503
+        error = answer.json["error"]
+        assert (error["code"], "/" in error["message"]) == ("challenge_invalid", False), (
+            "no path of this machine"
+        )
+        assert "its folder on the server is broken" in error["message"]
+    assert "its folder on the server is broken" in visit(ada).get("/challenges/scale").text
+    told = call(teacher).get("/api/v1/challenges/scale").json["error"]["message"]
+    assert "scale/challenge.toml: version" in told
+
+
+def test_health_tells_staff_what_and_others_that(call: Visit, teacher: User) -> None:
+    assert "scale is broken" in call(teacher).get("/api/v1/health").json["alerts"][0]["text"]
+    assert "scale" not in call(None).get("/api/v1/health").text
+
+
+def test_an_empty_course_tells_staff_how_to_begin(visit: Visit, teacher: User, platform: Platform) -> None:
+    for path in sorted((platform.course.root / "challenges").rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+    page = visit(teacher).get("/").text
+    assert "has no challenges" in page
+    assert "grader challenge new NAME" in page
