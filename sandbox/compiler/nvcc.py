@@ -21,6 +21,7 @@ from pathlib import Path
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.compiler.explain import explain
 from grader.sandbox.compiler.log import clean_log
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
 from grader.sandbox.cores import background_cores
@@ -73,13 +74,14 @@ def recipe() -> str:
 @dataclass(frozen=True)
 class CompileResult:
     """``artefact`` is the shared library when ``ok``; ``log`` is for the student; ``seconds`` went by in this call;
-    ``kernels``: what each takes of a multiprocessor."""
+    ``kernels``: what each takes of a multiprocessor; ``hint``: what to do about an error, where that is known."""
 
     ok: bool
     artefact: bytes | None
     log: str
     seconds: float
     kernels: tuple[KernelUsage, ...] = ()
+    hint: str = ""
 
 
 class _Cache:
@@ -136,12 +138,14 @@ def compile_cuda(
         return replace(known, seconds=time.monotonic() - started)
     box = boxes.start(compile_spec())
     try:
-        made = _Compilation(box, request, _compiler(home), interrupt).run()
+        compilation = _Compilation(box, request, _compiler(home), interrupt)
+        made = compilation.run()
     finally:
         box.kill()
-    result = CompileResult(
-        made.ok, made.artefact, clean_log(made.log), time.monotonic() - started, kernels_of(made.usage)
-    )
+    said = explain(clean_log(made.log), request.source, compilation.filename)
+    seconds = time.monotonic() - started
+    hint = "" if made.ok else said.hint
+    result = CompileResult(made.ok, made.artefact, said.log, seconds, kernels_of(made.usage), hint)
     if result.ok:
         cache.put(key, result)
     return result
@@ -187,16 +191,17 @@ class _Compilation:
         self._box = box
         self._interrupt = interrupt
         self._connection = box.connection
-        self._filename = request.filename if PLAIN_NAME.fullmatch(request.filename) else "solution.cu"
+        self.filename = request.filename if PLAIN_NAME.fullmatch(request.filename) else "solution.cu"
         self._request = {
             "source": request.source,
             "footer": request.footer,
-            "filename": self._filename,
+            "filename": self.filename,
             "arch": request.arch,
             "nvcc": nvcc,
             "log_bytes": limits.COMPILE_LOG_BYTES,
             "artefact_bytes": limits.ARTEFACT_BYTES,
             "cpu_seconds": limits.COMPILE_SECONDS,
+            "memory_bytes": limits.COMPILE_MEMORY_BYTES,
         }
         self._deadline = time.monotonic() + _wall_seconds()
         self._library, self._answer = bytearray(), bytearray()
@@ -237,7 +242,8 @@ class _Compilation:
             if (
                 left <= 0
             ):  # whether or not something came: a box that drips is stopped like one that is silent
-                return f"[the compiler took longer than {_wall_seconds():g} seconds and was stopped]"
+                seconds = f"{_wall_seconds():g} seconds"
+                return f"[the compiler took longer than {seconds} and was stopped: make the source smaller]"
             for descriptor, _ in ready:
                 if descriptor != pipe:
                     self._answer += self._some()
@@ -264,7 +270,8 @@ class _Compilation:
     def _why_it_ended(self) -> str:
         end = self._box.end(wait_s=5.0)
         if end is not None and end.reason is EndReason.OUT_OF_MEMORY:
-            return "[the compiler used more memory than it may]"
+            gib = limits.COMPILE_MEMORY_BYTES / limits.GIB
+            return f"[the compiler used more memory than it may, {gib:.3g} GiB: make the source smaller]"
         if end is not None and end.reason is EndReason.OUTPUT_FLOOD:
             return "[the compiler printed more than it may]"
         how = end.sentence() if end else "it closed its connection"

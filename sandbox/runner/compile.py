@@ -1,8 +1,9 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
-One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds"}`` and the
-pipe's write end. One answer: ``{"ok", "log", "usage"}``. The log is what the compiler printed, cut to ``log_bytes``;
-``usage`` are the assembler's lines about registers and memory, which a student shall not have to read past.
+One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds",
+"memory_bytes"}`` and the pipe's write end. One answer: ``{"ok", "log", "usage"}``. The log is what the compiler printed,
+cut to ``log_bytes``; ``usage`` are the assembler's lines about registers and memory, which a student shall not have to
+read past.
 
 Beside the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers that make a wait for the
 device return at once while the gate is closed. Behind a closed gate such a wait would never end, and leaving it out
@@ -31,7 +32,6 @@ ENTRY = "grader_entry"
 WRAPPED = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaStreamSynchronize_ptsz")
 TRAILER = """
 #line 1 "grader-trailer"
-#include <cuda_runtime.h>
 extern "C" {
 __attribute__((visibility("default"))) int grader_gate_closed = 0;
 __attribute__((visibility("default"))) int grader_prepare() { return static_cast<int>(cudaFree(nullptr)); }
@@ -61,6 +61,9 @@ RDC_WANTED = re.compile(r"requires separate compilation mode|Unresolved extern f
 USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d+ bytes spill")
 # A kernel in an unnamed namespace: its own mangled name follows the file's.
 STATIC_PREFIX = re.compile(r"__nv_static_\d+_\w*?_(?=_Z)")
+# Words of what is appended that a macro could replace: those outside of literals.
+STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
+WORD = re.compile(r"[A-Za-z_]\w*")
 # A compiler that prints so many times more than is kept is in an endless error; it is stopped.
 FLOOD_FACTOR = 16
 CHUNK = 1 << 20
@@ -126,11 +129,21 @@ def demangled(text: str) -> str:
     return text
 
 
+def out_of_reach(appended: str) -> str:
+    """``appended``, with every word of it undefined first, keywords too: no macro of the source changes its meaning.
+
+    Names of directives are not expanded, and to undefine what is no macro does nothing. What is appended includes no
+    header, since words of a header are not known here; nvcc itself includes cuda_runtime.h ahead of every source.
+    """
+    words = sorted(set(WORD.findall(STRING.sub("", appended))))
+    return '#line 1 "grader-words"\n' + "".join(f"#undef {word}\n" for word in words) + appended
+
+
 def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     filename, most = request["filename"], request["log_bytes"]
     # Two line ends: a backslash at the end of the source would join the footer's first line to its last.
     with open(filename, "w", encoding="utf-8", newline="") as file:
-        file.write(request["source"] + "\n\n" + request["footer"] + TRAILER)
+        file.write(request["source"] + "\n\n" + out_of_reach(request["footer"] + TRAILER))
     rdc = RDC.search(request["source"]) is not None
     seconds = math.ceil(request["cpu_seconds"])
     # Every program that nvcc starts inherits it. The signal first, so that nvcc can say which one it was.
@@ -142,7 +155,8 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         code, log, usage = run_bounded(command, most)
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
         # In front of what it printed, which may be cut.
-        stopped = f"[the compiler took longer than {request['cpu_seconds']:g} seconds and was stopped]\n"
+        seconds = request["cpu_seconds"]
+        stopped = f"[the compiler took longer than {seconds:g} seconds and was stopped: make the source smaller]\n"
         return {"ok": False, "log": stopped + log, "usage": ""}
     fault = _fault(request, code, log)
     if fault is not None:
@@ -160,7 +174,8 @@ def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
         if re.search(
             r"signal 9\b|Killed signal|out of memory|virtual memory exhausted|^Killed", log, re.MULTILINE
         ):
-            return "\n[the compiler used more memory than it may]\n"
+            gib = request["memory_bytes"] / 2**30
+            return f"\n[the compiler used more memory than it may, {gib:.3g} GiB: make the source smaller]\n"
         return ""
     if ENTRY not in exported():
         return (
