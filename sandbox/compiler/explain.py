@@ -21,13 +21,13 @@ HEADERS = (
 
 # Where a message begins: `solution.cu(3): error: ...` of nvcc, `solution.cu:3:8: error: ...` of the host's compiler.
 _PLACE = re.compile(
-    r"(?P<file>[^\s():]+)(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?): "
+    r"(?P<file>At end of source(?=:)|[^\s():]+(?=[(:]\d))(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?)?: "
     r"(?:(?:catastrophic |fatal |internal )?error|warning|note|remark)\b(?: #[\w-]+)?: ?(?P<text>.*)"
 )
 # What follows all messages.
 _TOTAL = re.compile(r"\d+ (?:catastrophic )?errors? detected in the compilation of ")
-# Files that only the platform writes; the names are set by #line.
-_OURS = re.compile(r"grader-(?:footer|trailer|words)")
+# Where only the platform writes: its files, as #line names them, and what follows the source.
+_OURS = re.compile(r"grader-(?:footer|trailer|words)|At end of source")
 _OUR_LINE = re.compile(r'(?:line \d{1,9} of )?"?grader-(?:footer|trailer|words)"?(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?)?')
 _ASSERTED = re.compile(r'static assertion failed with "(.*)"$')
 _DECLARED = re.compile(r"\(declared at line (\d{1,9})(?: of [^)]*)?\)")
