@@ -11,7 +11,7 @@ from grader.sandbox.compiler.explain import GUIDE
 _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|No CUDA GPUs are available"),
-        "This board has no GPU. Make tensors where the arguments are: device=x.device, where x is an argument of solve.",
+        "This board has no GPU. Make tensors where the arguments are: device=x.device for an argument x of solve.",
     ),
     (
         re.compile(r"Block pointers have been removed|has no attribute '(?:make_block_ptr|advance)'"),

@@ -75,7 +75,10 @@ def last_versions(session: Session) -> dict[str, str]:
     )
     body = session.scalar(
         select(ReportRow.body)
-        .join(newest, (ReportRow.submission_id == newest.c.submission_id) & (ReportRow.attempt == newest.c.attempt))
+        .join(
+            newest,
+            (ReportRow.submission_id == newest.c.submission_id) & (ReportRow.attempt == newest.c.attempt),
+        )
         .join(SubmissionRow, SubmissionRow.id == ReportRow.submission_id)
         .where(SubmissionRow.language == Language.TRITON)
         .order_by(ReportRow.submission_id.desc())

@@ -27,20 +27,23 @@ _PLACE = re.compile(
 # What follows all messages.
 _TOTAL = re.compile(r"\d+ (?:catastrophic )?errors? detected in the compilation of ")
 # Where only the platform writes: its files, as #line names them, and what follows the source.
-_OURS = re.compile(r"grader-(?:footer|trailer|words)|At end of source")
-_OUR_LINE = re.compile(r'(?:line \d{1,9} of )?"?grader-(?:footer|trailer|words)"?(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?)?')
+_END = "At end of source"
+_OURS = re.compile(rf"grader-(?:footer|trailer|words)|{_END}")
+_OUR_LINE = re.compile(
+    r'(?:line \d{1,9} of )?"?grader-(?:footer|trailer|words)"?(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?)?'
+)
 _ASSERTED = re.compile(r'static assertion failed with "(.*)"$')
 _DECLARED = re.compile(r"\(declared at line (\d{1,9})(?: of [^)]*)?\)")
 _WANTED = re.compile(r'extern "C" void solve\((.*)\)')
 # How nvcc and gcc tell of one of their programs that crashed or was ended, with gcc's advice to report a bug of it.
 _CRASH = re.compile(
     r"internal compiler error|^Internal error: |internal error: assertion failed|[Ss]egmentation fault|"
-    r"died due to signal|terminated program|Please submit a full bug report|See <\S*> for instructions|^with preprocessed source|"
-    r"^Please include the complete backtrace|^(?:Compilation aborted|Aborted|Killed)\b"
+    r"died due to signal|terminated program|Please submit a full bug report|See <\S*> for instructions|"
+    r"^with preprocessed source|^Please include the complete backtrace|^(?:Compilation aborted|Aborted|Killed)\b"
 )
 _TOO_LARGE = "[the compiler's output is larger than a file may be: make the source's tables smaller]"
 _CRASHED = (
-    "[the compiler crashed on this source: it is too large, or it nests templates, macros or expressions too deeply]"
+    "[the compiler crashed on this source: it is too large, or nests templates, macros or terms too deeply]"
 )
 
 
@@ -129,16 +132,24 @@ def _findings(ours: list[_Block], others: list[_Block], outline: Outline) -> Ite
             known = True
             places = sorted({int(found) for text in block.lines for found in _DECLARED.findall(text)})
             where = f", in lines {' and '.join(map(str, places))}" if len(places) > 1 else ""
-            yield _Finding(f"solve is defined more than once{where}: keep one", places[-1] if places else line)
+            yield _Finding(
+                f"solve is defined more than once{where}: keep one", places[-1] if places else line
+            )
         elif "__global__ function call must be configured" in block.text:
             known = True
-            yield _Finding("solve is a kernel (__global__); it must be a host function that launches kernels", line)
+            yield _Finding(
+                "solve is a kernel (__global__); it must be a host function that launches kernels", line
+            )
         elif '"solve" is ambiguous' in block.text:
             known = True
             yield _Finding("solve must be one function, and nothing else may have its name", line)
-    errors = [block for block in others if "error" in block.lines[0]]
-    if ours and not known and not errors and any("warning" not in block.lines[0] for block in ours):
-        yield _Finding(f"solve cannot be called by the grader: {ours[0].text}", line)
+    if known or any("error" in block.lines[0] for block in others):
+        return
+    for block in [block for block in ours if "warning" not in block.lines[0]][:1]:
+        if block.file == _END:
+            yield _Finding(f"the source ends too early: {block.text}")
+        else:
+            yield _Finding(f"solve cannot be called by the grader: {block.text}", line)
 
 
 def _of_assertion(text: str, outline: Outline, line: int) -> _Finding:
@@ -151,7 +162,9 @@ def _of_assertion(text: str, outline: Outline, line: int) -> _Finding:
         return _Finding(text, other.line if other else 0)
     _, _, wanted = text.partition(": ")
     if solve.kernel:
-        return _Finding("solve is a kernel (__global__); it must be a host function that launches kernels", line)
+        return _Finding(
+            "solve is a kernel (__global__); it must be a host function that launches kernels", line
+        )
     if solve.namespace:
         return _Finding(f"solve is inside a namespace, where the grader does not find it: {wanted}", line)
     return _Finding(f"solve cannot be called with the arguments of the challenge: {wanted}", line)
@@ -180,7 +193,9 @@ def _message(finding: _Finding, filename: str, lines: list[str]) -> str:
 def _missing_header(found: re.Match[str], _: Outline) -> str:
     name = found[1] or found[2]
     if re.match(r"torch/|ATen/|c10/|pybind11|Python\.h", name):
-        return f"There is no PyTorch in a CUDA source here: solve gets plain device pointers and sizes. {GUIDE}"
+        return (
+            f"There is no PyTorch in a CUDA source here: solve gets plain device pointers and sizes. {GUIDE}"
+        )
     if re.match(r"cublas|cudnn|cusparse|cusolver|cufft|cutlass/|cute/", name):
         return f"A submission brings its own kernels: {name} is of a library that is not here. There are {HEADERS}."
     return f"A submission is one file: put into it what {name} holds. There are the headers of {HEADERS}. {GUIDE}"

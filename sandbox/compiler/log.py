@@ -21,6 +21,8 @@ def clean_log(text: str) -> str:
     """``text`` cut to ``limits.COMPILE_LOG_BYTES`` bytes of printable UTF-8."""
     for pattern in (_ESCAPE, _FOLDER, _STEP, _CONTROL):
         text = pattern.sub("", text)
-    text = "\n".join(_ABSOLUTE.sub("", line) if _NAMES_A_FILE.search(line) else line for line in text.split("\n"))
+    text = "\n".join(
+        _ABSOLUTE.sub("", line) if _NAMES_A_FILE.search(line) else line for line in text.split("\n")
+    )
     encoded = text.strip().encode("utf-8", "replace")
     return encoded[: limits.COMPILE_LOG_BYTES].decode("utf-8", "ignore")

@@ -21,7 +21,8 @@ _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _PARENTHESES = re.compile(r"[()\[\]<>,]")
 # Words in front of a parenthesis that name no function.
 _NO_NAMES = frozenset(
-    "alignas __align__ __attribute__ decltype noexcept requires throw __launch_bounds__ __cluster_dims__ __maxnreg__".split()
+    "alignas decltype noexcept requires throw "
+    "__align__ __attribute__ __cluster_dims__ __launch_bounds__ __maxnreg__".split()
 )
 
 
@@ -83,24 +84,24 @@ def _read(plain: str) -> tuple[list[Function], int]:
     braces: list[tuple[int, str]] = []  # of each open one its line, and "namespace", "linkage" or "body"
     line = 1
     for found in _TOKEN.finditer(plain):
-        token = found[0]
-        if token == "\n":
+        word = found[0]
+        in_body = bool(braces) and braces[-1][1] == "body"
+        if word == "\n":
             line += 1
-        elif token == "{":
-            kind = _kind(head) if all(kind != "body" for _, kind in braces[-1:]) else "body"
-            if kind == "body" and all(it != "body" for _, it in braces[-1:]):
-                namespace = any(it == "namespace" for _, it in braces)
-                functions += _function(plain, head, namespace)
+        elif word == "{":
+            kind = "body" if in_body else _kind(head)
+            if kind == "body" and not in_body:
+                functions += _function(plain, head, any(it == "namespace" for _, it in braces))
             braces.append((line, kind))
             head = []
-        elif token == "}":
+        elif word == "}":
+            head = []
             if braces:
                 braces.pop()
+        elif word == ";":
             head = []
-        elif token == ";":
-            head = []
-        elif not braces or braces[-1][1] != "body":
-            head.append((token, found.start(), line))
+        elif not in_body:
+            head.append((word, found.start(), line))
     return functions, braces[0][0] if braces else 0
 
 

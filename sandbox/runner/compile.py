@@ -1,9 +1,9 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
 One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds",
-"memory_bytes"}`` and the pipe's write end. One answer: ``{"ok", "log", "usage"}``. The log is what the compiler printed,
-cut to ``log_bytes``; ``usage`` are the assembler's lines about registers and memory, which a student shall not have to
-read past.
+"memory_bytes"}`` and the pipe's write end. One answer: ``{"ok", "log", "usage"}``. The log is what the compiler
+printed, cut to ``log_bytes``; ``usage`` are the assembler's lines about registers and memory, which a student shall not
+have to read past.
 
 Beside the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers that make a wait for the
 device return at once while the gate is closed. Behind a closed gate such a wait would never end, and leaving it out
@@ -156,7 +156,9 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
         # In front of what it printed, which may be cut.
         seconds = request["cpu_seconds"]
-        stopped = f"[the compiler took longer than {seconds:g} seconds and was stopped: make the source smaller]\n"
+        stopped = (
+            f"[the compiler took longer than {seconds:g} seconds and was stopped: make the source smaller]\n"
+        )
         return {"ok": False, "log": stopped + log, "usage": ""}
     fault = _fault(request, code, log)
     if fault is not None:

@@ -165,7 +165,9 @@ def load(source: str, parameters: list[str], wanted: str) -> Callable[..., Any]:
     spec.loader.exec_module(module)
     solve = getattr(module, "solve", None)
     if solve is None:
-        raise LoadError("The source defines no function 'solve'.", _instead_of_solve(module, parameters, wanted))
+        raise LoadError(
+            "The source defines no function 'solve'.", _instead_of_solve(module, parameters, wanted)
+        )
     if not callable(solve):
         raise LoadError(f"'solve' is a {type(solve).__name__}, not a function.", f"Define: {wanted}")
     _check_arity(solve, parameters, wanted)

@@ -18,7 +18,9 @@ def tell_own_lines() -> None:
     warnings.showwarning = _show
 
 
-def _show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+def _show(
+    message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
     own = lineno if filename.endswith(SOURCE_NAME) else _own_line()
     stream = sys.stderr if file is None else file
     if own is not None and stream is not None:

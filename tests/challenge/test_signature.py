@@ -117,8 +117,16 @@ REFUSED = {
         "solution.cu(1): error: solve is inside a namespace",
         "Move solve out of the namespace.",
     ),
-    "too few": ("void solve(const float* a, const float* b, float* out) {}", "solve takes 3 arguments", "/docs/"),
-    "too many": ("void solve(const float*, const float*, float*, int n, int m) {}", "solve takes 5 arguments", ""),
+    "too few": (
+        "void solve(const float* a, const float* b, float* out) {}",
+        "solve takes 3 arguments",
+        "/docs/",
+    ),
+    "too many": (
+        "void solve(const float*, const float*, float*, int n, int m) {}",
+        "solve takes 5 arguments",
+        "",
+    ),
     "one": ("void solve(const float* a) {}", "solve takes 1 argument, the challenge passes 4", ""),
     "another type": (
         "void solve(const double* a, const float* b, float* out, int n) {}",

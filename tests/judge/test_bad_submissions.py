@@ -42,7 +42,10 @@ def test_a_source_that_cannot_be_loaded_is_told_once(judge: Judge) -> None:
         ("def helper(a): pass\ndef solution(x, out, n): pass\n", "Rename 'solution' to 'solve'."),
         ("def one(x, out, n): pass\ndef two(x, out, n): pass\n", "Define: def solve(x, out, n)"),
         ("from task import input_t\n", "A submission is one file"),
-        ("from triton.language import no_such_thing\n", "does not have this. `grader show` names the version."),
+        (
+            "from triton.language import no_such_thing\n",
+            "does not have this. `grader show` names the version.",
+        ),
     ],
     ids=["renamed", "two", "another platform's module", "another Triton"],
 )
@@ -67,8 +70,12 @@ def test_what_to_do_about_an_exception(judge: Judge, body: str, hint: str) -> No
 
 def test_a_block_pointer_is_explained(judge: Judge) -> None:
     """Triton 3.9 has none; where there still are some, the case passes."""
-    source = HEAD.replace("2 * tl.load", "2 + 0 * tl.make_block_ptr(x, (n,), (1,), (0,), (BLOCK,), (0,)) * tl.load")
-    case = judge(source + "\ndef solve(x, out, n):\n    twice[(1,)](x, out, n, BLOCK=64)\n", case="basic").cases[0]
+    source = HEAD.replace(
+        "2 * tl.load", "2 + 0 * tl.make_block_ptr(x, (n,), (1,), (0,), (BLOCK,), (0,)) * tl.load"
+    )
+    case = judge(
+        source + "\ndef solve(x, out, n):\n    twice[(1,)](x, out, n, BLOCK=64)\n", case="basic"
+    ).cases[0]
     assert case.verdict is CaseVerdict.RUNTIME_ERROR
     assert "tl.make_tensor_descriptor" in case.hint or "Block pointers" not in case.detail
 

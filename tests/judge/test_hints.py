@@ -19,7 +19,11 @@ def raised(kind: str, message: str, hint: str = "") -> Failure:
         ("NotImplementedError", "Block pointers have been removed in favor of", "tl.make_tensor_descriptor"),
         ("AttributeError", "module 'triton.language' has no attribute 'advance'", "no block pointers"),
         ("OSError", "/tmp/a/solution.so: undefined symbol: solve", "does not define it"),
-        ("ModuleNotFoundError", "No module named 'cupy'", "may import torch, triton and Python's standard library"),
+        (
+            "ModuleNotFoundError",
+            "No module named 'cupy'",
+            "may import torch, triton and Python's standard library",
+        ),
     ],
 )
 def test_a_hint_is_found_by_what_was_raised(kind: str, message: str, hint: str) -> None:
@@ -35,7 +39,10 @@ def test_the_runners_own_hint_comes_first() -> None:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("from 'triton' (/x/lib/python3.11/site-packages/triton/__init__.py)", "from 'triton' (triton/__init__.py)"),
+        (
+            "from 'triton' (/x/lib/python3.11/site-packages/triton/__init__.py)",
+            "from 'triton' (triton/__init__.py)",
+        ),
         ("/tmp/box-1/solution.so: undefined symbol: solve", "solution.so: undefined symbol: solve"),
         ("/usr/lib/python3.12/ast.py failed", "ast.py failed"),
         ("1/2 of /etc/hosts and a/b", "1/2 of /etc/hosts and a/b"),

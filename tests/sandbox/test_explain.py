@@ -1,4 +1,4 @@
-"""What nvcc and gcc say becomes words about the source. ``tests/challenge/test_signature.py`` asks the real compiler."""
+"""What nvcc and gcc say becomes words about the source; ``tests/challenge/test_signature.py`` asks the real ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ SOURCE = 'extern "C" void solve(const float* a) {}\n'
             "Internal error: CPU time limit exceeded.\nCompilation aborted.\nAborted\n",
             "[the compiler took longer than 60 seconds",
         ),
-        ("nvcc error   : 'cicc' died due to signal 11 (Invalid memory reference)", "[the compiler crashed on this"),
+        (
+            "nvcc error   : 'cicc' died due to signal 11 (Invalid memory reference)",
+            "[the compiler crashed on this",
+        ),
     ],
 )
 def test_a_crash_is_told_as_what_was_too_much(said: str, told: str) -> None:
@@ -57,17 +60,20 @@ solution.cu(1): error: no operator "+" matches these operands
 
 2 errors detected in the compilation of "solution.cu".
 """
-    assert explain(said, SOURCE, "solution.cu").log == """\
+    assert (
+        explain(said, SOURCE, "solution.cu").log
+        == """\
 solution.cu(1): warning #177-D: variable "x" was declared but never referenced
   extern "C" void solve(const float* a) {}
                   ^
 
 solution.cu(1): error: no operator "+" matches these operands
           detected during instantiation of "void solve(T *) [with T=float]" at the grader's call of solve"""
+    )
 
 
 def test_an_unknown_error_of_the_call_is_put_at_solve() -> None:
-    said = "grader-footer(9): error: solve is strange\n  solve(*arguments);\n  ^\n\n1 error detected in the compilation of"
+    said = "grader-footer(9): error: solve is strange\n  solve(*arguments);\n  ^\n\n1 error detected"
     assert explain(said, f"\n\t{SOURCE}", "solution.cu").log == (
         "solution.cu(2): error: solve cannot be called by the grader: solve is strange\n"
         f"  \t{SOURCE}  \t{' ' * 16}^"
@@ -113,7 +119,9 @@ void solve(
     assert (outline.open_brace, dict(outline.macros)) == (11, {"BODY": 2})
 
 
-@pytest.mark.parametrize("piece", ["(", "a(", "{", "/*", '"', 'R"x(', "#define a\n", "grader-footer(1): error: ", "<", "}"])
+@pytest.mark.parametrize(
+    "piece", ["(", "a(", "{", "/*", '"', 'R"x(', "#define a\n", "grader-footer(1): error: ", "<", "}"]
+)
 def test_no_source_and_no_log_takes_long(piece: str) -> None:
     text = piece * (limits.SOURCE_BYTES // len(piece))
     began = time.monotonic()

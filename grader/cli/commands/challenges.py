@@ -11,7 +11,6 @@ from rich.text import Text
 
 from grader.cli import catalogue, config, options
 from grader.cli.command import make_app
-from grader.cli.failure import printable
 from grader.cli.report import sizes_text
 from grader.cli.terminal import out, put_json, safe, say
 from grader.errors import BadRequest, UnknownLanguage
@@ -120,7 +119,7 @@ def _show(detail: ChallengeDetail) -> None:
         console.print(f"\n[bold]{language}[/bold]")
         syntax = Syntax("", "cpp" if language == "cuda" else "python", background_color="default")
         # Whole, however narrow the terminal is: it is copied.
-        console.print(syntax.highlight(printable(declaration)), soft_wrap=True, end="")
+        console.print(syntax.highlight(safe(declaration).plain), soft_wrap=True, end="")
     console.print(_arguments(detail))
     console.print(_cases(detail))
     if detail.hidden_cases:
