@@ -4,15 +4,18 @@ from pathlib import Path
 
 import pytest
 
+from grader.challenge.views import installed_versions
 from grader.errors import NotAllowed, UnknownChallenge
 from grader.records import workers
 from grader.records.engine import writing
-from grader.records.models import utcnow
+from grader.records.models import ReportRow, utcnow
 from grader.schemas.report import Language
+from grader.service.accounts import User
 from grader.service.catalogue import get_challenge, list_challenges
 from grader.service.exposure import check_exposure
 from grader.service.health import health
 from grader.service.platform import Platform, open_platform
+from tests.records.rows import add_submission, wrong
 from tests.service.world import make_settings
 
 
@@ -44,6 +47,19 @@ def test_a_platform_with_a_gpu_serves_both(tmp_path: Path, redis_url: str) -> No
     platform = open_platform(make_settings(tmp_path, redis_url, devices="cpu,h200"))
     assert get_challenge(platform, "scale").served == [Language.CUDA, Language.TRITON]
     platform.close()
+
+
+def test_a_challenge_names_the_versions_that_judged_last(platform: Platform, student: User) -> None:
+    """Before anything was judged, those of this machine."""
+    assert get_challenge(platform, "scale").judged_with == installed_versions()
+    row = add_submission(platform.sessions, student.id, language=Language.TRITON)
+    cuda = add_submission(platform.sessions, student.id, language=Language.CUDA)
+    told = {"box_python": "3.12.1", "box_triton": "3.6.0", "system": "Linux"}
+    with writing(platform.sessions) as session:
+        for submission, environment in ((row, told), (cuda, {"box_python": "3.10"})):
+            body = wrong().model_copy(update={"environment": environment}).model_dump_json()
+            session.add(ReportRow(submission_id=submission, attempt=1, body=body))
+    assert get_challenge(platform, "scale").judged_with == {"python": "3.12.1", "triton": "3.6.0"}
 
 
 def test_no_such_challenge(platform: Platform) -> None:
