@@ -23,9 +23,6 @@ _C_BUILT_IN = {
     DType.INT32: "int",
     DType.INT64: "long",
 }
-# How messages of the compiler name the footer, and the first name in it.
-FOOTER_NAME = "grader-footer"
-OPEN_BRACE = "grader_is_a_brace_of_the_source_left_open"
 # Arities that the footer tells apart in its message; the longest signature of a challenge has far fewer.
 _MOST_ARGUMENTS = 24
 _HEADERS = {DType.FLOAT16: "cuda_fp16.h", DType.BFLOAT16: "cuda_bf16.h"}
@@ -127,9 +124,8 @@ def cuda_footer(manifest: Manifest) -> str:
         for index, arg in enumerate(manifest.args)
     )
     return (
-        # Two line ends: a source may end in a backslash. An empty namespace first: the compiler shows the line that
-        # it stumbles over, and after an open brace it is this one.
-        f'\n\n#line 1 "{FOOTER_NAME}"\nnamespace {OPEN_BRACE} {{}}\n'
+        # Two line ends: a source may end in a backslash.
+        '\n\n#line 1 "grader-footer"\n'
         f"{_probes(manifest)}"
         "static_assert(grader_calls::any || grader_calls::exact,\n"
         f'              "there is no function solve; the challenge calls: {wanted}");\n'
@@ -157,8 +153,8 @@ def _probes(manifest: Manifest) -> str:
 
     A second ``solve(...)`` stands where lookup finds it too, and is the worst match of all: a call that picks it,
     told by its result type, is one that the student's ``solve`` does not take. One that is ambiguous counts as taken:
-    the compiler says more of it at the call itself. ``fits_N`` is an argument that becomes only what parameter N may
-    be, ``other_N`` one that becomes only what it may not be; a template takes both.
+    the compiler says more of it at the call itself. ``grader_fits<T...>`` is an argument that becomes one of these
+    types only, ``grader_other<T...>`` one that becomes any but these; a parameter of a template's own type takes both.
     """
     types = [_entry_type(arg) for arg in manifest.args]
     count = len(types)
@@ -167,9 +163,10 @@ def _probes(manifest: Manifest) -> str:
         f"constexpr bool takes_{number} = grader_takes<{', '.join(['grader_anything'] * number)}>;\n"
         for number in numbers
     )
-    places = range(count)
+    half_types = "".join(f"struct {name};\n" for name in _half_types(manifest))
+    wrong = [f"wrong_{index}" for index in range(count)]
     return (
-        f"{''.join(f'struct {name};{chr(10)}' for name in _half_types(manifest))}"
+        f"{half_types}"
         "namespace grader_fallback { struct missing {}; missing solve(...); }\n"
         "using namespace grader_fallback;\n"
         "template <typename A, typename B> constexpr bool grader_same = false;\n"
@@ -191,9 +188,8 @@ def _probes(manifest: Manifest) -> str:
         f"namespace grader_calls {{\n{takes}"
         f"constexpr bool any = {' || '.join(f'takes_{number}' for number in numbers)};\n"
         f"constexpr bool exact = grader_takes<{', '.join(types)}>;\n"
-        + "".join(_wrong(manifest.args[index], index, types) for index in places)
-        + f"constexpr bool explained = {' || '.join([*(f'wrong_{index}' for index in places), 'false'])}\n"
-        f"    || !takes_{count};\n"
+        + "".join(_wrong(arg, index, types) for index, arg in enumerate(manifest.args))
+        + f"constexpr bool explained = {' || '.join([*wrong, f'!takes_{count}'])};\n"
         "}\n"
     )
 
@@ -229,6 +225,7 @@ def _entry_type(arg: Argument) -> str:
 
 
 def _half_types(manifest: Manifest) -> list[str]:
+    """Types that a header of CUDA defines, which the source may not include."""
     return sorted({_C_TYPES[arg.dtype] for arg in manifest.args if arg.dtype in _HEADERS})
 
 

@@ -114,7 +114,8 @@ def _kind(head: list[tuple[str, int, int]]) -> str:
 
 def _function(plain: str, head: list[tuple[str, int, int]], namespace: bool) -> list[Function]:
     """The function whose body begins behind ``head``, or nothing."""
-    depth, angles, opened, last = 0, 0, -1, None
+    depth, angles, opened = 0, 0, -1
+    found: tuple[tuple[str, int, int], str] | None = None
     for index, (text, place, _) in enumerate(head):
         angles += (text == "<") - (text == ">") if depth == 0 else 0
         if text == "=" and depth == 0 and angles == 0:
@@ -126,11 +127,11 @@ def _function(plain: str, head: list[tuple[str, int, int]], namespace: bool) -> 
             depth -= 1
             name = head[opened - 1] if opened > 0 else None
             if depth == 0 and name and re.match(r"\w", name[0]) and name[0] not in _NO_NAMES:
-                last = (name, plain[head[opened][1] + 1 : place])
-    if last is None:
+                found = (name, plain[head[opened][1] + 1 : place])
+    if found is None:
         return []
-    (name, _, line), parameters = last
+    (called, _, line), parameters = found
     words = {text for text, _, _ in head}
     kernel = "__global__" in words
     host = not kernel and ("__device__" not in words or "__host__" in words)
-    return [Function(name, line, parameter_count(parameters), kernel, host, namespace)]
+    return [Function(called, line, parameter_count(parameters), kernel, host, namespace)]

@@ -155,10 +155,8 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         code, log, usage = run_bounded(command, most)
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
         # In front of what it printed, which may be cut.
-        seconds = request["cpu_seconds"]
-        stopped = (
-            f"[the compiler took longer than {seconds:g} seconds and was stopped: make the source smaller]\n"
-        )
+        limit = f"{request['cpu_seconds']:g} seconds"
+        stopped = f"[the compiler took longer than {limit} and was stopped: make the source smaller]\n"
         return {"ok": False, "log": stopped + log, "usage": ""}
     fault = _fault(request, code, log)
     if fault is not None:
