@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from grader import limits
 from grader.sandbox.compiler.outline import Function, Outline, outline_of, parameter_count
 
 GUIDE = "Coming from LeetGPU, Tensara or KernelBot? See /docs/coming-from-other-platforms."
@@ -41,6 +42,7 @@ _CRASH = re.compile(
     r"died due to signal|terminated program|Please submit a full bug report|See <\S*> for instructions|"
     r"^with preprocessed source|^Please include the complete backtrace|^(?:Compilation aborted|Aborted|Killed)\b"
 )
+_SMALLER = "make the source smaller"
 _TOO_LARGE = "[the compiler's output is larger than a file may be: make the source's tables smaller]"
 _CRASHED = (
     "[the compiler crashed on this source: it is too large, or nests templates, macros or terms too deeply]"
@@ -100,7 +102,10 @@ def _blocks(log: str) -> Iterator[_Block]:
 
 
 def _without_crash(log: str) -> str:
-    """What a student can use of a crash: what was too much for the compiler."""
+    """What a student can use of a crash or a limit: what was too much for the compiler, and what to do."""
+    gib = f"{limits.COMPILE_MEMORY_BYTES / limits.GIB:.3g} GiB"
+    log = log.replace("used more memory than it may]", f"used more memory than it may, {gib}: {_SMALLER}]")
+    log = re.sub(r"^(\[the compiler took longer than .{1,40} and was stopped)\]", rf"\1: {_SMALLER}]", log)
     lines = log.split("\n")
     kept = [line for line in lines if not _CRASH.search(line)]
     if len(kept) == len(lines) or any(line.startswith("[the compiler ") for line in kept):

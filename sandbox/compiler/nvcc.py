@@ -201,7 +201,6 @@ class _Compilation:
             "log_bytes": limits.COMPILE_LOG_BYTES,
             "artefact_bytes": limits.ARTEFACT_BYTES,
             "cpu_seconds": limits.COMPILE_SECONDS,
-            "memory_bytes": limits.COMPILE_MEMORY_BYTES,
         }
         self._deadline = time.monotonic() + _wall_seconds()
         self._library, self._answer = bytearray(), bytearray()
@@ -242,8 +241,7 @@ class _Compilation:
             if (
                 left <= 0
             ):  # whether or not something came: a box that drips is stopped like one that is silent
-                seconds = f"{_wall_seconds():g} seconds"
-                return f"[the compiler took longer than {seconds} and was stopped: make the source smaller]"
+                return f"[the compiler took longer than {_wall_seconds():g} seconds and was stopped]"
             for descriptor, _ in ready:
                 if descriptor != pipe:
                     self._answer += self._some()
@@ -270,8 +268,7 @@ class _Compilation:
     def _why_it_ended(self) -> str:
         end = self._box.end(wait_s=5.0)
         if end is not None and end.reason is EndReason.OUT_OF_MEMORY:
-            gib = limits.COMPILE_MEMORY_BYTES / limits.GIB
-            return f"[the compiler used more memory than it may, {gib:.3g} GiB: make the source smaller]"
+            return "[the compiler used more memory than it may]"
         if end is not None and end.reason is EndReason.OUTPUT_FLOOD:
             return "[the compiler printed more than it may]"
         how = end.sentence() if end else "it closed its connection"

@@ -1,9 +1,8 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
-One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds",
-"memory_bytes"}`` and the pipe's write end. One answer: ``{"ok", "log", "usage"}``. The log is what the compiler
-printed, cut to ``log_bytes``; ``usage`` are the assembler's lines about registers and memory, which a student shall not
-have to read past.
+One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds"}`` and the
+pipe's write end. One answer: ``{"ok", "log", "usage"}``. The log is what the compiler printed, cut to ``log_bytes``;
+``usage`` are the assembler's lines about registers and memory, which a student shall not have to read past.
 
 Beside the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers that make a wait for the
 device return at once while the gate is closed. Behind a closed gate such a wait would never end, and leaving it out
@@ -155,8 +154,7 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         code, log, usage = run_bounded(command, most)
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
         # In front of what it printed, which may be cut.
-        limit = f"{request['cpu_seconds']:g} seconds"
-        stopped = f"[the compiler took longer than {limit} and was stopped: make the source smaller]\n"
+        stopped = f"[the compiler took longer than {request['cpu_seconds']:g} seconds and was stopped]\n"
         return {"ok": False, "log": stopped + log, "usage": ""}
     fault = _fault(request, code, log)
     if fault is not None:
@@ -174,8 +172,7 @@ def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
         if re.search(
             r"signal 9\b|Killed signal|out of memory|virtual memory exhausted|^Killed", log, re.MULTILINE
         ):
-            gib = request["memory_bytes"] / 2**30
-            return f"\n[the compiler used more memory than it may, {gib:.3g} GiB: make the source smaller]\n"
+            return "\n[the compiler used more memory than it may]\n"
         return ""
     if ENTRY not in exported():
         return (

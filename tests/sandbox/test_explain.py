@@ -29,9 +29,9 @@ SOURCE = 'extern "C" void solve(const float* a) {}\n'
             "[the compiler's output is larger than a file may be",
         ),
         (
-            "[the compiler took longer than 60 seconds and was stopped: make the source smaller]\n"
+            "[the compiler took longer than 60 seconds and was stopped]\n"
             "Internal error: CPU time limit exceeded.\nCompilation aborted.\nAborted\n",
-            "[the compiler took longer than 60 seconds",
+            "[the compiler took longer than 60 seconds and was stopped: make the source smaller]",
         ),
         (
             "nvcc error   : 'cicc' died due to signal 11 (Invalid memory reference)",
