@@ -15,6 +15,14 @@ _C_TYPES = {
     DType.INT32: "int32_t",
     DType.INT64: "int64_t",
 }
+# The same for the footer, which includes no header: as 64-bit Linux defines them.
+_C_BUILT_IN = {
+    **_C_TYPES,
+    DType.INT8: "signed char",
+    DType.UINT8: "unsigned char",
+    DType.INT32: "int",
+    DType.INT64: "long",
+}
 # Arities that the footer tells apart in its message; the longest signature of a challenge has far fewer.
 _MOST_ARGUMENTS = 24
 _HEADERS = {DType.FLOAT16: "cuda_fp16.h", DType.BFLOAT16: "cuda_bf16.h"}
@@ -91,16 +99,18 @@ def _triton_starter(manifest: Manifest) -> str:
 def cuda_footer(manifest: Manifest) -> str:
     """What the compiler appends to a CUDA source.
 
-    ``#line`` keeps the student's numbers; the ``static_assert``s let the compiler check that ``solve`` exists, its
-    arity and its types, and say so in our words. ``grader_entry`` takes an array of pointers to arguments, so that
+    Its ``static_assert``s let the compiler check that ``solve`` exists, its arity and its types, and say so in our
+    words. A parameter may have another type than the signature says as long as no value is lost: ``int n`` for a
+    size is legal, ``int scale`` for a float is not. ``grader_entry`` takes an array of pointers to arguments, so that
     the loader needs no signature, and returns ``cudaGetLastError()`` (0 is success), which tells of a refused
-    launch; ``grader_error`` gives its text. Sizes are converted by the call, so ``int n`` stays legal.
+    launch; ``grader_error`` gives its text.
+
+    It includes nothing, so that no macro of the source reaches a header behind it, and spells every name out, so that
+    ``sandbox/runner/compile.py`` can undefine each of them first. ``grader.sandbox.compiler.explain`` turns what the
+    compiler says of these lines into messages about the source.
     """
     count = len(manifest.args)
     wanted = declaration(manifest, Language.CUDA).replace('"', '\\"')
-    includes = "".join(
-        f"#include <{header}>\n" for header in ["cstdint", "type_traits", "utility", *headers(manifest)]
-    )
     other_counts = [number for number in range(_MOST_ARGUMENTS + 1) if number != count]
     arity = "".join(
         f"static_assert(grader_calls::exact || !grader_calls::takes_{number},\n"
@@ -108,18 +118,20 @@ def cuda_footer(manifest: Manifest) -> str:
         f'the challenge passes {count}: {wanted}");\n'
         for number in other_counts
     )
+    types = "".join(
+        f"static_assert(!grader_calls::wrong_{index},\n"
+        f'              "parameter {index + 1} of solve, {arg.name}, {_rule(arg)}: {wanted}");\n'
+        for index, arg in enumerate(manifest.args)
+    )
     return (
-        # Two line ends: a source may end in a backslash. An empty namespace first: the compiler shows the line that
-        # it stumbles over, and after an open brace it is this one.
-        '\n\n#line 1 "grader-footer"\nnamespace grader_is_a_brace_of_the_source_left_open {}\n'
-        f"{includes}{_probes(manifest)}"
+        # Two line ends: a source may end in a backslash.
+        '\n\n#line 1 "grader-footer"\n'
+        f"{_probes(manifest)}"
         "static_assert(grader_calls::any || grader_calls::exact,\n"
         f'              "there is no function solve; the challenge calls: {wanted}");\n'
-        f"{arity}"
-        "static_assert(grader_calls::exact || !grader_calls::without_const,\n"
-        f'              "inputs are const: {wanted}");\n'
-        "static_assert(grader_calls::exact || grader_calls::without_const || !grader_calls::"
-        f'takes_{count},\n              "a parameter of solve has another type: {wanted}");\n'
+        f"{arity}{types}"
+        "static_assert(grader_calls::exact || grader_calls::explained,\n"
+        f'              "solve cannot be called with the arguments of the challenge: {wanted}");\n'
         'extern "C" __attribute__((visibility("default"))) int grader_entry(void* const* arguments) {\n'
         f"    solve({_unpacked(manifest)});\n    return static_cast<int>(cudaGetLastError());\n}}\n"
         'extern "C" __attribute__((visibility("default"))) const char* grader_error(int code) {\n'
@@ -127,41 +139,98 @@ def cuda_footer(manifest: Manifest) -> str:
     )
 
 
+def _rule(arg: Argument) -> str:
+    """What the parameter of ``arg`` must be, in a message's words."""
+    if arg.kind is Kind.SIZE:
+        return "is a size and must be an integer of 32 or 64 bits"
+    if arg.kind is Kind.SCALAR:
+        return f"is a number and must be {c_type(arg)}; another type would lose its value"
+    return f"must be {c_type(arg)}"
+
+
 def _probes(manifest: Manifest) -> str:
     """``grader_calls``: which calls of ``solve`` would compile.
 
     A second ``solve(...)`` stands where lookup finds it too, and is the worst match of all: a call that picks it,
-    told by its result type, is one that the student's ``solve`` does not take.
+    told by its result type, is one that the student's ``solve`` does not take. One that is ambiguous counts as taken:
+    the compiler says more of it at the call itself. ``grader_fits<T...>`` is an argument that becomes one of these
+    types only, ``grader_other<T...>`` one that becomes any but these; a parameter of a template's own type takes both.
     """
-    types = [c_type(arg) for arg in manifest.args]
-    plain = [name.removeprefix("const ") for name in types]
+    types = [_entry_type(arg) for arg in manifest.args]
+    count = len(types)
     numbers = range(_MOST_ARGUMENTS + 1)
     takes = "".join(
-        f"constexpr bool takes_{number} = grader_found<decltype(solve("
-        f"{', '.join(['std::declval<grader_anything>()'] * number)}))>;\n"
+        f"constexpr bool takes_{number} = grader_takes<{', '.join(['grader_anything'] * number)}>;\n"
         for number in numbers
     )
+    half_types = "".join(f"struct {name};\n" for name in _half_types(manifest))
+    wrong = [f"wrong_{index}" for index in range(count)]
     return (
+        f"{half_types}"
         "namespace grader_fallback { struct missing {}; missing solve(...); }\n"
         "using namespace grader_fallback;\n"
-        "struct grader_anything { template <typename T> operator T() const; };\n"
-        "template <typename R> constexpr bool grader_found = !std::is_same<R, grader_fallback::missing>::value;\n"
+        "template <typename A, typename B> constexpr bool grader_same = false;\n"
+        "template <typename A> constexpr bool grader_same<A, A> = true;\n"
+        "template <typename A> constexpr bool grader_same<const A, A> = true;\n"
+        "template <typename A, typename... B> constexpr bool grader_among = (grader_same<A, B> || ...);\n"
+        "template <bool> struct grader_only {};\n"
+        "template <> struct grader_only<true> { using type = int; };\n"
+        "template <typename A> A&& grader_value();\n"
+        "struct grader_anything { template <typename A> operator A() const; };\n"
+        "template <typename... B> struct grader_fits { template <typename A,\n"
+        "    typename grader_only<grader_among<A, B...>>::type = 0> operator A() const; };\n"
+        "template <typename... B> struct grader_other { template <typename A,\n"
+        "    typename grader_only<!grader_among<A, B...>>::type = 0> operator A() const; };\n"
+        "template <typename... A> auto grader_try(int) -> decltype(solve(grader_value<A>()...));\n"
+        "template <typename... A> int grader_try(...);\n"
+        "template <typename... A> constexpr bool grader_takes =\n"
+        "    !grader_same<decltype(grader_try<A...>(0)), grader_fallback::missing>;\n"
         f"namespace grader_calls {{\n{takes}"
         f"constexpr bool any = {' || '.join(f'takes_{number}' for number in numbers)};\n"
-        f"constexpr bool exact = grader_found<decltype(solve({_declvals(types)}))>;\n"
-        f"constexpr bool without_const = grader_found<decltype(solve({_declvals(plain)}))>;\n"
+        f"constexpr bool exact = grader_takes<{', '.join(types)}>;\n"
+        + "".join(_wrong(arg, index, types) for index, arg in enumerate(manifest.args))
+        + f"constexpr bool explained = {' || '.join([*wrong, f'!takes_{count}'])};\n"
         "}\n"
     )
 
 
-def _declvals(types: list[str]) -> str:
-    return ", ".join(f"std::declval<{name}>()" for name in types)
+def _wrong(arg: Argument, index: int, types: list[str]) -> str:
+    """``wrong_N``: the call compiles and loses what argument N is, or it does not compile for this argument."""
+    allowed = ", ".join(_allowed(arg))
+
+    def call(others: list[str], probe: str) -> str:
+        return f"grader_takes<{', '.join([*others[:index], f'{probe}<{allowed}>', *others[index + 1 :]])}>"
+
+    anything = ["grader_anything"] * len(types)
+    return (
+        f"constexpr bool wrong_{index} = exact\n"
+        f"    ? {call(types, 'grader_other')} && !{call(types, 'grader_fits')}\n"
+        f"    : takes_{len(types)} && !{call(anything, 'grader_fits')};\n"
+    )
+
+
+def _allowed(arg: Argument) -> list[str]:
+    """The types that the parameter of ``arg`` may have besides ``const`` ones; a template's own is not asked."""
+    base = _C_BUILT_IN[arg.dtype]
+    if arg.kind.buffer:
+        return [f"{const}{name}*" for name in (base, "void") for const in ("", "const ")]
+    if arg.kind is Kind.SIZE:
+        return ["int", "unsigned", "long", "unsigned long", "long long", "unsigned long long"]
+    return {"float": ["float", "double"]}.get(base, [base])
+
+
+def _entry_type(arg: Argument) -> str:
+    """What ``grader_entry`` passes: buffers without ``const``, which a parameter may have or not."""
+    return _C_BUILT_IN[arg.dtype] + ("*" if arg.kind.buffer else "")
+
+
+def _half_types(manifest: Manifest) -> list[str]:
+    """Types that a header of CUDA defines, which the source may not include."""
+    return sorted({_C_TYPES[arg.dtype] for arg in manifest.args if arg.dtype in _HEADERS})
 
 
 def _unpacked(manifest: Manifest) -> str:
     return ", ".join(
-        f"*reinterpret_cast<{_C_TYPES[arg.dtype]}* const*>(arguments[{index}])"
-        if arg.kind.buffer
-        else f"*reinterpret_cast<const {c_type(arg)}*>(arguments[{index}])"
+        f"*reinterpret_cast<{_entry_type(arg)} const*>(arguments[{index}])"
         for index, arg in enumerate(manifest.args)
     )

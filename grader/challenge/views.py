@@ -5,7 +5,10 @@ Nothing here runs ``reference.py``: its text is read, no more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import platform
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import metadata
 
 from grader.challenge import signature
 from grader.challenge.cases import Case, Integers, Normal, Recipe, Uniform
@@ -50,8 +53,20 @@ def listing(course: Course, challenges: Sequence[Challenge]) -> ChallengeList:
     )
 
 
-def detail(challenge: Challenge, served: Sequence[Language] = ()) -> ChallengeDetail:
-    """Everything a student may see of it; ``served`` are the languages that a server's devices run.
+def installed_versions() -> dict[str, str]:
+    """Of Python, torch and Triton on this machine, as far as they are there; nothing is imported for it."""
+    found = {"python": platform.python_version()}
+    for name in ("torch", "triton"):
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found if "triton" in found else {}
+
+
+def detail(
+    challenge: Challenge, served: Sequence[Language] = (), judged_with: Mapping[str, str] | None = None
+) -> ChallengeDetail:
+    """Everything a student may see of it; ``served`` are the languages that a server's devices run, ``judged_with``
+    the versions that judge, by default those of this machine.
 
     Raises ChallengeInvalid.
     """
@@ -72,6 +87,7 @@ def detail(challenge: Challenge, served: Sequence[Language] = ()) -> ChallengeDe
         tolerance=manifest.tolerance.model_dump(),
         limits={name: float(value) for name, value in manifest.limits.model_dump().items()},
         served=list(served),
+        judged_with=dict(judged_with or installed_versions()),
     )
 
 

@@ -65,6 +65,7 @@ def compile_error(
         score=Score(passed=0, total=cases),
         compiler_log=result.log,
         detail=_first_error(result.log),
+        hint=result.hint,
         environment=dict(environment),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from grader.challenge.cases import Case, Category
 from grader.judge.channel import BoxGone, BoxSilent, ChannelError
+from grader.judge.hints import hint_of, message_of
 from grader.judge.messages import Failure
 from grader.judge.remote import Remote
 from grader.sandbox.box import BoxEnd, EndReason
@@ -87,9 +88,9 @@ def of_exception(failure: Failure, doing: str) -> Finding:
     if failure.kind == "cuda":
         return _of_cuda(failure, doing)
     where = f" (line {failure.line})" if failure.line else ""
-    text = f"{failure.type} while {doing}{where}: {failure.message}".rstrip(": ")
+    text = f"{failure.type} while {doing}{where}: {message_of(failure)}".rstrip(": ")
     detail = f"{text}\n{failure.trace}".rstrip()
-    return Finding(CaseVerdict.RUNTIME_ERROR, detail, failure.hint)
+    return Finding(CaseVerdict.RUNTIME_ERROR, detail, hint_of(failure))
 
 
 # CUDA's names of errors that many students meet, and what most often causes them.

@@ -15,6 +15,7 @@ from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge import faults
 from grader.judge.channel import ChannelError
 from grader.judge.device import Device
+from grader.judge.hints import hint_of, message_of
 from grader.judge.messages import Failure
 from grader.judge.remote import Remote
 from grader.judge.request import Request
@@ -137,9 +138,6 @@ def _ended_while_loading(remote: Remote, error: ChannelError) -> LoadFailed:
 
 def _not_loaded(failure: Failure) -> LoadFailed:
     where = f" in line {failure.line}" if failure.line else ""
-    text = f"{failure.type}{where}: {failure.message}"
     verdict = Verdict.MEMORY_LIMIT if failure.kind == "memory" else Verdict.COMPILE_ERROR
-    hint = failure.hint
-    if failure.kind == "import":
-        hint = "A submission may import torch, triton and Python's standard library."
-    return LoadFailed(verdict, text, hint, f"{text}\n{failure.trace}".strip())
+    detail = f"{failure.type}{where}: {message_of(failure)}"
+    return LoadFailed(verdict, detail, hint_of(failure), failure.trace.rstrip())

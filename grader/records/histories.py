@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,8 +10,12 @@ from sqlalchemy import ColumnElement, TextClause, func, or_, select, text
 from sqlalchemy.orm import Session, defer, joinedload
 
 from grader import limits
-from grader.records.models import SubmissionRow
+from grader.records.models import ReportRow, SubmissionRow
 from grader.records.models.indexes import HANDED_IN, RUN
+from grader.schemas.report import Language
+
+# A platform where nobody uses Triton is not read to its beginning.
+_SEARCHED = 64
 
 
 @dataclass(frozen=True)
@@ -57,3 +62,27 @@ def page(
         .limit(limit)
         .offset(offset)
     ).all()
+
+
+def last_versions(session: Session) -> dict[str, str]:
+    """The versions of python, torch and triton that the newest report on a Triton submission names. Empty where none
+    of the newest ``_SEARCHED`` reports is on one."""
+    newest = (
+        select(ReportRow.submission_id, ReportRow.attempt)
+        .order_by(ReportRow.submission_id.desc())
+        .limit(_SEARCHED)
+        .subquery()
+    )
+    body = session.scalar(
+        select(ReportRow.body)
+        .join(
+            newest,
+            (ReportRow.submission_id == newest.c.submission_id) & (ReportRow.attempt == newest.c.attempt),
+        )
+        .join(SubmissionRow, SubmissionRow.id == ReportRow.submission_id)
+        .where(SubmissionRow.language == Language.TRITON)
+        .order_by(ReportRow.submission_id.desc())
+        .limit(1)
+    )
+    told = json.loads(body).get("environment", {}) if body else {}
+    return {name: told[f"box_{name}"] for name in ("python", "torch", "triton") if f"box_{name}" in told}

@@ -73,3 +73,7 @@ class ChallengeDetail(ChallengeSummary):
     served: list[Language] = Field(
         default_factory=list, description="languages that this server's devices can run"
     )
+    judged_with: dict[str, str] = Field(
+        default_factory=dict,
+        description="versions of python, torch and triton that judged last here; before that, those of this machine",
+    )

@@ -12,7 +12,7 @@ from grader.challenge import views
 from grader.challenge.course import Course
 from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid, UnknownChallenge
-from grader.records import versions
+from grader.records import histories, versions
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 from grader.schemas.report import Language
 from grader.service.devices import served_devices, serves
@@ -65,8 +65,9 @@ def get_challenge(platform: Platform, slug: str) -> ChallengeDetail:
     devices = served_devices(platform)
     with platform.sessions() as session:
         shown = versions.shown(session, slug)
+        judged_with = histories.last_versions(session)
     served = [it for it in challenge.manifest.languages if any(serves(device, it) for device in devices)]
-    detail = views.detail(challenge, served)
+    detail = views.detail(challenge, served, judged_with)
     return detail.model_copy(update={"board_version": detail.version if shown is None else shown})
 
 

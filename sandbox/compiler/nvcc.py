@@ -21,6 +21,7 @@ from pathlib import Path
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.compiler.explain import explain
 from grader.sandbox.compiler.log import clean_log
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
 from grader.sandbox.cores import background_cores
@@ -73,13 +74,14 @@ def recipe() -> str:
 @dataclass(frozen=True)
 class CompileResult:
     """``artefact`` is the shared library when ``ok``; ``log`` is for the student; ``seconds`` went by in this call;
-    ``kernels``: what each takes of a multiprocessor."""
+    ``kernels``: what each takes of a multiprocessor; ``hint``: what to do about an error, where that is known."""
 
     ok: bool
     artefact: bytes | None
     log: str
     seconds: float
     kernels: tuple[KernelUsage, ...] = ()
+    hint: str = ""
 
 
 class _Cache:
@@ -136,12 +138,14 @@ def compile_cuda(
         return replace(known, seconds=time.monotonic() - started)
     box = boxes.start(compile_spec())
     try:
-        made = _Compilation(box, request, _compiler(home), interrupt).run()
+        compilation = _Compilation(box, request, _compiler(home), interrupt)
+        made = compilation.run()
     finally:
         box.kill()
-    result = CompileResult(
-        made.ok, made.artefact, clean_log(made.log), time.monotonic() - started, kernels_of(made.usage)
-    )
+    said = explain(clean_log(made.log), request.source, compilation.filename)
+    seconds = time.monotonic() - started
+    hint = "" if made.ok else said.hint
+    result = CompileResult(made.ok, made.artefact, said.log, seconds, kernels_of(made.usage), hint)
     if result.ok:
         cache.put(key, result)
     return result
@@ -187,11 +191,11 @@ class _Compilation:
         self._box = box
         self._interrupt = interrupt
         self._connection = box.connection
-        self._filename = request.filename if PLAIN_NAME.fullmatch(request.filename) else "solution.cu"
+        self.filename = request.filename if PLAIN_NAME.fullmatch(request.filename) else "solution.cu"
         self._request = {
             "source": request.source,
             "footer": request.footer,
-            "filename": self._filename,
+            "filename": self.filename,
             "arch": request.arch,
             "nvcc": nvcc,
             "log_bytes": limits.COMPILE_LOG_BYTES,

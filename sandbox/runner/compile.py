@@ -31,7 +31,6 @@ ENTRY = "grader_entry"
 WRAPPED = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaStreamSynchronize_ptsz")
 TRAILER = """
 #line 1 "grader-trailer"
-#include <cuda_runtime.h>
 extern "C" {
 __attribute__((visibility("default"))) int grader_gate_closed = 0;
 __attribute__((visibility("default"))) int grader_prepare() { return static_cast<int>(cudaFree(nullptr)); }
@@ -61,6 +60,9 @@ RDC_WANTED = re.compile(r"requires separate compilation mode|Unresolved extern f
 USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d+ bytes spill")
 # A kernel in an unnamed namespace: its own mangled name follows the file's.
 STATIC_PREFIX = re.compile(r"__nv_static_\d+_\w*?_(?=_Z)")
+# Words of what is appended that a macro could replace: those outside of literals.
+STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
+WORD = re.compile(r"[A-Za-z_]\w*")
 # A compiler that prints so many times more than is kept is in an endless error; it is stopped.
 FLOOD_FACTOR = 16
 CHUNK = 1 << 20
@@ -126,11 +128,21 @@ def demangled(text: str) -> str:
     return text
 
 
+def out_of_reach(appended: str) -> str:
+    """``appended``, with every word of it undefined first, keywords too: no macro of the source changes its meaning.
+
+    Names of directives are not expanded, and to undefine what is no macro does nothing. What is appended includes no
+    header, since words of a header are not known here; nvcc itself includes cuda_runtime.h ahead of every source.
+    """
+    words = sorted(set(WORD.findall(STRING.sub("", appended))))
+    return '#line 1 "grader-words"\n' + "".join(f"#undef {word}\n" for word in words) + appended
+
+
 def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     filename, most = request["filename"], request["log_bytes"]
     # Two line ends: a backslash at the end of the source would join the footer's first line to its last.
     with open(filename, "w", encoding="utf-8", newline="") as file:
-        file.write(request["source"] + "\n\n" + request["footer"] + TRAILER)
+        file.write(request["source"] + "\n\n" + out_of_reach(request["footer"] + TRAILER))
     rdc = RDC.search(request["source"]) is not None
     seconds = math.ceil(request["cpu_seconds"])
     # Every program that nvcc starts inherits it. The signal first, so that nvcc can say which one it was.

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import warned
 from failure import SOURCE_NAME
 
 
@@ -121,6 +122,7 @@ def prepare_interpreter() -> EmptyLaunches:
     empty = EmptyLaunches()
     empty.watch_interpreter()
     _warm_interpreter()
+    warned.tell_own_lines()
     return empty
 
 
@@ -134,6 +136,7 @@ def prepare_compiler() -> EmptyLaunches:
     triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's own helper for the driver
     empty = EmptyLaunches()
     empty.watch_compiler()
+    warned.tell_own_lines()
     return empty
 
 
@@ -162,22 +165,40 @@ def load(source: str, parameters: list[str], wanted: str) -> Callable[..., Any]:
     spec.loader.exec_module(module)
     solve = getattr(module, "solve", None)
     if solve is None:
-        raise LoadError("The source defines no function 'solve'.", f"Define: {wanted}")
+        raise LoadError(
+            "The source defines no function 'solve'.", _instead_of_solve(module, parameters, wanted)
+        )
     if not callable(solve):
         raise LoadError(f"'solve' is a {type(solve).__name__}, not a function.", f"Define: {wanted}")
     _check_arity(solve, parameters, wanted)
     return solve  # type: ignore[no-any-return]
 
 
+def _instead_of_solve(module: Any, parameters: list[str], wanted: str) -> str:
+    """A hint: the only function that could be called as ``solve`` is, if there is just one."""
+    own = {it for it in vars(module).values() if inspect.isfunction(it) and it.__module__ == module.__name__}
+    fitting = [it for it in own if _arity_error(it, parameters) is None]
+    return f"Rename '{fitting[0].__name__}' to 'solve'." if len(fitting) == 1 else f"Define: {wanted}"
+
+
 def _check_arity(solve: Callable[..., Any], parameters: list[str], wanted: str) -> None:
+    error = _arity_error(solve, parameters)
+    if error is not None:
+        raise LoadError(
+            f"'solve{inspect.signature(solve)}' cannot be called with the {len(parameters)} arguments of this "
+            f"challenge: {error}.",
+            f"Define: {wanted}",
+        ) from error
+
+
+def _arity_error(function: Callable[..., Any], parameters: list[str]) -> TypeError | None:
+    """Why ``function`` does not take as many arguments, if it does not, or if that cannot be told."""
     try:
-        signature = inspect.signature(solve)
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return
+        return None
     try:
         signature.bind(*parameters)
     except TypeError as error:
-        raise LoadError(
-            f"'solve{signature}' cannot be called with the {len(parameters)} arguments of this challenge: {error}.",
-            f"Define: {wanted}",
-        ) from error
+        return error
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from grader.challenge.course import find_course
 from grader.challenge.loader import Challenge
 from grader.challenge.model import DType, Manifest
 from grader.challenge.signature import cuda_footer, declaration, starter
+from grader.sandbox.compiler.explain import explain
 from grader.schemas.report import Language
 
 COURSE = find_course()
@@ -85,43 +87,116 @@ ACCEPTED = {
     "no extern C": f"{KERNEL}void solve(const float* a, const float* b, float* out, long n) {BODY}",
     "static": f"{KERNEL}static void solve(const float* a, const float* b, float* out, long n) {BODY}",
     "a result": "#include <cstddef>\nint solve(const float* a, const float* b, float* out, size_t n) { return 1; }",
+    "inputs not const": "void solve(float* a, float* b, float* out, unsigned n) {}",
+    "buffers without a type": "void solve(const void* a, const void* b, void* out, long long n) {}",
     "a default": "void solve(const float* a, const float* b, float* out, int n, int block = 256) {}",
     "a template": "template <typename T> void solve(const T* a, const T* b, T* out, long n) {}",
+    "a template of everything": "template <typename P, typename N> void solve(P a, P b, P out, N n) {}",
+    "another solve for other types": (
+        "void solve(const float* a, const float* b, float* out, int n) {}\n"
+        "void solve(const double* a, const double* b, double* out, int n) {}"
+    ),
     "a backslash at the end": f"{KERNEL}void solve(const float* a, const float* b, float* out, int n) {BODY}// \\",
 }
+# What the report says, and the hint beside it.
 REFUSED = {
     "no solve": (
         KERNEL,
-        'there is no function solve; the challenge calls: extern "C" void solve(const float* a',
+        'solution.cu: error: there is no function solve; the challenge calls: extern "C" void solve(const float* a',
+        "Add the host function that launches the kernel",
+    ),
+    "another name": (
+        "int main() { return 0; }\n"
+        "namespace { int blocks(int n) { return n / 256; } }\n"
+        "void solution(float* a, float* b,\n    float* out, size_t n) {}",
+        "solution.cu(3): error: there is no function solve",
+        "Rename 'solution' to 'solve'.",
     ),
     "in a namespace": (
         "namespace mine { void solve(const float* a, const float* b, float* out, int n) {} }",
-        "there is no function solve",
+        "solution.cu(1): error: solve is inside a namespace",
+        "Move solve out of the namespace.",
     ),
-    "too few": ("void solve(const float* a, const float* b, float* out) {}", "solve takes 3 arguments"),
+    "too few": (
+        "void solve(const float* a, const float* b, float* out) {}",
+        "solve takes 3 arguments",
+        "/docs/",
+    ),
     "too many": (
         "void solve(const float*, const float*, float*, int n, int m) {}",
         "solve takes 5 arguments",
+        "",
     ),
-    "one": ("void solve(const float* a) {}", "solve takes 1 argument, the challenge passes 4"),
-    "inputs not const": ("void solve(float* a, float* b, float* out, int n) {}", "inputs are const"),
+    "one": ("void solve(const float* a) {}", "solve takes 1 argument, the challenge passes 4", ""),
     "another type": (
-        "void solve(const double* a, const double* b, double* out, int n) {}",
-        "a parameter of solve has another type",
+        "void solve(const double* a, const float* b, float* out, int n) {}",
+        "solution.cu(1): error: parameter 1 of solve, a, must be const float*: extern",
+        "",
+    ),
+    "a pointer becomes a bool": (
+        "void solve(const float* a, bool b, float* out, int n) {}",
+        "parameter 2 of solve, b, must be const float*",
+        "",
+    ),
+    "a size becomes a float": (
+        "void solve(const float* a, const float* b, float* out, float n) {}",
+        "parameter 4 of solve, n, is a size and must be an integer of 32 or 64 bits",
+        "",
+    ),
+    "a size loses bits": (
+        "void solve(const float* a, const float* b, float* out, short n) {}",
+        "parameter 4 of solve, n, is a size and must be an integer of 32 or 64 bits",
+        "",
+    ),
+    "a macro for a type": (
+        "#define float double\nvoid solve(const float* a, const float* b, float* out, int n) {}\n#undef float",
+        "parameter 3 of solve, out, must be float*",
+        "Line 1 defines 'float' as a macro",
+    ),
+    "two that fit": (
+        "void solve(const float* a, const float* b, float* out, int n) {}\n\n"
+        "void solve(const float* a, const float* b, float* out, unsigned n) {}",
+        "solution.cu(3): error: solve is defined more than once, in lines 1 and 3: keep one",
+        "Keep the solve that has the challenge's signature.",
+    ),
+    "two of C": (
+        'extern "C" void solve(const float* a, const float* b, float* out, int n) {}\n'
+        'extern "C" void solve(const float* a, float* out, int n) {}',
+        'solution.cu(2): error: more than one instance of overloaded function "solve" has "C" linkage',
+        "Keep one solve",
     ),
     "solve is the kernel": (
-        "__global__ void solve(const float* a, const float* b, float* out, int64_t n) {}",
-        "a __global__ function call must be configured",
+        "\n__global__ void solve(const float* a, const float* b, float* out, int64_t n) {}",
+        "solution.cu(2): error: solve is a kernel (__global__); it must be a host function",
+        "launch it from a host function solve",
+    ),
+    "solve is no function": ("int solve = 3;", "solution.cu: error: solve must be one function", ""),
+    "a template that does not fit": (
+        "template <typename T> void solve(const T* a, T n) {}",
+        "solution.cu(1): error: solve cannot be called with the arguments of the challenge",
+        "",
     ),
     "an open brace": (
         "void solve(const float* a, const float* b, float* out, int n) {\n",
-        "grader_is_a_brace_of_the_source_left_open",
+        "solution.cu(1): error: the brace { that this line opens is never closed",
+        "",
     ),
     "a mistake in line 2": (
         "// one\nint broken = ;\nvoid solve(const float* a, const float* b, float* out, int n) {}",
         "solution.cu(2): error",
+        "",
     ),
-    "a header that is not there": ("#include <torch/extension.h>\n", "solution.cu:1:10: fatal error"),
+    "PyTorch's header": (
+        "#include <torch/extension.h>\n",
+        "solution.cu:1:10: fatal error",
+        "There is no PyTorch in a CUDA source here",
+    ),
+    "a header of another platform": (
+        '#include <cstdint>\n#include "solve.h"\n',
+        "solution.cu:2:10: fatal error",
+        "A submission is one file: put into it what solve.h holds.",
+    ),
+    "half without its header": ("__half zero;", 'identifier "__half" is undefined', "#include <cuda_fp16.h>"),
 }
 
 
@@ -135,10 +210,24 @@ def test_every_reasonable_solve_is_taken(vector_add: Challenge, what: str, tmp_p
 @NEEDS_NVCC
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_wrong_solve_is_explained(vector_add: Challenge, what: str, tmp_path: Path) -> None:
-    source, said = REFUSED[what]
+    source, said, hint = REFUSED[what]
     done = compile_cuda(vector_add.manifest, source, tmp_path)
     assert done.returncode != 0
-    assert said in done.stdout + done.stderr
+    explained = explain(done.stdout + done.stderr, source, "solution.cu")
+    assert said in explained.log
+    assert not re.search("grader[-_]", explained.log)
+    assert hint in explained.hint
+
+
+@NEEDS_NVCC
+@pytest.mark.parametrize(
+    ("kind", "taken"), [("float", True), ("double", True), ("int", False), ("__half", False), ("bool", False)]
+)
+def test_a_scalar_keeps_its_value(kind: str, taken: bool, tmp_path: Path) -> None:
+    source = f"#include <cuda_fp16.h>\nvoid solve(const float* x, float* y, {kind} alpha, int n) {{}}"
+    done = compile_cuda(COURSE.load("saxpy").manifest, source, tmp_path)
+    said = "parameter 3 of solve, alpha, is a number and must be float"
+    assert (done.returncode == 0, said in done.stdout + done.stderr) == (taken, not taken)
 
 
 @NEEDS_NVCC

@@ -70,6 +70,18 @@ def test_show(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
     assert json.loads(cli("show", "vector_add", "--json").out) == detail
 
 
+def test_show_never_breaks_a_signature_and_names_the_versions_that_judge(
+    server: Stub, cli: Cli, detail: dict[str, object]
+) -> None:
+    long = f'extern "C" void solve({", ".join(f"const float* argument_{number}" for number in range(20))})'
+    judged_with = {"python": "3.11.7", "triton": "3.9.0"}
+    changed = {**detail, "signatures": {"cuda": long}, "judged_with": judged_with}
+    server.answer("GET /challenges/vector_add", changed)
+    told = cli("show", "vector_add").out.splitlines()
+    assert long in told
+    assert "Triton is judged with python 3.11.7, triton 3.9.0" in told
+
+
 def test_show_tells_what_it_builds_on(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
     server.answer("GET /challenges/vector_add", {**detail, "prerequisites": ["one", "two"]})
     assert "builds on one, two" in cli("show", "vector_add").out

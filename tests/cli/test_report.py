@@ -198,6 +198,16 @@ def test_compile_error_shows_the_compiler() -> None:
     assert log in told
 
 
+def test_why_a_source_cannot_be_loaded_is_told_once() -> None:
+    failed = {"verdict": Verdict.COMPILE_ERROR, "cases": [], "detail": "ValueError in line 2: at the top"}
+    trace = "  line 2 in <module>: raise ValueError('at the top')"
+    told = _text(wrong().model_copy(update={**failed, "compiler_log": trace}))
+    assert told.count("ValueError in line 2: at the top") == 1
+    assert trace in told
+    long = {**failed, "detail": f"ValueError: {'x' * 300} end"}
+    assert "x end" in _text(wrong().model_copy(update=long)), "what the advice cuts is told whole"
+
+
 def test_a_hidden_case_is_counted_and_looked_at_last() -> None:
     hidden = CaseReport(
         name="hidden 1",

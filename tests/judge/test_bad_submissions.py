@@ -30,6 +30,65 @@ def test_a_source_that_cannot_be_loaded(judge: Judge, source: str, words: str) -
     assert report.cases == []
 
 
+def test_a_source_that_cannot_be_loaded_is_told_once(judge: Judge) -> None:
+    report = judge("import torch\nraise ValueError('at the top')\n")
+    assert report.detail == "ValueError in line 2: at the top"
+    assert report.compiler_log == "  line 2 in <module>: raise ValueError('at the top')"
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("def helper(a): pass\ndef solution(x, out, n): pass\n", "Rename 'solution' to 'solve'."),
+        ("def one(x, out, n): pass\ndef two(x, out, n): pass\n", "Define: def solve(x, out, n)"),
+        ("from task import input_t\n", "A submission is one file"),
+        (
+            "from triton.language import no_such_thing\n",
+            "does not have this. `grader show` names the version.",
+        ),
+    ],
+    ids=["renamed", "two", "another platform's module", "another Triton"],
+)
+def test_what_to_do_about_a_source_that_cannot_be_loaded(judge: Judge, source: str, hint: str) -> None:
+    report = judge(source)
+    assert hint in report.hint
+    assert "site-packages" not in report.detail + report.compiler_log
+
+
+@pytest.mark.parametrize(
+    ("body", "hint"),
+    [
+        ("    import torch\n    torch.empty(4, device='cuda')", "device=x.device"),
+        ("    tl.no_such_thing", "does not have this"),
+    ],
+    ids=["cuda", "another Triton"],
+)
+def test_what_to_do_about_an_exception(judge: Judge, body: str, hint: str) -> None:
+    report = judge(with_solve(body), case="basic")
+    assert hint in report.cases[0].hint
+
+
+def test_a_block_pointer_is_explained(judge: Judge) -> None:
+    """Triton 3.9 has none; where there still are some, the case passes."""
+    source = HEAD.replace(
+        "2 * tl.load", "2 + 0 * tl.make_block_ptr(x, (n,), (1,), (0,), (BLOCK,), (0,)) * tl.load"
+    )
+    case = judge(
+        source + "\ndef solve(x, out, n):\n    twice[(1,)](x, out, n, BLOCK=64)\n", case="basic"
+    ).cases[0]
+    assert case.verdict is CaseVerdict.RUNTIME_ERROR
+    assert "tl.make_tensor_descriptor" in case.hint or "Block pointers" not in case.detail
+
+
+def test_a_librarys_warning_names_the_submissions_line(judge: Judge) -> None:
+    source = HEAD.replace("2 * tl.load", "2 * tl.exp(1e4 + 0 * tl.load(x)) * 0 + 2 * tl.load")
+    source = source + "\ndef solve(x, out, n):\n    twice[(1,)](x, out, n, BLOCK=64)\n"
+    case = judge(source, case="basic").cases[0]
+    line = next(number for number, text in enumerate(source.split("\n"), 1) if "tl.exp" in text)
+    assert f"solution.py:{line}: RuntimeWarning: overflow encountered in exp\n" in case.output
+    assert "/" not in case.output
+
+
 def test_wrong_arity_shows_the_declaration(judge: Judge) -> None:
     assert "def solve(x, out, n)" in judge("def solve(a):\n    pass\n").hint
 

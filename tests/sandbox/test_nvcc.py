@@ -157,12 +157,31 @@ def test_a_file_name_is_never_a_path(local_boxes: BoxMaker) -> None:
 
 @pytest.mark.parametrize(
     "end",
-    ["\n#if 0\n", "/*", '\nstatic const char* s = R"(', "\n#define grader_entry other\n", "\nnamespace x {"],
+    ["\n#if 0\n", "/*", '\nstatic const char* s = R"(', "\nnamespace x {"],
 )
 def test_the_footer_cannot_be_swallowed(local_boxes: BoxMaker, end: str) -> None:
     result = compile_source(local_boxes, SOURCE + end)
     assert not result.ok
-    assert re.search(r"unterminated|no entry point|expected a", result.log), result.log
+    assert re.search(r"unterminated|no entry point|never closed", result.log), result.log
+    assert "grader-" not in result.log
+
+
+# Names and keywords of what is appended, of directives, and names that many sources define.
+MACROS = "".join(
+    f"#define {name}\n"
+    for name in "T A R f int float const void namespace template typename struct constexpr static_assert decltype std "
+    "extern return reinterpret_cast unsigned grader_entry grader_gate_closed __wrap_cudaDeviceSynchronize cudaFree "
+    "cudaGetLastError undef line define include".split()
+)
+
+
+def test_no_macro_reaches_what_is_appended(local_boxes: BoxMaker) -> None:
+    result = compile_source(local_boxes, SOURCE + MACROS)
+    assert result.ok, result.log
+    assert result.artefact is not None
+    for name in (b"grader_entry", b"grader_gate_closed", b"grader_prepare"):
+        assert b"\0" + name + b"\0" in result.artefact
+    assert "warning" not in result.log
 
 
 def test_a_last_backslash_does_not_join_the_footer(local_boxes: BoxMaker) -> None:
@@ -202,7 +221,7 @@ def test_endless_templates_end_by_the_processors_time(
     began = time.monotonic()
     result = compile_source(boxes, BOMB + SOURCE)
     assert not result.ok
-    assert result.log.startswith("[the compiler took longer than 2 seconds and was stopped]")
+    assert result.log.startswith("[the compiler took longer than 2 seconds and was stopped: make")
     assert time.monotonic() - began < 50
 
 
@@ -212,7 +231,8 @@ def test_what_never_ends_is_ended_by_the_clock(
     monkeypatch.setattr(limits, "COMPILE_PATIENCE", 1 / limits.COMPILE_SECONDS)
     result = compile_source(local_boxes, BOMB + SOURCE)
     assert not result.ok
-    assert result.log == "[the compiler took longer than 1 seconds and was stopped]"
+    assert result.log == "[the compiler took longer than 1 seconds and was stopped: make the source smaller]"
+    assert "Unroll fewer loops" in result.hint
 
 
 def test_a_flood_of_errors_is_cut(local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +250,7 @@ def test_a_compiler_that_eats_memory(boxes: BoxMaker, monkeypatch: pytest.Monkey
         macros += f"#define M{number} {','.join([f'M{number - 1}'] * 8)}\n"
     result = compile_source(boxes, macros + "int many[] = {M7};\n" + SOURCE)
     assert not result.ok
-    assert "more memory than it may" in result.log
+    assert "more memory than it may, 0.0469 GiB" in result.log
 
 
 def test_a_large_library_is_refused(boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:

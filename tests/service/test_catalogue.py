@@ -5,23 +5,37 @@ from pathlib import Path
 
 import pytest
 
+<<<<<<< HEAD
 from grader.errors import ChallengeInvalid, NotAllowed, UnknownChallenge
 from grader.queue.worker import run_worker
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.report import Language, Verdict
+=======
+from grader.challenge.views import installed_versions
+from grader.errors import NotAllowed, UnknownChallenge
+from grader.records import workers
+from grader.records.engine import writing
+from grader.records.models import ReportRow, utcnow
+from grader.schemas.report import Language
+>>>>>>> w-cuda
 from grader.service.accounts import User
 from grader.service.catalogue import get_challenge, list_challenges
 from grader.service.exposure import check_exposure
 from grader.service.health import health
 from grader.service.leaderboard import leaderboard
 from grader.service.platform import Platform, open_platform
+<<<<<<< HEAD
 from grader.service.submissions import get_submission
 from grader.service.submit import submit
 from grader.service.track_board import leaderboards, track_board
 from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.service.world import body, make_settings
+=======
+from tests.records.rows import add_submission, wrong
+from tests.service.world import make_settings
+>>>>>>> w-cuda
 
 
 def test_challenges_come_by_track_and_a_broken_one_hides_no_other(platform: Platform) -> None:
@@ -149,6 +163,19 @@ def test_a_platform_with_a_gpu_serves_both(tmp_path: Path, redis_url: str) -> No
     platform = open_platform(make_settings(tmp_path, redis_url, devices="cpu,h200"))
     assert get_challenge(platform, "scale").served == [Language.CUDA, Language.TRITON]
     platform.close()
+
+
+def test_a_challenge_names_the_versions_that_judged_last(platform: Platform, student: User) -> None:
+    """Before anything was judged, those of this machine."""
+    assert get_challenge(platform, "scale").judged_with == installed_versions()
+    row = add_submission(platform.sessions, student.id, language=Language.TRITON)
+    cuda = add_submission(platform.sessions, student.id, language=Language.CUDA)
+    told = {"box_python": "3.12.1", "box_triton": "3.6.0", "system": "Linux"}
+    with writing(platform.sessions) as session:
+        for submission, environment in ((row, told), (cuda, {"box_python": "3.10"})):
+            body = wrong().model_copy(update={"environment": environment}).model_dump_json()
+            session.add(ReportRow(submission_id=submission, attempt=1, body=body))
+    assert get_challenge(platform, "scale").judged_with == {"python": "3.12.1", "triton": "3.6.0"}
 
 
 def test_no_such_challenge(platform: Platform) -> None:

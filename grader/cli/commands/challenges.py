@@ -116,9 +116,9 @@ def _show(detail: ChallengeDetail) -> None:
     console.print(Markdown(detail.spec, hyperlinks=False))
     for language, declaration in detail.signatures.items():
         console.print(f"\n[bold]{language}[/bold]")
-        console.print(
-            Syntax(declaration, "cpp" if language == "cuda" else "python", background_color="default")
-        )
+        syntax = Syntax("", "cpp" if language == "cuda" else "python", background_color="default")
+        # Whole, however narrow the terminal is: it is copied.
+        console.print(syntax.highlight(safe(declaration).plain), soft_wrap=True, end="")
     console.print(_arguments(detail))
     console.print(_cases(detail))
     if detail.hidden_cases:
@@ -126,6 +126,9 @@ def _show(detail: ChallengeDetail) -> None:
     console.print(_workloads(detail))
     told = ", ".join(f"{name} {value:g}" for name, value in detail.tolerance.items())
     console.print(safe(f"\nTolerance: {told or 'exact'}", "dim"))
+    if detail.judged_with:
+        versions = ", ".join(f"{name} {version}" for name, version in detail.judged_with.items())
+        console.print(safe(f"Triton is judged with {versions}", "dim"), soft_wrap=True)
 
 
 def _arguments(detail: ChallengeDetail) -> Table:

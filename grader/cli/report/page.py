@@ -39,8 +39,9 @@ def _hanging(part: RenderableType) -> RenderableType:
 
 def _parts(report: Report, filename: str, width: int) -> list[RenderableType]:
     parts: list[RenderableType] = [_headline(report)]
-    parts.append(safe(advise(report).text, "bold"))
-    if report.detail:
+    advice = advise(report).text
+    parts.append(safe(advice, "bold"))
+    if report.detail and not any(report.detail in said for said in (advice, report.compiler_log)):
         parts.append(safe(report.detail))
     if report.compiler_log:
         parts += [Text("\nCompiler", "bold"), whole(safe(report.compiler_log.rstrip()))]

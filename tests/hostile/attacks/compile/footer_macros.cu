@@ -1,7 +1,7 @@
 // Renames what the footer uses.
 //
-// Mechanism: macros for the footer's own names make it check another function, ask for no error, or keep its
-//   wrappers from being made.
+// Mechanism: macros for the footer's own names would make it check another function, ask for no error, or keep its
+//   wrappers from being made. Each of its words is undefined ahead of it, so the source compiles and is judged.
 // Surface: the text that is appended to a source.
 // Gain: a launch that fails is not told; a wrong signature passes.
 // Challenge: twice

@@ -1,0 +1,261 @@
+"""What the compiler says of a CUDA source, in words about the source, and what to do about it.
+
+The compiler sees the source with lines that the platform appends, see ``grader.challenge.signature.cuda_footer``. What
+it says of those lines is about ``solve``, so it becomes a message about the line that defines ``solve``. ``_HINTS`` is
+the table of what helps with the mistakes that many students make. All of it is for reading; no verdict rests on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from grader import limits
+from grader.sandbox.compiler.outline import Function, Outline, outline_of, parameter_count
+
+GUIDE = "Coming from LeetGPU, Tensara or KernelBot? See /docs/coming-from-other-platforms."
+HEADERS = (
+    "the CUDA toolkit (cuda_runtime.h, cuda_fp16.h, cuda_bf16.h, mma.h, cooperative_groups.h, cub, thrust, cuda/std) "
+    "and the C++ standard library"
+)
+
+# Where a message begins: `solution.cu(3): error: ...` of nvcc, `solution.cu:3:8: error: ...` of the host's compiler.
+_PLACE = re.compile(
+    r"(?P<file>At end of source(?=:)|[^\s():]+(?=[(:]\d))(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?)?: "
+    r"(?:(?:catastrophic |fatal |internal )?error|warning|note|remark)\b(?: #[\w-]+)?: ?(?P<text>.*)"
+)
+# What follows all messages.
+_TOTAL = re.compile(r"\d+ (?:catastrophic )?errors? detected in the compilation of ")
+# Where only the platform writes: its files, as #line names them, and what follows the source.
+_END = "At end of source"
+_OURS = re.compile(rf"grader-(?:footer|trailer|words)|{_END}")
+_OUR_LINE = re.compile(
+    r'(?:line \d{1,9} of )?"?grader-(?:footer|trailer|words)"?(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?)?'
+)
+_ASSERTED = re.compile(r'static assertion failed with "(.*)"$')
+_DECLARED = re.compile(r"\(declared at line (\d{1,9})(?: of [^)]*)?\)")
+_WANTED = re.compile(r'extern "C" void solve\((.*)\)')
+# How nvcc and gcc tell of one of their programs that crashed or was ended, with gcc's advice to report a bug of it.
+_CRASH = re.compile(
+    r"internal compiler error|^Internal error: |internal error: assertion failed|[Ss]egmentation fault|"
+    r"died due to signal|terminated program|Please submit a full bug report|See <\S*> for instructions|"
+    r"^with preprocessed source|^Please include the complete backtrace|^(?:Compilation aborted|Aborted|Killed)\b"
+)
+_SMALLER = "make the source smaller"
+_TOO_LARGE = "[the compiler's output is larger than a file may be: make the source's tables smaller]"
+_CRASHED = (
+    "[the compiler crashed on this source: it is too large, or nests templates, macros or terms too deeply]"
+)
+
+
+@dataclass(frozen=True)
+class Explained:
+    """``log`` names only lines of the source; ``hint`` says what to do, where that is known."""
+
+    log: str
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A message with the lines that belong to it; ``file`` and ``text`` are empty for what comes ahead of all."""
+
+    file: str
+    text: str
+    lines: tuple[str, ...]
+
+    @property
+    def ours(self) -> bool:
+        return _OURS.fullmatch(self.file) is not None
+
+
+def explain(log: str, source: str, filename: str) -> Explained:
+    """``log`` is what the compiler printed about ``source``, which it read under ``filename``, cleaned."""
+    if not log:
+        return Explained(log)
+    outline = outline_of(source)
+    blocks = list(_blocks(_without_crash(log)))
+    of_source = [block for block in blocks if not block.ours]
+    findings = list(dict.fromkeys(_findings([it for it in blocks if it.ours], of_source, outline)))
+    kept = [line for block in of_source for line in block.lines]
+    if len(of_source) < len(blocks):  # the compiler's count includes what is left out
+        kept = [line for line in kept if not _TOTAL.match(line)]
+    told = [_OUR_LINE.sub("the grader's call of solve", line) for line in kept]
+    lines = source.split("\n")
+    text = "\n".join([*told, *(_message(it, filename, lines) for it in findings)]).strip("\n")
+    return Explained(text, _hint(text, outline))
+
+
+def _blocks(log: str) -> Iterator[_Block]:
+    file, text = "", ""
+    lines: list[str] = []
+    for line in log.split("\n"):
+        begins, total = _PLACE.match(line), _TOTAL.match(line)
+        if (begins or total) and lines:
+            yield _Block(file, text, tuple(lines))
+            lines = []
+        if begins or total:
+            file, text = (begins["file"], begins["text"]) if begins else ("", "")
+        lines.append(line)
+    yield _Block(file, text, tuple(lines))
+
+
+def _without_crash(log: str) -> str:
+    """What a student can use of a crash or a limit: what was too much for the compiler, and what to do."""
+    gib = f"{limits.COMPILE_MEMORY_BYTES / limits.GIB:.3g} GiB"
+    log = log.replace("used more memory than it may]", f"used more memory than it may, {gib}: {_SMALLER}]")
+    log = re.sub(r"^(\[the compiler took longer than .{1,40} and was stopped)\]", rf"\1: {_SMALLER}]", log)
+    lines = log.split("\n")
+    kept = [line for line in lines if not _CRASH.search(line)]
+    if len(kept) == len(lines) or any(line.startswith("[the compiler ") for line in kept):
+        return "\n".join(kept)
+    return "\n".join([_TOO_LARGE if "File size limit" in log else _CRASHED, *kept])
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """What is wrong with the function ``solve``; without a ``line``, nobody knows where."""
+
+    text: str
+    line: int = 0
+
+
+def _findings(ours: list[_Block], others: list[_Block], outline: Outline) -> Iterator[_Finding]:
+    """What the compiler's messages about the appended lines say of the source."""
+    solve = outline.named("solve")
+    line = solve.line if solve else 0
+    known = False
+    if outline.open_brace and ours and not any(_ASSERTED.search(block.text) for block in ours):
+        yield _Finding("the brace { that this line opens is never closed", outline.open_brace)
+        return
+    for block in ours:
+        if asserted := _ASSERTED.search(block.text):
+            known = True
+            yield _of_assertion(asserted[1], outline, line)
+        elif "more than one instance of overloaded function" in block.text:
+            known = True
+            places = sorted({int(found) for text in block.lines for found in _DECLARED.findall(text)})
+            where = f", in lines {' and '.join(map(str, places))}" if len(places) > 1 else ""
+            yield _Finding(
+                f"solve is defined more than once{where}: keep one", places[-1] if places else line
+            )
+        elif "__global__ function call must be configured" in block.text:
+            known = True
+            yield _Finding(
+                "solve is a kernel (__global__); it must be a host function that launches kernels", line
+            )
+        elif '"solve" is ambiguous' in block.text:
+            known = True
+            yield _Finding("solve must be one function, and nothing else may have its name", line)
+    if known or any("error" in block.lines[0] for block in others):
+        return
+    for block in [block for block in ours if "warning" not in block.lines[0]][:1]:
+        if block.file == _END:
+            yield _Finding(f"the source ends too early: {block.text}")
+        else:
+            yield _Finding(f"solve cannot be called by the grader: {block.text}", line)
+
+
+def _of_assertion(text: str, outline: Outline, line: int) -> _Finding:
+    """The words of a ``static_assert`` of the footer, at the line that it is about."""
+    if not text.startswith("there is no function solve"):
+        return _Finding(text, line)
+    solve = outline.named("solve")
+    if solve is None:
+        other = _renamed(text, outline)
+        return _Finding(text, other.line if other else 0)
+    _, _, wanted = text.partition(": ")
+    if solve.kernel:
+        return _Finding(
+            "solve is a kernel (__global__); it must be a host function that launches kernels", line
+        )
+    if solve.namespace:
+        return _Finding(f"solve is inside a namespace, where the grader does not find it: {wanted}", line)
+    return _Finding(f"solve cannot be called with the arguments of the challenge: {wanted}", line)
+
+
+def _renamed(text: str, outline: Outline) -> Function | None:
+    """The only host function that takes as many arguments as ``solve`` should, if there is just one."""
+    wanted = _WANTED.search(text)
+    if wanted is None:
+        return None
+    count = parameter_count(wanted[1])
+    fitting = [it for it in outline.functions if it.host and it.parameters == count and it.name != "main"]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _message(finding: _Finding, filename: str, lines: list[str]) -> str:
+    """``finding`` in the compiler's form, so that whoever reads logs finds its line."""
+    if not 0 < finding.line <= len(lines):
+        return f"{filename}: error: {finding.text}\n"
+    line = lines[finding.line - 1]
+    column = max(line.find("solve"), 0)
+    pointer = "".join("\t" if letter == "\t" else " " for letter in line[:column])
+    return f"{filename}({finding.line}): error: {finding.text}\n  {line}\n  {pointer}^\n"
+
+
+def _missing_header(found: re.Match[str], _: Outline) -> str:
+    name = found[1] or found[2]
+    if re.match(r"torch/|ATen/|c10/|pybind11|Python\.h", name):
+        return (
+            f"There is no PyTorch in a CUDA source here: solve gets plain device pointers and sizes. {GUIDE}"
+        )
+    if re.match(r"cublas|cudnn|cusparse|cusolver|cufft|cutlass/|cute/", name):
+        return f"A submission brings its own kernels: {name} is of a library that is not here. There are {HEADERS}."
+    return f"A submission is one file: put into it what {name} holds. There are the headers of {HEADERS}. {GUIDE}"
+
+
+def _no_solve(found: re.Match[str], outline: Outline) -> str:
+    if other := _renamed(found[0], outline):
+        return f"Rename '{other.name}' to 'solve'."
+    if any(it.kernel for it in outline.functions):
+        return f"Add the host function that launches the kernel: {found[1]} {{ kernel<<<blocks, threads>>>(...); }}"
+    return f"Define: {found[1]}"
+
+
+def _signature(_: re.Match[str], outline: Outline) -> str:
+    """A macro in place of a type's name makes the signature another than it looks."""
+    types = ("float", "double", "int", "long", "unsigned", "const", "void")
+    if named := [name for name in outline.macros if name in types]:
+        line = outline.macros[named[0]]
+        return f"Line {line} defines '{named[0]}' as a macro, so the signature is not what it looks like: remove it."
+    return GUIDE
+
+
+# What the log says, and what helps: the first that is found counts.
+_HINTS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str], Outline], str]], ...] = (
+    (
+        re.compile(r'fatal error: (\S+): No such file or directory|cannot open source file "([^"]+)"'),
+        _missing_header,
+    ),
+    (re.compile(r'identifier "(?:half2?|__half2?)" is undefined'), "Add: #include <cuda_fp16.h>"),
+    (
+        re.compile(r'identifier "(?:nv_bfloat162?|__nv_bfloat162?)" is undefined'),
+        "Add: #include <cuda_bf16.h>",
+    ),
+    (re.compile(r'identifier "u?int(?:8|16|32|64)_t" is undefined'), "Add: #include <cstdint>"),
+    (re.compile(r'there is no function solve; the challenge calls: (extern "C" .*\))'), _no_solve),
+    (re.compile(r"solve is inside a namespace"), "Move solve out of the namespace."),
+    (
+        re.compile(r'solve is a kernel|overloaded function "solve" has "C" linkage'),
+        lambda found, _: (
+            "Give the kernel another name, and launch it from a host function solve."
+            if "kernel" in found[0]
+            else "Keep one solve, with the challenge's signature."
+        ),
+    ),
+    (re.compile(r"solve is defined more than once"), "Keep the solve that has the challenge's signature."),
+    (re.compile(r"parameter \d+ of solve|solve takes \d+ arg|solve cannot be called"), _signature),
+    (
+        re.compile(r"^\[the compiler (?:used more memory|took longer|crashed)", re.MULTILINE),
+        "Unroll fewer loops, instantiate fewer templates, and fill large tables at run time.",
+    ),
+)
+
+
+def _hint(log: str, outline: Outline) -> str:
+    for pattern, hint in _HINTS:
+        if found := pattern.search(log):
+            return hint if isinstance(hint, str) else hint(found, outline)
+    return ""

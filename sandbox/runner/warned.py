@@ -1,0 +1,35 @@
+"""Warnings that libraries give while a submission runs, told as warnings about the submission's own line.
+
+Triton's interpreter computes with NumPy, whose warnings name a line of the interpreter. That line is none of the
+student's business; the line of the kernel that was at work is.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+from failure import SOURCE_NAME
+
+
+def tell_own_lines() -> None:
+    """From now on a warning names the submission's line. One that no line of it led to is not printed."""
+    warnings.showwarning = _show
+
+
+def _show(
+    message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    own = lineno if filename.endswith(SOURCE_NAME) else _own_line()
+    stream = sys.stderr if file is None else file
+    if own is not None and stream is not None:
+        stream.write(f"{SOURCE_NAME}:{own}: {category.__name__}: {message}\n")
+
+
+def _own_line() -> int | None:
+    """The line of the submission that led here, the innermost one."""
+    frame = sys._getframe(1)
+    while frame is not None and not frame.f_code.co_filename.endswith(SOURCE_NAME):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame.f_lineno if frame is not None else None
