@@ -36,15 +36,18 @@ _BY_END = {
     ),
 }
 
-# What operators, service managers and kernels end processes with.
-_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM)
-
 
 class BoxKilled(Exception):
-    """A box was ended, and not by its judge: whether by its submission cannot be told."""
+    """Somebody outside ended a submission's box: neither the submission nor its judge."""
 
 
 _ENDED_ITSELF = "Return from solve; do not end the process."
+_KILLED_ITSELF = (
+    "Do not kill the process. Where the whole machine runs out of memory, the kernel kills processes as well."
+)
+_TOO_LONG = "Look for a loop that never ends, or far more work than the sizes need."
+# What a process gets from the kernel, or from its own libraries, for a mistake with memory or numbers.
+_CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
 _CRASHED = "A read or write outside an array does this: check masks, offsets and grid."
 
 
@@ -57,10 +60,10 @@ def of_broken_channel(remote: Remote, error: ChannelError, doing: str, seconds: 
         return Finding(
             CaseVerdict.TIME_LIMIT,
             f"It did not come back within {seconds:g} s while {doing}.",
-            "Look for a loop that never ends, or far more work than the sizes need.",
+            _TOO_LONG,
         )
     end = remote.end() if isinstance(error, BoxGone) else remote.box.end()
-    if end is not None and remote.forgives and _is_from_outside(end):
+    if end is not None and end.outside:
         raise BoxKilled(end.sentence()) from error
     if end is None:
         return Finding(
@@ -68,14 +71,18 @@ def of_broken_channel(remote: Remote, error: ChannelError, doing: str, seconds: 
         )
     if end.reason in _BY_END:
         return _BY_END[end.reason]
-    hint = _CRASHED if end.reason is EndReason.SIGNALLED else _ENDED_ITSELF
-    return Finding(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", hint)
+    return Finding(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", _hint_of_end(end))
 
 
-def _is_from_outside(end: BoxEnd) -> bool:
-    return end.reason is EndReason.KILLED or (
-        end.reason is EndReason.SIGNALLED and end.signal in _FROM_OUTSIDE
-    )
+def _hint_of_end(end: BoxEnd) -> str:
+    """What most often ends a process so."""
+    if end.signal in _CRASHES:
+        return _CRASHED
+    if end.signal == signal.SIGXCPU:
+        return _TOO_LONG
+    if end.signal == signal.SIGKILL:
+        return _KILLED_ITSELF
+    return _ENDED_ITSELF
 
 
 def of_exception(failure: Failure, doing: str) -> Finding:

@@ -34,14 +34,13 @@ class LoadFailed(Exception):
 @dataclass
 class Launcher:
     """``environment`` collects what boxes say of themselves (versions), for the report. ``artefact``: the compiled
-    library of a CUDA submission. ``forgives``: see ``Remote``."""
+    library of a CUDA submission."""
 
     request: Request
     device: Device
     boxes: BoxMaker
     interrupt: Callable[[], None]
     artefact: bytes | None = None
-    forgives: bool = False
     environment: dict[str, str] = field(default_factory=dict)
     _open: list[Remote] = field(default_factory=list)
 
@@ -101,7 +100,7 @@ class Launcher:
         return remote
 
     def _start(self, purpose: Purpose) -> Remote:
-        remote = Remote(self.boxes.start(self._spec(purpose)), self.device, self.interrupt, self.forgives)
+        remote = Remote(self.boxes.start(self._spec(purpose)), self.device, self.interrupt)
         self._open.append(remote)
         try:
             remote.hello()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from failure import SOURCE_NAME
+from failure import SOURCE_NAME, printable
 
 
 class LoadError(Exception):
@@ -87,7 +87,7 @@ class EmptyLaunches:
         def noted(meta: Any) -> Any:
             found = grid(meta) if callable(grid) else grid
             if any(size == 0 for size in found):
-                self.names.append(name[:64])
+                self.names.append(printable(str(name), 64))
             return found
 
         return noted

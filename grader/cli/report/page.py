@@ -42,6 +42,7 @@ def _parts(report: Report, filename: str, width: int) -> list[RenderableType]:
     parts.append(safe(advise(report).text, "bold"))
     if report.detail:
         parts.append(safe(report.detail))
+    parts += [safe(remark, "yellow") for remark in report.remarks]
     if report.compiler_log:
         parts += [Text("\nCompiler", "bold"), whole(safe(report.compiler_log.rstrip()))]
     parts += cases(report, filename, width)
