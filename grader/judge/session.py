@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Unpack
 
-import structlog
-
 from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.model import Workload
@@ -29,13 +27,14 @@ from grader.judge.survey import survey
 from grader.judge.timed_case import failed_workload
 from grader.judge.timekeeper import Half, Reading, TimedWrong, Timekeeper
 from grader.judge.tuning import tune
+from grader.logs import get_logger
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult, compile_cuda
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import CaseReport, Language, Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # What an accepted run is told, lest anybody takes it for more.
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."

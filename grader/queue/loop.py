@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
-import structlog
 from redis import Redis, RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -22,6 +21,7 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import BaseDeathPenalty
 from rq.worker import WorkerStatus
 
+from grader.logs import get_logger
 from grader.queue.asked import Asked
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rq.job import Job
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # Between two tries to reach a Redis that is away.
 _RECONNECT_SECONDS = 1.0
