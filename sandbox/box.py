@@ -18,7 +18,6 @@ from grader import limits
 from grader.sandbox.gpu import Gpu
 from grader.sandbox.share import Share
 
-
 RUNNER_PROGRAM = "main.py"
 
 

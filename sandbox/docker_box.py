@@ -241,7 +241,7 @@ class DockerBox:
             self._ended.set()
 
     def _by_itself(self) -> BoxEnd:
-        """How it ended where none of us did it: as its supervisor told, else, where that is dead, as the engine says."""
+        """How it ended where none of us did it: as its supervisor told or, where that is dead, as the engine says."""
         if self._supervision is None:
             return self._own_end()
         return self._supervision.told() or self._own_end().of_supervisor()

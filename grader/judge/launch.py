@@ -61,7 +61,7 @@ class Launcher:
             raise _ended_while_loading(remote, error) from error
         if failure is not None:
             self._check_disk()
-            raise _not_loaded(failure)
+            raise _not_loaded(failure, remote.memory_bytes)
         return remote
 
     def _check_disk(self) -> None:
@@ -100,7 +100,8 @@ class Launcher:
         return remote
 
     def _start(self, purpose: Purpose) -> Remote:
-        remote = Remote(self.boxes.start(self._spec(purpose)), self.device, self.interrupt)
+        spec = self._spec(purpose)
+        remote = Remote(self.boxes.start(spec), self.device, self.interrupt, spec.memory_bytes)
         self._open.append(remote)
         try:
             remote.hello()
@@ -134,11 +135,13 @@ def _ended_while_loading(remote: Remote, error: ChannelError) -> LoadFailed:
     return LoadFailed(Verdict(finding.verdict.value), finding.detail, finding.hint, printed)
 
 
-def _not_loaded(failure: Failure) -> LoadFailed:
+def _not_loaded(failure: Failure, memory_bytes: int) -> LoadFailed:
+    if failure.kind == "memory":
+        finding = faults.out_of_memory(failure, "the source was loaded", memory_bytes)
+        return LoadFailed(Verdict.MEMORY_LIMIT, finding.detail, finding.hint, failure.trace)
     where = f" in line {failure.line}" if failure.line else ""
-    text = f"{failure.type}{where}: {failure.message}"
-    verdict = Verdict.MEMORY_LIMIT if failure.kind == "memory" else Verdict.COMPILE_ERROR
+    text = f"{failure.type}{where}: {failure.message}".rstrip(": ")
     hint = failure.hint
     if failure.kind == "import":
         hint = "A submission may import torch, triton and Python's standard library."
-    return LoadFailed(verdict, text, hint, f"{text}\n{failure.trace}".strip())
+    return LoadFailed(Verdict.COMPILE_ERROR, text, hint, f"{text}\n{failure.trace}".strip())

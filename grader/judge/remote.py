@@ -67,10 +67,17 @@ class Ungated(Exception):
 
 
 class Remote:
-    """One box and the runner inside it."""
+    """One box and the runner inside it. ``memory_bytes``: what of the host's memory the box may use."""
 
-    def __init__(self, box: Box, device: Device, interrupt: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        box: Box,
+        device: Device,
+        interrupt: Callable[[], None] = lambda: None,
+        memory_bytes: int = limits.BOX_MEMORY_BYTES,
+    ) -> None:
         self.box = box
+        self.memory_bytes = memory_bytes
         self.environment: dict[str, str] = {}
         self._device = device
         self._channel = Channel(box.connection, interrupt)

@@ -1,8 +1,8 @@
 """The runner: the program inside a box that loads one submission and calls it when the gate opens.
 
 It is untrusted from the moment it loads the submission: nothing that it says decides a verdict or a time.
-Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. Environment: GRADER_PRELOAD, see ``preload.py``. STATUS_ADDRESS: where
-a supervisor tells how the runner ended, see ``supervise.py``.
+Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. STATUS_ADDRESS: where a supervisor tells how the runner ended, see
+``supervise.py``. Environment: GRADER_PRELOAD, see ``preload.py``.
 """
 
 from __future__ import annotations

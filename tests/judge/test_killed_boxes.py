@@ -114,6 +114,28 @@ def test_a_kill_while_it_is_loaded_is_its_own_too() -> None:
     assert len(boxes.started) == 1
 
 
+def test_a_case_that_is_not_run_says_why() -> None:
+    report = _judge("import os\n\n\ndef solve(x, out, n):\n    os._exit(1)\n", Boxes())
+    last = report.cases[-1]
+    assert last.verdict == "not_run"
+    assert all(f"'{case.name}'" in last.detail for case in report.cases[:4])
+    assert "ended the process" in last.detail
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("raise MemoryError\n\n\ndef solve(x, out, n):\n    pass\n", "the source was loaded (line 1)"),
+        ("def solve(x, out, n):\n    raise MemoryError\n", "solve ran (line 2)"),
+    ],
+)
+def test_want_of_memory_is_a_whole_sentence_with_its_limit(source: str, place: str) -> None:
+    report = _judge(source, Boxes())
+    assert report.verdict is Verdict.MEMORY_LIMIT
+    detail = report.detail or report.cases[0].detail
+    assert detail == f"It ran out of memory while {place}; a submission may use 4 GiB.\nMemoryError"
+
+
 def test_a_crash_is_not_forgiven() -> None:
     boxes = Boxes()
     source = "import os\n\n\ndef solve(x, out, n):\n    os.kill(os.getpid(), 11)\n"
