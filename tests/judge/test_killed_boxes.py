@@ -18,7 +18,7 @@ from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.sandbox.box import Box, BoxSpec, Purpose
 from grader.sandbox.local_box import LocalBoxes
-from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.report import CaseVerdict, Language, Report, Verdict
 from grader.schemas.submission import State
 from tests.faults.stand import ROOT
 
@@ -114,10 +114,18 @@ def test_a_kill_while_it_is_loaded_is_its_own_too() -> None:
     assert len(boxes.started) == 1
 
 
+def test_an_odd_exception_is_told_and_costs_no_box() -> None:
+    boxes = Boxes()
+    report = _judge((ROOT / "tests/hostile/attacks/verdict/odd_exceptions.py").read_text(), boxes)
+    assert {case.verdict for case in report.cases} == {CaseVerdict.RUNTIME_ERROR}
+    assert report.cases[0].detail.startswith(r"Odd while solve ran: \ud800\x00")
+    assert len(boxes.started) == 1
+
+
 def test_a_case_that_is_not_run_says_why() -> None:
     report = _judge("import os\n\n\ndef solve(x, out, n):\n    os._exit(1)\n", Boxes())
     last = report.cases[-1]
-    assert last.verdict == "not_run"
+    assert last.verdict is CaseVerdict.NOT_RUN
     assert all(f"'{case.name}'" in last.detail for case in report.cases[:4])
     assert "ended the process" in last.detail
 
