@@ -45,8 +45,10 @@ SIGNALS = 64
 class Supervision:
     """Hears, on a thread of its own, what the supervisor in a box tells of its child's end."""
 
-    def __init__(self, connection: socket.socket, name: str) -> None:
+    def __init__(self, connection: socket.socket, name: str, kills_before: int) -> None:
+        """``kills_before``: ``memory_kills()`` when the box began."""
         self._connection = connection
+        self._kills_before = kills_before
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         # 0 where the box's processes cannot be seen from here: from within another container, say.
         self._group = group_of(_CREDENTIALS.unpack(credentials)[0])
@@ -59,16 +61,20 @@ class Supervision:
             code = told_code(self._connection.recv(STATUS_BYTES))
             if code is not None:
                 # Now: the supervisor waits until the connection is closed, and the group goes with the box.
-                kills = self._group.memory_kills() if self._group is not None else 0
-                self._end = BoxEnd.of_code(code, kills)
+                self._end = BoxEnd.of_code(code, self._kills())
+
+    def _kills(self) -> int:
+        if self._group is not None:
+            return self._group.memory_kills()
+        return memory_kills() - self._kills_before
 
     def told(self) -> BoxEnd | None:
         """How the child ended; None where the supervisor died without a word. To be asked when the box is over."""
-        self._thread.join(HEARD_SECONDS)
+        self.join()
         return self._end
 
     def join(self) -> None:
-        self._thread.join()
+        self._thread.join(HEARD_SECONDS)
 
 
 class DockerBox:
@@ -114,10 +120,12 @@ class DockerBox:
                 raise
             self._thread = threading.Thread(target=self._watch, name=self.id, daemon=True)
             self._thread.start()
+            began = time.monotonic()
             if self._spec.supervised:
                 # The first to connect, before anything is loaded.
-                self._supervision = Supervision(self._accept(listener, "start"), self.id)
-            self.connection = self._accept(listener, "connect")
+                status = self._accept(listener, "start", began)
+                self._supervision = Supervision(status, self.id, self._memory_kills)
+            self.connection = self._accept(listener, "connect", began)
         # The listener is closed: nobody else can ever connect.
 
     def _create(self) -> str:
@@ -143,9 +151,8 @@ class DockerBox:
             ),
         )  # fmt: skip
 
-    def _accept(self, listener: socket.socket, doing: str) -> socket.socket:
+    def _accept(self, listener: socket.socket, doing: str, began: float) -> socket.socket:
         """The next connection from within. ``doing``: what the program has not done where there is none."""
-        began = time.monotonic()
         end = began + self._spec.start_seconds
         while not self._ended.is_set() and time.monotonic() < end:
             try:

@@ -20,7 +20,10 @@ SOURCE_NAME = "solution.py"
 _CAUSES = 16
 _FRAMES = 64
 _LINE_CHARS = 200
-_MOST_LINE = 2**31
+# No source that is taken has so many.
+_MOST_LINE = 1_000_000
+# What a class of the student's cannot replace.
+_OWN = BaseException.__dict__
 
 T = TypeVar("T")
 
@@ -36,12 +39,12 @@ def describe(error: BaseException) -> dict[str, Any]:
     message = _answer(lambda: _exact(str(root)), "(its message cannot be shown: str() of it fails)")
     syntax = issubclass(type(root), SyntaxError)
     line = _answer(lambda: root.lineno, None) if syntax else (frames[-1][0] if frames else None)  # type: ignore[attr-defined]
-    trace = "".join(f"  line {number} in {name}: {text}\n" for number, name, text in frames)
+    trace = "".join(f"  line {number or '?'} in {name}: {text}\n" for number, name, text in frames)
     return {
         "kind": _kind(root, message),
         "type": printable(" ".join(_type_of(root).split()), _TYPE),
         "message": printable(message, _TEXT),
-        "line": line if type(line) is int and 0 < line < _MOST_LINE else None,
+        "line": _line(line) or None,
         "trace": printable(trace[-_TRACE:], _TRACE),
         "hint": printable(_answer(lambda: _exact(error.hint), ""), _HINT),  # type: ignore[attr-defined]
     }
@@ -82,7 +85,7 @@ def _chain(error: BaseException) -> list[BaseException]:
     """The exception and what it names as its causes, each once."""
     chain = [error]
     while len(chain) < _CAUSES:
-        cause = BaseException.__cause__.__get__(chain[-1])  # type: ignore[attr-defined]
+        cause = _OWN["__cause__"].__get__(chain[-1])
         if cause is None or any(cause is it for it in chain):
             break
         chain.append(cause)
@@ -100,16 +103,21 @@ def _root(chain: list[BaseException]) -> BaseException:
 def _own_frames(error: BaseException) -> Iterator[tuple[int, str, str]]:
     """Line, function and text of the last frames in the student's own file."""
     found: collections.deque[tuple[types.CodeType, int | None]] = collections.deque(maxlen=_FRAMES)
-    place: types.TracebackType | None = BaseException.__traceback__.__get__(error)  # type: ignore[attr-defined]
+    place: types.TracebackType | None = _OWN["__traceback__"].__get__(error)
     while place is not None:
         code = place.tb_frame.f_code
         if code.co_filename.endswith(SOURCE_NAME):
             found.append((code, place.tb_lineno))
         place = place.tb_next
     for code, line in found:
-        number = line or 0
+        number = _line(line)
         text = _answer(lambda code=code, number=number: linecache.getline(code.co_filename, number), "")  # type: ignore[misc]
         yield number, code.co_name[:_LINE_CHARS], text.strip()[:_LINE_CHARS]
+
+
+def _line(number: Any) -> int:
+    """``number`` where a file may have such a line, else 0."""
+    return number if type(number) is int and 0 < number < _MOST_LINE else 0
 
 
 def _is_cuda(error: BaseException) -> bool:

@@ -141,7 +141,7 @@ def test_want_of_memory_is_a_whole_sentence_with_its_limit(source: str, place: s
     report = _judge(source, Boxes())
     assert report.verdict is Verdict.MEMORY_LIMIT
     detail = report.detail or report.cases[0].detail
-    assert detail == f"It ran out of memory while {place}; a submission may use 4 GiB.\nMemoryError"
+    assert detail == f"It ran out of memory while {place}; a submission may use 512 MiB.\nMemoryError"
 
 
 def test_a_crash_is_not_forgiven() -> None:
