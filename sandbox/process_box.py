@@ -44,7 +44,10 @@ class ProcessBox(ABC):
         self._lock = threading.Lock()
         self.connection, child_end = socket.socketpair()
         # Where a supervisor tells how the program ended.
-        self._status, self._status_end = socket.socketpair() if spec.supervised else (None, None)
+        self._status: socket.socket | None = None
+        self._status_end: socket.socket | None = None
+        if spec.supervised:
+            self._status, self._status_end = socket.socketpair()
         self._end_code: int | None = None
         self._pipe, pipe_end = os.pipe()
         try:
