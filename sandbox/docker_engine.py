@@ -34,7 +34,7 @@ LABEL_PARENT = "grader.parent"
 LABEL_HOST = "grader.host"
 LABEL_BOOT = "grader.boot"
 LABEL_PLATFORM = "grader.platform"
-# In seconds since that boot.
+# In nanoseconds since that boot. Versions of ours that took it for seconds since 1970 see a day that is far away.
 LABEL_DEADLINE = "grader.deadline"
 
 
@@ -196,7 +196,7 @@ def labels(wall_seconds: float) -> dict[str, str]:
         LABEL_HOST: host_identity(),
         LABEL_BOOT: boot_identity(),
         LABEL_PLATFORM: platform_identity(),
-        LABEL_DEADLINE: str(int(seconds_since_boot() + wall_seconds) + 60),
+        LABEL_DEADLINE: str(int((seconds_since_boot() + wall_seconds + 60) * 1e9)),
     }
 
 
@@ -215,4 +215,4 @@ def is_orphan(marks: dict[str, str], runs: bool = True) -> bool:
     if marks.get(LABEL_BOOT) != boot_identity():
         return not runs
     deadline = marks.get(LABEL_DEADLINE, "")
-    return deadline.isdigit() and seconds_since_boot() > int(deadline)
+    return deadline.isdigit() and seconds_since_boot() * 1e9 > int(deadline)

@@ -193,7 +193,7 @@ class ProcessBox(ABC):
 
     def _is_over(self) -> bool:
         """Whether the program ended by itself and our thread has not noticed yet."""
-        ends = [self._pidfd] if self._status is None else [self._pidfd, self._status]
+        ends = [self._pidfd] if self._status is None else [self._pidfd, self._status.fileno()]
         readable, _, _ = select.select(ends, [], [], 0)
         return bool(readable)
 
