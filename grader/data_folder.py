@@ -8,9 +8,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-import structlog
+from grader.logs import get_logger
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 OTHERS = 0o077
 # What a platform puts there. A folder with anything else in it may be somebody's home, or /var/lib: its mode is left.

@@ -62,7 +62,8 @@ FRESH_BOXES = 3
 # another one: every exchange of two out of four sizes, every order of three.
 SIZE_ORDERS = 6
 
-# A box that a signal from outside ended is judged anew: nobody can tell who sent it. What ends itself so does it again.
+# What was in a box that somebody outside ended is judged anew so often. A host that goes on killing is our failure, and
+# another worker may have better luck.
 KILLED_BOXES = 2
 
 # Below this roofline time the uncertainty of a round's fixed cost (1 to 3 us) is more than half a percent of the time.

@@ -42,7 +42,7 @@ def configure(level: str = "", form: str = "") -> None:
     """Set up structlog and the standard library's logging for this process; empty: as ``GRADER_LOG_LEVEL`` and
     ``GRADER_LOG_FORMAT`` say. The first call counts; a later one changes nothing.
     """
-    if structlog.is_configured():
+    if structlog.get_config()["wrapper_class"] is not _Provisional:
         return
     chosen = _level(level or os.environ.get("GRADER_LOG_LEVEL", ""))
     shared: list[structlog.typing.Processor] = [
@@ -56,10 +56,15 @@ def configure(level: str = "", form: str = "") -> None:
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(chosen),
-        # Looked up at each call, so that a test or a daemon may redirect standard error.
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+        logger_factory=_to_standard_error,
     )
     _configure_others(shared, renderer, chosen)
+
+
+def get_logger(name: str) -> Any:
+    """The logger of a module. Like structlog's own, but it prints nothing to standard output, where a command's answer
+    goes, also in a process that never calls ``configure``."""
+    return structlog.get_logger(name)
 
 
 def request_id() -> str | None:
@@ -89,6 +94,23 @@ def _clean(text: str) -> str:
     for pattern, put in _SECRET_TEXT:
         text = pattern.sub(put, text)
     return text if len(text) <= _VALUE_CHARS else f"{text[:_VALUE_CHARS]} ... ({len(text)} characters)"
+
+
+def _to_standard_error(*_: object) -> structlog.PrintLogger:
+    """Looked up at each call, so that a test or a daemon may redirect standard error."""
+    return structlog.PrintLogger(sys.stderr)
+
+
+class _Provisional(structlog.BoundLogger):
+    """Marks that nobody has called ``configure``."""
+
+
+def _from_warning(_logger: object, method: str, line: Line) -> Line:
+    """What a command of a person's has to say; ``GRADER_LOG_LEVEL`` may ask for more."""
+    least = _level(os.environ.get("GRADER_LOG_LEVEL") or "warning")
+    if _level("error" if method in ("exception", "critical") else method) < least:
+        raise structlog.DropEvent
+    return line
 
 
 def _level(name: str) -> int:
@@ -132,3 +154,16 @@ class _StandardError(logging.StreamHandler[TextIO]):
     @stream.setter
     def stream(self, _stream: TextIO) -> None:
         raise AttributeError("it is looked up at each line")
+
+
+if not structlog.is_configured():
+    structlog.configure(
+        processors=[
+            _from_warning,
+            *structlog.get_config()["processors"][:-1],
+            strike_out,
+            structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+        ],
+        wrapper_class=_Provisional,
+        logger_factory=_to_standard_error,
+    )

@@ -6,15 +6,19 @@ it may be killed at any moment, by any thread, more than once.
 
 from __future__ import annotations
 
+import os
+import signal as signals
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
 from grader import limits
 from grader.sandbox.gpu import Gpu
 from grader.sandbox.share import Share
+
+RUNNER_PROGRAM = "main.py"
 
 
 class Purpose(StrEnum):
@@ -34,7 +38,7 @@ class BoxSpec:
     """
 
     purpose: Purpose
-    program: str = "main.py"
+    program: str = RUNNER_PROGRAM
     env: Mapping[str, str] = field(default_factory=dict)
     memory_bytes: int = limits.BOX_MEMORY_BYTES
     tmp_bytes: int = limits.BOX_TMP_BYTES
@@ -48,6 +52,11 @@ class BoxSpec:
     cores: tuple[int, ...] = ()
     compute_libraries: bool = True
 
+    @property
+    def supervised(self) -> bool:
+        """Whether the program loads submissions, and so runs below a supervisor (see ``runner/supervise.py``)."""
+        return self.program == RUNNER_PROGRAM
+
 
 class EndReason(StrEnum):
     """Why a box is no longer alive. The first reason that applied is kept."""
@@ -60,14 +69,40 @@ class EndReason(StrEnum):
     KILLED = "killed"
 
 
+# What operators, service managers and kernels end processes with.
+_KILLS = (signals.SIGKILL, signals.SIGTERM)
+
+
 @dataclass(frozen=True)
 class BoxEnd:
+    """``outside``: somebody outside the box ended it. Only said where nothing inside can have done so."""
+
     reason: EndReason
     exit_code: int | None = None
     signal: int | None = None
+    outside: bool = False
+
+    @classmethod
+    def of_code(cls, code: int, memory_kills: int = 0) -> BoxEnd:
+        """Of a process that ended with ``code``, a negative one for a signal, as ``subprocess`` has it.
+        ``memory_kills``: how many processes of the box the kernel ended for want of memory."""
+        if code >= 0:
+            return cls(EndReason.EXITED, exit_code=code)
+        if -code == signals.SIGKILL and memory_kills:
+            return cls(EndReason.OUT_OF_MEMORY)
+        return cls(EndReason.SIGNALLED, signal=-code)
+
+    def of_supervisor(self) -> BoxEnd:
+        """The same where what ended so is the box's supervisor, which nothing inside can end."""
+        killed = self.reason is EndReason.KILLED or (
+            self.reason is EndReason.SIGNALLED and self.signal in _KILLS
+        )
+        return replace(self, outside=killed)
 
     def sentence(self) -> str:
         """How it ended, in words for a student."""
+        if self.outside:
+            return "the box was killed from outside"
         if self.reason is EndReason.EXITED:
             return f"the process ended itself with exit code {self.exit_code}"
         if self.reason is EndReason.SIGNALLED:
@@ -78,6 +113,16 @@ class BoxEnd:
             EndReason.WALL_CLOCK: "the box lived longer than a box may live",
             EndReason.KILLED: "the box was ended by the judge",
         }[self.reason]
+
+
+# What a supervisor tells: the wait status of its child.
+STATUS_BYTES = 4
+
+
+def told_code(data: bytes) -> int | None:
+    """What the child of a supervisor ended with, a negative number for a signal; None where nothing was told."""
+    whole = len(data) == STATUS_BYTES
+    return os.waitstatus_to_exitcode(int.from_bytes(data, "little")) if whole else None
 
 
 class Box(Protocol):

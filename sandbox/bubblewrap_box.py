@@ -22,12 +22,13 @@ from typing import Any
 
 from grader.errors import BoxUnavailable
 from grader.sandbox import enclosure, image
-from grader.sandbox.box import BoxEnd, BoxSpec, EndReason, Purpose
+from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.call_filter import call_filter
 from grader.sandbox.control_groups import Group, Groups, find_groups
 from grader.sandbox.parent import is_left_behind, owned_name
 from grader.sandbox.process_box import ProcessBox
-from grader.sandbox.processes import descendants, kill, memory_bytes
+from grader.sandbox.processes import children, descendants, kill, memory_bytes
+from grader.sandbox.runtime import BUSY
 
 KIND = "bubblewrap"
 PROGRAM = "bwrap"
@@ -66,15 +67,19 @@ class BubblewrapBox(ProcessBox):
         except (OSError, EOFError, ValueError, TimeoutError) as error:
             self.kill()
             said = self.output().decode(errors="replace").strip()[-1000:]
-            why = "it took too long" if isinstance(error, TimeoutError) else said or str(error)
-            raise BoxUnavailable(f"bubblewrap made no box: {why}", MEND) from error
+            if isinstance(error, TimeoutError):
+                late = f"it took too long (more than {spec.start_seconds:g} s)"
+                raise BoxUnavailable(f"bubblewrap made no box: {late}", BUSY) from error
+            raise BoxUnavailable(f"bubblewrap made no box: {said or error}", MEND) from error
         except BaseException:
             self.kill()
             raise
 
     def _launch(self, child_end: socket.socket, pipe_end: int) -> subprocess.Popen[bytes]:
         files = {path: _memory_file(text) for path, text in ACCOUNTS.items()}
-        numbers = [child_end.fileno(), self._step.fileno(), self._telling, *files.values()]
+        ends = (child_end, self._status_end)
+        passed = [end.fileno() for end in ends if end is not None]
+        numbers = [*passed, self._step.fileno(), self._telling, *files.values()]
         as_root = self._maker.as_root
         try:
             return subprocess.Popen(
@@ -94,7 +99,7 @@ class BubblewrapBox(ProcessBox):
                         sys.executable,
                         "-I",
                         f"{image.RUNNER_MOUNT}/{self._spec.program}",
-                        f"fd:{child_end.fileno()}",
+                        *(f"fd:{number}" for number in passed),
                     ),
                 ],
                 executable=self._maker.program,
@@ -136,7 +141,8 @@ class BubblewrapBox(ProcessBox):
     def _memory_bytes(self, walk: bool) -> int:
         if self._group is not None or not self._first_pid:
             return 0  # the kernel counts, or there is nothing yet
-        return sum(map(memory_bytes, descendants(self._first_pid) if walk else [self._first_pid]))
+        first = self._first_pid
+        return sum(map(memory_bytes, descendants(first) if walk else [first, *children(first)]))
 
     def _kill_all(self) -> None:
         if self._first >= 0:
@@ -155,13 +161,12 @@ class BubblewrapBox(ProcessBox):
         readable, _, _ = select.select([self._pidfd], [], [], _GONE_SECONDS)
         return bool(readable)
 
-    def _how(self, code: int) -> BoxEnd:
-        number = -code if code < 0 else code - SIGNAL_BASE
-        if not 0 < number <= SIGNALS:
-            return BoxEnd(EndReason.EXITED, exit_code=code)
-        if number == signal.SIGKILL and self._group is not None and self._group.memory_kills():
-            return BoxEnd(EndReason.OUT_OF_MEMORY)
-        return BoxEnd(EndReason.SIGNALLED, signal=number)
+    def _plain(self, code: int) -> int:
+        signalled = SIGNAL_BASE < code <= SIGNAL_BASE + SIGNALS
+        return SIGNAL_BASE - code if signalled else code
+
+    def _memory_kills(self) -> int:
+        return self._group.memory_kills() if self._group is not None else 0
 
     def _free(self) -> None:
         if self._group is not None:

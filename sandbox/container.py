@@ -55,7 +55,7 @@ def environment(spec: BoxSpec, toolchain: Mapping[str, str] | None = None) -> di
 def _host_paths() -> dict[str, str]:
     cuda = cuda_home()
     folders = [str(Path(sys.executable).parent), *([f"{cuda}/bin"] if cuda else [])]
-    values = {"PATH": ":".join([*folders, "/usr/local/bin", "/usr/bin", "/bin"])}
+    values = {"PATH": ":".join([*folders, image.HOST_PATH])}
     if cuda:
         values["CUDA_HOME"] = str(cuda)
     if libraries := os.environ.get("LD_LIBRARY_PATH"):

@@ -28,6 +28,8 @@ MAIN = "grader-main"
 KIND = "group"
 
 PERIOD_US = 100_000
+# Where a group says how many of its processes the kernel ended for want of memory: in version 2, and in version 1.
+_KILL_COUNTERS = ("memory.events", "memory.oom_control")
 # A killed process leaves its group when the kernel has freed its memory.
 _GONE_SECONDS = 10.0
 
@@ -90,7 +92,7 @@ class Group:
 
     def memory_kills(self) -> int:
         """How many processes of the box the kernel ended for want of memory."""
-        for name in ("memory.events", "memory.oom_control"):
+        for name in _KILL_COUNTERS:
             with contextlib.suppress(OSError):
                 lines = (self._folders[0] / name).read_text().splitlines()
                 counts = (line.split() for line in lines)
@@ -162,6 +164,27 @@ def find_groups(root: Path = ROOT) -> Groups | None:
         except BoxUnavailable:
             continue
         return candidate
+    return None
+
+
+def group_of(pid: int, root: Path = ROOT) -> Group | None:
+    """The control group that counts the memory of process ``pid``, whoever made it. None where it cannot be told, and
+    where it is this process's own: what dies there need not have been a box's."""
+    theirs, ours = (_memory_folder(it, root) for it in (str(pid), "self"))
+    return None if theirs is None or theirs == ours else Group([theirs])
+
+
+def _memory_folder(pid: str, root: Path) -> Path | None:
+    try:
+        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    except OSError:
+        return None
+    # Such as "4:memory:/a/b" under version 1, and "0::/a/b" under version 2.
+    parts = [line.split(":", 2) for line in lines]
+    for _, controllers, path in sorted(parts, key=lambda it: "memory" not in it[1].split(",")):
+        folder = root / ("memory" if controllers else "") / path.strip("/")
+        if any((folder / name).exists() for name in _KILL_COUNTERS):
+            return folder
     return None
 
 

@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import threading
 import time
 import uuid
@@ -19,7 +20,8 @@ import uuid
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import container, gpu_access, image, runtime
-from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
+from grader.sandbox.box import STATUS_BYTES, BoxEnd, BoxSpec, EndReason, told_code
+from grader.sandbox.control_groups import group_of
 from grader.sandbox.docker_engine import engine, is_orphan, labels
 from grader.sandbox.frames import Frames
 from grader.sandbox.memory_kills import memory_kills
@@ -32,9 +34,47 @@ READ_BYTES = 256 * limits.KIB
 # How often a box that is silent looks at its wall clock, which the parent may have restarted.
 CLOCK_SECONDS = 1.0
 AWAY_SECONDS = 0.05
+# How long what a supervisor said last may take to be read, when its box is over.
+HEARD_SECONDS = 5.0
+_CREDENTIALS = struct.Struct("3i")
 # Docker reports death by signal N as exit code 128 + N.
 SIGNAL_BASE = 128
 SIGNALS = 64
+
+
+class Supervision:
+    """Hears, on a thread of its own, what the supervisor in a box tells of its child's end."""
+
+    def __init__(self, connection: socket.socket, name: str, kills_before: int) -> None:
+        """``kills_before``: ``memory_kills()`` when the box began."""
+        self._connection = connection
+        self._kills_before = kills_before
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        # 0 where the box's processes cannot be seen from here: from within another container, say.
+        self._group = group_of(_CREDENTIALS.unpack(credentials)[0])
+        self._end: BoxEnd | None = None
+        self._thread = threading.Thread(target=self._hear, name=f"{name}-supervision", daemon=True)
+        self._thread.start()
+
+    def _hear(self) -> None:
+        with self._connection, contextlib.suppress(OSError):
+            code = told_code(self._connection.recv(STATUS_BYTES))
+            if code is not None:
+                # Now: the supervisor waits until the connection is closed, and the group goes with the box.
+                self._end = BoxEnd.of_code(code, self._kills())
+
+    def _kills(self) -> int:
+        if self._group is not None:
+            return self._group.memory_kills()
+        return memory_kills() - self._kills_before
+
+    def told(self) -> BoxEnd | None:
+        """How the child ended; None where the supervisor died without a word. To be asked when the box is over."""
+        self.join()
+        return self._end
+
+    def join(self) -> None:
+        self._thread.join(HEARD_SECONDS)
 
 
 class DockerBox:
@@ -54,6 +94,7 @@ class DockerBox:
         self._deadline = time.monotonic() + spec.wall_seconds
         self._thread: threading.Thread | None = None
         self._memory_kills = memory_kills()
+        self._supervision: Supervision | None = None
         self._folder = maker.root / self.id
         self._folder.mkdir(mode=0o711)
         try:
@@ -68,7 +109,7 @@ class DockerBox:
             path = self._folder / "s"
             listener.bind(str(path))
             path.chmod(0o666)  # the folder above is ours alone; the box's user must be able to connect
-            listener.listen(1)
+            listener.listen(2)
             listener.settimeout(0.1)
             self._container = self._create()
             self._stream = self._engine.attach(self._container)
@@ -79,15 +120,22 @@ class DockerBox:
                 raise
             self._thread = threading.Thread(target=self._watch, name=self.id, daemon=True)
             self._thread.start()
-            self.connection = self._accept(listener)
+            began = time.monotonic()
+            if self._spec.supervised:
+                # The first to connect, before anything is loaded.
+                status = self._accept(listener, "start", began)
+                self._supervision = Supervision(status, self.id, self._memory_kills)
+            self.connection = self._accept(listener, "connect", began)
         # The listener is closed: nobody else can ever connect.
 
     def _create(self) -> str:
         spec, what = self._spec, self._maker.toolchain
+        address = f"path:{image.SOCKET_MOUNT}/s"
+        addresses = [address, address] if spec.supervised else [address]
         return self._engine.create(
             name=self.id,
             image=what.image,
-            command=[what.python, "-I", f"{image.RUNNER_MOUNT}/{spec.program}", f"path:{image.SOCKET_MOUNT}/s"],
+            command=[what.python, "-I", f"{image.RUNNER_MOUNT}/{spec.program}", *addresses],
             user=f"{image.NOBODY}:{image.NOBODY}",
             working_dir="/tmp",  # noqa: S108
             hostname="box",
@@ -103,8 +151,9 @@ class DockerBox:
             ),
         )  # fmt: skip
 
-    def _accept(self, listener: socket.socket) -> socket.socket:
-        end = time.monotonic() + self._spec.start_seconds
+    def _accept(self, listener: socket.socket, doing: str, began: float) -> socket.socket:
+        """The next connection from within. ``doing``: what the program has not done where there is none."""
+        end = began + self._spec.start_seconds
         while not self._ended.is_set() and time.monotonic() < end:
             try:
                 connection, _ = listener.accept()
@@ -112,12 +161,16 @@ class DockerBox:
                 continue
             connection.settimeout(None)
             return connection
-        how = f": {self._end.sentence()}" if self._end else f" within {self._spec.start_seconds:g} s"
+        raise self._did_not(doing, time.monotonic() - began)
+
+    def _did_not(self, doing: str, seconds: float) -> BoxUnavailable:
+        """Why there is no box, as far as it is known, and what to do about that."""
+        how = f": {self._end.sentence()}" if self._end else f" within {seconds:.0f} s"
         said = self._output.take().decode(errors="replace").strip()[-1000:]
-        raise BoxUnavailable(
-            f"the program {self._spec.program} in the box did not connect{how}"
+        return BoxUnavailable(
+            f"the program {self._spec.program} in the box did not {doing}{how}"
             + (f"; it said: {said}" if said else ""),
-            self._maker.toolchain.connect_hint(self._maker.runtime),
+            self._maker.toolchain.start_hint(self._maker.runtime, self._end is None, said),
         )
 
     # The box's thread
@@ -189,12 +242,19 @@ class DockerBox:
         if self._end is not None:
             return
         try:
-            self._end = BoxEnd(reason) if reason is not None else self._own_end()
+            self._end = BoxEnd(reason) if reason is not None else self._by_itself()
             self._discard()
         finally:
             self._ended.set()
 
+    def _by_itself(self) -> BoxEnd:
+        """How it ended where none of us did it: as its supervisor told or, where that is dead, as the engine says."""
+        if self._supervision is None:
+            return self._own_end()
+        return self._supervision.told() or self._own_end().of_supervisor()
+
     def _own_end(self) -> BoxEnd:
+        """What the engine says of the box's first process."""
         try:
             state = self._engine.state(self._container)
         except BoxUnavailable:  # somebody removed it
@@ -203,9 +263,7 @@ class DockerBox:
         killed = code == SIGNAL_BASE + signal.SIGKILL and memory_kills() > self._memory_kills
         if state.get("OOMKilled") or killed:
             return BoxEnd(EndReason.OUT_OF_MEMORY)
-        if SIGNAL_BASE < code <= SIGNAL_BASE + SIGNALS:
-            return BoxEnd(EndReason.SIGNALLED, signal=code - SIGNAL_BASE)
-        return BoxEnd(EndReason.EXITED, exit_code=code)
+        return BoxEnd.of_code(SIGNAL_BASE - code if SIGNAL_BASE < code <= SIGNAL_BASE + SIGNALS else code)
 
     def _discard(self) -> None:
         # By its name: an engine that failed to answer may have made it all the same.
@@ -228,6 +286,8 @@ class DockerBox:
         self._ended.wait()
         if self._thread is not None and threading.current_thread() is not self._thread:
             self._thread.join()
+        if self._supervision is not None:
+            self._supervision.join()
         self.connection.close()
         assert self._end is not None
         return self._end
@@ -274,7 +334,7 @@ class DockerBoxes:
         return box
 
     def reap(self) -> int:
-        orphans = [found for found, marks in self.engine.boxes() if is_orphan(marks)]
+        orphans = [found for found, marks, runs in self.engine.boxes() if is_orphan(marks, runs)]
         for orphan in orphans:
             self.engine.remove(orphan)
         sweep_folders("docker")

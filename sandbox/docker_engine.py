@@ -8,13 +8,19 @@ import os
 import socket
 import tarfile
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
 from grader.errors import BoxUnavailable
 from grader.sandbox.engine_facts import EngineFacts
-from grader.sandbox.parent import host_identity, is_alive, own_mark
+from grader.sandbox.parent import (
+    boot_identity,
+    host_identity,
+    is_alive,
+    own_mark,
+    platform_identity,
+    seconds_since_boot,
+)
 
 MEND = "Start the Docker engine (systemctl start docker), or use the box kind 'local' for your own code."
 
@@ -26,6 +32,9 @@ DEFAULT_SOCKET = "unix:///var/run/docker.sock"
 LABEL_BOX = "grader.box"
 LABEL_PARENT = "grader.parent"
 LABEL_HOST = "grader.host"
+LABEL_BOOT = "grader.boot"
+LABEL_PLATFORM = "grader.platform"
+# In nanoseconds since that boot. Versions of ours that took it for seconds since 1970 see a day that is far away.
 LABEL_DEADLINE = "grader.deadline"
 
 
@@ -159,11 +168,11 @@ class Engine:
                 if error.status_code not in (404, 409):
                     raise
 
-    def boxes(self) -> list[tuple[str, dict[str, str]]]:
-        """Id and labels of every box of this engine, running or not."""
+    def boxes(self) -> list[tuple[str, dict[str, str], bool]]:
+        """Id and labels of every box of this engine, of all platforms, and whether it runs."""
         with _engine_errors("list the boxes"):
             found = self.client.containers(all=True, filters={"label": f"{LABEL_BOX}=1"})
-        return [(entry["Id"], entry["Labels"]) for entry in found]
+        return [(entry["Id"], entry["Labels"], entry["State"] == "running") for entry in found]
 
 
 _engine: Engine | None = None
@@ -185,15 +194,25 @@ def labels(wall_seconds: float) -> dict[str, str]:
         LABEL_BOX: "1",
         LABEL_PARENT: own_mark(),
         LABEL_HOST: host_identity(),
-        LABEL_DEADLINE: str(int(time.time() + wall_seconds) + 60),
+        LABEL_BOOT: boot_identity(),
+        LABEL_PLATFORM: platform_identity(),
+        LABEL_DEADLINE: str(int((seconds_since_boot() + wall_seconds + 60) * 1e9)),
     }
 
 
-def is_orphan(marks: dict[str, str]) -> bool:
-    """Whether the parent that ``marks`` name is gone, or the box outlived any time it could have been given."""
+def is_orphan(marks: dict[str, str], runs: bool = True) -> bool:
+    """Whether nobody can want the box with these marks any more. ``runs``: it is neither over nor still to be started.
+
+    Where its owner can be seen, that is so when it is gone, whatever any clock says. An owner in another PID namespace,
+    as of a worker that runs in a container, cannot be seen; then a box of this platform is an orphan when it is older
+    than it was ever to become, by the clock that counts from the boot and that nobody sets. Of another boot, what no
+    longer runs is an orphan. Boxes of other platforms with owners out of sight are theirs to reap.
+    """
+    if marks.get(LABEL_HOST) == host_identity():
+        return not is_alive(marks.get(LABEL_PARENT, ""))
+    if marks.get(LABEL_PLATFORM) != platform_identity():
+        return False
+    if marks.get(LABEL_BOOT) != boot_identity():
+        return not runs
     deadline = marks.get(LABEL_DEADLINE, "")
-    if deadline.isdigit() and time.time() > int(deadline):
-        return True
-    if marks.get(LABEL_HOST) != host_identity():
-        return False  # a process we cannot see: only the deadline can tell
-    return not is_alive(marks.get(LABEL_PARENT, ""))
+    return deadline.isdigit() and seconds_since_boot() * 1e9 > int(deadline)

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import Box, BoxEnd, BoxSpec, EndReason
+from grader.sandbox.box import STATUS_BYTES, Box, BoxEnd, BoxSpec, EndReason, told_code
 from grader.sandbox.local_box import LocalBox, LocalBoxes
 
 _LENGTH = struct.Struct("<I")
@@ -55,15 +55,13 @@ class ForkedBox:
             return self._end
 
     def _take_status(self) -> BoxEnd:
-        data = os.read(self._status, _LENGTH.size)
-        if len(data) < _LENGTH.size:  # the server is gone, and its children with it
+        data = os.read(self._status, STATUS_BYTES)
+        code = told_code(data)
+        if code is None:  # the server is gone, and its children with it
+            return BoxEnd(EndReason.KILLED, outside=not self._killed)
+        if code < 0 and self._killed:
             return BoxEnd(EndReason.KILLED)
-        code = os.waitstatus_to_exitcode(_LENGTH.unpack(data)[0])
-        if code >= 0:
-            return BoxEnd(EndReason.EXITED, exit_code=code)
-        if self._killed:
-            return BoxEnd(EndReason.KILLED)
-        return BoxEnd(EndReason.SIGNALLED, signal=-code)
+        return BoxEnd.of_code(code)
 
     def kill(self) -> BoxEnd:
         if self.end() is None:

@@ -11,6 +11,7 @@ import functools
 import hashlib
 import io
 import os
+import shutil
 import sys
 import tarfile
 from dataclasses import dataclass
@@ -32,6 +33,10 @@ SOCKET_MOUNT = "/sock"
 _TOP_FOLDERS = ("proc", "sys", "dev", "tmp", "etc", "var", "run", RUNNER_MOUNT[1:], SOCKET_MOUNT[1:])
 # On most systems these are links into /usr; where they are folders they are bound.
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+# Where a box looks for programs, beside the folders of Python and of the CUDA toolkit.
+HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
+# Anything may be installed there. A box sees what its toolchain has there and nothing else.
+ADD_ONS = "/opt"
 # The dynamic linker's cache and Debian's links to the chosen compiler: nothing else of /etc is needed.
 _ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 PASSWD = f"root:x:0:0::/:/usr/sbin/nologin\nnobody:x:{NOBODY}:{NOBODY}::/tmp:/usr/sbin/nologin\n"
@@ -55,7 +60,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _bound_paths() -> tuple[str, ...]:
-    wanted = ["/usr", "/opt", *_ETC, sys.prefix, sys.base_prefix]
+    wanted = ["/usr", *_ETC, sys.prefix, sys.base_prefix]
     wanted += [str(Path(sys.prefix).resolve()), str(Path(sys.base_prefix).resolve())]
     # A virtual environment's python is a link: the interpreter it names may lie elsewhere again.
     wanted.append(str(Path(sys.executable).resolve().parent.parent))
@@ -64,9 +69,25 @@ def _bound_paths() -> tuple[str, ...]:
     ]
     if cuda := cuda_home():
         wanted.append(str(cuda))
-    wanted += driver_folders()
+    wanted += [*driver_folders(), *_compiler_folders(), *_library_folders()]
     there = sorted({path for path in wanted if path != "/" and Path(path).exists()})
     return tuple(path for path in there if not any(_is_below(path, other) for other in there))
+
+
+def _compiler_folders() -> list[str]:
+    """Where the host's compiler really lies, for hosts whose ``/usr/bin/gcc`` leads elsewhere."""
+    found = {shutil.which(name, path=HOST_PATH) for name in ("gcc", "g++", "cc", "c++")}
+    prefixes = {Path(path).resolve().parent.parent for path in found if path}
+    # Only what is an installation of a compiler: one link in somebody's home must not show the home.
+    return [
+        str(it) for it in prefixes if any((it / lib / "gcc").is_dir() for lib in ("lib", "lib64", "libexec"))
+    ]
+
+
+def _library_folders() -> list[str]:
+    """What of ``LD_LIBRARY_PATH``, which boxes have too, lies where add-on software is installed."""
+    named = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    return [it for it in named if Path(it).is_dir() and _is_below(it, ADD_ONS)]
 
 
 def _secret_folders() -> set[Path]:

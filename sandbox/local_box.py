@@ -14,11 +14,11 @@ import sys
 from pathlib import Path
 
 from grader import limits
-from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
+from grader.sandbox.box import BoxSpec
 from grader.sandbox.gpu import box_environment
 from grader.sandbox.parent import make_folder, sweep_folders
 from grader.sandbox.process_box import ProcessBox
-from grader.sandbox.processes import descendants, kill, memory_bytes
+from grader.sandbox.processes import children, descendants, kill, members, memory_bytes
 
 RUNNER = Path(__file__).resolve().parent / "runner"
 
@@ -46,6 +46,8 @@ class LocalBox(ProcessBox):
 
     def _launch(self, child_end: socket.socket, pipe_end: int) -> subprocess.Popen[bytes]:
         spec = self._spec
+        ends = (child_end, self._status_end)
+        passed = [end.fileno() for end in ends if end is not None]
         words = [
             str(os.getpid()),
             str(DATA_FACTOR * spec.memory_bytes + DATA_EXTRA_BYTES),
@@ -53,14 +55,14 @@ class LocalBox(ProcessBox):
             str(spec.share.nice),
             ",".join(map(str, spec.cores)),
             str(RUNNER / spec.program),
-            f"fd:{child_end.fileno()}",
+            *(f"fd:{number}" for number in passed),
         ]
         return subprocess.Popen(
             [sys.executable, "-I", "-S", str(RUNNER / "launch.py"), *words],
             stdin=subprocess.DEVNULL,
             stdout=pipe_end,
             stderr=pipe_end,
-            pass_fds=(child_end.fileno(),),
+            pass_fds=passed,
             cwd=self._folder,
             env=environment(spec, self._folder),
             start_new_session=True,
@@ -68,19 +70,17 @@ class LocalBox(ProcessBox):
 
     def _memory_bytes(self, walk: bool) -> int:
         pid = self._process.pid
-        return sum(map(memory_bytes, descendants(pid) if walk else [pid]))
+        return sum(map(memory_bytes, descendants(pid) if walk else [pid, *children(pid)]))
 
     def _kill_all(self) -> None:
         pid = self._process.pid
         for other in descendants(pid)[1:]:  # those that left the group
             kill(other)
+        if self._is_over():  # and those whose parents are gone
+            for other in members(session=pid):
+                kill(other)
         # Until the leader is waited for, nobody else can get its number.
         kill(-pid)
-
-    def _how(self, code: int) -> BoxEnd:
-        if code >= 0:
-            return BoxEnd(EndReason.EXITED, exit_code=code)
-        return BoxEnd(EndReason.SIGNALLED, signal=-code)
 
     def _free(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 from grader.errors import BoxUnavailable
@@ -19,10 +21,26 @@ def _start_time(pid: int) -> str | None:
     return text.rpartition(")")[2].split()[19]
 
 
+def boot_identity() -> str:
+    """Names this boot of this machine."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
 def host_identity() -> str:
     """Names this boot and this PID namespace: within it, a process number and start time name one process."""
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
+    return f"{boot_identity()}/{Path('/proc/self/ns/pid').readlink()}"
+
+
+def platform_identity() -> str:
+    """Names the platform that this process belongs to, by its data folder, without telling where that is."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    folder = Path(os.environ.get("GRADER_DATA_DIR") or Path(base) / "grader").absolute()
+    return hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+
+
+def seconds_since_boot() -> float:
+    """By the clock that nobody can set, and that goes on while the machine is suspended."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def own_mark() -> str:

@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
+from grader.sandbox.box import STATUS_BYTES, BoxEnd, BoxSpec, EndReason, told_code
 from grader.sandbox.launcher import launch
 from grader.sandbox.output import BoundedOutput
 
@@ -43,17 +43,27 @@ class ProcessBox(ABC):
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self.connection, child_end = socket.socketpair()
+        # Where a supervisor tells how the program ended.
+        self._status: socket.socket | None = None
+        self._status_end: socket.socket | None = None
+        if spec.supervised:
+            self._status, self._status_end = socket.socketpair()
+        self._end_code: int | None = None
         self._pipe, pipe_end = os.pipe()
         try:
             self._process = launch(lambda: self._launch(child_end, pipe_end))
         except (OSError, subprocess.SubprocessError) as error:
             self.connection.close()
             os.close(self._pipe)
+            if self._status is not None:
+                self._status.close()
             self._free()
             raise BoxUnavailable(f"the process could not be started: {error}") from error
         finally:
             child_end.close()
             os.close(pipe_end)
+            if self._status_end is not None:
+                self._status_end.close()
         self._pidfd = os.pidfd_open(self._process.pid)
         self._wake, self._waker = os.pipe()
         self._deadline = time.monotonic() + spec.wall_seconds
@@ -74,9 +84,13 @@ class ProcessBox(ABC):
     def _kill_all(self) -> None:
         """Kill every process of the box. Our own child has not been waited for yet."""
 
-    @abstractmethod
-    def _how(self, code: int) -> BoxEnd:
-        """How it ended by itself; ``code``: as ``Popen`` gives it."""
+    def _plain(self, code: int) -> int:
+        """What the first process ended with, a negative number for a signal; ``code``: as ``Popen`` gives it."""
+        return code
+
+    def _memory_kills(self) -> int:
+        """How many processes of the box the kernel ended for want of memory, where that is counted."""
+        return 0
 
     @abstractmethod
     def _free(self) -> None:
@@ -86,12 +100,15 @@ class ProcessBox(ABC):
 
     def _watch(self) -> None:
         poll = select.poll()
-        for descriptor in (self._pipe, self._pidfd, self._wake):
+        ends = {self._pidfd, self._wake}
+        if self._status is not None:
+            ends.add(self._status.fileno())  # told, or the supervisor is gone
+        for descriptor in (self._pipe, *ends):
             poll.register(descriptor, select.POLLIN)
         looks = 0
         while True:
             ready = {descriptor for descriptor, _ in poll.poll(WATCH_SECONDS * 1000)}
-            if self._pidfd in ready or self._wake in ready:
+            if ends & ready:
                 break
             if self._pipe in ready and not self._read():
                 poll.unregister(self._pipe)
@@ -122,6 +139,7 @@ class ProcessBox(ABC):
 
     def _finish(self) -> None:
         """End what is left, take the last output, say how it ended, free everything."""
+        self._hear()
         self._kill_all()
         code = self._process.wait()
         os.set_blocking(self._pipe, False)
@@ -131,13 +149,28 @@ class ProcessBox(ABC):
         reason = self._reason
         if reason is None and self._output.flooded:
             reason = EndReason.OUTPUT_FLOOD
-        self._end = BoxEnd(reason) if reason is not None else self._how(code)
+        self._end = BoxEnd(reason) if reason is not None else self._by_itself(code)
         with self._lock:  # together: whoever kills it at this moment looks at one and writes to another
             for descriptor in (self._pipe, self._pidfd, self._wake, self._waker):
                 os.close(descriptor)
             self._waker = -1
+            if self._status is not None:
+                self._status.close()
         self._free()
         self._ended.set()
+
+    def _hear(self) -> None:
+        """Take what the supervisor tells, where it has."""
+        if self._status is not None:
+            self._status.setblocking(False)
+            with contextlib.suppress(OSError):
+                self._end_code = told_code(self._status.recv(STATUS_BYTES))
+
+    def _by_itself(self, code: int) -> BoxEnd:
+        if self._end_code is not None:
+            return BoxEnd.of_code(self._end_code, self._memory_kills())
+        end = BoxEnd.of_code(self._plain(code), self._memory_kills())
+        return end if self._status is None else end.of_supervisor()
 
     # What the parent calls
 
@@ -160,7 +193,8 @@ class ProcessBox(ABC):
 
     def _is_over(self) -> bool:
         """Whether the program ended by itself and our thread has not noticed yet."""
-        readable, _, _ = select.select([self._pidfd], [], [], 0)
+        ends = [self._pidfd] if self._status is None else [self._pidfd, self._status.fileno()]
+        readable, _, _ = select.select(ends, [], [], 0)
         return bool(readable)
 
     def output(self) -> bytes:

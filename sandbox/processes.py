@@ -40,6 +40,26 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def children(pid: int) -> list[int]:
+    """What the first thread of ``pid`` started and what hangs from it: all there is below a supervisor."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:  # noqa: PTH123 - twenty times a second
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+
+
+def members(session: int) -> list[int]:
+    """The processes of a session that are still there, whoever their parents are now."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                found += [int(entry.name)] if int(fields[3]) == session else []
+    return found
+
+
 def parent_of(pid: int) -> int | None:
     """Who started a process, as a number; None when it is gone."""
     try:

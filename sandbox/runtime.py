@@ -14,6 +14,7 @@ from grader.sandbox.engine_facts import EngineFacts
 
 DEFAULT = "runc"
 VARIABLE = "GRADER_RUNTIME"
+BUSY = "A box starts within seconds on a host that is not overloaded: look at its load, memory and disk."
 # Runtimes that hand device files through to the box, so that CUDA's driver finds its own. Any other is refused a GPU.
 WITH_DEVICES = ("runc", "crun")
 
@@ -41,8 +42,11 @@ def check_fits(runtime: str, spec: BoxSpec) -> None:
         )
 
 
-def connect_hint(runtime: str) -> str:
-    """What to mend where a box was started and did not connect."""
-    if runtime == "runsc":
+def start_hint(runtime: str, timed_out: bool, said: str) -> str:
+    """What to mend where a box was made and its program did not connect. ``timed_out``: it was still running then;
+    ``said``: what it printed."""
+    if any(sign in said for sign in ("Permission denied", "No such file", "ModuleNotFoundError")):
+        return "Is the host's Python readable for everyone? Run: grader sandbox build --from-host"
+    if timed_out and runtime == "runsc":
         return "runsc must be told to let boxes connect: --host-uds=open (older ones: --fsgofer-host-uds)."
-    return "Is the host's Python readable for everyone? Run: grader sandbox build --from-host"
+    return BUSY if timed_out else ""

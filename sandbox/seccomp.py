@@ -104,7 +104,7 @@ NAMESPACE_FLAGS = 0x0002_0000 | 0x7E00_0000
 MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 0x4
 # Every limit on resources may be lowered but that on core dumps, which container.py explains: it has number 4 of 16.
 RLIMIT_CORE, RLIMITS = 4, 16
-_LOW_HALF = 0xFFFF_FFFF  # the kernel looks at no more of the number
+_LOW_HALF = 0xFFFF_FFFF  # the kernel looks at no more of the number, nor of a process's
 # personality must change nothing: the ordinary one, and the question which it is.
 PERSONALITIES = (0x0, 0xFFFF_FFFF)
 # Sockets on this machine alone. There is no network, and every other family (packets, virtual machines, crypto, ...)
@@ -141,7 +141,12 @@ def profile() -> str:
                 _allow(["memfd_create"], (1, "SCMP_CMP_MASKED_EQ", MFD_HUGETLB, 0)),
                 _allow(["prlimit64"], (2, "SCMP_CMP_EQ", 0)),  # to read
                 *(
-                    _allow(["prlimit64"], (1, "SCMP_CMP_MASKED_EQ", _LOW_HALF, limit))
+                    # Of the caller itself: a limit on processor time would end the box's first process.
+                    _allow(
+                        ["prlimit64"],
+                        (0, "SCMP_CMP_MASKED_EQ", _LOW_HALF, 0),
+                        (1, "SCMP_CMP_MASKED_EQ", _LOW_HALF, limit),
+                    )
                     for limit in _other_limits()
                 ),
                 *(

@@ -22,7 +22,7 @@ from grader.sandbox.box import BoxSpec
 from grader.sandbox.docker_engine import Engine
 from grader.sandbox.gpu import driver_files
 from grader.sandbox.gpu_access import NODES, chosen_access
-from grader.sandbox.runtime import connect_hint
+from grader.sandbox.runtime import start_hint
 from grader.sandbox.toolkit import nvcc_version
 
 IMAGE_VARIABLE = "GRADER_BOX_IMAGE"
@@ -50,10 +50,10 @@ class Toolchain:
     about: str = ""
     compute_libraries: tuple[str, ...] | None = None
 
-    def connect_hint(self, runtime: str) -> str:
-        """What to mend where a box was started and did not connect."""
-        if self.environment is None:
-            return connect_hint(runtime)
+    def start_hint(self, runtime: str, timed_out: bool, said: str) -> str:
+        """What to mend where a box was made and its program did not connect, see ``runtime.start_hint``."""
+        if self.environment is None or "No such file" not in said:
+            return start_hint(runtime, timed_out, said)
         return (
             f"Does the engine see the same {tempfile.gettempdir()} as this worker? It must be a folder of the "
             "engine's host, mounted here at the same place and named by TMPDIR."

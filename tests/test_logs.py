@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,3 +106,31 @@ def test_a_broken_model_tells_no_input() -> None:
 def test_a_traceback_is_one_line() -> None:
     (line,) = told("\ntry:\n  1 / 0\nexcept ZeroDivisionError:\n  structlog.get_logger().exception('failed')")
     assert "ZeroDivisionError" in line["exception"]
+
+
+_PACKAGE = Path(logs.__file__).parent
+_EVERY_LOGGER = """
+import importlib, sys
+for name in sys.argv[1:]:
+    log = importlib.import_module(name).log
+    log.info("not_told")
+    log.warning("told")
+"""
+
+
+def test_a_command_that_configures_nothing_prints_no_line_on_standard_output() -> None:
+    files = [it for it in _PACKAGE.rglob("*.py") if "log = get_logger(__name__)" in it.read_text()]
+    names = [".".join(it.relative_to(_PACKAGE.parent).with_suffix("").parts) for it in files]
+    names = [name.removesuffix(".__init__") for name in names]
+    assert "grader.judge.session" in names
+    ran = subprocess.run(
+        [sys.executable, "-c", _EVERY_LOGGER, *names], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout) == (0, ""), ran.stderr
+    assert [line.split()[-1] for line in ran.stderr.splitlines()] == ["told"] * len(names)
+
+
+def test_loggers_come_from_here() -> None:
+    """One of structlog's own prints to standard output until somebody configures it."""
+    using = [path.name for path in _PACKAGE.rglob("*.py") if "structlog.get_logger" in path.read_text()]
+    assert using == ["logs.py"]

@@ -38,6 +38,7 @@ class Found(TypedDict, total=False):
     detail: str
     hint: str
     log: str
+    remarks: Sequence[str]
 
 
 def report(request: Request, verdict: Verdict, environment: Mapping[str, str], found: Found) -> Report:
@@ -60,6 +61,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
         compiler_log=found.get("log", ""),
         detail=found.get("detail", ""),
         hint=found.get("hint", ""),
+        remarks=list(found.get("remarks", ())),
         environment=dict(environment),
     )
 

@@ -28,6 +28,7 @@ from grader.judge.launch import submission_spec
 from grader.judge.process import Lines
 from grader.judge.request import Request
 from grader.judge.session import Session
+from grader.logs import get_logger
 from grader.sandbox import share
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.choose import make_boxes
@@ -35,7 +36,7 @@ from grader.sandbox.pool import SpareBoxes
 from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import Language
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 _PR_SET_PDEATHSIG = 1
 

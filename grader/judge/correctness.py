@@ -46,6 +46,7 @@ class Suite:
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
     _fresh: int = 0
+    _ended: list[str] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -62,7 +63,7 @@ class Suite:
             self.on_case(len(self.reports), len(self.cases), case.name)
             if current is None:
                 if self._fresh >= self.fresh_boxes:
-                    self._record(case, None, faults.not_run(self._fresh), None, "", None)
+                    self._record(case, None, faults.not_run(self._fresh, self._ended), None, "", None)
                     continue
                 self._fresh += 1
                 try:
@@ -73,9 +74,11 @@ class Suite:
                         f"It could not be loaded again: {failed.detail}",
                         failed.hint,
                     )
+                    self._ended.append(case.name)
                     self._record(case, None, finding, None, "", None)
                     continue
             if not self._judge(current, case):
+                self._ended.append(case.name)
                 current = None
         self.on_case(len(self.reports), len(self.cases), "")
         return current
@@ -98,7 +101,7 @@ class Suite:
                 early = remote.printed() if answer is not None else b""
                 answer = remote.call(arena, question.inputs, seconds)
             running = answer.seconds
-            finding, mismatch = self._examine(arena, question, case, answer)
+            finding, mismatch = self._examine(arena, question, case, answer, remote.memory_bytes)
             alive = not faults.is_sticky(answer.failure)
         except ChannelError as error:
             finding = faults.of_broken_channel(remote, error, "solve ran", seconds)
@@ -125,10 +128,10 @@ class Suite:
         return remote.warm_up(arena, inputs, self.challenge.manifest.limits.case_seconds)
 
     def _examine(
-        self, arena: Arena, question: Question, case: Case, answer: Answer
+        self, arena: Arena, question: Question, case: Case, answer: Answer, memory_bytes: int
     ) -> tuple[faults.Finding | None, Mismatch | None]:
         if answer.failure is not None:
-            return faults.of_exception(answer.failure, "solve ran"), None
+            return faults.of_exception(answer.failure, "solve ran", memory_bytes), None
         snapshot = arena.snapshot()
         mismatch = trespass(arena, question) or compare(arena, snapshot, question)
         if mismatch is None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader import limits
 from grader.challenge.cases import Case, Category
 from grader.judge.channel import BoxGone, BoxSilent, ChannelError
 from grader.judge.hints import hint_of, message_of
@@ -24,11 +26,6 @@ class Finding:
 
 
 _BY_END = {
-    EndReason.OUT_OF_MEMORY: Finding(
-        CaseVerdict.MEMORY_LIMIT,
-        "It used more memory than a submission may use.",
-        "Allocate less, or free sooner.",
-    ),
     EndReason.OUTPUT_FLOOD: Finding(
         CaseVerdict.OUTPUT_LIMIT, "It printed more than a submission may print.", "Remove the prints."
     ),
@@ -37,15 +34,19 @@ _BY_END = {
     ),
 }
 
-# What operators, service managers and kernels end processes with.
-_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM)
-
 
 class BoxKilled(Exception):
-    """A box was ended, and not by its judge: whether by its submission cannot be told."""
+    """Somebody outside ended a submission's box: neither the submission nor its judge."""
 
 
 _ENDED_ITSELF = "Return from solve; do not end the process."
+_KILLED_ITSELF = (
+    "Do not kill the process. Where the whole machine runs out of memory, the kernel kills processes as well."
+)
+_LESS = "Allocate less, or free sooner."
+_TOO_LONG = "Look for a loop that never ends, or far more work than the sizes need."
+# What a process gets from the kernel, or from its own libraries, for a mistake with memory or numbers.
+_CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
 _CRASHED = "A read or write outside an array does this: check masks, offsets and grid."
 
 
@@ -53,38 +54,64 @@ def of_broken_channel(remote: Remote, error: ChannelError, doing: str, seconds: 
     """The connection failed while ``doing`` ("solve ran"). Asks the box how it ended, and ends it."""
     if isinstance(error, BoxSilent):
         end = remote.box.end()
-        if end is not None and end.reason in _BY_END:
-            return _BY_END[end.reason]
+        if end is not None and (finding := _of_end(end, doing, remote.memory_bytes)):
+            return finding
         return Finding(
             CaseVerdict.TIME_LIMIT,
             f"It did not come back within {seconds:g} s while {doing}.",
-            "Look for a loop that never ends, or far more work than the sizes need.",
+            _TOO_LONG,
         )
     end = remote.end() if isinstance(error, BoxGone) else remote.box.end()
-    if end is not None and remote.forgives and _is_from_outside(end):
+    if end is not None and end.outside:
         raise BoxKilled(end.sentence()) from error
     if end is None:
         return Finding(
             CaseVerdict.RUNTIME_ERROR, f"It broke the connection to the judge while {doing}: {error}."
         )
-    if end.reason in _BY_END:
-        return _BY_END[end.reason]
-    hint = _CRASHED if end.reason is EndReason.SIGNALLED else _ENDED_ITSELF
-    return Finding(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", hint)
+    if finding := _of_end(end, doing, remote.memory_bytes):
+        return finding
+    return Finding(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", _hint_of_end(end))
 
 
-def _is_from_outside(end: BoxEnd) -> bool:
-    return end.reason is EndReason.KILLED or (
-        end.reason is EndReason.SIGNALLED and end.signal in _FROM_OUTSIDE
+def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> Finding | None:
+    """What a limit of the box's means; None where it ended by itself."""
+    if end.reason is EndReason.OUT_OF_MEMORY:
+        detail = f"While {doing}, it used more than the {amount(memory_bytes)} of memory that a submission may use."
+        return Finding(CaseVerdict.MEMORY_LIMIT, detail, _LESS)
+    return _BY_END.get(end.reason)
+
+
+def amount(size: int) -> str:
+    """Bytes in words, such as ``4 GiB`` or ``512 MiB``."""
+    return f"{size / limits.GIB:.3g} GiB" if size >= limits.GIB else f"{size / limits.MIB:.3g} MiB"
+
+
+def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> Finding:
+    """It was refused memory: the host's, of which its box may have ``memory_bytes``, or the device's."""
+    where = f" (line {failure.line})" if failure.line else ""
+    on_host = failure.type == "MemoryError" or "DefaultCPUAllocator" in failure.message
+    limit = f"; a submission may use {amount(memory_bytes)}" if on_host else ""
+    said = f"{failure.type}: {failure.message}".rstrip(": ")
+    return Finding(
+        CaseVerdict.MEMORY_LIMIT, f"It ran out of memory while {doing}{where}{limit}.\n{said}", _LESS
     )
 
 
-def of_exception(failure: Failure, doing: str) -> Finding:
-    """What ``solve``, or the module, raised."""
+def _hint_of_end(end: BoxEnd) -> str:
+    """What most often ends a process so."""
+    if end.signal in _CRASHES:
+        return _CRASHED
+    if end.signal == signal.SIGXCPU:
+        return _TOO_LONG
+    if end.signal == signal.SIGKILL:
+        return _KILLED_ITSELF
+    return _ENDED_ITSELF
+
+
+def of_exception(failure: Failure, doing: str, memory_bytes: int) -> Finding:
+    """What ``solve``, or the module, raised; ``memory_bytes``: of the host's memory, what its box may have."""
     if failure.kind == "memory":
-        return Finding(
-            CaseVerdict.MEMORY_LIMIT, f"Out of memory while {doing}: {failure.message or failure.type}"
-        )
+        return out_of_memory(failure, doing, memory_bytes)
     if failure.kind == "cuda":
         return _of_cuda(failure, doing)
     where = f" (line {failure.line})" if failure.line else ""
@@ -208,5 +235,10 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) ->
     return ""
 
 
-def not_run(limit: int) -> Finding:
-    return Finding(CaseVerdict.NOT_RUN, f"Not run: {limit} earlier cases ended their process.")
+def not_run(limit: int, ended: Sequence[str]) -> Finding:
+    """``limit``: the fresh boxes that there were; ``ended``: the cases that used up a box each."""
+    names = ", ".join(f"'{name}'" for name in ended)
+    return Finding(
+        CaseVerdict.NOT_RUN,
+        f"Not run: {names} ended the process or did not come back, and after {limit} fresh boxes the rest is left out.",
+    )

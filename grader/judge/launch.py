@@ -35,14 +35,13 @@ class LoadFailed(Exception):
 @dataclass
 class Launcher:
     """``environment`` collects what boxes say of themselves (versions), for the report. ``artefact``: the compiled
-    library of a CUDA submission. ``forgives``: see ``Remote``."""
+    library of a CUDA submission."""
 
     request: Request
     device: Device
     boxes: BoxMaker
     interrupt: Callable[[], None]
     artefact: bytes | None = None
-    forgives: bool = False
     environment: dict[str, str] = field(default_factory=dict)
     _open: list[Remote] = field(default_factory=list)
 
@@ -63,7 +62,7 @@ class Launcher:
             raise _ended_while_loading(remote, error) from error
         if failure is not None:
             self._check_disk()
-            raise _not_loaded(failure)
+            raise _not_loaded(failure, remote.memory_bytes)
         return remote
 
     def _check_disk(self) -> None:
@@ -102,7 +101,8 @@ class Launcher:
         return remote
 
     def _start(self, purpose: Purpose) -> Remote:
-        remote = Remote(self.boxes.start(self._spec(purpose)), self.device, self.interrupt, self.forgives)
+        spec = self._spec(purpose)
+        remote = Remote(self.boxes.start(spec), self.device, self.interrupt, spec.memory_bytes)
         self._open.append(remote)
         try:
             remote.hello()
@@ -136,8 +136,10 @@ def _ended_while_loading(remote: Remote, error: ChannelError) -> LoadFailed:
     return LoadFailed(Verdict(finding.verdict.value), finding.detail, finding.hint, printed)
 
 
-def _not_loaded(failure: Failure) -> LoadFailed:
+def _not_loaded(failure: Failure, memory_bytes: int) -> LoadFailed:
+    if failure.kind == "memory":
+        finding = faults.out_of_memory(failure, "the source was loaded", memory_bytes)
+        return LoadFailed(Verdict.MEMORY_LIMIT, finding.detail, finding.hint, failure.trace)
     where = f" in line {failure.line}" if failure.line else ""
-    verdict = Verdict.MEMORY_LIMIT if failure.kind == "memory" else Verdict.COMPILE_ERROR
-    detail = f"{failure.type}{where}: {message_of(failure)}"
-    return LoadFailed(verdict, detail, hint_of(failure), failure.trace.rstrip())
+    detail = f"{failure.type}{where}: {message_of(failure)}".rstrip(": ")
+    return LoadFailed(Verdict.COMPILE_ERROR, detail, hint_of(failure), failure.trace.rstrip())

@@ -67,15 +67,17 @@ class Ungated(Exception):
 
 
 class Remote:
-    """One box and the runner inside it. ``forgives``: where it is killed from outside, nothing is said of its
-    submission, and ``grader.judge.faults.BoxKilled`` is raised.
-    """
+    """One box and the runner inside it. ``memory_bytes``: what of the host's memory the box may use."""
 
     def __init__(
-        self, box: Box, device: Device, interrupt: Callable[[], None] = lambda: None, forgives: bool = False
+        self,
+        box: Box,
+        device: Device,
+        interrupt: Callable[[], None] = lambda: None,
+        memory_bytes: int = limits.BOX_MEMORY_BYTES,
     ) -> None:
         self.box = box
-        self.forgives = forgives
+        self.memory_bytes = memory_bytes
         self.environment: dict[str, str] = {}
         self._device = device
         self._channel = Channel(box.connection, interrupt)
@@ -186,7 +188,6 @@ class Remote:
             return
         if self._channel.gone():
             self.end()  # by itself, as it seems: that is what is to be told
-        self.forgives = False  # it is not killed from outside
         self.box.kill()
         self._gate.give_up()
 

@@ -8,12 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Unpack
 
-import structlog
-
 from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.model import Workload
-from grader.errors import LanguageNotServed
+from grader.errors import JudgeFailure, LanguageNotServed
 from grader.judge.assembly import Found, TimedWorkload, report, verdict_of, workload_report
 from grader.judge.compilation import compile_error, request_of, result_of
 from grader.judge.correctness import Suite
@@ -30,13 +28,14 @@ from grader.judge.survey import survey
 from grader.judge.timed_case import failed_workload
 from grader.judge.timekeeper import Half, Reading, TimedWrong, Timekeeper
 from grader.judge.tuning import tune
+from grader.logs import get_logger
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult, compile_cuda
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import CaseReport, Language, Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # What an accepted run is told, lest anybody takes it for more.
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
@@ -56,6 +55,7 @@ class Session:
     measured: dict[str, Measured] = field(default_factory=dict)
     kernels: Sequence[KernelUsage] = ()
     library_ops: Sequence[str] = ()
+    kills: int = 0
 
     def __post_init__(self) -> None:
         self._launcher = Launcher(self.request, self.device, self.boxes, self.interrupt)
@@ -89,15 +89,26 @@ class Session:
         return outcome.model_copy(update={"report": outcome.report.model_copy(update={"breakdown_s": spent})})
 
     def _judge_through_kills(self) -> Outcome:
-        """What ends a box from outside must not decide: it is judged anew."""
-        for left in reversed(range(limits.KILLED_BOXES + 1)):
-            self._launcher.forgives = left > 0
+        """What ends a box from outside must not decide: it is judged anew, and the report says so. A submission cannot
+        bring it about (see ``sandbox/runner/supervise.py``), so a host that keeps killing is our failure."""
+        while True:
             try:
                 return self._judge()
             except BoxKilled as killed:
-                log.warning("box_killed", how=str(killed))
+                self.kills += 1
+                log.warning("box_killed", how=str(killed), times=self.kills)
                 self._launcher.close()
-        raise AssertionError("the last is not forgiven")
+                if self.kills > limits.KILLED_BOXES:
+                    raise JudgeFailure(
+                        f"The submission's box was killed from outside {self.kills} times.",
+                        "Find out what ends processes here: an operator, a service manager, a host short of memory.",
+                    ) from killed
+
+    def _remarks(self) -> list[str]:
+        if not self.kills:
+            return []
+        times = {1: "once", 2: "twice"}.get(self.kills, f"{self.kills} times")
+        return [f"The box was killed from outside {times} and the submission was judged again."]
 
     def _judge(self) -> Outcome:
         log = ""
@@ -250,7 +261,12 @@ class Session:
             self.request,
             verdict,
             self._environment(),
-            {"kernels": self.kernels, "library_ops": self.library_ops, **found},
+            {
+                "kernels": self.kernels,
+                "library_ops": self.library_ops,
+                "remarks": self._remarks(),
+                **found,
+            },
         )
 
     def _environment(self) -> dict[str, str]:

@@ -24,7 +24,7 @@ def failed_workload(
         finding = faults.of_broken_channel(remote, error, doing, limit)
     elif error.mismatch is None or error.answer.failure is not None:
         assert error.answer.failure is not None
-        seed, finding = error.seed, faults.of_exception(error.answer.failure, doing)
+        seed, finding = error.seed, faults.of_exception(error.answer.failure, doing, remote.memory_bytes)
     else:
         seed, mismatch = error.seed, error.mismatch
         finding = faults.of_mismatch(mismatch, case, error.answer.empty_launches)

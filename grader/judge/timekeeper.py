@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-import structlog
-
 from grader.challenge.model import Workload
 from grader.errors import JudgeFailure
 from grader.judge.channel import ChannelError
@@ -17,9 +15,10 @@ from grader.judge.remote import Remote
 from grader.judge.request import Request
 from grader.judge.rule import ControlRound, Measured, Own, settle
 from grader.judge.timing import Stopwatch, WrongInTiming
+from grader.logs import get_logger
 from grader.schemas.submission import State
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # Workload -> name of the baseline -> microseconds.
 Baselines = dict[str, dict[str, float]]

@@ -13,8 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import structlog
-
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -22,7 +20,9 @@ if TYPE_CHECKING:
     from grader.schemas.report import Report
     from grader.settings import Settings
 
-log = structlog.get_logger(__name__)
+from grader.logs import get_logger
+
+log = get_logger(__name__)
 
 # prometheus_client reads it when it is imported; so do the children of this process.
 _FOLDER = "PROMETHEUS_MULTIPROC_DIR"

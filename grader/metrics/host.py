@@ -8,12 +8,12 @@ from threading import Thread
 from typing import TYPE_CHECKING
 from wsgiref.simple_server import WSGIServer
 
-import structlog
-
 if TYPE_CHECKING:
     from grader.settings import Settings
 
-log = structlog.get_logger(__name__)
+from grader.logs import get_logger
+
+log = get_logger(__name__)
 
 _LOOPBACK = "127.0.0.1"
 

@@ -17,6 +17,7 @@ from grader.judge.boards import CPU, CPU_ARCHITECTURE
 from grader.judge.compilation import artefact_of, compile_error, request_of
 from grader.judge.environment import machine_environment
 from grader.judge.process import Cancelled
+from grader.logs import get_logger
 from grader.queue.footing import Footing
 from grader.queue.hands import Hands, check_version, words
 from grader.queue.heart import Grip, Heart
@@ -33,7 +34,7 @@ from grader.schemas.submission import ProgressView, State
 from grader.service import versions
 from grader.service.platform import Platform
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 
 class Compiler(Protocol):

@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
 from grader.judge.process import Cancelled
+from grader.logs import get_logger
 from grader.queue.footing import Footing
 from grader.queue.hands import Hands, check_version, words
 from grader.queue.heart import Grip, Heart
@@ -36,7 +37,7 @@ from grader.service.devices import languages_of
 from grader.service.platform import Platform
 from grader.service.versions import Served
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # Progress within a state is written at most this often: it is for eyes, and each time is a transaction.
 _PROGRESS_SECONDS = 0.2

@@ -8,11 +8,10 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-import structlog
-
 from grader.errors import BoxUnavailable, GraderError
+from grader.logs import get_logger
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # Between two looks: an engine restarts within seconds, and a disk is full until somebody comes.
 _PAUSES_S = (1.0, 2.0, 4.0, 8.0)

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from itertools import chain, repeat
 from typing import TypeVar
 
-import structlog
 from sqlalchemy.orm import Session
 
 from grader import metrics
 from grader.errors import ChallengeChanged, ChallengeInvalid, GraderError
+from grader.logs import get_logger
 from grader.queue.tickets import first_queue
 from grader.records import leases, workers
 from grader.records.claims import Claim
@@ -26,7 +26,7 @@ from grader.service import versions
 from grader.service.platform import Platform
 from grader.service.versions import Served
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 T = TypeVar("T")
 
 # A verdict must not be lost to a database that is away: nobody else can take the submission meanwhile either, and if

@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from grader.logs import get_logger
 from grader.records import leases, workers
 from grader.records.claims import Claim
 from grader.records.engine import clock, writing
 from grader.service.platform import Platform
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # A cancelled submission ends within about a second: so often is it looked at.
 _LOOK_SECONDS = 0.5

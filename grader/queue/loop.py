@@ -11,18 +11,18 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
-import structlog
 from redis import Redis, RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from grader.logs import get_logger
 from grader.queue.asked import Asked
 from grader.queue.tickets import redeem, take
 
 if TYPE_CHECKING:
     from types import FrameType
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # Between two tries to reach a Redis that is away.
 _RECONNECT_SECONDS = 1.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 
-import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import BoxUnavailable, GraderError
+from grader.logs import get_logger
 from grader.queue.gpus import driver_version, record_of
 from grader.queue.judge import Judge
 from grader.records import ceilings, gpus, workers
@@ -21,7 +21,7 @@ from grader.sandbox.gpu import Gpu
 from grader.service.health import mend_of
 from grader.service.platform import Platform
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 
 class Station:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-import structlog
-
+from grader.logs import get_logger
 from grader.records import leases, workers
 from grader.records.engine import clock, writing
 from grader.service import retention
@@ -18,7 +17,7 @@ from grader.service.platform import Platform
 from grader.service.queues import issue_missing_tickets
 from grader.settings import Settings
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 
 class Reaper(Protocol):

@@ -15,16 +15,15 @@ import zlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import structlog
-
 from grader import limits
+from grader.logs import get_logger
 from grader.schemas.report import Language
 
 if TYPE_CHECKING:
     from redis import Redis
     from rq import Queue
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # A submit must not hang on a Redis that is gone: it succeeds without, and the sweeper issues the ticket
 # later.

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-import structlog
-
 from grader import logs, metrics
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.boards import board_name
+from grader.logs import get_logger
 from grader.metrics.host import serve as serve_figures
 from grader.queue.compile_desk import BoxCompiler, CompileDesk, Compiler
 from grader.queue.desk import Desk
@@ -41,7 +40,7 @@ from grader.settings import Settings
 if TYPE_CHECKING:
     from grader.sandbox.gpu import Gpu
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # A worker that is drained already when it starts looks this often whether it was resumed.
 _DRAINED_LOOK_SECONDS = 0.2

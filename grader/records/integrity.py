@@ -9,14 +9,14 @@ import sys
 import time
 from pathlib import Path
 
-import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import DatabaseError
 
 from grader import limits
 from grader.errors import GraderError
+from grader.logs import get_logger
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # Between two looks at the clock; a page takes about a thousand.

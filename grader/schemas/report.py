@@ -254,6 +254,9 @@ class Report(Strict):
     compiler_log: str = ""
     detail: str = Field(default="", description="one sentence on a verdict that no case explains")
     hint: str = ""
+    remarks: list[str] = Field(
+        default_factory=list, description="what was out of the ordinary while it was judged, a sentence each"
+    )
     environment: dict[str, str] = Field(default_factory=dict)
     breakdown_s: dict[str, float] = Field(default_factory=dict, description="where the seconds went")
 

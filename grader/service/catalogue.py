@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-import structlog
-
 from grader.challenge import views
 from grader.challenge.course import Course
 from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid, UnknownChallenge
+from grader.logs import get_logger
 from grader.records import histories, versions
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 from grader.schemas.report import Language
 from grader.service.devices import served_devices, serves
 from grader.service.platform import Platform
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 
 def list_challenges(platform: Platform, found: Sequence[Challenge] | None = None) -> ChallengeList:

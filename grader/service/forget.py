@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 
-import structlog
 from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from grader.errors import Conflict, NotFound
+from grader.logs import get_logger
 from grader.records import leases
 from grader.records.engine import changed, writing
 from grader.records.models import (
@@ -28,7 +28,7 @@ from grader.records.states import ACTIVE, FREE
 from grader.schemas.ledger import Forgotten
 from grader.service.platform import Platform
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # What no password hashes to.
 _NO_PASSWORD = "!"  # noqa: S105

@@ -13,13 +13,12 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
 
-import structlog
-
 from grader import limits
 from grader.errors import Conflict, GraderError, Unreachable
+from grader.logs import get_logger
 from grader.settings import Settings
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # Mail servers are slow, and of one site few connections at once are welcome.
 _SENDERS = 2

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import structlog
 from sqlalchemy import delete, select, update
 
 from grader.errors import Conflict, NotFound
+from grader.logs import get_logger
 from grader.queue.tickets import first_queue
 from grader.records import quotas
 from grader.records.engine import changed, writing
@@ -16,7 +16,7 @@ from grader.schemas.ledger import Requeued
 from grader.schemas.submission import Kind, State
 from grader.service.platform import Platform
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 
 def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-import structlog
 from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, not_, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from grader import limits
+from grader.logs import get_logger
 from grader.records.engine import changed, writing
 from grader.records.models import (
     ArtefactRow,
@@ -28,7 +28,7 @@ from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.platform import Platform
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # Reports go in pieces: who prunes a year of them must not hold up everybody else for minutes.
 _BATCH = 500

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-import structlog
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -17,6 +16,7 @@ from grader import limits
 from grader.challenge.loader import Challenge
 from grader.challenge.source import decode, language_of
 from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice, UnknownLanguage
+from grader.logs import get_logger
 from grader.queue.tickets import first_queue
 from grader.records.engine import clock, writing
 from grader.records.models import ReportRow, SubmissionRow, UserRow
@@ -30,7 +30,7 @@ from grader.service.platform import Platform
 from grader.service.queues import kind_of
 from grader.service.submissions import get_submission, view_of_new
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 _KEY_CHARS = 128
 

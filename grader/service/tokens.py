@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-import structlog
 from sqlalchemy import delete, select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import BadRequest, NotAllowed, NotFound, NotSignedIn
+from grader.logs import get_logger
 from grader.records.engine import changed, writing
 from grader.records.models import TokenRow, UserRow, utcnow
 from grader.schemas.token import ALL_SCOPES, KeptToken, Scope, TokenList
@@ -21,7 +21,7 @@ from grader.service.accounts import STAFF_ROLES, User, of_row
 from grader.service.keys import digest, new_key
 from grader.service.platform import Platform
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 _PREFIX = "grd_"  # so that secret scanners know our tokens
 # What the column can hold; a database asked for more is in error.

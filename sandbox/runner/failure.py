@@ -1,66 +1,146 @@
-"""Puts an exception into the bounded form that a student reads: type, message, own line, own frames."""
+"""Puts an exception into the bounded form that a student reads: type, message, own line, own frames.
+
+An exception is the submission's own object, and any question to it may raise, never end, or have an odd answer. Each
+has an answer of ours instead, and every text is one that JSON, a page and a database can hold.
+"""
 
 from __future__ import annotations
 
-import traceback
-from typing import Any
+import collections
+import linecache
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
-_TEXT = 4000
+# Together, and written as JSON, below what a message may have (grader.limits.MESSAGE_BYTES): a character takes up to
+# four bytes.
+_TYPE, _TEXT, _TRACE, _HINT = 200, 4000, 4000, 1000
 SOURCE_NAME = "solution.py"
+# An exception may name any number of causes, also in a circle, and recursion leaves a thousand frames.
+_CAUSES = 16
+_FRAMES = 64
+_LINE_CHARS = 200
+# No source that is taken has so many.
+_MOST_LINE = 1_000_000
+# What a class of the student's cannot replace.
+_OWN = BaseException.__dict__
+
+T = TypeVar("T")
 
 
 def describe(error: BaseException) -> dict[str, Any]:
     """``kind`` is memory, syntax, import, cuda or exception; ``line`` is the last line of the student's own file.
 
-    An error of CUDA's own has CUDA's name of it as its ``type``.
+    An error of CUDA's own has CUDA's name of it as its ``type``. Raises nothing.
     """
-    root = _root(error)
-    frames = [frame for frame in _frames(error) if frame.filename.endswith(SOURCE_NAME)]
-    line = (
-        getattr(root, "lineno", None)
-        if isinstance(root, SyntaxError)
-        else (frames[-1].lineno if frames else None)
-    )
-    trace = "".join(f"  line {frame.lineno} in {frame.name}: {frame.line or ''}\n" for frame in frames)
+    chain = _chain(error)
+    root = _root(chain)
+    frames = [it for link in chain for it in _own_frames(link)][-_FRAMES:]
+    message = _answer(lambda: _exact(str(root)), "(its message cannot be shown: str() of it fails)")
+    syntax = issubclass(type(root), SyntaxError)
+    line = _answer(lambda: root.lineno, None) if syntax else (frames[-1][0] if frames else None)  # type: ignore[attr-defined]
+    trace = "".join(f"  line {number or '?'} in {name}: {text}\n" for number, name, text in frames)
     return {
-        "kind": _kind(root),
-        "type": str(getattr(root, "name", "")) if _is_cuda(root) else type(root).__name__,
-        "message": str(root)[:_TEXT],
-        "line": line if isinstance(line, int) else None,
-        "trace": trace[-_TEXT:],
+        "kind": _kind(root, message),
+        "type": printable(" ".join(_type_of(root).split()), _TYPE),
+        "message": printable(message, _TEXT),
+        "line": _line(line) or None,
+        "trace": printable(trace[-_TRACE:], _TRACE),
+        "hint": printable(_answer(lambda: _exact(error.hint), ""), _HINT),  # type: ignore[attr-defined]
     }
 
 
-def _root(error: BaseException) -> BaseException:
+def printable(text: str, most: int) -> str:
+    """At most so many characters of ``text``. Halves of surrogate pairs and control characters are written out: no
+    encoding has the former, and no terminal or database wants the latter."""
+    text = "".join(it if _is_plain(it) else ascii(it)[1:-1] for it in text[: most + 1])
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _is_plain(character: str) -> bool:
+    return character in "\n\t" or not (
+        character < " " or "\x7f" <= character < "\xa0" or "\ud800" <= character <= "\udfff"
+    )
+
+
+def _answer(ask: Callable[[], T], otherwise: T) -> T:
+    """What ``ask`` gives, or ``otherwise`` where it raises anything at all."""
+    try:
+        return ask()
+    except BaseException:
+        return otherwise
+
+
+def _exact(text: Any) -> str:
+    """A plain ``str`` of the same characters. Raises TypeError for what is none; asks no method of a subclass."""
+    return str.__getitem__(text, slice(0, max(_TEXT, _TRACE) + 1))
+
+
+def _name(kind: type) -> str:
+    """The name of a class, whatever its metaclass says."""
+    return _answer(lambda: _exact(type.__dict__["__name__"].__get__(kind)), "exception")
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The exception and what it names as its causes, each once."""
+    chain = [error]
+    while len(chain) < _CAUSES:
+        cause = _OWN["__cause__"].__get__(chain[-1])
+        if cause is None or any(cause is it for it in chain):
+            break
+        chain.append(cause)
+    return chain
+
+
+def _root(chain: list[BaseException]) -> BaseException:
     """Triton's interpreter wraps what a kernel raised; the cause says more."""
-    while type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
-        error = error.__cause__
-    return error
+    for link in chain[:-1]:
+        if _name(type(link)) != "InterpreterError":
+            return link
+    return chain[-1]
 
 
-def _frames(error: BaseException) -> list[traceback.FrameSummary]:
-    frames: list[traceback.FrameSummary] = []
-    current: BaseException | None = error
-    while current is not None:
-        frames.extend(traceback.extract_tb(current.__traceback__))
-        current = current.__cause__
-    return frames
+def _own_frames(error: BaseException) -> Iterator[tuple[int, str, str]]:
+    """Line, function and text of the last frames in the student's own file."""
+    found: collections.deque[tuple[types.CodeType, int | None]] = collections.deque(maxlen=_FRAMES)
+    place: types.TracebackType | None = _OWN["__traceback__"].__get__(error)
+    while place is not None:
+        code = place.tb_frame.f_code
+        if code.co_filename.endswith(SOURCE_NAME):
+            found.append((code, place.tb_lineno))
+        place = place.tb_next
+    for code, line in found:
+        number = _line(line)
+        text = _answer(lambda code=code, number=number: linecache.getline(code.co_filename, number), "")  # type: ignore[misc]
+        yield number, code.co_name[:_LINE_CHARS], text.strip()[:_LINE_CHARS]
+
+
+def _line(number: Any) -> int:
+    """``number`` where a file may have such a line, else 0."""
+    return number if type(number) is int and 0 < number < _MOST_LINE else 0
 
 
 def _is_cuda(error: BaseException) -> bool:
     """Whether it is a CudaError or a CallFailed (told by their form: on a host nobody imports the two)."""
-    return hasattr(error, "out_of_memory") and hasattr(error, "code")
+    return _answer(lambda: hasattr(error, "out_of_memory") and hasattr(error, "code"), False)
 
 
-def _kind(error: BaseException) -> str:
-    if isinstance(error, MemoryError) or "DefaultCPUAllocator" in str(error):
+def _type_of(error: BaseException) -> str:
+    if _is_cuda(error):
+        return _answer(lambda: _exact(error.name), "")  # type: ignore[attr-defined]
+    return _name(type(error))
+
+
+def _kind(error: BaseException, message: str) -> str:
+    kind = type(error)
+    if issubclass(kind, MemoryError) or "DefaultCPUAllocator" in message:
         return "memory"
-    if type(error).__name__ == "OutOfMemoryError" or getattr(error, "out_of_memory", False):
+    if _name(kind) == "OutOfMemoryError" or _answer(lambda: bool(error.out_of_memory), False):  # type: ignore[attr-defined]
         return "memory"
     if _is_cuda(error):
         return "cuda"
-    if isinstance(error, SyntaxError):
+    if issubclass(kind, SyntaxError):
         return "syntax"
-    if isinstance(error, ImportError):
+    if issubclass(kind, ImportError):
         return "import"
     return "exception"

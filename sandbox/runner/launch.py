@@ -1,6 +1,6 @@
 """Becomes the program of a local box: sets what only a process can set for itself, then executes the program.
 
-    python -I -S launch.py PARENT_PID DATA_BYTES FILE_BYTES NICE CORES PROGRAM ADDRESS
+    python -I -S launch.py PARENT_PID DATA_BYTES FILE_BYTES NICE CORES PROGRAM ADDRESS...
 
 CORES such as "2,3"; empty: any.
 

@@ -1,7 +1,8 @@
 """The runner: the program inside a box that loads one submission and calls it when the gate opens.
 
 It is untrusted from the moment it loads the submission: nothing that it says decides a verdict or a time.
-Usage: python -I main.py ADDRESS. Environment: GRADER_PRELOAD, see ``preload.py``.
+Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. STATUS_ADDRESS: where a supervisor tells how the runner ended, see
+``supervise.py``. Environment: GRADER_PRELOAD, see ``preload.py``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from connect import connect
 from failure import describe
 from preload import preload
 from side import Call, Side, make_side
+from supervise import supervise
 
 if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
@@ -74,9 +76,7 @@ class Runner:
         try:
             self.make_call = _loaders[message["language"]](message, descriptors)
         except BaseException as error:  # a submission may raise anything, SystemExit too
-            failure = describe(error)
-            failure["hint"] = getattr(error, "hint", "")
-            self._send({"op": "loaded", "error": failure})
+            self._send({"op": "loaded", "error": describe(error)})
         else:
             self._send({"op": "loaded"})
 
@@ -197,4 +197,6 @@ _loaders: dict[str, Callable[[dict[str, Any], list[int]], MakeCall]] = {
 
 
 if __name__ == "__main__":
+    if sys.argv[2:]:
+        supervise(*sys.argv[1:3])
     Runner(sys.argv[1]).serve()

@@ -14,7 +14,8 @@ _MOST_DESCRIPTORS = 64
 
 
 def send(connection: socket.socket, message: dict[str, Any]) -> None:
-    body = json.dumps(message).encode()
+    # As they are, characters take up to four bytes each; written out, up to twelve.
+    body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
     connection.sendall(_LENGTH.pack(len(body)) + body)
 
 

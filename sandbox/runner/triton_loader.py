@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import warned
-from failure import SOURCE_NAME
+from failure import SOURCE_NAME, printable
 
 
 class LoadError(Exception):
@@ -88,7 +88,7 @@ class EmptyLaunches:
         def noted(meta: Any) -> Any:
             found = grid(meta) if callable(grid) else grid
             if any(size == 0 for size in found):
-                self.names.append(name[:64])
+                self.names.append(printable(str(name), 64))
             return found
 
         return noted

@@ -157,6 +157,12 @@ def test_operations_of_torchs_own_are_named() -> None:
     assert "Of torch's own kernels, as the runner said: aten.mm, aten._softmax" in told
 
 
+def test_what_was_out_of_the_ordinary_with_the_judging_is_said() -> None:
+    remark = "The box was killed from outside once and the submission was judged again."
+    assert remark in _text(accepted(remarks=[remark]))
+    assert remark in _text(wrong().model_copy(update={"remarks": [remark]}).redacted())
+
+
 def test_times_on_cpu_are_marked() -> None:
     assert "not representative" in _text(accepted())
     assert "not representative" not in _text(accepted(representative=True, device="h200"))

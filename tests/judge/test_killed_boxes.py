@@ -18,7 +18,7 @@ from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.sandbox.box import Box, BoxSpec, Purpose
 from grader.sandbox.local_box import LocalBoxes
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import CaseVerdict, Language, Report, Verdict
 from grader.schemas.submission import State
 from tests.faults.stand import ROOT
 
@@ -41,7 +41,7 @@ class Boxes(LocalBoxes):
         os.kill(self.started[-1]._process.pid, number)  # type: ignore[attr-defined]
 
 
-def _judge(source: str, boxes: Boxes, on_progress: Callable[[Progress], None]) -> Verdict:
+def _judge(source: str, boxes: Boxes, on_progress: Callable[[Progress], None] = lambda _: None) -> Report:
     challenge = find_course(ROOT / "tests" / "course").load("twice")
     request = Request(
         challenge=challenge,
@@ -52,40 +52,108 @@ def _judge(source: str, boxes: Boxes, on_progress: Callable[[Progress], None]) -
         cases=challenge.cases,
         timing=False,
     )
-    return Session(request, make_device(CPU, 0), boxes, on_progress, lambda: None).run().report.verdict
+    return Session(request, make_device(CPU, 0), boxes, on_progress, lambda: None).run().report
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_box_that_is_killed_from_outside_is_judged_anew(number: signal.Signals) -> None:
-    boxes, kills = Boxes(), [2]
+class Killer:
+    """Kills the submission's box in its second case, so many times."""
 
-    def kill(progress: Progress) -> None:
-        if progress.state is State.TESTING and progress.progress.done == 1 and kills[0]:
-            kills[0] -= 1
-            boxes.kill_last(number)
+    def __init__(self, boxes: Boxes, number: signal.Signals, times: int) -> None:
+        self._boxes, self._number, self.left = boxes, number, times
 
-    assert _judge(RIGHT, boxes, kill) is Verdict.ACCEPTED
-    assert (len(boxes.started), kills) == (3, [0])
+    def __call__(self, progress: Progress) -> None:
+        if progress.state is State.TESTING and progress.progress.done == 1 and self.left:
+            self.left -= 1
+            self._boxes.kill_last(self._number)
 
 
-def test_a_submission_that_kills_itself_is_told_so() -> None:
+@pytest.mark.parametrize(
+    ("number", "times", "said"), [(signal.SIGKILL, 1, "once"), (signal.SIGTERM, 2, "twice")]
+)
+def test_a_box_that_is_killed_from_outside_is_judged_anew(
+    number: signal.Signals, times: int, said: str
+) -> None:
     boxes = Boxes()
-    source = "import os\n\n\ndef solve(x, out, n):\n    os.kill(os.getpid(), 9)\n"
-    assert _judge(source, boxes, lambda _: None) is Verdict.RUNTIME_ERROR
-    # Twice forgiven; then each case in a fresh box, as after any crash.
-    assert len(boxes.started) > 3
+    report = _judge(RIGHT, boxes, Killer(boxes, number, times))
+    assert report.verdict is Verdict.ACCEPTED
+    assert report.remarks == [f"The box was killed from outside {said} and the submission was judged again."]
+    assert len(boxes.started) == times + 1
+
+
+def test_a_host_that_goes_on_killing_is_our_failure() -> None:
+    boxes = Boxes()
+    with pytest.raises(JudgeFailure, match="killed from outside 3 times"):
+        _judge(RIGHT, boxes, Killer(boxes, signal.SIGKILL, 3))
+
+
+@pytest.mark.parametrize(
+    ("deed", "said"),
+    [
+        ("os._exit(137)", "ended itself with exit code 137"),
+        ("os._exit(143)", "ended itself with exit code 143"),
+        ("os.kill(os.getpid(), 9)", "was ended by signal 9"),
+        ("os.killpg(0, 15)", "was ended by signal 15"),
+    ],
+)
+def test_a_submission_that_ends_like_a_killed_one_is_told_so(deed: str, said: str) -> None:
+    boxes = Boxes()
+    report = _judge(f"import os\n\n\ndef solve(x, out, n):\n    {deed}\n", boxes)
+    assert report.verdict is Verdict.RUNTIME_ERROR
+    assert said in report.cases[0].detail
+    assert report.remarks == []
+    # As after any crash: the first box, and a fresh one for each of three cases. Nothing is judged again.
+    assert len(boxes.started) == 4
+
+
+def test_a_kill_while_it_is_loaded_is_its_own_too() -> None:
+    boxes = Boxes()
+    report = _judge("import os\n\nos.kill(os.getpid(), 9)\n", boxes)
+    assert report.verdict is Verdict.RUNTIME_ERROR
+    assert report.detail == "While the source was loaded, the process was ended by signal 9."
+    assert "outside an array" not in report.hint
+    assert len(boxes.started) == 1
+
+
+def test_an_odd_exception_is_told_and_costs_no_box() -> None:
+    boxes = Boxes()
+    report = _judge((ROOT / "tests/hostile/attacks/verdict/odd_exceptions.py").read_text(), boxes)
+    assert {case.verdict for case in report.cases} == {CaseVerdict.RUNTIME_ERROR}
+    assert report.cases[0].detail.startswith(r"Odd while solve ran: \ud800\x00")
+    assert len(boxes.started) == 1
+
+
+def test_a_case_that_is_not_run_says_why() -> None:
+    report = _judge("import os\n\n\ndef solve(x, out, n):\n    os._exit(1)\n", Boxes())
+    last = report.cases[-1]
+    assert last.verdict is CaseVerdict.NOT_RUN
+    assert all(f"'{case.name}'" in last.detail for case in report.cases[:4])
+    assert "ended the process" in last.detail
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("raise MemoryError\n\n\ndef solve(x, out, n):\n    pass\n", "the source was loaded (line 1)"),
+        ("def solve(x, out, n):\n    raise MemoryError\n", "solve ran (line 2)"),
+    ],
+)
+def test_want_of_memory_is_a_whole_sentence_with_its_limit(source: str, place: str) -> None:
+    report = _judge(source, Boxes())
+    assert report.verdict is Verdict.MEMORY_LIMIT
+    detail = report.detail or report.cases[0].detail
+    assert detail == f"It ran out of memory while {place}; a submission may use 512 MiB.\nMemoryError"
 
 
 def test_a_crash_is_not_forgiven() -> None:
     boxes = Boxes()
     source = "import os\n\n\ndef solve(x, out, n):\n    os.kill(os.getpid(), 11)\n"
-    assert _judge(source, boxes, lambda _: None) is Verdict.RUNTIME_ERROR
+    assert _judge(source, boxes).verdict is Verdict.RUNTIME_ERROR
     assert len(boxes.started) == 4  # the first, and three fresh ones
 
 
 def test_what_a_full_disk_cannot_load_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     unloadable = "def solve(:\n"
-    assert _judge(unloadable, Boxes(), lambda _: None) is Verdict.COMPILE_ERROR
+    assert _judge(unloadable, Boxes()).verdict is Verdict.COMPILE_ERROR
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
     with pytest.raises(JudgeFailure, match="is full"):
-        _judge(unloadable, Boxes(), lambda _: None)
+        _judge(unloadable, Boxes())

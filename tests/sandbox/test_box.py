@@ -141,12 +141,12 @@ def test_children_die_with_it(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes, env={"MARKER": marker})
     assert ask(box, "fork", count=3)["made"] == 3
     assert ask(box, "fork", count=1, session=True)["made"] == 1
-    assert len(_processes_with(marker)) == 5
+    assert len(processes_with(marker)) == 5
     box.kill()
-    assert within(5, lambda: not _processes_with(marker))
+    assert within(5, lambda: not processes_with(marker))
 
 
-def _processes_with(marker: str) -> list[str]:
+def processes_with(marker: str) -> list[str]:
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

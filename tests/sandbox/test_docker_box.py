@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -115,5 +116,27 @@ def test_marks_tell_an_orphan() -> None:
     assert is_orphan({**mine, "grader.parent": f"{pid}:{int(started) + 1}"}), "the number was used again"
     assert is_orphan({**mine, "grader.parent": "nonsense"})
     elsewhere = {**mine, "grader.host": "another", "grader.parent": "1:1"}
-    assert not is_orphan(elsewhere), "another host's processes cannot be seen"
-    assert is_orphan({**elsewhere, "grader.deadline": "1"}), "but their time is known"
+    assert not is_orphan(elsewhere), "a process in another namespace cannot be seen"
+    past = {**elsewhere, "grader.deadline": "1"}
+    assert is_orphan(past), "but its box's age is known"
+    assert not is_orphan({**past, "grader.platform": "another"}), "which is for its own platform to say"
+    before = {**past, "grader.boot": "another"}
+    assert not is_orphan(before), "and no clock of another boot says it"
+    assert is_orphan(before, runs=False)
+    assert int(mine["grader.deadline"]) > 2 * time.time(), "for versions that compare it with the wall clock"
+
+
+@pytest.mark.parametrize("hours", [-48, 48])
+def test_a_step_of_the_clock_ends_no_box(monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
+    """A box of a living owner is not reaped, whatever a clock says; nor one whose owner cannot be seen."""
+    monkeypatch.setenv("GRADER_DATA_DIR", "/another/platform")
+    theirs = labels(60)
+    monkeypatch.delenv("GRADER_DATA_DIR")
+    ours = labels(60)
+    assert ours["grader.platform"] != theirs["grader.platform"]
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + hours * 3600)
+    for marks in (ours, theirs):
+        assert not is_orphan(marks)
+        assert not is_orphan({**marks, "grader.host": "another"})
+        assert not is_orphan({**marks, "grader.deadline": "1"}), "its owner lives, and knows better"

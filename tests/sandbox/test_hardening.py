@@ -8,7 +8,7 @@ from pathlib import Path
 
 import grader
 from grader import limits
-from grader.sandbox import container
+from grader.sandbox import container, image
 from grader.sandbox.box import Box, BoxMaker, EndReason
 from tests.sandbox.talk import ask, run
 
@@ -80,6 +80,13 @@ def test_sees_nothing_of_the_platform(walled_boxes: BoxMaker, start: Start) -> N
     hidden += [Path("/home")]
     found = ask(start(walled_boxes), "can_read", paths=[str(path) for path in hidden])["can_read"]
     assert set(found.values()) == {"No such file or directory"}
+
+
+def test_of_add_on_software_it_sees_its_toolchain_alone(walled_boxes: BoxMaker, start: Start) -> None:
+    parts = {Path(path).parts[2] for path in image.layout().bound if Path(path).is_relative_to("/opt")}
+    assert "/opt" not in image.layout().bound
+    found = ask(start(walled_boxes), "can_read", paths=["/opt"])["can_read"]["/opt"]
+    assert found == (sorted(parts) or "No such file or directory")
 
 
 def test_hidden_paths_are_empty(walled_boxes: BoxMaker, start: Start) -> None:

@@ -16,7 +16,28 @@ def test_layout_binds_programs_only() -> None:
     bound = image.layout().bound
     assert "/usr" in bound
     assert any(Path(sys.prefix).is_relative_to(path) for path in bound)
-    assert not {"/", "/etc", "/root", "/home", "/var", "/tmp", str(Path.home())} & set(bound)
+    assert not {"/", "/opt", "/etc", "/root", "/home", "/var", "/tmp", str(Path.home())} & set(bound)
+
+
+def test_of_other_folders_the_compiler_and_its_libraries_are_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler that ``/usr/bin`` only links to; but no folder for the sake of a link in it."""
+    toolset, home, libraries = tmp_path / "toolset", tmp_path / "home", tmp_path / "libraries"
+    for folder in (toolset / "bin", toolset / "lib" / "gcc", home / "bin", libraries):
+        folder.mkdir(parents=True)
+    for tool in (toolset / "bin" / "gcc", home / "bin" / "g++"):
+        tool.write_text("")
+        tool.chmod(0o755)
+    path = tmp_path / "path"
+    path.mkdir()
+    (path / "gcc").symlink_to(toolset / "bin" / "gcc")
+    (path / "g++").symlink_to(home / "bin" / "g++")
+    monkeypatch.setattr(image, "HOST_PATH", str(path))
+    monkeypatch.setattr(image, "ADD_ONS", str(tmp_path))
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"{libraries}:{tmp_path}/missing:/usr/lib")
+    bound = {it for it in image._bound_paths() if it.startswith(str(tmp_path))}
+    assert bound == {str(toolset), str(libraries)}
 
 
 def test_tar_is_the_same_each_time_and_holds_no_content() -> None:

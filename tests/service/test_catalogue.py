@@ -5,37 +5,25 @@ from pathlib import Path
 
 import pytest
 
-<<<<<<< HEAD
+from grader.challenge.views import installed_versions
 from grader.errors import ChallengeInvalid, NotAllowed, UnknownChallenge
 from grader.queue.worker import run_worker
 from grader.records import workers
 from grader.records.engine import writing
-from grader.records.models import utcnow
-from grader.schemas.report import Language, Verdict
-=======
-from grader.challenge.views import installed_versions
-from grader.errors import NotAllowed, UnknownChallenge
-from grader.records import workers
-from grader.records.engine import writing
 from grader.records.models import ReportRow, utcnow
-from grader.schemas.report import Language
->>>>>>> w-cuda
+from grader.schemas.report import Language, Verdict
 from grader.service.accounts import User
 from grader.service.catalogue import get_challenge, list_challenges
 from grader.service.exposure import check_exposure
 from grader.service.health import health
 from grader.service.leaderboard import leaderboard
 from grader.service.platform import Platform, open_platform
-<<<<<<< HEAD
 from grader.service.submissions import get_submission
 from grader.service.submit import submit
 from grader.service.track_board import leaderboards, track_board
 from tests.queue.fakes import FakeJudge, NoBoxes
-from tests.service.world import body, make_settings
-=======
 from tests.records.rows import add_submission, wrong
-from tests.service.world import make_settings
->>>>>>> w-cuda
+from tests.service.world import body, make_settings
 
 
 def test_challenges_come_by_track_and_a_broken_one_hides_no_other(platform: Platform) -> None:

@@ -152,6 +152,13 @@ class TestSubmission:
         ):
             assert part in page, part
 
+    def test_a_kill_from_outside_stands_in_the_report(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
+        remark = "The box was killed from outside once and the submission was judged again."
+        report = stage.accepted(remarks=[remark])
+        assert remark in visit(ada).get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+
     def test_what_each_kernel_takes(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.on_gpu()).id}").text
         for part in (

@@ -43,6 +43,7 @@ def _parts(report: Report, filename: str, width: int) -> list[RenderableType]:
     parts.append(safe(advice, "bold"))
     if report.detail and not any(report.detail in said for said in (advice, report.compiler_log)):
         parts.append(safe(report.detail))
+    parts += [safe(remark, "yellow") for remark in report.remarks]
     if report.compiler_log:
         parts += [Text("\nCompiler", "bold"), whole(safe(report.compiler_log.rstrip()))]
     parts += cases(report, filename, width)

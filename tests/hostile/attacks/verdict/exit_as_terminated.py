@@ -1,0 +1,16 @@
+"""Ends the process, while it is loaded, with the exit code of a container that was told to stop.
+
+Mechanism: os._exit(143) at the top of the module: 128 + 15, as container engines report a death by SIGTERM.
+Surface: what the platform forgives: a box that was stopped from outside is judged again.
+Gain: judged anew, as often as that is forgiven, on the platform's time.
+Challenge: twice
+Defence: runtime_error
+"""
+
+import os
+
+os._exit(143)
+
+
+def solve(x, out, n):
+    out.copy_(2 * x)
