@@ -67,6 +67,8 @@ def detail(challenge: Challenge, served: Sequence[Language] = ()) -> ChallengeDe
         starters={language: challenge.starter(language) for language in manifest.languages},
         cases=[_case(challenge, case) for case in challenge.cases],
         hidden_cases=len(challenge.hidden_cases),
+        hidden_categories_named=manifest.name_hidden_categories,
+        library_kernels=manifest.library_kernels,
         workloads=[WorkloadView(name=it.name, sizes=it.sizes, on=it.on) for it in manifest.workloads],
         reference=challenge.reference_source,
         tolerance=manifest.tolerance.model_dump(),

@@ -13,10 +13,10 @@ from grader.challenge.course import find_course
 from grader.challenge.model import Workload
 from grader.judge.device import HostDevice
 from grader.judge.request import Request
-from grader.judge.rule import SHORTEST_S, Measured
+from grader.judge.rule import Measured
 from grader.judge.timekeeper import Timekeeper
 from grader.schemas.report import Language
-from grader.scoring import Estimate
+from grader.scoring import SHORTEST_S, Estimate
 
 
 class TwoBaselines(HostDevice):

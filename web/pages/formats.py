@@ -9,7 +9,7 @@ from typing import Any
 
 from flask import Flask
 
-from grader.schemas.report import CaseVerdict, Sizes, Verdict
+from grader.schemas.report import TOO_SHORT, CaseVerdict, Sizes, Verdict
 
 _FLAGS = {
     "library_kernel": "calls a library kernel",
@@ -22,6 +22,7 @@ _FLAGS = {
 def init_app(app: Flask) -> None:
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
+    app.jinja_env.globals.update(too_short=TOO_SHORT)
     app.jinja_env.filters.update(
         duration=duration,
         interval=interval,

@@ -123,10 +123,12 @@ def _show(detail: ChallengeDetail) -> None:
     console.print(_arguments(detail))
     console.print(_cases(detail))
     if detail.hidden_cases:
-        console.print(Text(f"and {detail.hidden_cases} hidden cases", "dim"))
+        counted = "1 hidden case" if detail.hidden_cases == 1 else f"{detail.hidden_cases} hidden cases"
+        console.print(Text(f"and {counted}. {detail.hidden_told}", "dim"))
     console.print(_workloads(detail))
     told = ", ".join(f"{name} {value:g}" for name, value in detail.tolerance.items())
     console.print(safe(f"\nTolerance: {told or 'exact'}", "dim"))
+    console.print(Text(detail.library_told, "dim"))
 
 
 def _arguments(detail: ChallengeDetail) -> Table:
