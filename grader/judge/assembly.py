@@ -150,13 +150,13 @@ def score_of(
     )
 
 
-def _why_unranked(
-    request: Request, workloads: Sequence[WorkloadReport], library_ops: Sequence[str]
-) -> str:
+def _why_unranked(request: Request, workloads: Sequence[WorkloadReport], library_ops: Sequence[str]) -> str:
     """A sentence where times that count make no rank, else nothing."""
     if library_ops and workloads and request.challenge.manifest.library_kernels == "unranked":
         return "It calls a library's kernel, and this challenge ranks only kernels of your own."
     if short := [it.name for it in workloads if it.ranked and it.time_us is None]:
         named = " and ".join(f"'{name}'" for name in short)
-        return f"Workload {named} is {TOO_SHORT}." if len(short) == 1 else f"Workloads {named} are {TOO_SHORT}."
+        return (
+            f"Workload {named} is {TOO_SHORT}." if len(short) == 1 else f"Workloads {named} are {TOO_SHORT}."
+        )
     return ""

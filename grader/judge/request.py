@@ -20,9 +20,10 @@ __all__ = ["CPU", "Request"]
 @dataclass(frozen=True)
 class Request:
     """``seeds`` overrides the seed of single cases by name (a replay). ``baselines``: workload -> name -> microseconds,
-    what is frozen already; none for one that is too short to measure. ``artefact``: what a CUDA source was compiled to ahead. ``public_only``: a run, without
-    hidden cases and timing, whatever ``cases`` and ``timing`` say; and the report says so. ``conceals``: what hidden
-    cases take is told in coarse steps only, because somebody who may not know their data watches."""
+    what is frozen already; none for one that is too short to measure. ``artefact``: what a CUDA source was compiled to
+    ahead. ``public_only``: a run, without hidden cases and timing, whatever ``cases`` and ``timing`` say; and the
+    report says so. ``conceals``: what hidden cases take is told in coarse steps only, because somebody who may not know
+    their data watches."""
 
     challenge: Challenge
     language: Language

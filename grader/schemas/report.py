@@ -252,7 +252,8 @@ class WorkloadReport(Strict):
         if not self.short_baselines:
             return ""
         names = " and ".join(f"PyTorch ({name})" for name in self.short_baselines)
-        return f"{names} {'is' if len(self.short_baselines) == 1 else 'are'} {TOO_SHORT}, so there is no speedup over it."
+        are = "is" if len(self.short_baselines) == 1 else "are"
+        return f"{names} {are} {TOO_SHORT}: there is nothing to compare with."
 
     def _why_ungated(self) -> str:
         if self.gated:
@@ -282,8 +283,8 @@ class WorkloadReport(Strict):
 
 
 class Score(Strict):
-    """``time_us`` is the geometric mean over ranked workloads, ``ci`` its 95 % interval in microseconds. Without it there
-    is no rank, no speedup and no record; ``unranked`` says why an accepted submission has none."""
+    """``time_us`` is the geometric mean over ranked workloads, ``ci`` its 95 % interval in microseconds. Without it
+    there is no rank, no speedup and no record; ``unranked`` says why an accepted submission has none."""
 
     time_us: float | None = None
     speedup: float | None = None
@@ -378,7 +379,9 @@ class Report(Strict):
             }
         )
         # In reports from before all hidden failures had the same verdict.
-        failed_by_case = self.verdict in {Verdict(it.value) for it in CaseVerdict if it is not CaseVerdict.NOT_RUN}
+        failed_by_case = self.verdict in {
+            Verdict(it.value) for it in CaseVerdict if it is not CaseVerdict.NOT_RUN
+        }
         if told.fails_only_hidden and failed_by_case:
             told = told.model_copy(update={"verdict": Verdict.WRONG_ANSWER})
         return told

@@ -103,7 +103,7 @@ def test_a_hidden_category_that_is_named_has_public_cases(write: Write) -> None:
     manifest = f"name_hidden_categories = true\n{MANIFEST}"
     hidden = CASES.replace('"basic"', '"secret"', 1).replace('"ones"', '"other"', 1)
     assert len(write(manifest=manifest, hidden=hidden).hidden_cases) == 2
-    odd = 'from grader.challenge.cases import case\ndef cases():\n    return [case("secret", "prime", rows=7, cols=3)]\n'
+    odd = f'{HEAD}def cases():\n    return [case("secret", "prime", rows=7, cols=3)]\n'
     assert len(write(hidden=odd).hidden_cases) == 1
     with pytest.raises(ChallengeInvalid, match="'secret': no public case has its category 'prime'"):
         _ = write(manifest=manifest, hidden=odd).hidden_cases

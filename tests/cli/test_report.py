@@ -214,7 +214,9 @@ def test_how_many_hidden_cases_passed_is_told() -> None:
 
 
 def test_a_time_that_is_too_short_is_said_to_be() -> None:
-    timed = WorkloadReport(name="tiny", sizes={"n": 8}, ranked=True, time_us=None, ci_us=(0.1, 20064.6), rounds=9)
+    timed = WorkloadReport(
+        name="tiny", sizes={"n": 8}, ranked=True, time_us=None, ci_us=(0.1, 20064.6), rounds=9
+    )
     why = "Workload 'tiny' is too short to measure here."
     passed = WRONG_CASE.model_copy(update={"verdict": CaseVerdict.ACCEPTED, "detail": "", "mismatch": None})
     report = wrong([passed]).model_copy(

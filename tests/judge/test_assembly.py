@@ -29,7 +29,9 @@ UNKNOWN = {
 def timed(course: Course, measured: Measured) -> WorkloadReport:
     challenge = course.load("twice")
     workload = next(it for it in challenge.manifest.workloads if it.on == "cpu")
-    return workload_report(challenge.manifest, TimedWorkload(workload, measured, {"eager": EAGER_US}), HostDevice())
+    return workload_report(
+        challenge.manifest, TimedWorkload(workload, measured, {"eager": EAGER_US}), HostDevice()
+    )
 
 
 def judged(
@@ -38,7 +40,9 @@ def judged(
     challenge = course.load("twice")
     manifest = challenge.manifest.model_copy(update={"library_kernels": rule})
     passed = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED)
-    request = Request(replace(challenge, manifest=manifest), Language.TRITON, "", CPU, b"key", challenge.cases)
+    request = Request(
+        replace(challenge, manifest=manifest), Language.TRITON, "", CPU, b"key", challenge.cases
+    )
     found = {"cases": [passed], "workloads": [workload], "library_ops": ops}
     return report(request, Verdict.ACCEPTED, {}, found)  # type: ignore[arg-type]
 

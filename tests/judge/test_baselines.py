@@ -47,6 +47,7 @@ def _measure(
     fixed: float = 1e-3,
 ) -> tuple[list[str], dict[str, dict[str, float | None]]]:
     """``ends`` of the intervals: shares of the time."""
+
     def baseline(_workload: Workload, reference: Any, _control: Any, mode: str) -> Any:
         mode = mode.removesuffix(", again")
         assert reference.mode == mode

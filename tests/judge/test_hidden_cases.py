@@ -46,7 +46,9 @@ def test_they_come_after_timing(course: Course, boxes: BoxMaker) -> None:
 
 
 @pytest.mark.parametrize("timing", [True, False])
-def test_progress_counts_steadily_and_names_no_hidden_case(course: Course, boxes: BoxMaker, timing: bool) -> None:
+def test_progress_counts_steadily_and_names_no_hidden_case(
+    course: Course, boxes: BoxMaker, timing: bool
+) -> None:
     heard: list[Progress] = []
     challenge = course.load("twice")
     judge_at_home(
@@ -136,7 +138,13 @@ def test_who_fails_them_is_wrong_and_has_no_time(judge: Judge, timing: bool) -> 
 
 @pytest.mark.parametrize(
     "name",
-    ["hidden_case_kinds", "hidden_case_raised", "hidden_case_seconds", "hidden_case_in_names", "input_as_scratch"],
+    [
+        "hidden_case_kinds",
+        "hidden_case_raised",
+        "hidden_case_seconds",
+        "hidden_case_in_names",
+        "input_as_scratch",
+    ],
 )
 def test_an_attack_that_once_got_through_does_not(name: str, boxes: BoxMaker) -> None:
     (entry,) = load((name,))

@@ -176,7 +176,9 @@ def test_of_hidden_cases_their_author_reads_how_many_passed() -> None:
 
 
 def test_in_reports_from_before_the_seconds_of_cases_hold_those_of_hidden_ones() -> None:
-    old = judged(PASSED, hidden_case(CaseVerdict.TIME_LIMIT), breakdown_s={"box": 0.3, "cases": 13.22, "total": 14.0})
+    old = judged(
+        PASSED, hidden_case(CaseVerdict.TIME_LIMIT), breakdown_s={"box": 0.3, "cases": 13.22, "total": 14.0}
+    )
     assert old.redacted().breakdown_s == {"box": 0.3}
 
 
@@ -201,7 +203,9 @@ UNKNOWN: dict[str, Any] = {"time_us": 0.1, "ci_us": (0.1, 20064.6), "speedup": 4
 
 
 def test_a_time_that_earlier_releases_did_not_know_is_none() -> None:
-    report = judged(PASSED, verdict=Verdict.ACCEPTED, workloads=[timed()], score=Score(time_us=500.0, speedup=2.0))
+    report = judged(
+        PASSED, verdict=Verdict.ACCEPTED, workloads=[timed()], score=Score(time_us=500.0, speedup=2.0)
+    )
     stored = report.model_dump(mode="json")
     assert Report.model_validate(stored) == report
     stored["workloads"][0] |= {**UNKNOWN, "ci_us": [0.1, 20064.6]}

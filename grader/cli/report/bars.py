@@ -41,9 +41,7 @@ def bars(workload: WorkloadReport, width: int) -> Text:
 def _own(time_us: float, ends: Interval, longest: float, cells: int) -> str:
     """``██████├─┼──┤``: full to the interval's lower end, then the interval, the time itself within it; one mark
     where the interval is narrower than two."""
-    low, middle, high = (
-        _cells(value, longest, cells) for value in (ends[0], time_us, ends[1])
-    )
+    low, middle, high = (_cells(value, longest, cells) for value in (ends[0], time_us, ends[1]))
     wide = high - low
     if wide < 2:
         return f"{'█' * (middle - 1)}┼".ljust(cells)
