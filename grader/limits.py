@@ -58,6 +58,11 @@ CASE_SECONDS = 10.0
 # After a fault the process is gone or poisoned; three fresh boxes show a student what fails without a stampede.
 FRESH_BOXES = 3
 
+# The hidden cases of a judgement end this long after they began, or after twice, four times, ... as long: a submission
+# that sleeps can choose among some ten steps instead of any number of milliseconds. An honest one loses at most as much
+# as its hidden cases take, and seldom more than this.
+HIDDEN_STEP_SECONDS = 0.25
+
 # Where nearly all cases fail, they are called again with the sizes in so many other orders, to tell who takes them in
 # another one: every exchange of two out of four sizes, every order of three.
 SIZE_ORDERS = 6

@@ -6,7 +6,7 @@ import functools
 import inspect
 import runpy
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -138,8 +138,21 @@ class Challenge:
                     f"{path}: cases() returned {case!r} among its cases: make them with case(...)"
                 )
             self._check_case(case, path, seen)
+        if hidden and self.manifest.name_hidden_categories:
+            self._check_named_categories(suite, path)
         filled = [replace(case, inputs={**self.inputs, **case.inputs}) for case in suite]
         return [replace(case, hidden=True) for case in filled] if hidden else filled
+
+    def _check_named_categories(self, suite: Sequence[Case], path: Path) -> None:
+        """A category that is named must tell no more than that kind of case which students see."""
+        public = {case.category for case in self.cases}
+        for case in suite:
+            if case.category not in public:
+                raise ChallengeInvalid(
+                    f"{path}: case '{case.name}': no public case has its category '{case.category.value}', which "
+                    "name_hidden_categories would tell students",
+                    "Add a public case of this category, take another category, or leave name_hidden_categories out.",
+                )
 
     def _check_case(self, case: Case, path: Path, seen: set[str]) -> None:
         where = f"{path}: case '{case.name}'"

@@ -195,6 +195,12 @@ class Manifest(Strict):
     cost: Cost
     limits: Limits = Limits()
     grading: Grading = Grading()
+    library_kernels: Literal["flag", "unranked"] = Field(
+        default="flag", description="what becomes of an accepted submission that calls a library's kernels"
+    )
+    name_hidden_categories: bool = Field(
+        default=False, description="whether students read in which categories hidden cases failed"
+    )
     waives: Mapping[Waivable, Annotated[str, Field(min_length=1)]] = Field(
         default_factory=dict, description="checks of the suite that do not fit this challenge, and why"
     )

@@ -82,6 +82,8 @@ def detail(
         starters={language: challenge.starter(language) for language in manifest.languages},
         cases=[_case(challenge, case) for case in challenge.cases],
         hidden_cases=len(challenge.hidden_cases),
+        hidden_categories_named=manifest.name_hidden_categories,
+        library_kernels=manifest.library_kernels,
         workloads=[WorkloadView(name=it.name, sizes=it.sizes, on=it.on) for it in manifest.workloads],
         reference=challenge.reference_source,
         tolerance=manifest.tolerance.model_dump(),

@@ -72,7 +72,7 @@ def _changes(before: list[WorkloadReport], after: list[WorkloadReport]) -> Itera
     earlier = {(it.name, tuple(it.sizes.items())): it for it in before}
     for it in after:
         old = earlier.get((it.name, tuple(it.sizes.items())))
-        if old is not None:
+        if old is not None and old.time_us is not None and it.time_us is not None:
             sure = it.ci_us[1] < old.ci_us[0] or old.ci_us[1] < it.ci_us[0]
             yield Change(it.name, old.time_us, it.time_us, sure)
 

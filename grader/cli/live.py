@@ -20,8 +20,8 @@ _RAIL = (State.QUEUED, State.COMPILING, State.WAITING, State.TESTING, State.TIMI
 # The clock shows seconds; twice as often, so that none is skipped.
 _DRAWN_PER_SECOND = 2.0
 _BAR_MOST, _BAR_LEAST = 30, 8
-# What stands in a line beside the bar: mark, name, count, the beginning of a case's name.
-_BESIDE_BAR = 40
+# What stands in a line beside the bar: mark, name, clock, `Testing 26 of 32 public cases`.
+_BESIDE_BAR = 52
 
 
 class Live:
@@ -103,8 +103,7 @@ class Live:
         cells = max(_BAR_LEAST, min(_BAR_MOST, self._console.width - _BESIDE_BAR))
         full = min(cells, round(cells * progress.done / progress.total))
         line = Text.assemble(("━" * full, "cyan"), ("─" * (cells - full), "dim"))
-        line.append(f"  {progress.done}/{progress.total}  ")
-        return line.append_text(safe(progress.label, "dim"))
+        return line.append("  ").append_text(safe(progress.label, "dim"))
 
     def _took(self, state: State) -> str:
         """How long a phase took, where we saw it begin and end."""

@@ -49,7 +49,5 @@ def _rail(state: State, progress: ProgressView, remark: str) -> Text:
     for it in _RAIL if state in _RAIL else (state,):
         line.append(" > " if line else "", "dim")
         line.append(it.value, "bold cyan" if it is state else "dim")
-        if it is state and progress.total:
-            line.append(f" {progress.done}/{progress.total}", "cyan")
     told = remark or progress.label
     return line.append_text(safe(f"  {told}", "dim")) if told else line

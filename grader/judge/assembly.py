@@ -14,6 +14,7 @@ from grader.judge.roofline import cost_of, is_ranked, roofline_seconds
 from grader.judge.rule import Measured
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import (
+    TOO_SHORT,
     CaseReport,
     CaseVerdict,
     Flag,
@@ -21,6 +22,7 @@ from grader.schemas.report import (
     Score,
     Verdict,
     WorkloadReport,
+    hidden_cases,
 )
 from grader.scoring import Estimate
 
@@ -54,8 +56,11 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
         device=request.device,
         representative=request.device != CPU,
         cases=list(cases),
+        hidden=hidden_cases(
+            [case for case in cases if case.hidden], named=request.challenge.manifest.name_hidden_categories
+        ),
         workloads=list(workloads),
-        score=score_of(cases, workloads, len(request.cases)),
+        score=score_of(cases, workloads, len(request.cases), _why_unranked(request, workloads, library_ops)),
         kernels=list(found.get("kernels", ())),
         library_ops=list(library_ops),
         compiler_log=found.get("log", ""),
@@ -68,24 +73,27 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
 
 @dataclass(frozen=True)
 class TimedWorkload:
-    """One workload's measurement and the baselines (microseconds) that it is compared with."""
+    """One workload's measurement and the baselines (microseconds; none: too short to measure) that it is compared
+    with."""
 
     workload: Workload
     measured: Measured
-    baselines: Mapping[str, float]
+    baselines: Mapping[str, float | None]
 
 
 def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
-    """The verdict of the first case that failed; accepted where none did."""
-    for case in cases:
-        if case.verdict not in (CaseVerdict.ACCEPTED, CaseVerdict.NOT_RUN):
+    """The verdict of the first public case that failed; accepted where no case did. Who fails hidden cases alone has a
+    wrong answer, whatever they failed by: a submission chooses that, and its author may not read their data from it."""
+    failed = [case for case in cases if case.verdict is not CaseVerdict.ACCEPTED]
+    for case in failed:
+        if not case.hidden and case.verdict is not CaseVerdict.NOT_RUN:
             return Verdict(case.verdict.value)
-    return Verdict.ACCEPTED
+    return Verdict.WRONG_ANSWER if failed else Verdict.ACCEPTED
 
 
 def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) -> WorkloadReport:
     workload, measured = timed.workload, timed.measured
-    time_us = measured.time.value * 1e6
+    time_us = measured.time.value * 1e6 if measured.known else None
     low, high = (edge * 1e6 for edge in measured.time.interval)
     eager = timed.baselines.get("eager")
     roofline = roofline_seconds(manifest, workload, device.ceilings())
@@ -96,9 +104,10 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
         time_us=time_us,
         ci_us=(low, high),
         rounds=measured.rounds,
-        baselines_us=dict(timed.baselines),
-        speedup=eager / time_us if eager else None,
-        sol=roofline / measured.time.value if roofline is not None else None,
+        baselines_us={name: us for name, us in timed.baselines.items() if us is not None},
+        short_baselines=[name for name, us in timed.baselines.items() if us is None],
+        speedup=eager / time_us if eager and time_us is not None else None,
+        sol=roofline * 1e6 / time_us if roofline is not None and time_us is not None else None,
         roofline_us=roofline * 1e6 if roofline is not None else None,
         cost=cost_of(manifest, workload, device.ceilings()),
         host_us=measured.host * 1e6 if measured.gated and device.name != CPU else None,
@@ -121,19 +130,35 @@ def flags_of(workloads: Sequence[WorkloadReport], library_ops: Sequence[str] = (
     return found
 
 
-def score_of(cases: Sequence[CaseReport], workloads: Sequence[WorkloadReport], total: int) -> Score:
-    """``total``: the cases there are, also where judging ended before it came to them."""
+def score_of(
+    cases: Sequence[CaseReport], workloads: Sequence[WorkloadReport], total: int, unranked: str = ""
+) -> Score:
+    """``total``: the cases there are, also where judging ended before it came to them. ``unranked``: why no score is
+    made of the times."""
     passed = sum(case.verdict is CaseVerdict.ACCEPTED for case in cases)
     total = max(total, len(cases))
     ranked = [it for it in workloads if it.ranked]
-    if not ranked:
-        return Score(passed=passed, total=total)
-    whole = scoring.combine([Estimate(it.time_us, it.ci_us) for it in ranked])
+    known = [Estimate(it.time_us, it.ci_us) for it in ranked if it.time_us is not None]
+    if not ranked or unranked or len(known) < len(ranked):
+        return Score(passed=passed, total=total, unranked=unranked)
+    whole = scoring.combine(known)
     baselines = [it.baselines_us.get("eager") for it in ranked]
     return Score(
         time_us=whole.value,
         ci=whole.interval,
-        speedup=scoring.speedup([it.time_us for it in ranked], baselines),
+        speedup=scoring.speedup([it.value for it in known], baselines),
         passed=passed,
         total=total,
     )
+
+
+def _why_unranked(request: Request, workloads: Sequence[WorkloadReport], library_ops: Sequence[str]) -> str:
+    """A sentence where times that count make no rank, else nothing."""
+    if library_ops and workloads and request.challenge.manifest.library_kernels == "unranked":
+        return "It calls a library's kernel, and this challenge ranks only kernels of your own."
+    if short := [it.name for it in workloads if it.ranked and it.time_us is None]:
+        named = " and ".join(f"'{name}'" for name in short)
+        return (
+            f"Workload {named} is {TOO_SHORT}." if len(short) == 1 else f"Workloads {named} are {TOO_SHORT}."
+        )
+    return ""

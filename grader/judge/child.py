@@ -152,6 +152,7 @@ class Child:
             baselines=job.baselines,
             artefact=job.artefact,
             public_only=job.public_only,
+            conceals=True,
         )
         boxes = WatchedBoxes(self.boxes, metrics.box_started)
         log.info("judge_began", device=job.device)

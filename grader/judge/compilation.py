@@ -16,6 +16,9 @@ from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
 from grader.schemas.report import Language, Report, Score, Verdict
 
+# What is told meanwhile.
+COMPILING = "Compiling with nvcc"
+
 
 def request_of(challenge: Challenge, source: str, architecture: str) -> CompileRequest:
     """What to compile: the source, with the footer that checks its signature."""

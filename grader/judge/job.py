@@ -13,7 +13,8 @@ from grader.schemas.submission import ProgressView, State
 class Job(Strict):
     """One submission to judge. ``seed_key`` (hex) is known to this judgement alone: case seeds derive from it.
     ``fingerprint``: of what is to be judged by, see ``grader.challenge.fingerprint``.
-    ``baselines``: workload -> baseline name -> microseconds, as far as already frozen for this challenge version.
+    ``baselines``: workload -> baseline name -> microseconds, as far as already frozen for this challenge version; none
+    for one that is too short to measure.
     ``artefact``: what a CUDA source was compiled to ahead, if it was.
     ``context``: what the judge's log lines bear. ``public_only``: a run, by the public cases alone, without times.
     ``ceilings`` of this very GPU as calibrated, see ``Device.ceilings``; without, the judge measures them."""
@@ -26,7 +27,7 @@ class Job(Strict):
     source: str
     device: str
     seed_key: str
-    baselines: dict[str, dict[str, float]] = Field(default_factory=dict)
+    baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
     ceilings: dict[str, float] = Field(default_factory=dict)
     artefact: Artefact | None = None
     context: dict[str, str | int] = Field(default_factory=dict)
@@ -44,4 +45,9 @@ class Outcome(Strict):
     """``baselines`` holds only what was measured newly, to be frozen under ``device_model`` and ``torch``."""
 
     report: Report
-    baselines: dict[str, dict[str, float]] = Field(default_factory=dict)
+    baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
+
+
+def counted(number: int, total: int, what: str) -> str:
+    """``2 of 3 workloads``, as progress is told."""
+    return f"{number} of {total} {what}{'' if total == 1 else 's'}"

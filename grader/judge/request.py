@@ -20,8 +20,10 @@ __all__ = ["CPU", "Request"]
 @dataclass(frozen=True)
 class Request:
     """``seeds`` overrides the seed of single cases by name (a replay). ``baselines``: workload -> name -> microseconds,
-    what is frozen already. ``artefact``: what a CUDA source was compiled to ahead. ``public_only``: a run, without
-    hidden cases and timing, whatever ``cases`` and ``timing`` say; and the report says so."""
+    what is frozen already; none for one that is too short to measure. ``artefact``: what a CUDA source was compiled to
+    ahead. ``public_only``: a run, without hidden cases and timing, whatever ``cases`` and ``timing`` say; and the
+    report says so. ``conceals``: what hidden cases take is told in coarse steps only, because somebody who may not know
+    their data watches."""
 
     challenge: Challenge
     language: Language
@@ -29,11 +31,12 @@ class Request:
     device: str
     seed_key: bytes
     cases: Sequence[Case]
-    baselines: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    baselines: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     seeds: Mapping[str, int] = field(default_factory=dict)
     timing: bool = True
     artefact: Artefact | None = None
     public_only: bool = False
+    conceals: bool = False
 
     def __post_init__(self) -> None:
         if self.public_only:

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from grader.judge.device import Floor, Noise
 from grader.judge.remote import Timed
 from grader.schemas.hardware import GpuState
-from grader.scoring import Z95, Estimate, median_error, median_interval
+from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, median_error, median_interval
 
 # What lies outside the gate within this many standard errors of the control's is noise.
 NOISE_ERRORS = 3.0
 # From this many times its noise on, it is no noise at all, and all of it is charged.
 PLAIN = 2.0
-# A time after corrections can come out at or below zero only for a call that does nothing; it is shown as this.
-SHORTEST_S = 1e-7
 # What a time differs by from one box to the next beyond what its own rounds tell (benchmarks/gpu/repeatability.py).
 BETWEEN_BOXES = 0.002
 # The fixed cost of a round before a submission and after it differ by this share of a round only where something else
@@ -74,8 +72,15 @@ class Measured:
 
     @property
     def known(self) -> bool:
-        """Whether the time is longer than what it may be off by; otherwise nothing can be divided by it."""
-        return self.time.interval[0] > SHORTEST_S
+        """Whether the time may be shown, ranked and divided by. It must also be longer than what the control's halves
+        differ by: a shorter call cannot be told from the cost of a round."""
+        return is_known(self.time, max(SHORTEST_S, self.drift))
+
+    @property
+    def short(self) -> bool:
+        """Whether it is not known because it is surely shorter than the cost of a round: on such a device it never
+        will be. A longer time that is not known had too much company, and may be known the next time."""
+        return not self.known and self.time.interval[1] <= self.fixed
 
 
 def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise) -> Measured:

@@ -6,19 +6,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Unpack
 
 from grader import limits
-from grader.challenge.cases import Case
 from grader.challenge.model import Workload
 from grader.errors import JudgeFailure, LanguageNotServed
 from grader.judge.assembly import Found, TimedWorkload, report, verdict_of, workload_report
-from grader.judge.compilation import compile_error, request_of, result_of
+from grader.judge.compilation import COMPILING, compile_error, request_of, result_of
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
 from grader.judge.environment import judge_environment
 from grader.judge.faults import BoxKilled
-from grader.judge.job import Outcome, Progress
+from grader.judge.job import Outcome, Progress, counted
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.remote import Remote
 from grader.judge.request import Request
@@ -32,13 +32,15 @@ from grader.logs import get_logger
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult, compile_cuda
 from grader.schemas.hardware import KernelUsage
-from grader.schemas.report import CaseReport, Language, Report, Verdict
+from grader.schemas.report import HIDDEN_PHASE, CaseReport, Language, Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
 log = get_logger(__name__)
 
 # What an accepted run is told, lest anybody takes it for more.
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
+# A cancellation is seen within so many seconds.
+_INTERRUPTED_EVERY = 0.05
 
 
 @dataclass
@@ -56,12 +58,17 @@ class Session:
     kernels: Sequence[KernelUsage] = ()
     library_ops: Sequence[str] = ()
     kills: int = 0
+    _done: int = 0
 
     def __post_init__(self) -> None:
         self._launcher = Launcher(self.request, self.device, self.boxes, self.interrupt)
         self._timekeeper = Timekeeper(
-            self.request, self.device, self._launcher, tell=self._tell, clock=self._clock
+            self.request, self.device, self._launcher, tell=self._tell_timing, clock=self._clock
         )
+        self._public = [case for case in self.request.cases if not case.hidden]
+        # They come last of all: whoever has seen them must have nothing left to say that its author may read, neither
+        # an error's text nor an operation's name.
+        self._hidden = [case for case in self.request.cases if case.hidden]
 
     def run(self) -> Outcome:
         """``judge``, then ``close``."""
@@ -111,7 +118,7 @@ class Session:
         return [f"The box was killed from outside {times} and the submission was judged again."]
 
     def _judge(self) -> Outcome:
-        log = ""
+        log, self._done = "", 0
         if self.request.language is Language.CUDA:
             compiled = self._compile()
             log, self.kernels = compiled.log, compiled.kernels
@@ -126,12 +133,12 @@ class Session:
         control = self._timekeeper.control() if self.request.timing else None
         halves = self._timekeeper.ahead(control) if control is not None else []
         suite = self._suite()
-        last = self._test(suite, self._start(), [it for it in self.request.cases if not it.hidden])
+        last = self._test(suite, self._start())
         if last is not None and suite.passed and control is not None:
             return self._time(last, suite, log, control, halves)
         with self._clock("cases"):
             hint = size_order_hint(suite, self.request.language)
-        self._test(suite, last, self._hidden())
+        self._test_hidden(suite, last, State.TESTING)
         return self._outcome(suite.reports, log, hint)
 
     def _compile(self) -> CompileResult:
@@ -141,7 +148,7 @@ class Session:
             known = result_of(self.request.artefact, request)
             if known is not None:
                 return known
-        self._tell(State.COMPILING, 0, 1, "nvcc")
+        self._tell(State.COMPILING, 0, COMPILING)
         with self._clock("compile"):
             return compile_cuda(self.boxes, request, self.interrupt)
 
@@ -152,28 +159,49 @@ class Session:
         )
 
     def _suite(self) -> Suite:
-        self._tell(State.TESTING, 0, len(self.request.cases), "loading")
+        self._tell(State.TESTING, 0, "Loading")
         return Suite(
             challenge=self.request.challenge,
             cases=self.request.cases,
             seed_of=self.request.seed_of,
             start=self._launcher.submission,
-            on_case=lambda done, total, label: self._tell(State.TESTING, done, total, label),
+            on_case=self._tell_case,
             device=self.device,
             warm_up=self.device.warm_up_cases(self.request.language),
         )
 
-    def _test(self, suite: Suite, remote: Remote | None, cases: Sequence[Case]) -> Remote | None:
-        """Run these cases. Returns a box that may go on, where one lives."""
+    def _test(self, suite: Suite, remote: Remote | None) -> Remote | None:
+        """Run the public cases. Returns a box that may go on, where one lives."""
         with self._clock("cases"):
-            last = suite.run(remote, cases)
+            last = suite.run(remote, self._public)
         self.own_seconds = suite.own_seconds
         return last
 
-    def _hidden(self) -> list[Case]:
-        """The cases that come last of all: whoever has seen them must have nothing left to say that its author may
-        read, neither an error's text nor an operation's name."""
-        return [it for it in self.request.cases if it.hidden]
+    def _test_hidden(self, suite: Suite, remote: Remote | None, state: State) -> None:
+        """Run the hidden cases, beginning with ``remote``, and end their box. Who watches sees that it happens, and
+        when it is over: no case by itself, and with ``Request.conceals`` no precise time."""
+        if not self._hidden:
+            return
+        self._tell(state, self._total - 1, "Testing hidden cases")
+        suite.on_case = lambda *_: self.interrupt()
+        with self._clock(HIDDEN_PHASE), self._in_steps():
+            last = suite.run(remote, self._hidden)
+            if last is not None:
+                last.close()
+        self.own_seconds = suite.own_seconds
+
+    @contextmanager
+    def _in_steps(self) -> Iterator[None]:
+        """What is done within takes HIDDEN_STEP_SECONDS, or twice that, four times, ..., however it ends."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            if self.request.conceals:
+                end = began + step_seconds(time.perf_counter() - began)
+                while (left := end - time.perf_counter()) > 0:
+                    self.interrupt()
+                    time.sleep(min(left, _INTERRUPTED_EVERY))
 
     def _outcome(self, cases: Sequence[CaseReport], log: str, hint: str = "") -> Outcome:
         """Of a submission that is not timed, or not for good."""
@@ -191,16 +219,15 @@ class Session:
         except TimedWrong as wrong:
             failed = failed_workload(self.request.challenge, wrong.workload, subject, wrong.error)
             subject.close()
-            self._test(suite, None, self._hidden())
+            self._test_hidden(suite, None, State.TIMING)
             return self._outcome([*suite.reports, failed], log)
         if self.request.language is Language.TRITON:
             self._survey(subject, [half.workload for half in halves])
         # Nothing that is being timed goes back to being tested.
-        suite.on_case = lambda done, total, _: self._tell(State.TIMING, done, total, "hidden cases")
-        last = self._test(suite, subject, self._hidden())
-        if last is None or not suite.passed:
+        self._test_hidden(suite, subject, State.TIMING)
+        if not suite.passed:
             return self._outcome(suite.reports, log)
-        last.close()
+        subject.close()
         timed = self._timekeeper.settled(own, halves, control)
         if doubted := self._timekeeper.doubted(timed, halves):
             subject = self._start()
@@ -244,9 +271,27 @@ class Session:
             found = survey(subject, self.request, workloads, self.device)
         self.library_ops, self.kernels = found.library_ops, found.kernels
 
-    def _tell(self, state: State, done: int, total: int, label: str) -> None:
+    @cached_property
+    def _total(self) -> int:
+        """The steps of the whole: public cases, timed workloads, and the hidden cases as one."""
+        timed = self._timekeeper.fitting() if self.request.timing else []
+        return len(self._public) + len(timed) + bool(self._hidden)
+
+    def _tell(self, state: State, done: int, label: str) -> None:
         self.interrupt()
-        self.on_progress(Progress(state=state, progress=ProgressView(done=done, total=total, label=label)))
+        # What is measured once more does not set it back.
+        self._done = max(self._done, done)
+        view = ProgressView(done=self._done, total=self._total, label=label)
+        self.on_progress(Progress(state=state, progress=view))
+
+    def _tell_case(self, done: int, _: int, name: str) -> None:
+        if name:
+            cases = counted(done + 1, len(self._public), "public case")
+            self._tell(State.TESTING, done, f"Testing {cases}: {name}")
+
+    def _tell_timing(self, done: int, label: str) -> None:
+        """``done``: of the workloads."""
+        self._tell(State.TIMING, len(self._public) + done, label)
 
     @contextmanager
     def _clock(self, name: str) -> Iterator[None]:
@@ -272,3 +317,11 @@ class Session:
     def _environment(self) -> dict[str, str]:
         known = {"device_model": self.device.model, "box": self._launcher.boxes.about}
         return {**judge_environment(), **known, **self._launcher.environment}
+
+
+def step_seconds(seconds: float) -> float:
+    """The step in which so many seconds of hidden cases are told."""
+    step = limits.HIDDEN_STEP_SECONDS
+    while step < seconds:
+        step *= 2
+    return step

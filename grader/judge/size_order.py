@@ -68,9 +68,7 @@ class _Trial:
             self.suite,
             cases=[it for it in self.suite.cases if it.name in names],
             told_sizes=lambda sizes: {name: sizes[order[name]] for name in sizes},
-            on_case=lambda *_: self.suite.on_case(
-                len(self.suite.reports), len(self.suite.cases), "order of sizes"
-            ),
+            on_case=lambda *_: None,
             fresh_boxes=0,
             stop_at_failure=True,
             reports=[],

@@ -10,19 +10,20 @@ from grader.challenge.model import Workload
 from grader.errors import JudgeFailure
 from grader.judge.channel import ChannelError
 from grader.judge.device import Device
+from grader.judge.job import counted
 from grader.judge.launch import Launcher
 from grader.judge.remote import Remote
 from grader.judge.request import Request
 from grader.judge.rule import ControlRound, Measured, Own, settle
 from grader.judge.timing import Stopwatch, WrongInTiming
 from grader.logs import get_logger
-from grader.schemas.submission import State
 
 log = get_logger(__name__)
 
-# Workload -> name of the baseline -> microseconds.
-Baselines = dict[str, dict[str, float]]
-Tell = Callable[[State, int, int, str], None]
+# Workload -> name of the baseline -> microseconds; none: too short to measure here.
+Baselines = dict[str, dict[str, float | None]]
+# How many workloads are done, and what is being timed.
+Tell = Callable[[int, str], None]
 Clock = Callable[[str], AbstractContextManager[None]]
 
 
@@ -72,14 +73,18 @@ class Timekeeper:
 
     def ahead(self, control: Remote) -> list[Half]:
         """Half of the control's rounds, before the submission is alive, of every workload that fits this device."""
-        fits = [it for it in self.request.workloads if not self.device.fits(self.request.challenge, it.sizes)]
-        return [Half(it, self._control(control, it, "before")) for it in fits]
+        return [Half(it, self._control(control, it, "before")) for it in self.fitting()]
+
+    def fitting(self) -> list[Workload]:
+        """The workloads that fit this device."""
+        return [it for it in self.request.workloads if not self.device.fits(self.request.challenge, it.sizes)]
 
     def own(self, subject: Remote, halves: Sequence[Half], again: str = "") -> list[Own]:
         """The submission's rounds of each workload. Raises TimedWrong."""
         found = []
         for number, half in enumerate(halves):
-            self.tell(State.TIMING, number, len(halves), f"{half.workload.name}{again}")
+            counts = counted(number + 1, len(halves), "workload")
+            self.tell(number, f"Timing {counts}{again}: {half.workload.name}")
             try:
                 with self.clock("timing"):
                     found.append(self._stopwatch(half.workload, f"own{again}").own(subject))
@@ -122,7 +127,8 @@ class Timekeeper:
     def baselines(self, workloads: Sequence[Workload], control: Remote) -> Baselines:
         """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone.
 
-        A call too short to be told from the cost of a round has no baseline: frozen, it would be nonsense for good.
+        That a call is too short to measure here is frozen, too. What is not known for another reason is measured once
+        more, and then left to the next grading.
         """
         found: Baselines = {}
         for mode in self.device.baselines:
@@ -132,13 +138,14 @@ class Timekeeper:
             with self.clock("baselines"):
                 reference = self.launcher.reference(mode)
                 for workload in missing:
-                    label = f"PyTorch {mode}, {workload.name}"
-                    self.tell(State.TIMING, len(workloads), len(workloads), label)
+                    self.tell(len(workloads), f"Timing PyTorch ({mode}): {workload.name}")
                     measured = self._baseline(workload, reference, control, mode)
-                    if measured.doubtful and self.device.confirms:
+                    settled = measured.known or measured.short
+                    if not settled or (measured.doubtful and self.device.confirms):
                         measured = self._baseline(workload, reference, control, f"{mode}, again")
-                    if measured.known:
-                        found.setdefault(workload.name, {})[mode] = round(measured.time.value * 1e6, 3)
+                    if measured.known or measured.short:
+                        time_us = round(measured.time.value * 1e6, 3) if measured.known else None
+                        found.setdefault(workload.name, {})[mode] = time_us
                 reference.close()
         return found
 

@@ -14,7 +14,7 @@ import structlog
 from grader import metrics
 from grader.errors import BoxUnavailable
 from grader.judge.boards import CPU, CPU_ARCHITECTURE
-from grader.judge.compilation import artefact_of, compile_error, request_of
+from grader.judge.compilation import COMPILING, artefact_of, compile_error, request_of
 from grader.judge.environment import machine_environment
 from grader.judge.process import Cancelled
 from grader.logs import get_logger
@@ -134,7 +134,7 @@ class CompileDesk:
         if self._hands.write(lambda session: artefacts.use(session, key, clock(session))):
             self._hand_on(held, key)
             return
-        nvcc = ProgressView(total=1, label="nvcc")
+        nvcc = ProgressView(label=COMPILING)
         self._hands.write(lambda session: leases.progress(session, held, State.COMPILING, nvcc))
         result = self._compiler.compile(request, lambda: self._ask(grip))
         if result.ok:

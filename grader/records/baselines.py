@@ -11,8 +11,10 @@ from sqlalchemy.orm import Session
 
 from grader.records.models import BaselineRow, utcnow
 
-# workload -> baseline name -> microseconds
-Times = dict[str, dict[str, float]]
+# workload -> baseline name -> microseconds; none: too short to measure
+Times = dict[str, dict[str, float | None]]
+# How that stands in the table: no call takes no time.
+_TOO_SHORT = 0.0
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,11 @@ def read(session: Session, bench: Bench) -> Times:
     )
     times: Times = {}
     for workload, baseline, time_us in rows:
-        times.setdefault(workload, {})[baseline] = time_us
+        times.setdefault(workload, {})[baseline] = None if time_us == _TOO_SHORT else time_us
     return times
 
 
-def freeze(session: Session, bench: Bench, times: Mapping[str, Mapping[str, float]]) -> None:
+def freeze(session: Session, bench: Bench, times: Mapping[str, Mapping[str, float | None]]) -> None:
     """Store new times; where a time exists already, the first one stays."""
     rows = [
         {
@@ -51,7 +53,7 @@ def freeze(session: Session, bench: Bench, times: Mapping[str, Mapping[str, floa
             "torch": bench.torch,
             "workload": workload,
             "baseline": baseline,
-            "time_us": time_us,
+            "time_us": _TOO_SHORT if time_us is None else time_us,
             "created_at": utcnow(),
         }
         for workload, by_name in times.items()

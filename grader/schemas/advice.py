@@ -43,6 +43,9 @@ def advise(report: Report) -> Advice:
     if report.verdict is Verdict.ACCEPTED:
         return Advice(" ".join(part for part in (_flagged(report.flags), _of_times(report)) if part))
     failing = [it for it in report.cases if it.verdict in _FAILED]
+    if report.fails_only_hidden and report.hidden is not None:
+        text = f"{report.hidden.sentence} Try sizes and values that no public case has."
+        return Advice(text, case=next((it.name for it in failing), None))
     if not failing:
         return _of_loading(report)
     return _of_cases(failing)
@@ -60,6 +63,8 @@ def _of_times(report: Report) -> str:
         return "Every case passed, and no time was measured."
     if not report.representative:
         return "Every case passed; the times say nothing of a GPU."
+    if report.score.unranked:
+        return "Every case passed, and it has no rank."
     known = [it for it in workloads if it.sol is not None]
     if known:
         return _of_light(min(known, key=lambda it: it.sol or 0.0), alone=len(workloads) == 1)
@@ -97,11 +102,7 @@ def _of_loading(report: Report) -> Advice:
 
 
 def _of_cases(failing: Sequence[CaseReport]) -> Advice:
-    shown = [it for it in failing if not it.hidden]
-    if not shown:
-        kinds = _listed(sorted({_words(it.category) for it in failing}))
-        return Advice(f"Only hidden cases fail ({kinds}). Try sizes and values of that kind at home.")
-    first = shown[0]
+    first = next((it for it in failing if not it.hidden), failing[0])
     sizes = f" with {_sizes(first.sizes)}" if first.sizes else ""
     text = f"Look first at '{first.name}'{sizes}: it {_FAILED[first.verdict]}. {_first_line(first.detail)}"
     found = _LINE.search(first.detail) if first.verdict is CaseVerdict.RUNTIME_ERROR else None
@@ -129,10 +130,6 @@ def _sizes(sizes: Sizes) -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _factor(value: float) -> str:

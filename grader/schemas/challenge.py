@@ -63,6 +63,13 @@ class ChallengeDetail(ChallengeSummary):
     starters: dict[str, str]
     cases: list[CaseView]
     hidden_cases: int
+    hidden_categories_named: bool = Field(
+        default=False, description="whether a report names the categories in which hidden cases failed"
+    )
+    library_kernels: str = Field(
+        default="flag",
+        description="what becomes of an accepted submission that calls a library's kernels: flag or unranked",
+    )
     workloads: list[WorkloadView]
     reference: str
     tolerance: dict[str, float]
@@ -77,3 +84,16 @@ class ChallengeDetail(ChallengeSummary):
         default_factory=dict,
         description="versions of python, torch and triton that judged last here; before that, those of this machine",
     )
+
+    @property
+    def hidden_told(self) -> str:
+        """What a student learns of hidden cases, a sentence."""
+        more = ", and the categories in which others failed" if self.hidden_categories_named else ""
+        return f"A report tells how many of them passed{more}."
+
+    @property
+    def library_told(self) -> str:
+        """What it means to call a library's kernels here, a sentence."""
+        if self.library_kernels == "unranked":
+            return "An accepted submission that calls a library's kernels (such as torch.add) gets no rank."
+        return "A submission that calls a library's kernels (such as torch.add) is flagged for staff."

@@ -5,17 +5,22 @@ Impossible states do not validate: an accepted case carries no mismatch, a compi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from grader import limits
+from grader import limits, scoring
 from grader.schemas.hardware import GpuState, KernelUsage
 from grader.schemas.strict import Strict
 
 Sizes = dict[str, int]
 Interval = tuple[float, float]
+
+# The name of their part in ``Report.breakdown_s``.
+HIDDEN_PHASE = "hidden_cases"
+_SHORTEST_US = scoring.SHORTEST_S * 1e6
 
 
 class Verdict(StrEnum):
@@ -143,6 +148,24 @@ class CaseReport(Strict):
         return self
 
 
+class HiddenCases(Strict):
+    """What the author of a submission learns of hidden cases: how many passed, and nothing of how the others failed.
+
+    ``failed_categories`` are those in which at least one failed; none unless the challenge names them.
+    """
+
+    passed: int = Field(ge=0)
+    total: int = Field(ge=1)
+    failed_categories: list[str] | None = None
+
+    @property
+    def sentence(self) -> str:
+        told = f"{self.passed} of {self.total} hidden {'case' if self.total == 1 else 'cases'} passed."
+        if self.failed_categories:
+            told += f" Failed in: {', '.join(name.replace('_', ' ') for name in self.failed_categories)}."
+        return told
+
+
 class WorkloadCost(Strict):
     """What a workload needs at least, by its challenge's cost model, and what the device reaches at most."""
 
@@ -156,16 +179,26 @@ class WorkloadCost(Strict):
     )
 
 
+TOO_SHORT = "too short to measure here"
+
+
 class WorkloadReport(Strict):
-    """Times of one benchmark size. All times are microseconds per call."""
+    """Times of one benchmark size. All times are microseconds per call.
+
+    ``time_us`` is none where the call is too short to measure here (``grader.scoring.is_known``): then it has no
+    speedup, and ``ci_us`` is all that is known of it.
+    """
 
     name: str
     sizes: Sizes
     ranked: bool
-    time_us: float = Field(gt=0)
+    time_us: float | None = Field(gt=0, description="none where it is too short to measure here")
     ci_us: Interval
     rounds: int = Field(ge=1)
     baselines_us: dict[str, float] = Field(default_factory=dict)
+    short_baselines: list[str] = Field(
+        default_factory=list, description="baselines that are too short to measure here"
+    )
     speedup: float | None = None
     sol: float | None = Field(
         default=None, description="roofline time / measured time; none where no ceiling is known"
@@ -186,16 +219,48 @@ class WorkloadReport(Strict):
     )
     gpu: GpuState | None = Field(default=None, description="none on a host, and where NVML is not there")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _unknown_times_are_none(cls, data: Any) -> Any:
+        """Earlier releases kept a time also where it was not known."""
+        return _without_unknown_time(data) if isinstance(data, dict) else data
+
     @model_validator(mode="after")
     def _interval_holds_time(self) -> WorkloadReport:
-        if not self.ci_us[0] <= self.time_us <= self.ci_us[1]:
+        if self.time_us is None:
+            if self.speedup is not None or self.sol is not None:
+                raise ValueError(f"workload {self.name}: a speedup of a time that is not known")
+        elif not self.ci_us[0] <= self.time_us <= self.ci_us[1]:
             raise ValueError(f"workload {self.name}: {self.time_us} lies outside its interval {self.ci_us}")
         return self
 
     @property
     def remarks(self) -> list[str]:
         """What is out of the ordinary with this time, a sentence each, for a student."""
-        return [text for text in (self._why_ungated(), self._why_not_ranked(), self._why_charged()) if text]
+        found = (
+            self._why_no_time(),
+            self._why_no_baseline(),
+            self._why_ungated(),
+            self._why_not_ranked(),
+            self._why_charged(),
+        )
+        return [text for text in found if text]
+
+    def _why_no_time(self) -> str:
+        if self.time_us is not None:
+            return ""
+        low, high = map(_microseconds, self.ci_us)
+        return (
+            f"{TOO_SHORT.capitalize()}: all that is known is that a call takes from {low} to {high}. "
+            f"A time counts where its interval lies within {scoring.KNOWN_WITHIN:.0%} of it."
+        )
+
+    def _why_no_baseline(self) -> str:
+        if not self.short_baselines:
+            return ""
+        names = " and ".join(f"PyTorch ({name})" for name in self.short_baselines)
+        are = "is" if len(self.short_baselines) == 1 else "are"
+        return f"{names} {are} {TOO_SHORT}: there is nothing to compare with."
 
     def _why_ungated(self) -> str:
         if self.gated:
@@ -225,13 +290,15 @@ class WorkloadReport(Strict):
 
 
 class Score(Strict):
-    """``time_us`` is the geometric mean over ranked workloads, ``ci`` its 95 % interval in microseconds."""
+    """``time_us`` is the geometric mean over ranked workloads, ``ci`` its 95 % interval in microseconds. Without it
+    there is no rank, no speedup and no record; ``unranked`` says why an accepted submission has none."""
 
     time_us: float | None = None
     speedup: float | None = None
     ci: Interval | None = None
     passed: Annotated[int, Field(ge=0)] = 0
     total: Annotated[int, Field(ge=0)] = 0
+    unranked: str = Field(default="", description="why it has no rank, though it was accepted and timed")
 
 
 class Report(Strict):
@@ -245,6 +312,9 @@ class Report(Strict):
         default=True, description="false on cpu: times are real but say nothing of a GPU"
     )
     cases: list[CaseReport] = Field(default_factory=list)
+    hidden: HiddenCases | None = Field(
+        default=None, description="how many hidden cases passed; none where none ran, and in old reports"
+    )
     workloads: list[WorkloadReport] = Field(default_factory=list)
     score: Score = Field(default_factory=Score)
     kernels: list[KernelUsage] = Field(default_factory=list, description="what each takes of the device")
@@ -260,6 +330,17 @@ class Report(Strict):
     environment: dict[str, str] = Field(default_factory=dict)
     breakdown_s: dict[str, float] = Field(default_factory=dict, description="where the seconds went")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _unknown_times_make_no_score(cls, data: Any) -> Any:
+        """As of a workload's: earlier releases made a score of them."""
+        if not isinstance(data, dict) or not isinstance(data.get("score"), dict):
+            return data
+        timed = [it for it in data.get("workloads") or () if isinstance(it, dict) and it.get("ranked")]
+        if all(_without_unknown_time(it).get("time_us") is not None for it in timed):
+            return data
+        return {**data, "score": {**data["score"], "time_us": None, "ci": None, "speedup": None}}
+
     @model_validator(mode="after")
     def _verdict_matches_cases(self) -> Report:
         failing = [case for case in self.cases if case.verdict is not CaseVerdict.ACCEPTED]
@@ -273,37 +354,70 @@ class Report(Strict):
             raise ValueError("operations of a library, but no flag that says so")
         return self
 
+    @property
+    def fails_only_hidden(self) -> bool:
+        """Whether every public case passed, and a hidden one did not."""
+        if self.hidden is None or self.hidden.passed == self.hidden.total:
+            return False
+        return all(case.verdict is CaseVerdict.ACCEPTED for case in self.cases if not case.hidden)
+
+    @property
+    def meaning(self) -> str:
+        """What the verdict means here, a sentence for a student."""
+        if self.fails_only_hidden:
+            return "Every public case passed, and at least one hidden case did not."
+        return self.verdict.meaning
+
     def redacted(self) -> Report:
-        """The report as its author may see it before the deadline: hidden cases keep category and kind, no data."""
-        number = 0
-        cases = []
-        for case in self.cases:
-            if case.hidden:
-                number += 1
-                case = _without_data(case, number)
-            cases.append(case)
-        return self.model_copy(update={"cases": cases})
+        """The report as all but staff may see it: of hidden cases only how many passed.
+
+        A submission chooses how and when a hidden case fails, so each word and each second of it could carry a piece
+        of that case's data: docs/judging.md says what is left.
+        """
+        hidden = [case for case in self.cases if case.hidden]
+        if not hidden:
+            return self
+        public = [case for case in self.cases if not case.hidden]
+        kept = dict(self.breakdown_s)
+        # Their seconds are in the whole; before they were counted apart, they were in "cases", too.
+        unsafe = {"total", HIDDEN_PHASE} if HIDDEN_PHASE in kept else {"total", "cases"}
+        told = self.model_copy(
+            update={
+                "cases": public,
+                "hidden": self.hidden or hidden_cases(hidden, named=False),
+                "breakdown_s": {name: seconds for name, seconds in kept.items() if name not in unsafe},
+            }
+        )
+        # In reports from before all hidden failures had the same verdict.
+        failed_by_case = self.verdict in {
+            Verdict(it.value) for it in CaseVerdict if it is not CaseVerdict.NOT_RUN
+        }
+        if told.fails_only_hidden and failed_by_case:
+            told = told.model_copy(update={"verdict": Verdict.WRONG_ANSWER})
+        return told
+
+
+def hidden_cases(cases: Sequence[CaseReport], *, named: bool) -> HiddenCases | None:
+    """What may be told of these hidden ones; none where there are none. ``named``: the challenge lets categories be
+    known."""
+    if not cases:
+        return None
+    failed = [case for case in cases if case.verdict is not CaseVerdict.ACCEPTED]
+    return HiddenCases(
+        passed=len(cases) - len(failed),
+        total=len(cases),
+        failed_categories=sorted({case.category for case in failed}) if named else None,
+    )
+
+
+def _without_unknown_time(workload: dict[str, Any]) -> dict[str, Any]:
+    try:
+        time_us, (low, high) = workload["time_us"], workload["ci_us"]
+        known = time_us is None or scoring.is_known(scoring.Estimate(time_us, (low, high)), _SHORTEST_US)
+    except (KeyError, TypeError, ValueError):
+        return workload  # it is refused for what it is
+    return workload if known else {**workload, "time_us": None, "speedup": None, "sol": None}
 
 
 def _microseconds(value: float) -> str:
     return f"{value:,.0f} µs" if value >= 99.5 else f"{value:.1f} µs"
-
-
-def _without_data(case: CaseReport, number: int) -> CaseReport:
-    return CaseReport(
-        name=f"hidden {number}",
-        category=case.category,
-        verdict=case.verdict,
-        detail=_told_of_hidden(case),
-        hidden=True,
-    )
-
-
-def _told_of_hidden(case: CaseReport) -> str:
-    """What its author reads of a hidden case: of what kind it is and how it failed, and nothing that it held."""
-    if case.verdict is CaseVerdict.ACCEPTED:
-        return ""
-    if case.verdict is CaseVerdict.NOT_RUN:
-        return "Not run: too many earlier cases ended their process."
-    kind = case.mismatch.kind if case.mismatch else case.verdict.value
-    return f"A hidden {case.category} case failed: {kind}.".replace("_", " ")

@@ -64,8 +64,9 @@ class WaitsFor(Strict):
 
 
 class ProgressView(Strict):
-    """How far the present state has come: ``done`` of ``total`` cases or workloads, and the latest one's name.
-    ``since``: when it came into that state, where that is known."""
+    """How far judging has come: ``done`` of ``total`` steps, which are the public cases, then the timed workloads, then
+    the hidden cases as one; and in words what is under way. ``since``: when it came into the present state, where that
+    is known."""
 
     done: int = 0
     total: int = 0

@@ -83,7 +83,7 @@ def beats_compile(workloads: Sequence[dict[str, Any]]) -> bool:
     ratios = [
         it["baselines_us"]["compile"] / it["time_us"]
         for it in workloads
-        if it.get("ranked") and "compile" in it.get("baselines_us", {}) and it["time_us"] > 0
+        if it.get("ranked") and "compile" in it.get("baselines_us", {}) and (it["time_us"] or 0) > 0
     ]
     return bool(ratios) and sum(math.log(ratio) for ratio in ratios) > 0
 

@@ -45,12 +45,13 @@ class TimeChange:
     @property
     def factor(self) -> float | None:
         """How many times as fast it is now."""
-        return self.before.time_us / self.after.time_us if self.before and self.after else None
+        before, after = (it.time_us if it else None for it in (self.before, self.after))
+        return before / after if before is not None and after is not None else None
 
     @property
     def tells(self) -> bool:
         """Whether the two differ by more than their intervals."""
-        if not self.before or not self.after:
+        if not self.before or not self.after or self.factor is None:
             return False
         (low, high), (low_now, high_now) = self.before.ci_us, self.after.ci_us
         return high < low_now or high_now < low

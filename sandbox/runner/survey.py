@@ -74,17 +74,21 @@ class Survey(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @contextlib.contextmanager
     def _around_triton(self) -> Iterator[None]:
-        """What Triton itself asks of torch is not the submission's: its interpreter copies, its autotuner flushes."""
+        """What Triton itself asks of torch is not the submission's: its interpreter copies, its autotuner flushes. But
+        the kernel that the interpreter runs is: there it is Python, and may call torch."""
         from triton.runtime import autotuner, interpreter, jit
 
-        places = [
-            (autotuner.Autotuner, "run"),
-            (jit.JITFunction, "run"),
-            (getattr(interpreter, "GridExecutor", None), "__call__"),
-        ]
-        before = [(owner, name, getattr(owner, name)) for owner, name in places if owner is not None]
-        for owner, name, launch in before:
-            setattr(owner, name, self._launching(launch))
+        executor = interpreter.GridExecutor
+        # Triton may rename what it copies by: then all of a launch counts as its own.
+        copies = [name for name in ("_init_args_hst", "_restore_args_dev") if hasattr(executor, name)]
+        launches = [(autotuner.Autotuner, "run"), (jit.JITFunction, "run")]
+        launches += [(executor, name) for name in copies or ["__call__"]]
+        wrapped = [(owner, name, self._launching) for owner, name in launches]
+        if copies:
+            wrapped.append((executor, "__call__", self._interpreting))
+        before = [(owner, name, getattr(owner, name)) for owner, name, _ in wrapped]
+        for owner, name, wrap in wrapped:
+            setattr(owner, name, wrap(getattr(owner, name)))
         try:
             yield
         finally:
@@ -117,6 +121,16 @@ class Survey(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return kernel
 
         return launched
+
+    def _interpreting(self, launch: Callable[..., Any]) -> Callable[..., Any]:
+        def interpreted(this: Any, *args: Any, **kwargs: Any) -> Any:
+            outside, self._in_triton = self._in_triton, 0
+            try:
+                return launch(this, *args, **kwargs)
+            finally:
+                self._in_triton = outside
+
+        return interpreted
 
     def _note(self, kernel: Any) -> None:
         """What a compiled kernel takes, where this Triton tells."""

@@ -29,11 +29,11 @@ def test_every_phase_without_a_reload(visit: Visit, site: Site) -> None:
     stage.hand_on(site.platform, _seen_taken(page, site))
     says(page, "Compiled, waiting for the device")
     held = stage.take(site.platform)
-    stage.move(site.platform, held, State.TESTING, 3, 19, "nan")
-    says(page, "Testing 3 of 19")
+    stage.move(site.platform, held, State.TESTING, 3, 19, "Testing 4 of 16 public cases: nan")
+    says(page, "Testing 4 of 16 public cases: nan")
     assert page.get_by_role("progressbar").evaluate("it => it.value") == 3
-    stage.move(site.platform, held, State.TIMING, 1, 2)
-    says(page, "Timing 1 of 2")
+    stage.move(site.platform, held, State.TIMING, 17, 19, "Timing 2 of 2 workloads: large")
+    says(page, "Timing 2 of 2 workloads: large")
     stage.finish(site.platform, held, stage.accepted())
     says(page, "Accepted")
     assert page.evaluate("window.stayed") is True

@@ -11,7 +11,7 @@ import pytest
 from grader.challenge.course import Course, find_course
 from grader.errors import ChallengeInvalid, UnknownChallenge
 from grader.schemas.report import Language
-from tests.challenge.conftest import CASES, Write
+from tests.challenge.conftest import CASES, MANIFEST, Write
 
 HEAD = "from grader.challenge.cases import Constant, case\n"
 BASIC = 'case("basic", "basic", rows=2, cols=3)'
@@ -97,6 +97,16 @@ def test_hidden_cases_are_marked_and_may_be_missing(write: Write) -> None:
     ).hidden_cases
     assert [case.name for case in hidden] == ["secret", "other"]
     assert all(case.hidden for case in hidden)
+
+
+def test_a_hidden_category_that_is_named_has_public_cases(write: Write) -> None:
+    manifest = f"name_hidden_categories = true\n{MANIFEST}"
+    hidden = CASES.replace('"basic"', '"secret"', 1).replace('"ones"', '"other"', 1)
+    assert len(write(manifest=manifest, hidden=hidden).hidden_cases) == 2
+    odd = f'{HEAD}def cases():\n    return [case("secret", "prime", rows=7, cols=3)]\n'
+    assert len(write(hidden=odd).hidden_cases) == 1
+    with pytest.raises(ChallengeInvalid, match="'secret': no public case has its category 'prime'"):
+        _ = write(manifest=manifest, hidden=odd).hidden_cases
 
 
 def test_a_hidden_case_may_not_take_a_public_name(write: Write) -> None:

@@ -56,14 +56,15 @@ def test_phases_that_are_past_have_their_time(time: Clock) -> None:
     time.now = 7.0
     live.show(view(State.COMPILING))
     time.now = 72.0
-    live.show(view(State.TESTING, progress=ProgressView(done=12, total=24, label="n 1023")))
+    label = "Testing 13 of 24 public cases: n 1023"
+    live.show(view(State.TESTING, progress=ProgressView(done=12, total=24, label=label)))
     time.now = 75.0
     lines = _lines(live)
     assert lines[1:4] == ["✓ queued    0:07", "✓ compiling 1:05", "✓ waiting"]
-    assert lines[4] == f"▸ testing   0:03  {'━' * 15}{'─' * 15}  12/24  n 1023"
+    assert lines[4] == f"▸ testing   0:03  {'━' * 14}{'─' * 14}  {label}"
 
 
-@pytest.mark.parametrize(("width", "cells"), [(60, 20), (80, 30), (200, 30), (30, 8)])
+@pytest.mark.parametrize(("width", "cells"), [(70, 18), (80, 28), (200, 30), (30, 8)])
 def test_the_bar_fits_the_screen(time: Clock, width: int, cells: int) -> None:
     live = _live(time, width)
     live.show(view(State.TIMING, progress=ProgressView(done=2, total=2)))

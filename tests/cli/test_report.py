@@ -11,7 +11,17 @@ from rich.console import Console
 from grader.cli import encoding
 from grader.cli.report import factor_text, put_report, time_text
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread, Witness
-from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Verdict, WorstElement
+from grader.schemas.report import (
+    CaseReport,
+    CaseVerdict,
+    Flag,
+    HiddenCases,
+    Report,
+    Score,
+    Verdict,
+    WorkloadReport,
+    WorstElement,
+)
 from tests.cli.reports import WRONG_CASE, accepted, right_case, wrong
 
 
@@ -212,6 +222,26 @@ def test_why_a_source_cannot_be_loaded_is_told_once() -> None:
     assert trace in told
     long = {**failed, "detail": f"ValueError: {'x' * 300} end"}
     assert "x end" in _text(wrong().model_copy(update=long)), "what the advice cuts is told whole"
+
+
+def test_how_many_hidden_cases_passed_is_told() -> None:
+    report = wrong([WRONG_CASE]).model_copy(update={"hidden": HiddenCases(passed=3, total=6)})
+    assert "Hidden cases  3 of 6 hidden cases passed." in _text(report)
+
+
+def test_a_time_that_is_too_short_is_said_to_be() -> None:
+    timed = WorkloadReport(
+        name="tiny", sizes={"n": 8}, ranked=True, time_us=None, ci_us=(0.1, 20064.6), rounds=9
+    )
+    why = "Workload 'tiny' is too short to measure here."
+    passed = WRONG_CASE.model_copy(update={"verdict": CaseVerdict.ACCEPTED, "detail": "", "mismatch": None})
+    report = wrong([passed]).model_copy(
+        update={"verdict": Verdict.ACCEPTED, "workloads": [timed], "score": Score(unranked=why)}
+    )
+    told = _text(report)
+    assert "this  too short to measure here" in told
+    assert f"Not ranked: {why}" in told
+    assert "speedup" not in told
 
 
 def test_a_hidden_case_is_counted_and_looked_at_last() -> None:

@@ -12,11 +12,20 @@ from pathlib import Path
 
 from grader.challenge.course import Course
 from grader.judge.device import Device, HostDevice, Plan
+from grader.judge.job import Progress
 from grader.judge.oracle import find_case
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import Flag, Language, Report, Verdict
+from grader.schemas.report import (
+    HIDDEN_PHASE,
+    CaseVerdict,
+    Flag,
+    HiddenCases,
+    Language,
+    Report,
+    Verdict,
+)
 from tests.hostile.conditions import around, leaked
 from tests.hostile.host_state import HostState, settled, take
 from tests.hostile.suite import CHARGED, CONTROL, Entry
@@ -36,6 +45,9 @@ NOT_RUN = "NOT RUN"
 # Kinds of boxes that hold attacks, not only accidents.
 WALLED = ("docker", "bubblewrap")
 FAILURES = (VULNERABLE, REFUSED, UNEXPECTED)
+
+# Seconds of a report are rounded.
+_ROUNDED_S = 0.01
 
 
 class QuickHost(HostDevice):
@@ -86,13 +98,14 @@ class Range:
         before = self._take()
         began = time.perf_counter()
         try:
+            heard: list[Progress] = []
             with around(entry):
-                report = self._report(entry)
+                report = self._report(entry, heard.append)
             outcome, by, detail = decide(entry, report)
             if secret := leaked(entry, report):
                 outcome, by = VULNERABLE, f"the report shows {secret}"
-            if TOLD in report.redacted().model_dump_json():
-                outcome, by = VULNERABLE, "its author may read of a hidden case"
+            if told := told_of_hidden(report, heard):
+                outcome, by = VULNERABLE, f"its author may read {told}"
         except Exception as error:  # an attack may break the judge in any way: that it did is the finding
             outcome = REFUSED if entry.surface == CONTROL else VULNERABLE
             by, detail = "the judge failed", f"{type(error).__name__}: {error}"[:300]
@@ -102,13 +115,10 @@ class Range:
             outcome, detail = (VULNERABLE, f"the host changed: {host}; {detail}")
         return replace(self._finding(entry, outcome, by), seconds=seconds, host=host, detail=detail)
 
-    def _report(self, entry: Entry) -> Report:
+    def _report(self, entry: Entry, on_progress: Callable[[Progress], None]) -> Report:
         for _ in range(entry.judged):
-            report = (
-                Session(self._request(entry), self.device, self.boxes, lambda _: None, lambda: None)
-                .run()
-                .report
-            )
+            request = self._request(entry)
+            report = Session(request, self.device, self.boxes, on_progress, lambda: None).run().report
         return report
 
     def _request(self, entry: Entry) -> Request:
@@ -131,6 +141,25 @@ class Range:
 
     def _finding(self, entry: Entry, outcome: str, by: str) -> Finding:
         return Finding(entry.name, entry.surface, entry.language.value, self.device.name, outcome, by)
+
+
+def told_of_hidden(report: Report, heard: Sequence[Progress]) -> str:
+    """What an author learns of hidden cases beyond how many passed; nothing where all is well."""
+    told = report.redacted()
+    hidden = [case for case in report.cases if case.hidden]
+    if not hidden:
+        return ""
+    passed = sum(case.verdict is CaseVerdict.ACCEPTED for case in hidden)
+    seconds = sum(told.breakdown_s.values()) + report.breakdown_s.get(HIDDEN_PHASE, math.inf)
+    learned = {
+        "a hidden case's data": TOLD in told.model_dump_json(),
+        "of a hidden case by itself": any(case.hidden for case in told.cases),
+        "which hidden cases passed": told.hidden != HiddenCases(passed=passed, total=len(hidden)),
+        "how a hidden case failed": told.fails_only_hidden and told.verdict is not Verdict.WRONG_ANSWER,
+        "how long hidden cases took": seconds > report.breakdown_s["total"] + _ROUNDED_S,
+        "the name of a hidden case": any(it.name in news.progress.label for it in hidden for news in heard),
+    }
+    return next((what for what, leaks in learned.items() if leaks), "")
 
 
 def decide(entry: Entry, report: Report) -> tuple[str, str, str]:
@@ -160,7 +189,8 @@ def _decide_control(entry: Entry, report: Report, detail: str) -> tuple[str, str
 def _of_accepted(entry: Entry, report: Report) -> dict[str, str]:
     """What holds an accepted attack nevertheless: name, and how to say it."""
     held = {flag.value: f"flag {flag.value}" for flag in _flags(report)}
-    least = min((it.time_us for it in report.workloads), default=0.0)
+    # Of a time that is not known, what it surely takes.
+    least = min((it.ci_us[0] if it.time_us is None else it.time_us for it in report.workloads), default=0.0)
     if entry.takes_us is not None and least >= entry.takes_us:
         held[CHARGED] = f"timed {least / 1e3:.1f} ms, its work takes {entry.takes_us / 1e3:.0f} ms"
     return held

@@ -31,7 +31,12 @@ def entry(surface: str = "clock", **fields: str) -> Entry:
 def report(verdict: Verdict = Verdict.ACCEPTED, *flags: Flag, time_us: float | None = None) -> Report:
     case = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED)
     timed = WorkloadReport(
-        name="small", sizes={}, ranked=True, time_us=time_us or 1, ci_us=(0, time_us or 1), rounds=3
+        name="small",
+        sizes={},
+        ranked=True,
+        time_us=time_us or 1,
+        ci_us=(time_us or 1, time_us or 1),
+        rounds=3,
     )
     return Report(
         verdict=verdict,

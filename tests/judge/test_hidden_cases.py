@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
+from itertools import pairwise
+
 import pytest
 
 from grader.challenge.course import Course
+from grader.judge.assembly import verdict_of
 from grader.judge.at_home import judge_at_home
+from grader.judge.device import HostDevice
 from grader.judge.job import Progress
+from grader.judge.request import CPU, Request
+from grader.judge.session import Session
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import Language, Report, Verdict
+from grader.sandbox.local_box import LocalBoxes
+from grader.schemas.report import CaseReport, CaseVerdict, HiddenCases, Language, Report, Verdict
 from grader.schemas.submission import State
 from tests.hostile.range import DEFENDED, Range
 from tests.hostile.suite import load
@@ -31,7 +40,89 @@ def test_they_come_after_timing(course: Course, boxes: BoxMaker) -> None:
     report = judge_at_home(course.load("twice"), RIGHT, Language.TRITON, boxes, on_progress=heard.append)
     assert report.verdict is Verdict.ACCEPTED, report
     assert [case.hidden for case in report.cases] == [False] * 5 + [True]
-    assert "hidden cases" in [it.progress.label for it in heard if it.state is State.TIMING]
+    assert report.hidden == HiddenCases(passed=1, total=1)
+    labels = [it.progress.label for it in heard if it.state is State.TIMING]
+    assert labels[:2] == ["Timing 1 of 1 workload: small", "Testing hidden cases"]
+
+
+@pytest.mark.parametrize("timing", [True, False])
+def test_progress_counts_steadily_and_names_no_hidden_case(
+    course: Course, boxes: BoxMaker, timing: bool
+) -> None:
+    heard: list[Progress] = []
+    challenge = course.load("twice")
+    judge_at_home(
+        challenge, WRONG_WHERE_HIDDEN, Language.TRITON, boxes, timing=timing, on_progress=heard.append
+    )
+    told = [it.progress for it in heard]
+    # Five public cases, one workload where it is timed, and the hidden ones as one.
+    assert {it.total for it in told} == {7 if timing else 6}
+    assert [it.done for it in told] == sorted(it.done for it in told)
+    assert [it.label.partition(":")[0] for it in told] == [
+        "Loading",
+        *(f"Testing {number} of 5 public cases" for number in range(1, 6)),
+        *(["Timing 1 of 1 workload"] if timing else []),
+        "Testing hidden cases",
+    ]
+    assert not any("secret" in it.label for it in told)
+
+
+class Moments:
+    """A clock that moves by what sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.mark.parametrize(
+    ("took", "told"), [(0.0, 0.25), (0.25, 0.25), (0.26, 0.5), (13.22, 16.0), (15.9, 16.0), (80.0, 128.0)]
+)
+@pytest.mark.parametrize("way_out", [None, RuntimeError("it ended")])
+def test_what_they_take_is_told_in_steps(
+    took: float, told: float, way_out: Exception | None, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = Moments()
+    monkeypatch.setattr("grader.judge.session.time", moments)
+    asked: list[float] = []
+    session = session_of(course, conceals=True, interrupt=lambda: asked.append(moments.now))
+    with contextlib.suppress(RuntimeError), session._in_steps():
+        moments.sleep(took)
+        if way_out is not None:
+            raise way_out
+    assert moments.now == pytest.approx(told)
+    # Whoever cancels meanwhile does not wait for it.
+    assert all(later - sooner < 0.1 for sooner, later in pairwise(asked))
+
+
+def test_at_home_nobody_waits(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = Moments()
+    monkeypatch.setattr("grader.judge.session.time", moments)
+    with session_of(course, conceals=False)._in_steps():
+        moments.sleep(0.3)
+    assert moments.now == 0.3
+
+
+def session_of(course: Course, conceals: bool, interrupt: Callable[[], None] = lambda: None) -> Session:
+    challenge = course.load("twice")
+    cases = [*challenge.cases, *challenge.hidden_cases]
+    request = Request(challenge, Language.TRITON, RIGHT, CPU, b"key", cases, conceals=conceals)
+    return Session(request, HostDevice(), LocalBoxes(), lambda _: None, interrupt)
+
+
+@pytest.mark.parametrize("kind", [it for it in CaseVerdict if it is not CaseVerdict.ACCEPTED])
+def test_the_verdict_does_not_tell_how_they_fail(kind: CaseVerdict) -> None:
+    passed = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED)
+    hidden = CaseReport(name="secret", category="odd", verdict=kind, detail="chosen", hidden=True)
+    assert verdict_of([passed, hidden]) is Verdict.WRONG_ANSWER
+    public = CaseReport(name="huge", category="huge", verdict=CaseVerdict.TIME_LIMIT, detail="too long")
+    # As when a timed call goes wrong: what was public is said later.
+    assert verdict_of([passed, hidden, public]) is Verdict.TIME_LIMIT
 
 
 @pytest.mark.parametrize("timing", [True, False])
@@ -41,9 +132,20 @@ def test_who_fails_them_is_wrong_and_has_no_time(judge: Judge, timing: bool) -> 
     assert [case.verdict.value for case in report.cases] == ["accepted"] * 5 + ["wrong_answer"]
     assert report.workloads == []
     assert (report.score.passed, report.score.total) == (5, 6)
+    assert report.hidden == HiddenCases(passed=0, total=1)
+    assert report.fails_only_hidden
 
 
-@pytest.mark.parametrize("name", ["hidden_case_raised", "hidden_case_in_names", "input_as_scratch"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hidden_case_kinds",
+        "hidden_case_raised",
+        "hidden_case_seconds",
+        "hidden_case_in_names",
+        "input_as_scratch",
+    ],
+)
 def test_an_attack_that_once_got_through_does_not(name: str, boxes: BoxMaker) -> None:
     (entry,) = load((name,))
     finding = Range(boxes).judge(entry)

@@ -62,6 +62,36 @@ def test_torchs_own_kernels_are_flagged_and_named(judge: Judge, body: str, opera
     assert report.library_ops == operations
 
 
+# In the interpreter a kernel is Python: one that launches a kernel and computes nothing in it but by torch.
+WITHIN_A_KERNEL = """
+import torch
+import triton
+import triton.language as tl
+
+given = {}
+
+
+@triton.jit
+def twice(x, out, n):
+    torch.add(given["x"], given["x"], out=given["out"])
+
+
+def solve(x, out, n):
+    given.update(x=x, out=out)
+    twice[(1,)](x, out, n)
+"""
+AUTOTUNED_TOO = WITHIN_A_KERNEL.replace(
+    "@triton.jit", "@triton.autotune(configs=[triton.Config({})], key=['n'])\n@triton.jit"
+)
+
+
+@pytest.mark.parametrize("source", [WITHIN_A_KERNEL, AUTOTUNED_TOO], ids=["plain", "autotuned"])
+def test_torch_within_an_interpreted_kernel_is_seen(judge: Judge, source: str) -> None:
+    report = judge(source, timing=True)
+    assert report.verdict is Verdict.ACCEPTED, report
+    assert report.library_ops == ["aten.add"]
+
+
 def test_torch_compile_is_named(judge: Judge) -> None:
     # Called while it is loaded: the import of torch.compile's machinery is no work of a case.
     source = HEAD + (

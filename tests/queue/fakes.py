@@ -9,6 +9,7 @@ from pathlib import Path
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
 from grader.judge.process import Cancelled
+from grader.records.baselines import Times
 from grader.sandbox.box import Box, BoxSpec
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
 from grader.schemas.hardware import KernelUsage
@@ -117,7 +118,7 @@ class NoBoxes:
         return 0
 
 
-def judged(verdict: Verdict = Verdict.ACCEPTED, baselines: dict[str, dict[str, float]] | None = None) -> Act:
+def judged(verdict: Verdict = Verdict.ACCEPTED, baselines: Times | None = None) -> Act:
     def act(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
         return Outcome(report=report_for(job, verdict), baselines=baselines or {})
 

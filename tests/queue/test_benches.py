@@ -11,14 +11,14 @@ from grader.judge.job import Job, Outcome, Progress
 from grader.queue.desk import Desk
 from grader.queue.heart import Heart
 from grader.records import baselines
-from grader.records.baselines import Bench
+from grader.records.baselines import Bench, Times
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submit import submit
 from tests.queue.fakes import FakeJudge, judged, report_for
 from tests.service.world import body
 
-BOTH = {"small": {"eager": 5.0, "compile": 4.0}}
+BOTH: Times = {"small": {"eager": 5.0, "compile": 4.0}}
 
 
 @pytest.fixture
@@ -50,6 +50,12 @@ def test_each_model_and_torch_has_its_own(serve: Callable[[FakeJudge], Job], wha
 def test_what_is_missing_is_added_and_what_is_there_stays(serve: Callable[[FakeJudge], Job]) -> None:
     judge = FakeJudge(judged(baselines={"small": {"eager": 5.0}}), judged(baselines=BOTH), judged())
     assert [serve(judge).baselines for _ in range(3)] == [{}, {"small": {"eager": 5.0}}, BOTH]
+
+
+def test_that_one_is_too_short_is_not_found_out_again(serve: Callable[[FakeJudge], Job]) -> None:
+    found: Times = {"small": {"eager": None, "compile": 4.0}}
+    serve(FakeJudge(judged(baselines=found)))
+    assert serve(FakeJudge()).baselines == found
 
 
 def test_a_new_version_has_its_own(platform: Platform, serve: Callable[[FakeJudge], Job]) -> None:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from alembic import command
+from sqlalchemy import Connection
+
 from grader.records.claims import Claim, claim
 from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, UserRow, utcnow
+from grader.records.schema import alembic_config
 from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Score, Verdict
 
 DEVICE = "cpu"
+
+
+def downgrade(connection: Connection, revision: str) -> None:
+    config = alembic_config()
+    config.attributes["connection"] = connection
+    command.downgrade(config, revision)
 
 
 def add_user(sessions: Sessions, name: str = "ada") -> int:

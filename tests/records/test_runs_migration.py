@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from alembic import command
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Engine, text
 
 from grader.records import leases
 from grader.records.engine import Sessions, writing, writing_connection
 from grader.records.migrate import upgrade
 from grader.records.models import utcnow
-from grader.records.schema import alembic_config
 from grader.schemas.submission import Kind
-from tests.records.rows import accepted, add_submission, add_user, take
-
-
-def _downgrade(connection: Connection, revision: str) -> None:
-    config = alembic_config()
-    config.attributes["connection"] = connection
-    command.downgrade(config, revision)
+from tests.records.rows import accepted, add_submission, add_user, downgrade, take
 
 
 def test_back_and_forth_what_was_handed_in_stays_and_runs_go(engine: Engine, sessions: Sessions) -> None:
@@ -29,7 +21,7 @@ def test_back_and_forth_what_was_handed_in_stays_and_runs_go(engine: Engine, ses
         with writing(sessions) as session:
             assert leases.finish(session, held, accepted(), utcnow())
     with writing_connection(engine) as connection:
-        _downgrade(connection, "0009")
+        downgrade(connection, "0009")
         assert connection.scalar(text("SELECT count(*) FROM submissions WHERE kind = 'course'")) == 1
         assert connection.scalar(text("SELECT count(*) FROM submissions")) == 1
         assert connection.scalar(text("SELECT count(*) FROM reports")) == 1

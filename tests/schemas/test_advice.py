@@ -11,6 +11,7 @@ from grader.schemas.report import (
     CaseReport,
     CaseVerdict,
     Flag,
+    HiddenCases,
     Language,
     Report,
     Verdict,
@@ -91,11 +92,13 @@ def test_the_line_that_raised() -> None:
     assert advise(report(Verdict.RUNTIME_ERROR, cases=[raised])).line == 7
 
 
-def test_hidden_cases_give_their_kind_alone() -> None:
+def test_of_hidden_cases_it_tells_how_many_passed() -> None:
     secret = case("secret", CaseVerdict.WRONG_ANSWER, hidden=True, sizes={"n": 4242}, detail="4242")
-    found = advise(report(Verdict.WRONG_ANSWER, cases=[case("small"), secret]))
-    assert found.text == "Only hidden cases fail (odd size). Try sizes and values of that kind at home."
+    whole = report(Verdict.WRONG_ANSWER, cases=[case("small"), secret], hidden=HiddenCases(passed=2, total=3))
+    found = advise(whole.redacted())
+    assert found.text == "2 of 3 hidden cases passed. Try sizes and values that no public case has."
     assert found.case is None
+    assert advise(whole).case == "secret"
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,15 @@ from grader.schemas.report import (
     CaseReport,
     CaseVerdict,
     Flag,
+    HiddenCases,
     Language,
     Mismatch,
     Report,
+    Score,
     Verdict,
     WorkloadReport,
     WorstElement,
+    hidden_cases,
 )
 
 
@@ -33,14 +36,15 @@ def timed(**values: Any) -> WorkloadReport:
     return WorkloadReport(**(given | values))
 
 
-def judged(case: CaseReport) -> Report:
+def judged(*cases: CaseReport, verdict: Verdict = Verdict.WRONG_ANSWER, **values: Any) -> Report:
     return Report(
-        verdict=Verdict.WRONG_ANSWER,
+        verdict=verdict,
         challenge="relu",
         version=1,
         language=Language.TRITON,
         device="cpu",
-        cases=[case],
+        cases=list(cases),
+        **values,
     )
 
 
@@ -121,40 +125,96 @@ def test_a_kernel_that_spills_says_so() -> None:
     assert not KernelUsage(name="k", registers=255, stack_bytes=4, said_by=Witness.RUNNER).spills
 
 
-def test_a_hidden_case_keeps_no_element() -> None:
+PASSED = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED, seed=1, sizes={"n": 8})
+
+
+def hidden_case(verdict: CaseVerdict) -> CaseReport:
+    """One with data in every place that a submission could put it."""
     element = WorstElement(index=[3], got="1", expected="424242", error=2.0, allowed=0.1)
     mismatch = Mismatch(argument="out", kind="value", index=[3], wrong=1, total=9, worst=[element])
-    case = CaseReport(
-        name="secret",
-        category="prime",
-        verdict=CaseVerdict.WRONG_ANSWER,
-        detail="out[3]",
-        mismatch=mismatch,
-        hidden=True,
-    )
-    report = judged(case)
-    told = report.redacted()
-    assert told.cases[0].mismatch is None
-    assert told.cases[0].detail == "A hidden prime case failed: value."
-    assert "424242" in report.model_dump_json()
-    assert "424242" not in told.model_dump_json()
-
-
-@pytest.mark.parametrize("verdict", CaseVerdict)
-def test_its_author_may_read_of_every_verdict_of_a_hidden_case(verdict: CaseVerdict) -> None:
-    fine = verdict is CaseVerdict.ACCEPTED
-    case = CaseReport(
+    return CaseReport(
         name="secret",
         category="prime",
         verdict=verdict,
         seed=424242,
         sizes={"n": 424242},
-        detail="" if fine else "n is 424242",
+        detail="n is 424242",
+        hint="look at 424242",
+        mismatch=mismatch if verdict is CaseVerdict.WRONG_ANSWER else None,
         output="424242",
+        seconds=4.24242,
         hidden=True,
     )
-    (told,) = judged(case).redacted().cases
-    assert told.verdict is verdict
-    assert bool(told.detail) is not fine
-    assert "424242" not in told.model_dump_json()
-    assert "secret" not in told.model_dump_json()
+
+
+def test_of_hidden_cases_their_author_reads_how_many_passed() -> None:
+    """Whatever they failed by, the report is the same to the last letter."""
+    told = {
+        judged(
+            PASSED,
+            hidden_case(kind),
+            verdict=verdict,
+            breakdown_s={"cases": 0.5, "hidden_cases": number + 0.1, "total": number + 0.6},
+        )
+        .redacted()
+        .model_dump_json()
+        # In reports from before, the verdict tells the kind.
+        for kind in CaseVerdict
+        if kind is not CaseVerdict.ACCEPTED
+        for number, verdict in enumerate([Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT])
+    }
+    (one,) = told
+    assert "4242" not in one
+    assert "secret" not in one
+    report = Report.model_validate_json(one)
+    assert report.verdict is Verdict.WRONG_ANSWER
+    assert report.cases == [PASSED]
+    assert report.hidden == HiddenCases(passed=0, total=1)
+    assert report.breakdown_s == {"cases": 0.5}
+    assert report.meaning == "Every public case passed, and at least one hidden case did not."
+    assert report.redacted() == report
+
+
+def test_in_reports_from_before_the_seconds_of_cases_hold_those_of_hidden_ones() -> None:
+    old = judged(
+        PASSED, hidden_case(CaseVerdict.TIME_LIMIT), breakdown_s={"box": 0.3, "cases": 13.22, "total": 14.0}
+    )
+    assert old.redacted().breakdown_s == {"box": 0.3}
+
+
+def test_a_public_failure_keeps_its_verdict() -> None:
+    public = CaseReport(name="huge", category="huge", verdict=CaseVerdict.TIME_LIMIT, detail="too long")
+    report = judged(public, hidden_case(CaseVerdict.RUNTIME_ERROR), verdict=Verdict.TIME_LIMIT)
+    assert report.redacted().verdict is Verdict.TIME_LIMIT
+    assert report.redacted().hidden == HiddenCases(passed=0, total=1)
+
+
+def test_categories_are_named_where_the_challenge_says_so() -> None:
+    cases = [hidden_case(CaseVerdict.TIME_LIMIT), hidden_case(CaseVerdict.WRONG_ANSWER)]
+    assert hidden_cases(cases, named=False) == HiddenCases(passed=0, total=2)
+    named = hidden_cases(cases, named=True)
+    assert named == HiddenCases(passed=0, total=2, failed_categories=["prime"])
+    assert named.sentence == "0 of 2 hidden cases passed. Failed in: prime."
+    report = judged(PASSED, *cases).model_copy(update={"hidden": named})
+    assert report.redacted().hidden == named
+
+
+UNKNOWN: dict[str, Any] = {"time_us": 0.1, "ci_us": (0.1, 20064.6), "speedup": 427229.0}
+
+
+def test_a_time_that_earlier_releases_did_not_know_is_none() -> None:
+    report = judged(
+        PASSED, verdict=Verdict.ACCEPTED, workloads=[timed()], score=Score(time_us=500.0, speedup=2.0)
+    )
+    stored = report.model_dump(mode="json")
+    assert Report.model_validate(stored) == report
+    stored["workloads"][0] |= {**UNKNOWN, "ci_us": [0.1, 20064.6]}
+    read = Report.model_validate(stored)
+    assert (read.workloads[0].time_us, read.workloads[0].speedup) == (None, None)
+    assert (read.score.time_us, read.score.speedup) == (None, None)
+    assert "Too short to measure here" in " ".join(read.workloads[0].remarks)
+
+
+def test_what_is_not_known_has_no_speedup() -> None:
+    with pytest.raises(ValidationError, match="not known"):
+        timed(time_us=None, speedup=2.0)

@@ -41,11 +41,11 @@ class TestSubmission:
         assert "waiting for the device" in panel()
         assert "this is number 1" in panel()
         held = stage.take(platform)
-        stage.move(platform, held, State.TESTING, 3, 19, "nan")
-        assert "Testing 3 of 19" in panel()
+        stage.move(platform, held, State.TESTING, 2, 19, "Testing 3 of 16 public cases: nan")
+        assert 'data-sentence="Testing 3 of 16 public cases: nan"' in panel()
         assert "Cancel" in panel()
-        stage.move(platform, held, State.TIMING, 1, 2)
-        assert "Timing 1 of 2" in panel()
+        stage.move(platform, held, State.TIMING, 17, 19, "Timing 2 of 2 workloads: large")
+        assert "Timing 2 of 2 workloads" in panel()
         stage.finish(platform, held, stage.accepted())
         assert "Every case passed." in panel()
         assert "Cancel" not in panel()
@@ -129,7 +129,7 @@ class TestSubmission:
         for part in (
             "Not representative",
             "resembles another submission",
-            "hidden 1",
+            "1 of 1 hidden case passed.",
             "It printed something",
             "torch",
         ):

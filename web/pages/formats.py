@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask
 from markupsafe import Markup, escape
 
-from grader.schemas.report import CaseVerdict, Sizes, Verdict
+from grader.schemas.report import TOO_SHORT, CaseVerdict, Sizes, Verdict
 
 # A page of ours in running text: the full stop behind it is none of it.
 _DOCS = re.compile(r"(?<![^\s(])/docs/[a-z0-9/-]*[a-z0-9](#[a-z0-9-]+)?")
@@ -26,6 +26,7 @@ _FLAGS = {
 def init_app(app: Flask) -> None:
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
+    app.jinja_env.globals.update(too_short=TOO_SHORT)
     app.jinja_env.filters.update(
         duration=duration,
         interval=interval,

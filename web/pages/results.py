@@ -90,6 +90,11 @@ class Result:
         return {cell.number for cell in self._chosen()}
 
     @property
+    def shows_hidden(self) -> bool:
+        """Whether hidden cases stand among the others, as they do for staff."""
+        return any(cell.case.hidden for cell in self.cells)
+
+    @property
     def advised(self) -> Cell | None:
         """The case that the advice names."""
         named = (it for it in self.cells if self.advice.case and it.case.name == self.advice.case)

@@ -122,13 +122,15 @@ def _show(detail: ChallengeDetail) -> None:
     console.print(_arguments(detail))
     console.print(_cases(detail))
     if detail.hidden_cases:
-        console.print(Text(f"and {detail.hidden_cases} hidden cases", "dim"))
+        counted = "1 hidden case" if detail.hidden_cases == 1 else f"{detail.hidden_cases} hidden cases"
+        console.print(Text(f"and {counted}. {detail.hidden_told}", "dim"))
     console.print(_workloads(detail))
     told = ", ".join(f"{name} {value:g}" for name, value in detail.tolerance.items())
     console.print(safe(f"\nTolerance: {told or 'exact'}", "dim"))
     if detail.judged_with:
         versions = ", ".join(f"{name} {version}" for name, version in detail.judged_with.items())
         console.print(safe(f"Triton is judged with {versions}", "dim"), soft_wrap=True)
+    console.print(Text(detail.library_told, "dim"))
 
 
 def _arguments(detail: ChallengeDetail) -> Table:

@@ -171,8 +171,8 @@ def _line(view: SubmissionView) -> Text:
         (view.id, "bold"), safe(f"  {view.challenge}, {view.language.value} on {view.device}: ")
     )
     line.append(view.state.value, "cyan")
-    if view.progress.total and not view.state.final:
-        line.append(f" {view.progress.done}/{view.progress.total}")
+    if view.progress.label and not view.state.final:
+        line.append_text(safe(f", {view.progress.label}"))
     if words := waiting_words(view):
         line.append(f", {words}")
     if view.error:

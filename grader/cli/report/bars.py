@@ -6,7 +6,7 @@ from rich.text import Text
 
 from grader.cli.report.words import time_text
 from grader.cli.terminal import safe
-from grader.schemas.report import WorkloadReport
+from grader.schemas.report import TOO_SHORT, Interval, WorkloadReport
 
 # The least that shows an interval as one; above the most, a bar is no easier to compare.
 _LEAST_CELLS, _MOST_CELLS = 12, 72
@@ -21,11 +21,15 @@ def bars(workload: WorkloadReport, width: int) -> Text:
     label = min(_LABEL_MOST, max(map(len, (OWN, *workload.baselines_us))))
     room = width - label - _TIME_CELLS - 4
     cells = max(_LEAST_CELLS, min(_MOST_CELLS, room))
-    longest = max(workload.ci_us[1], *workload.baselines_us.values(), workload.time_us)
-    half = (workload.ci_us[1] - workload.ci_us[0]) / 2
-    told = f"{time_text(workload.time_us)} ± {time_text(half)}"
-    text = Text.assemble(safe(f"  {OWN:<{label}}  ", "bold"), (_own(workload, longest, cells), "green"))
-    text.append(f"  {told}\n", "bold")
+    if workload.time_us is None:
+        longest = max(workload.baselines_us.values(), default=0.0)
+        text = Text.assemble(safe(f"  {OWN:<{label}}  ", "bold"), (f"{TOO_SHORT}\n", "bold"))
+    else:
+        longest = max(workload.ci_us[1], *workload.baselines_us.values())
+        half = (workload.ci_us[1] - workload.ci_us[0]) / 2
+        own = _own(workload.time_us, workload.ci_us, longest, cells)
+        text = Text.assemble(safe(f"  {OWN:<{label}}  ", "bold"), (own, "green"))
+        text.append(f"  {time_text(workload.time_us)} ± {time_text(half)}\n", "bold")
     for name, microseconds in workload.baselines_us.items():
         text.append_text(safe(f"  {name[:label]:<{label}}  "))
         text.append(f"{'█' * _cells(microseconds, longest, cells):<{cells}}", "dim")
@@ -34,12 +38,10 @@ def bars(workload: WorkloadReport, width: int) -> Text:
     return text
 
 
-def _own(workload: WorkloadReport, longest: float, cells: int) -> str:
+def _own(time_us: float, ends: Interval, longest: float, cells: int) -> str:
     """``██████├─┼──┤``: full to the interval's lower end, then the interval, the time itself within it; one mark
     where the interval is narrower than two."""
-    low, middle, high = (
-        _cells(value, longest, cells) for value in (workload.ci_us[0], workload.time_us, workload.ci_us[1])
-    )
+    low, middle, high = (_cells(value, longest, cells) for value in (ends[0], time_us, ends[1]))
     wide = high - low
     if wide < 2:
         return f"{'█' * (middle - 1)}┼".ljust(cells)

@@ -24,6 +24,10 @@ def cases(report: Report, filename: str, width: int) -> list[RenderableType]:
     if not report.cases:
         return []
     parts: list[RenderableType] = [_count(report.cases), grid(report.cases, width)]
+    if report.hidden is not None and not any(case.hidden for case in report.cases):
+        passed = report.hidden.passed == report.hidden.total
+        line = Text.assemble(("Hidden cases", "bold"), "  ")
+        parts.append(line.append_text(safe(report.hidden.sentence, "green" if passed else "bold red")))
     failing = [case for case in report.cases if _mark(case) is _FAILED]
     for case in failing[:_FAILURES_IN_FULL]:
         parts += _failure(report, case, filename)

@@ -57,7 +57,7 @@ def _parts(report: Report, filename: str, width: int) -> list[RenderableType]:
 
 def _headline(report: Report) -> Text:
     place = f"{report.challenge} v{report.version}, {report.language.value} on {report.device}"
-    line = Text.assemble(verdict_text(report.verdict), f"  {report.verdict.meaning}  ", (place, "dim"))
+    line = Text.assemble(verdict_text(report.verdict), f"  {report.meaning}  ", (place, "dim"))
     if report.flags:
         line.append(f"\nFlags for staff: {', '.join(report.flags)}", "yellow")
     if report.library_ops:

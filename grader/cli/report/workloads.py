@@ -58,7 +58,7 @@ def _made_of(workload: WorkloadReport) -> str:
 def _score(report: Report) -> Text:
     score = report.score
     if score.time_us is None:
-        return Text("")
+        return Text(f"\nNot ranked: {score.unranked}", "yellow") if score.unranked else Text("")
     line = Text.assemble("\nScore  ", (time_text(score.time_us), "bold"))
     if score.ci is not None:
         line.append(f"  (95 %: {time_text(score.ci[0])} to {time_text(score.ci[1])})", "dim")

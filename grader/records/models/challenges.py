@@ -28,7 +28,8 @@ class VersionRow(Base):
 
 
 class BaselineRow(Base):
-    """A reference time in microseconds, frozen: the first one written for its key stays."""
+    """A reference time in microseconds, frozen: the first one written for its key stays. 0: it was measured, and is too
+    short to be told from the cost of a round."""
 
     __tablename__ = "baselines"
     __table_args__ = (

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from grader import limits
+from grader.schemas.report import CaseReport, CaseVerdict
 from grader.schemas.submission import SubmissionView
 from grader.service.accounts import User
 from grader.service.difference import Block, blocks
@@ -62,9 +63,10 @@ def test_too_long_to_compare_is_one_change() -> None:
 
 def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) -> None:
     before = stage.judged(platform, ada, stage.wrong(), source=LONG)
-    after = stage.judged(
-        platform, ada, stage.accepted(), source=LONG.replace("line_30 = 30", "line_30 = '<b>'")
-    )
+    mended = CaseReport(name="tail of block", category="block_edge", verdict=CaseVerdict.ACCEPTED)
+    report = stage.accepted()
+    report = report.model_copy(update={"cases": [*report.cases, mended]})
+    after = stage.judged(platform, ada, report, source=LONG.replace("line_30 = 30", "line_30 = '<b>'"))
     page = visit(ada).get(f"/submissions/{after.id}/diff").text  # the one before is the default
     assert texts(page, "before") == ["line_30 = 30"]
     assert texts(page, "after") == ["line_30 = '&lt;b&gt;'"]
@@ -72,7 +74,8 @@ def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) ->
     assert before.id in page
     assert "wrong answer" in page
     assert "812 µs" in page
-    assert "now passes: hidden 1<" in page
+    # Of the hidden one that passes now, nothing by itself.
+    assert "now passes: tail of block<" in page
     backwards = visit(ada).get(f"/submissions/{before.id}/diff?against={after.id}").text
     assert texts(backwards, "after") == ["line_30 = 30"]
 

@@ -28,6 +28,8 @@ class Bar:
 
 @dataclass(frozen=True)
 class WorkloadBars:
+    """``bars``: one's own first, where its time is known."""
+
     workload: WorkloadReport
     bars: list[Bar]
     axis: Axis
@@ -41,12 +43,14 @@ def _of(workload: WorkloadReport) -> WorkloadBars:
     others = [(name, us, "base") for name, us in sorted(workload.baselines_us.items())]
     if workload.roofline_us:
         others.append(("speed of light", workload.roofline_us, "light"))
-    axis = linear(max(workload.ci_us[1], *(us for _, us, _ in others), 0.0), duration, _TICKS_MOST)
-    low, high = (axis.at(bound) for bound in workload.ci_us)
-    own = Bar("yours", workload.time_us, _sliver(axis, workload.time_us), "own", low, high)
-    return WorkloadBars(
-        workload, [own, *(Bar(name, us, _sliver(axis, us), kind) for name, us, kind in others)], axis
-    )
+    time_us = workload.time_us
+    ends = workload.ci_us if time_us is not None else ()
+    axis = linear(max((*ends, *(us for _, us, _ in others)), default=0.0), duration, _TICKS_MOST)
+    bars = [Bar(name, us, _sliver(axis, us), kind) for name, us, kind in others]
+    if time_us is not None:
+        low, high = (axis.at(bound) for bound in workload.ci_us)
+        bars.insert(0, Bar("yours", time_us, _sliver(axis, time_us), "own", low, high))
+    return WorkloadBars(workload, bars, axis)
 
 
 def _sliver(axis: Axis, us: float) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.schemas.report import Report, WorkloadCost, WorkloadReport
+from grader.schemas.report import TOO_SHORT, Report, WorkloadCost, WorkloadReport
 from grader.web.pages.formats import quantity
 from grader.web.pages.plots.axis import Axis, logarithmic
 
@@ -56,7 +56,13 @@ def roofline(report: Report) -> Roofline | str:
     measured = [(it, cost) for it, cost in known if cost.bandwidth and cost.rate]
     if not measured:
         return f"What {report.device} reaches at most was not measured, so there is no ceiling to plot under."
-    plotted = [(it, cost) for it, cost in measured if cost.flops > 0 and cost.bytes > 0]
+    plotted = [
+        (it, cost, cost.flops / it.time_us * 1e6)
+        for it, cost in measured
+        if cost.flops > 0 and cost.bytes > 0 and it.time_us is not None
+    ]
+    if not plotted and any(it.time_us is None for it, _ in measured):
+        return f"No time is known well enough to plot: it is {TOO_SHORT}."
     if not plotted:
         return (
             "This challenge moves data and does no arithmetic that counts: the bars above, against the speed of "
@@ -65,11 +71,12 @@ def roofline(report: Report) -> Roofline | str:
     return _plot(plotted)
 
 
-def _plot(plotted: Sequence[tuple[WorkloadReport, WorkloadCost]]) -> Roofline:
+def _plot(plotted: Sequence[tuple[WorkloadReport, WorkloadCost, float]]) -> Roofline:
+    """``plotted``: with the rate that was reached, flop/s."""
     bandwidth, rate = plotted[0][1].bandwidth or 1.0, plotted[0][1].rate or 1.0
     ridge = rate / bandwidth
-    intensities = [cost.flops / cost.bytes for _, cost in plotted]
-    rates = [cost.flops / it.time_us * 1e6 for it, cost in plotted]
+    intensities = [cost.flops / cost.bytes for _, cost, _ in plotted]
+    rates = [reached for _, _, reached in plotted]
     x = logarithmic([min(*intensities, ridge) / _ROOM, max(*intensities, ridge) * _ROOM], quantity)
     y = logarithmic([min(*rates, x.low * bandwidth * _ROOM), rate * _ROOM], lambda it: quantity(it, "FLOP/s"))
     foot = max(x.low, y.low / bandwidth)
@@ -85,8 +92,6 @@ def _plot(plotted: Sequence[tuple[WorkloadReport, WorkloadCost]]) -> Roofline:
             x=x.at(intensity),
             y=y.up(reached),
         )
-        for number, ((it, _), intensity, reached) in enumerate(
-            zip(plotted, intensities, rates, strict=True), 1
-        )
+        for number, ((it, _, reached), intensity) in enumerate(zip(plotted, intensities, strict=True), 1)
     ]
     return Roofline(x, y, roof, points, bandwidth, rate)

@@ -1,0 +1,76 @@
+"""What is made of measured times: which are known, what they are worth, and who gets a rank for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import pytest
+
+from grader.challenge.course import Course
+from grader.judge.assembly import TimedWorkload, report, workload_report
+from grader.judge.device import HostDevice
+from grader.judge.request import CPU, Request
+from grader.judge.rule import Measured
+from grader.schemas.report import CaseReport, CaseVerdict, Flag, Language, Report, Verdict, WorkloadReport
+from grader.scoring import SHORTEST_S, Estimate
+
+EAGER_US = 4120.0
+KNOWN = Measured(Estimate(2e-3, (1.9e-3, 2.1e-3)), 15, 0.0, 0.0, 4e-3, 1e-5, 0.0, (0.0, 0.0), 0.0, gated=True)
+UNKNOWN = {
+    "nothing at all": replace(KNOWN, time=Estimate(SHORTEST_S, (SHORTEST_S, 2e-2))),
+    "nothing, and sure of it": replace(KNOWN, time=Estimate(SHORTEST_S, (SHORTEST_S, SHORTEST_S))),
+    "a wide interval above": replace(KNOWN, time=Estimate(2e-3, (1.9e-3, 2.5e-3))),
+    "a wide interval below": replace(KNOWN, time=Estimate(2e-3, (1.5e-3, 2.1e-3))),
+    "less than the control's halves differ by": replace(KNOWN, drift=2.5e-3),
+}
+
+
+def timed(course: Course, measured: Measured) -> WorkloadReport:
+    challenge = course.load("twice")
+    workload = next(it for it in challenge.manifest.workloads if it.on == "cpu")
+    return workload_report(
+        challenge.manifest, TimedWorkload(workload, measured, {"eager": EAGER_US}), HostDevice()
+    )
+
+
+def judged(
+    course: Course, workload: WorkloadReport, rule: Literal["flag", "unranked"] = "flag", *ops: str
+) -> Report:
+    challenge = course.load("twice")
+    manifest = challenge.manifest.model_copy(update={"library_kernels": rule})
+    passed = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED)
+    request = Request(
+        replace(challenge, manifest=manifest), Language.TRITON, "", CPU, b"key", challenge.cases
+    )
+    found = {"cases": [passed], "workloads": [workload], "library_ops": ops}
+    return report(request, Verdict.ACCEPTED, {}, found)  # type: ignore[arg-type]
+
+
+def test_a_time_that_is_known_has_speedup_and_score(course: Course) -> None:
+    workload = timed(course, KNOWN)
+    assert (workload.time_us, workload.speedup) == (2000.0, pytest.approx(2.06))
+    score = judged(course, workload).score
+    assert (score.time_us, score.speedup, score.unranked) == (pytest.approx(2000.0), pytest.approx(2.06), "")
+
+
+@pytest.mark.parametrize("measured", UNKNOWN.values(), ids=UNKNOWN)
+def test_any_other_is_too_short_to_measure(course: Course, measured: Measured) -> None:
+    workload = timed(course, measured)
+    assert (workload.time_us, workload.speedup, workload.sol) == (None, None, None)
+    score = judged(course, workload).score
+    assert (score.time_us, score.ci, score.speedup) == (None, None, None)
+    assert score.unranked == "Workload 'small' is too short to measure here."
+
+
+def test_who_calls_a_library_has_no_rank_where_the_challenge_says_so(course: Course) -> None:
+    workload = timed(course, KNOWN)
+    flagged = judged(course, workload, "flag", "aten.add")
+    unranked = judged(course, workload, "unranked", "aten.add")
+    assert flagged.flags == unranked.flags == [Flag.LIBRARY_KERNEL]
+    assert (flagged.score.time_us, flagged.score.unranked) == (pytest.approx(2000.0), "")
+    assert (unranked.score.time_us, unranked.score.speedup) == (None, None)
+    assert "ranks only kernels of your own" in unranked.score.unranked
+    # The time itself is nobody's secret.
+    assert unranked.workloads[0].time_us == 2000.0
+    assert judged(course, workload, "unranked").score.time_us == pytest.approx(2000.0)
