@@ -92,6 +92,13 @@ class Box(Protocol):
     def kill(self) -> BoxEnd:
         """End it now and free everything it holds. Harmless when called again."""
 
+    def cpu_seconds(self) -> float:
+        """Processor time that all its processes have used since it started, as the host counts it: nothing in the box
+        can change it. Once it is over, what was known last. Raises BoxUnavailable where nobody can tell."""
+
+    def out_of_memory(self) -> bool:
+        """Whether one of its processes was ended because the box had used all the memory that it may."""
+
     def output(self) -> bytes:
         """What it printed so far (stdout and stderr together), cut to the limit. Takes it away: the next call
         returns only what came after."""

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import enclosure, image
 from grader.sandbox.box import BoxEnd, BoxSpec, EndReason, Purpose
@@ -27,7 +28,7 @@ from grader.sandbox.call_filter import call_filter
 from grader.sandbox.control_groups import Group, Groups, find_groups
 from grader.sandbox.parent import is_left_behind, owned_name
 from grader.sandbox.process_box import ProcessBox
-from grader.sandbox.processes import descendants, kill, memory_bytes
+from grader.sandbox.processes import cpu_seconds, descendants, kill, memory_bytes
 
 KIND = "bubblewrap"
 PROGRAM = "bwrap"
@@ -62,7 +63,8 @@ class BubblewrapBox(ProcessBox):
             self._step.close()
             os.close(self._telling)
         try:
-            self._admit(time.monotonic() + spec.start_seconds)
+            # This takes next to no processor time; by the clock, as long as what does nothing may take.
+            self._admit(time.monotonic() + limits.IDLE_PATIENCE * spec.start_seconds)
         except (OSError, EOFError, ValueError, TimeoutError) as error:
             self.kill()
             said = self.output().decode(errors="replace").strip()[-1000:]
@@ -138,6 +140,11 @@ class BubblewrapBox(ProcessBox):
             return 0  # the kernel counts, or there is nothing yet
         return sum(map(memory_bytes, descendants(self._first_pid) if walk else [self._first_pid]))
 
+    def _cpu_seconds(self) -> float:
+        if self._group is not None and (seconds := self._group.cpu_seconds()):
+            return seconds
+        return sum(map(cpu_seconds, descendants(self._first_pid))) if self._first_pid else 0.0
+
     def _kill_all(self) -> None:
         if self._first >= 0:
             with contextlib.suppress(ProcessLookupError):
@@ -159,9 +166,12 @@ class BubblewrapBox(ProcessBox):
         number = -code if code < 0 else code - SIGNAL_BASE
         if not 0 < number <= SIGNALS:
             return BoxEnd(EndReason.EXITED, exit_code=code)
-        if number == signal.SIGKILL and self._group is not None and self._group.memory_kills():
+        if number == signal.SIGKILL and self._group is not None and self._group.out_of_memory():
             return BoxEnd(EndReason.OUT_OF_MEMORY)
         return BoxEnd(EndReason.SIGNALLED, signal=number)
+
+    def out_of_memory(self) -> bool:
+        return super().out_of_memory() or (self._group is not None and self._group.out_of_memory())
 
     def _free(self) -> None:
         if self._group is not None:

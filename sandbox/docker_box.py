@@ -19,12 +19,15 @@ import uuid
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import container, gpu_access, image, runtime
+from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
+from grader.sandbox.control_groups import Group, group_of, is_in
 from grader.sandbox.docker_engine import engine, is_orphan, labels
 from grader.sandbox.frames import Frames
 from grader.sandbox.memory_kills import memory_kills
 from grader.sandbox.output import BoundedOutput
 from grader.sandbox.parent import make_folder, sweep_folders
+from grader.sandbox.processes import cpu_seconds, descendants
 from grader.sandbox.remover import Remover
 from grader.sandbox.toolchain import chosen_image, find_toolchain
 
@@ -50,6 +53,8 @@ class DockerBox:
         self._ended = threading.Event()
         self._killing = False
         self._wanted: EndReason | None = None
+        self._cpu_used = 0.0
+        self._seen: tuple[int, Group | None] | None = None
         self._lock = threading.Lock()
         self._deadline = time.monotonic() + spec.wall_seconds
         self._thread: threading.Thread | None = None
@@ -104,15 +109,15 @@ class DockerBox:
         )  # fmt: skip
 
     def _accept(self, listener: socket.socket) -> socket.socket:
-        end = time.monotonic() + self._spec.start_seconds
-        while not self._ended.is_set() and time.monotonic() < end:
+        allowance = Allowance(self._spec.start_seconds, self.cpu_seconds, patience=limits.BOX_START_PATIENCE)
+        while not self._ended.is_set() and allowance.left():
             try:
                 connection, _ = listener.accept()
             except TimeoutError:
                 continue
             connection.settimeout(None)
             return connection
-        how = f": {self._end.sentence()}" if self._end else f" within {self._spec.start_seconds:g} s"
+        how = f": {self._end.sentence()}" if self._end else f" within {allowance.sentence()}"
         said = self._output.take().decode(errors="replace").strip()[-1000:]
         raise BoxUnavailable(
             f"the program {self._spec.program} in the box did not connect{how}"
@@ -231,6 +236,33 @@ class DockerBox:
         self.connection.close()
         assert self._end is not None
         return self._end
+
+    def cpu_seconds(self) -> float:
+        if self._end is None:
+            # A process that nobody waited for takes its time with it, where processes are counted.
+            self._cpu_used = max(self._cpu_used, self._count_cpu())
+        return self._cpu_used
+
+    def _count_cpu(self) -> float:
+        pid, group = self._first_process()
+        if group is not None:
+            return group.cpu_seconds()
+        if pid:
+            return sum(map(cpu_seconds, descendants(pid)))
+        return self._engine.cpu_seconds(self._container)
+
+    def _first_process(self) -> tuple[int, Group | None]:
+        """Its number, 0 where we do not see it, and its control group: a worker in a container may see the first, the
+        second, or neither."""
+        if self._seen is None:
+            pid = int(self._engine.state(self._container).get("Pid", 0))
+            # The engine's number is another process's where it has its own view of the host's.
+            self._seen = (pid if is_in(pid, self._container) else 0, group_of(pid, self._container))
+        return self._seen
+
+    def out_of_memory(self) -> bool:
+        _, group = self._first_process()
+        return group.out_of_memory() if group is not None else memory_kills() > self._memory_kills
 
     def output(self) -> bytes:
         return self._output.take()

@@ -18,7 +18,7 @@ from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
 from grader.sandbox.gpu import box_environment
 from grader.sandbox.parent import make_folder, sweep_folders
 from grader.sandbox.process_box import ProcessBox
-from grader.sandbox.processes import descendants, kill, memory_bytes
+from grader.sandbox.processes import cpu_seconds, descendants, kill, memory_bytes
 
 RUNNER = Path(__file__).resolve().parent / "runner"
 
@@ -69,6 +69,9 @@ class LocalBox(ProcessBox):
     def _memory_bytes(self, walk: bool) -> int:
         pid = self._process.pid
         return sum(map(memory_bytes, descendants(pid) if walk else [pid]))
+
+    def _cpu_seconds(self) -> float:
+        return sum(map(cpu_seconds, descendants(self._process.pid)))
 
     def _kill_all(self) -> None:
         pid = self._process.pid

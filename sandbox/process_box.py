@@ -40,6 +40,7 @@ class ProcessBox(ABC):
         self._output = BoundedOutput(spec.output_bytes)
         self._reason: EndReason | None = None
         self._end: BoxEnd | None = None
+        self._cpu_used = 0.0
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self.connection, child_end = socket.socketpair()
@@ -69,6 +70,10 @@ class ProcessBox(ABC):
     @abstractmethod
     def _memory_bytes(self, walk: bool) -> int:
         """What the box uses now; ``walk``: of all its processes, else at least of the first."""
+
+    @abstractmethod
+    def _cpu_seconds(self) -> float:
+        """Processor time of all its processes up to now."""
 
     @abstractmethod
     def _kill_all(self) -> None:
@@ -162,6 +167,16 @@ class ProcessBox(ABC):
         """Whether the program ended by itself and our thread has not noticed yet."""
         readable, _, _ = select.select([self._pidfd], [], [], 0)
         return bool(readable)
+
+    def cpu_seconds(self) -> float:
+        with self._lock:
+            if self._waker >= 0:
+                # A process that nobody waited for takes its time with it.
+                self._cpu_used = max(self._cpu_used, self._cpu_seconds())
+            return self._cpu_used
+
+    def out_of_memory(self) -> bool:
+        return self._reason is EndReason.OUT_OF_MEMORY
 
     def output(self) -> bytes:
         return self._output.take()

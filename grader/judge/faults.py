@@ -9,6 +9,7 @@ from grader.challenge.cases import Case
 from grader.judge.channel import BoxGone, BoxSilent, ChannelError
 from grader.judge.messages import Failure
 from grader.judge.remote import Remote
+from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import BoxEnd, EndReason
 from grader.schemas.report import CaseVerdict, Mismatch
 
@@ -48,17 +49,27 @@ _ENDED_ITSELF = "Return from solve; do not end the process."
 _CRASHED = "A read or write outside an array does this: check masks, offsets and grid."
 
 
-def of_broken_channel(remote: Remote, error: ChannelError, doing: str, seconds: float) -> Finding:
-    """The connection failed while ``doing`` ("solve ran"). Asks the box how it ended, and ends it."""
+_SLOW = "Either it does far more work than these sizes need, or a loop or a wait in it does not end."
+_SLOW_INTERPRETED = (
+    "Either it is right and slow here, or a loop in it does not end. Without a GPU, Triton runs in an interpreter, where "
+    "each program of the grid takes some milliseconds whatever its size: launch fewer programs that do more each, with "
+    "BLOCK = 1024 instead of 64, or tiles of 64 x 64 instead of 16 x 16."
+)
+_SLEPT = (
+    "It was waiting or sleeping: look for a sleep, a lock, or threads or processes that wait for each other."
+)
+
+
+def of_broken_channel(
+    remote: Remote, error: ChannelError, doing: str, seconds: float, slow_hint: str = ""
+) -> Finding:
+    """The connection failed while ``doing`` ("solve ran"). Asks the box how it ended, and ends it. ``slow_hint``: for
+    what used more processor time than it may; empty: that of a call."""
     if isinstance(error, BoxSilent):
         end = remote.box.end()
         if end is not None and end.reason in _BY_END:
             return _BY_END[end.reason]
-        return Finding(
-            CaseVerdict.TIME_LIMIT,
-            f"It did not come back within {seconds:g} s while {doing}.",
-            "Look for a loop that never ends, or far more work than the sizes need.",
-        )
+        return _of_silence(error.allowance, doing, seconds, slow_hint)
     end = remote.end() if isinstance(error, BoxGone) else remote.box.end()
     if end is not None and remote.forgives and _is_from_outside(end):
         raise BoxKilled(end.sentence()) from error
@@ -70,6 +81,20 @@ def of_broken_channel(remote: Remote, error: ChannelError, doing: str, seconds: 
         return _BY_END[end.reason]
     hint = _CRASHED if end.reason is EndReason.SIGNALLED else _ENDED_ITSELF
     return Finding(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", hint)
+
+
+def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow_hint: str) -> Finding:
+    """Nothing was heard until ``allowance`` was over; where there is none, or it is the clock's, for ``seconds``."""
+    if allowance is None or allowance.used is None:
+        detail, hint = f"It did not come back within {seconds:g} s while {doing}.", _SLOW
+    elif allowance.burnt:
+        detail = f"It used more than {seconds:g} s of processor time while {doing}."
+        hint = slow_hint or _SLOW_INTERPRETED
+    elif allowance.burnt_in_total:
+        return _BY_END[EndReason.WALL_CLOCK]
+    else:
+        detail, hint = f"It did not come back within {allowance.sentence()}, while {doing}.", _SLEPT
+    return Finding(CaseVerdict.TIME_LIMIT, detail, hint)
 
 
 def _is_from_outside(end: BoxEnd) -> bool:
