@@ -51,9 +51,9 @@ _CRASHED = "A read or write outside an array does this: check masks, offsets and
 
 _SLOW = "Either it does far more work than these sizes need, or a loop or a wait in it does not end."
 _SLOW_INTERPRETED = (
-    "Either it is right and slow here, or a loop in it does not end. Without a GPU, Triton runs in an interpreter, where "
-    "each program of the grid takes some milliseconds whatever its size: launch fewer programs that do more each, with "
-    "BLOCK = 1024 instead of 64, or tiles of 64 x 64 instead of 16 x 16."
+    "Either it is slow here, or a loop in it does not end. Without a GPU, Triton runs in an interpreter, where each "
+    "program of the grid, and each round of a loop in it, costs nearly the same whatever the size of its block. Let "
+    "fewer programs do more each: BLOCK = 1024 instead of 64, say, or tiles of 64 x 64 instead of 16 x 16."
 )
 _SLEPT = (
     "It was waiting or sleeping: look for a sleep, a lock, or threads or processes that wait for each other."

@@ -22,8 +22,10 @@ from grader.judge.timing import CONTROL_US
 from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
 from grader.schemas.report import Language, Verdict
 
-
-_SLOW_TO_LOAD = "Loading runs the top level of the module: leave the work to solve, and look for a loop that does not end."
+# For a source that takes too long to load.
+_SLOW_TO_LOAD = (
+    "Loading runs the module's top level: leave the work to solve, and look for a loop that does not end."
+)
 
 
 class LoadFailed(Exception):

@@ -1,9 +1,9 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
 One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds"}`` and the
-pipe's write end. One answer: ``{"ok", "log", "usage", "killed"}``. The log is what the compiler printed, cut to ``log_bytes``;
-``killed``: one of its programs was, and the parent knows why;
-``usage`` are the assembler's lines about registers and memory, which a student shall not have to read past.
+pipe's write end. One answer: ``{"ok", "log", "usage", "killed"}``. The log is what the compiler printed, cut to
+``log_bytes``; ``usage`` are the assembler's lines about registers and memory, which a student shall not have to read
+past; ``killed`` says that one of its programs was, which the parent finds the reason of.
 
 Beside the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers that make a wait for the
 device return at once while the gate is closed. Behind a closed gate such a wait would never end, and leaving it out
@@ -64,7 +64,8 @@ USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d
 STATIC_PREFIX = re.compile(r"__nv_static_\d+_\w*?_(?=_Z)")
 # What drivers say of a program of theirs that was killed: at the start of a line, where no source's text comes.
 KILLED = re.compile(
-    r"^(?:nvcc|gcc|g\+\+|c\+\+|collect2|[\w.-]+-g(?:cc|\+\+)[\w.-]*)\b.*(?:signal 9\b|Killed signal)|^(?:sh: .*)?Killed\b",
+    r"^(?:nvcc|gcc|g\+\+|c\+\+|collect2|[\w.-]+-g(?:cc|\+\+)[\w.-]*)(?: |:).*(?:signal 9\b|Killed signal)"
+    r"|^(?:sh: .*)?Killed\b",
     re.MULTILINE,
 )
 # A compiler that prints so many times more than is kept is in an endless error; it is stopped.

@@ -28,7 +28,7 @@ LIMITS = {
     "runs of yours": f"{limits.RUNS_PER_HOUR} in an hour",
     "runs of yours that wait or run at once": f"{limits.RUNS_AT_ONCE} ",
     "compiling": f"{limits.COMPILE_SECONDS:g} s of processor time, {limits.COMPILE_MEMORY_BYTES // limits.GIB} GiB",
-    "loading a module": f"{limits.LOAD_SECONDS:g} s",
+    "loading a module": f"{limits.LOAD_SECONDS:g} s of processor time",
     "one call of one case": f"{limits.CASE_SECONDS:g} s",
     "memory of the process without a GPU": f"{limits.BOX_MEMORY_BYTES // limits.GIB} GiB",
     "files in `/tmp`": f"{limits.BOX_TMP_BYTES // limits.MIB} MiB",

@@ -111,7 +111,8 @@ def test_processor_time_is_told_with_and_without_sight_of_groups_and_processes(
     run(box, "import time\nwhile time.process_time() < 0.3: pass")
     told = box.cpu_seconds()
     pid, group = box._first_process()
-    assert pid and group is not None
+    assert pid
+    assert group is not None
     for seen in ((pid, None), (0, None)):
         monkeypatch.setattr(box, "_seen", seen)
         assert box._count_cpu() == pytest.approx(told, abs=0.05)
