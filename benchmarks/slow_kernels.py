@@ -76,7 +76,13 @@ VARIANTS: dict[str, dict[str, Mapping[str, str]]] = {
     },
     "spmv_csr": {"a row a program": {"at_once = TILE // lanes": "at_once = 1"}},
     "transpose": {"tiles of 16 x 16": {"TILE = 64": "TILE = 16"}},
-    "matmul": {"tiles of 16 x 16": _TILES_16},
+    "matmul": {
+        "tiles of 16 x 16": _TILES_16,
+        "tiles of 16 x 16, a column of a times a row of b at a time": {
+            "BLOCK_M, BLOCK_N, BLOCK_K = 64, 64, 32": "BLOCK_M, BLOCK_N, BLOCK_K = 16, 16, 1",
+            'tl.dot(left, right, total, input_precision="ieee")': "total + left * right",
+        },
+    },
     "masked_scaled_matmul": {"tiles of 16 x 16": _TILES_16},
     "matmul_fp16": {"tiles of 16 x 16": _HALF_TILES_16},
     "matmul_bf16": {"tiles of 16 x 16": _HALF_TILES_16},
@@ -130,7 +136,7 @@ def measure(course: Course, slug: str, name: str, counted: list[float]) -> dict[
     challenge = course.load(slug)
     own = challenge.manifest.limits
     manifest = challenge.manifest.model_copy(
-        update={"limits": own.model_copy(update={"case_seconds": MOST_SECONDS})}
+        update={"limits": own.model_copy(update={"cpu_seconds": MOST_SECONDS})}
     )
     source = variant((course.root / f"reference/{slug}/staff/solution.py").read_text(), VARIANTS[slug][name])
     timed = [workload_case(challenge, it) for it in manifest.workloads if it.on == CPU]
@@ -147,8 +153,8 @@ def measure(course: Course, slug: str, name: str, counted: list[float]) -> dict[
         "verdict": report.verdict.value,
         "seconds_in_all": round(sum(counted), 1),
         "slowest": {case: round(seconds, 2) for seconds, case in costs[:3]},
-        "limit": own.case_seconds,
-        "enough": MARGIN * worst <= own.case_seconds,
+        "limit": own.cpu_seconds,
+        "enough": MARGIN * worst <= own.cpu_seconds,
     }
 
 

@@ -66,8 +66,11 @@ IDLE_PATIENCE = 3.0
 IDLE_SHARE = 0.005
 # Loading runs the module's top level: imports and decorators, no work. Processor time.
 LOAD_SECONDS = 30.0
-# One call of one case: processor time on a host's board, the clock on a GPU.
+# One call of one case on a GPU, by the clock: a right kernel takes milliseconds.
 CASE_SECONDS = 10.0
+# One call of one case on a host's board, in processor time. At least twice what right kernels with blocks of 64, tiles of
+# 16 x 16 or one row a program need in Triton's interpreter (benchmarks/slow_kernels.py measures them).
+CASE_CPU_SECONDS = 30.0
 # After a fault the process is gone or poisoned; three fresh boxes show a student what fails without a stampede.
 FRESH_BOXES = 3
 

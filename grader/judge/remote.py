@@ -86,6 +86,11 @@ class Remote:
         self._marks_come = True
         self._seen_waiting = False
 
+    @property
+    def on_processor(self) -> bool:
+        """See ``Device``."""
+        return self._device.on_processor
+
     def hello(self) -> None:
         allowance = Allowance(
             limits.BOX_START_SECONDS, self.box.cpu_seconds, patience=limits.BOX_START_PATIENCE
@@ -98,7 +103,7 @@ class Remote:
 
     def _allow(self, seconds: float, *, exact: bool = False) -> Allowance:
         """For what belongs to a call: processor time where calls run on the host's processor, else the clock."""
-        if not self._device.on_processor:
+        if not self.on_processor:
             return Allowance(seconds)
         return Allowance(seconds, self.box.cpu_seconds, exact=exact, total=limits.BOX_WALL_SECONDS)
 
