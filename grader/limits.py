@@ -68,9 +68,12 @@ IDLE_SHARE = 0.005
 LOAD_SECONDS = 30.0
 # One call of one case on a GPU, by the clock: a right kernel takes milliseconds.
 CASE_SECONDS = 10.0
-# One call of one case on a host's board, in processor time. At least twice what right kernels with blocks of 64, tiles of
-# 16 x 16 or one row a program need in Triton's interpreter (benchmarks/slow_kernels.py measures them).
-CASE_CPU_SECONDS = 30.0
+# One call of one case on a host's board, in processor time. At least twice what right kernels with blocks of 64, tiles
+# of 16 x 16 or one row a program need in Triton's interpreter (benchmarks/slow_kernels.py measures them).
+CASE_CPU_SECONDS = 60.0
+# After a case that used up its processor time the verdict is known. The cases after it get so much, so that an endless
+# loop does not keep a worker for minutes.
+NEXT_CASE_CPU_SECONDS = 10.0
 # After a fault the process is gone or poisoned; three fresh boxes show a student what fails without a stampede.
 FRESH_BOXES = 3
 

@@ -52,6 +52,13 @@ def test_a_box_that_has_used_up_all_its_time_gets_none(judge: Judge, monkeypatch
     )
 
 
+def test_once_the_verdict_is_known_cases_get_less(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "NEXT_CASE_CPU_SECONDS", 0.3)
+    cases = judge("def solve(x, out, n):\n    while True:\n        pass\n").cases
+    assert "1.5 s of processor time" in cases[0].detail
+    assert "0.3 s of processor time" in cases[1].detail
+
+
 def test_loading_is_limited_so_too(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "LOAD_SECONDS", 0.2)
     late = judge(f"import time\n{LATE}\n" + RIGHT.format(before="pass"), case="one")
