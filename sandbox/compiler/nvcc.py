@@ -294,7 +294,7 @@ class _Compilation:
             isinstance(ok, bool)
             and isinstance(log, str)
             and isinstance(usage, str)
-            and killed in (True, False)
+            and isinstance(killed, bool)
         ):
             raise BoxUnavailable("the box that compiles gave an answer that makes no sense")
         if killed and not ok:
