@@ -35,13 +35,18 @@ BOX_TMP_BYTES = 512 * MIB
 # torch starts threads per core; 256 is far above that and far below a fork bomb.
 BOX_PIDS = 256
 BOX_CPUS = 2.0
-# From start to the runner's hello: importing torch on a cold disk takes up to 20 s.
+# Processor time from start to the runner's hello. Importing torch takes some 5 s of it; a box that has used so much and
+# has not said hello never will.
 BOX_START_SECONDS = 60.0
-# A box that outlives this is killed by its parent whatever it says: the sum of all budgets stays below.
+# Ten times that by the clock: a busy host starts a box late, and that is no reason to give it up.
+BOX_START_PATIENCE = 10.0
+# What one box may take over a whole submission: by the clock on a GPU, of its own processor time on a host's board.
 BOX_WALL_SECONDS = 900.0
+# A host's board gives a box the clock that it needs for it: a fourth of a core on the average.
+BOX_WALL_PATIENCE = 4.0
 
-# Of the CPU, for each program of the compiler. By the clock it may be so many times more: a compiler yields to whatever
-# is timed on its host, and that it had to wait is not the student's fault.
+# Processor time for each program of the compiler, and so many times more for all of them together. A compiler yields to
+# whatever is timed on its host, and that it had to wait is not the student's fault.
 COMPILE_SECONDS = 60.0
 COMPILE_PATIENCE = 4.0
 COMPILE_MEMORY_BYTES = 4 * GIB
@@ -51,10 +56,24 @@ ARTEFACT_BYTES = 64 * MIB
 # for its turn is still there when it comes. Those used longest ago go first.
 ARTEFACT_STORE_BYTES = 1 * GIB
 
-# Loading runs the module's top level: imports and decorators, no work.
+# Limits on what a box does with the host's processor count the processor time that the box has used, so that a busy
+# host decides nothing. By the clock it may take so many times more: beside seven processes that never rest, a box of a
+# two-core host gets a twentieth of a core at worst.
+CLOCK_PATIENCE = 20.0
+# A box that gets next to nothing done is not short of a processor but asleep: after so many times its limit by the
+# clock, less than half a percent of a core. A host that gives a box as little has a load of far over a hundred.
+IDLE_PATIENCE = 3.0
+IDLE_SHARE = 0.005
+# Loading runs the module's top level: imports and decorators, no work. Processor time.
 LOAD_SECONDS = 30.0
-# One call of one case. In Triton's interpreter a small case takes milliseconds; ten seconds forgive a slow machine.
+# One call of one case on a GPU, by the clock: a right kernel takes milliseconds.
 CASE_SECONDS = 10.0
+# One call of one case on a host's board, in processor time. At least twice what right kernels with blocks of 64, tiles
+# of 16 x 16 or one row a program need in Triton's interpreter (benchmarks/slow_kernels.py measures them).
+CASE_CPU_SECONDS = 60.0
+# After a case that used up its processor time the verdict is known. The cases after it get so much, so that an endless
+# loop does not keep a worker for minutes.
+NEXT_CASE_CPU_SECONDS = 10.0
 # After a fault the process is gone or poisoned; three fresh boxes show a student what fails without a stampede.
 FRESH_BOXES = 3
 

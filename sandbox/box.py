@@ -83,13 +83,14 @@ class BoxEnd:
     outside: bool = False
 
     @classmethod
-    def of_code(cls, code: int, memory_kills: int = 0) -> BoxEnd:
+    def of_code(cls, code: int, memory_kills: int = 0, at_limit: bool = True) -> BoxEnd:
         """Of a process that ended with ``code``, a negative one for a signal, as ``subprocess`` has it.
-        ``memory_kills``: how many processes of the box the kernel ended for want of memory."""
+        ``memory_kills``: how many processes of the box the kernel ended for want of memory; not ``at_limit``: though
+        the box had not used all that it may, so it was the host that ran out of memory."""
         if code >= 0:
             return cls(EndReason.EXITED, exit_code=code)
         if -code == signals.SIGKILL and memory_kills:
-            return cls(EndReason.OUT_OF_MEMORY)
+            return cls(EndReason.OUT_OF_MEMORY) if at_limit else cls(EndReason.KILLED, outside=True)
         return cls(EndReason.SIGNALLED, signal=-code)
 
     def of_supervisor(self) -> BoxEnd:
@@ -136,6 +137,13 @@ class Box(Protocol):
 
     def kill(self) -> BoxEnd:
         """End it now and free everything it holds. Harmless when called again."""
+
+    def cpu_seconds(self) -> float:
+        """Processor time that all its processes have used since it started, as the host counts it: nothing in the box
+        can change it. Once it is over, what was known last. Raises BoxUnavailable where nobody can tell."""
+
+    def out_of_memory(self) -> bool:
+        """Whether one of its processes was ended because the box had used all the memory that it may."""
 
     def output(self) -> bytes:
         """What it printed so far (stdout and stderr together), cut to the limit. Takes it away: the next call

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import enclosure, image
 from grader.sandbox.box import BoxSpec, Purpose
@@ -27,7 +28,7 @@ from grader.sandbox.call_filter import call_filter
 from grader.sandbox.control_groups import Group, Groups, find_groups
 from grader.sandbox.parent import is_left_behind, owned_name
 from grader.sandbox.process_box import ProcessBox
-from grader.sandbox.processes import children, descendants, kill, memory_bytes
+from grader.sandbox.processes import children, cpu_seconds, descendants, kill, memory_bytes
 from grader.sandbox.runtime import BUSY
 
 KIND = "bubblewrap"
@@ -63,7 +64,8 @@ class BubblewrapBox(ProcessBox):
             self._step.close()
             os.close(self._telling)
         try:
-            self._admit(time.monotonic() + spec.start_seconds)
+            # This takes next to no processor time; by the clock, as long as what does nothing may take.
+            self._admit(time.monotonic() + limits.IDLE_PATIENCE * spec.start_seconds)
         except (OSError, EOFError, ValueError, TimeoutError) as error:
             self.kill()
             said = self.output().decode(errors="replace").strip()[-1000:]
@@ -144,6 +146,11 @@ class BubblewrapBox(ProcessBox):
         first = self._first_pid
         return sum(map(memory_bytes, descendants(first) if walk else [first, *children(first)]))
 
+    def _cpu_seconds(self) -> float:
+        if self._group is not None and (seconds := self._group.cpu_seconds()):
+            return seconds
+        return sum(map(cpu_seconds, descendants(self._first_pid))) if self._first_pid else 0.0
+
     def _kill_all(self) -> None:
         if self._first >= 0:
             with contextlib.suppress(ProcessLookupError):
@@ -167,6 +174,9 @@ class BubblewrapBox(ProcessBox):
 
     def _memory_kills(self) -> int:
         return self._group.memory_kills() if self._group is not None else 0
+
+    def out_of_memory(self) -> bool:
+        return super().out_of_memory() or (self._group is not None and self._group.out_of_memory())
 
     def _free(self) -> None:
         if self._group is not None:

@@ -12,7 +12,7 @@ import errno
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +30,8 @@ KIND = "group"
 PERIOD_US = 100_000
 # Where a group says how many of its processes the kernel ended for want of memory: in version 2, and in version 1.
 _KILL_COUNTERS = ("memory.events", "memory.oom_control")
+# Of its limit, which a group that the kernel ended something of has used: pages are charged by the batch.
+_NEARLY = 0.95
 # A killed process leaves its group when the kernel has freed its memory.
 _GONE_SECONDS = 10.0
 
@@ -99,6 +101,33 @@ class Group:
                 return next((int(words[1]) for words in counts if words[0] == "oom_kill"), 0)
         return 0
 
+    def out_of_memory(self) -> bool:
+        """Whether the kernel ended one of its processes because the group had used all that it may. It also ends one
+        where the host runs out of memory, and that is not the group's doing."""
+        if self.memory_kills() == 0:
+            return False
+        folder = self._folders[0]
+        with contextlib.suppress(OSError):
+            counts = (line.split() for line in (folder / "memory.events").read_text().splitlines())
+            return any(words[0] == "oom" and int(words[1]) > 0 for words in counts)
+        # Version 1, where not every kernel counts how often the limit was met. Pages are charged by the batch.
+        most = [
+            int(it)
+            for it in _texts(folder / f"memory.{name}" for name in ("max_usage_in_bytes", "limit_in_bytes"))
+        ]
+        return len(most) == 2 and most[0] >= _NEARLY * most[1]
+
+    def cpu_seconds(self) -> float:
+        """Processor time that its processes have used, also those that are gone; 0 where the kernel does not say."""
+        for text in _texts(folder / "cpuacct.usage" for folder in self._folders):
+            return int(text) * 1e-9
+        for text in _texts(folder / "cpu.stat" for folder in self._folders):
+            for line in text.splitlines():
+                name, _, value = line.partition(" ")
+                if name == "usage_usec":
+                    return int(value) * 1e-6
+        return 0.0
+
     def kill_all(self) -> None:
         """End every process in it and wait until they are gone."""
         for folder in self._folders:
@@ -156,6 +185,24 @@ class Groups:
         return len(names)
 
 
+def is_in(pid: int, name: str) -> bool:
+    """Whether process ``pid``, as this process numbers it, is in a group that has ``name`` in its path."""
+    return any(name in path for _, path in _groups(pid))
+
+
+def group_of(pid: int, name: str, root: Path = ROOT) -> Group | None:
+    """The group that process ``pid`` is in, where this process sees it and ``name`` is part of its path. It counts
+    memory and processor time; its limits are somebody else's."""
+    # Version 2 names no controller: its group lies below the root itself.
+    folders = {it: root / it / path.strip("/") for it, path in _groups(pid) if name in path}
+    first = [folders[it] for it in ("memory", "cpuacct") if it in folders]
+    for found in (first, [folders[""]] if "" in folders else []):
+        group = Group(found)
+        if found and all(it.is_dir() for it in found) and group.cpu_seconds() > 0:
+            return group
+    return None
+
+
 def find_groups(root: Path = ROOT) -> Groups | None:
     """What this process can bound boxes with, tried out; None where it can make no control groups."""
     for candidate in _candidates(root):
@@ -164,27 +211,6 @@ def find_groups(root: Path = ROOT) -> Groups | None:
         except BoxUnavailable:
             continue
         return candidate
-    return None
-
-
-def group_of(pid: int, root: Path = ROOT) -> Group | None:
-    """The control group that counts the memory of process ``pid``, whoever made it. None where it cannot be told, and
-    where it is this process's own: what dies there need not have been a box's."""
-    theirs, ours = (_memory_folder(it, root) for it in (str(pid), "self"))
-    return None if theirs is None or theirs == ours else Group([theirs])
-
-
-def _memory_folder(pid: str, root: Path) -> Path | None:
-    try:
-        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
-    except OSError:
-        return None
-    # Such as "4:memory:/a/b" under version 1, and "0::/a/b" under version 2.
-    parts = [line.split(":", 2) for line in lines]
-    for _, controllers, path in sorted(parts, key=lambda it: "memory" not in it[1].split(",")):
-        folder = root / ("memory" if controllers else "") / path.strip("/")
-        if any((folder / name).exists() for name in _KILL_COUNTERS):
-            return folder
     return None
 
 
@@ -197,6 +223,9 @@ def _candidates(root: Path) -> Iterator[Groups]:
         trees = [Tree(root / "memory" / OURS, _memory_1), Tree(root / "pids" / OURS, _pids)]
         if (root / "cpu" / "cpu.cfs_quota_us").exists() or (root / "cpu" / "cpu.shares").exists():
             trees.append(Tree(root / "cpu" / OURS, _cpu_1))
+        # Most hosts count in the folder that also bounds, and have it under both names.
+        if (root / "cpuacct").is_dir() and not (root / "cpuacct" / "cpu.shares").exists():
+            trees.append(Tree(root / "cpuacct" / OURS, lambda _: {}))
         yield Groups(trees, "control groups 1")
 
 
@@ -241,6 +270,21 @@ def _set(folder: Path, files: Files) -> None:
     for name, value in files.items():
         if (folder / name).exists() or name not in OPTIONAL:
             _write(folder / name, value)
+
+
+def _groups(pid: int) -> Iterator[tuple[str, str]]:
+    """Controllers, and the path of the group that ``pid`` is in for each; nothing where it is gone."""
+    for text in _texts([Path(f"/proc/{pid}/cgroup")]):
+        for line in text.splitlines():
+            _, controllers, path = line.split(":", 2)
+            yield from ((it, path) for it in controllers.split(","))
+
+
+def _texts(files: Iterable[Path]) -> Iterator[str]:
+    """What those of the files say that can be read."""
+    for file in files:
+        with contextlib.suppress(OSError):
+            yield file.read_text()
 
 
 def _write(path: Path, text: str) -> None:

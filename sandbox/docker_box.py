@@ -20,13 +20,15 @@ import uuid
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import container, gpu_access, image, runtime
+from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import STATUS_BYTES, BoxEnd, BoxSpec, EndReason, told_code
-from grader.sandbox.control_groups import group_of
+from grader.sandbox.control_groups import Group, group_of, is_in
 from grader.sandbox.docker_engine import engine, is_orphan, labels
 from grader.sandbox.frames import Frames
 from grader.sandbox.memory_kills import memory_kills
 from grader.sandbox.output import BoundedOutput
 from grader.sandbox.parent import make_folder, sweep_folders
+from grader.sandbox.processes import cpu_seconds, descendants
 from grader.sandbox.remover import Remover
 from grader.sandbox.toolchain import chosen_image, find_toolchain
 
@@ -45,15 +47,15 @@ SIGNALS = 64
 class Supervision:
     """Hears, on a thread of its own, what the supervisor in a box tells of its child's end."""
 
-    def __init__(self, connection: socket.socket, name: str, kills_before: int) -> None:
+    def __init__(self, connection: socket.socket, container: str, kills_before: int) -> None:
         """``kills_before``: ``memory_kills()`` when the box began."""
         self._connection = connection
         self._kills_before = kills_before
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         # 0 where the box's processes cannot be seen from here: from within another container, say.
-        self._group = group_of(_CREDENTIALS.unpack(credentials)[0])
+        self._group = group_of(_CREDENTIALS.unpack(credentials)[0], container)
         self._end: BoxEnd | None = None
-        self._thread = threading.Thread(target=self._hear, name=f"{name}-supervision", daemon=True)
+        self._thread = threading.Thread(target=self._hear, name=f"{container[:12]}-supervision", daemon=True)
         self._thread.start()
 
     def _hear(self) -> None:
@@ -61,12 +63,12 @@ class Supervision:
             code = told_code(self._connection.recv(STATUS_BYTES))
             if code is not None:
                 # Now: the supervisor waits until the connection is closed, and the group goes with the box.
-                self._end = BoxEnd.of_code(code, self._kills())
+                self._end = self._end_of(code)
 
-    def _kills(self) -> int:
-        if self._group is not None:
-            return self._group.memory_kills()
-        return memory_kills() - self._kills_before
+    def _end_of(self, code: int) -> BoxEnd:
+        if self._group is None:
+            return BoxEnd.of_code(code, memory_kills() - self._kills_before)
+        return BoxEnd.of_code(code, self._group.memory_kills(), self._group.out_of_memory())
 
     def told(self) -> BoxEnd | None:
         """How the child ended; None where the supervisor died without a word. To be asked when the box is over."""
@@ -90,6 +92,8 @@ class DockerBox:
         self._ended = threading.Event()
         self._killing = False
         self._wanted: EndReason | None = None
+        self._cpu_used = 0.0
+        self._seen: tuple[int, Group | None] | None = None
         self._lock = threading.Lock()
         self._deadline = time.monotonic() + spec.wall_seconds
         self._thread: threading.Thread | None = None
@@ -120,12 +124,14 @@ class DockerBox:
                 raise
             self._thread = threading.Thread(target=self._watch, name=self.id, daemon=True)
             self._thread.start()
-            began = time.monotonic()
+            allowance = Allowance(
+                self._spec.start_seconds, self.cpu_seconds, patience=limits.BOX_START_PATIENCE
+            )
             if self._spec.supervised:
                 # The first to connect, before anything is loaded.
-                status = self._accept(listener, "start", began)
-                self._supervision = Supervision(status, self.id, self._memory_kills)
-            self.connection = self._accept(listener, "connect", began)
+                status = self._accept(listener, "start", allowance)
+                self._supervision = Supervision(status, self._container, self._memory_kills)
+            self.connection = self._accept(listener, "connect", allowance)
         # The listener is closed: nobody else can ever connect.
 
     def _create(self) -> str:
@@ -151,21 +157,20 @@ class DockerBox:
             ),
         )  # fmt: skip
 
-    def _accept(self, listener: socket.socket, doing: str, began: float) -> socket.socket:
+    def _accept(self, listener: socket.socket, doing: str, allowance: Allowance) -> socket.socket:
         """The next connection from within. ``doing``: what the program has not done where there is none."""
-        end = began + self._spec.start_seconds
-        while not self._ended.is_set() and time.monotonic() < end:
+        while not self._ended.is_set() and allowance.left():
             try:
                 connection, _ = listener.accept()
             except TimeoutError:
                 continue
             connection.settimeout(None)
             return connection
-        raise self._did_not(doing, time.monotonic() - began)
+        raise self._did_not(doing, allowance)
 
-    def _did_not(self, doing: str, seconds: float) -> BoxUnavailable:
+    def _did_not(self, doing: str, allowance: Allowance) -> BoxUnavailable:
         """Why there is no box, as far as it is known, and what to do about that."""
-        how = f": {self._end.sentence()}" if self._end else f" within {seconds:.0f} s"
+        how = f": {self._end.sentence()}" if self._end else f" within {allowance.sentence()}"
         said = self._output.take().decode(errors="replace").strip()[-1000:]
         return BoxUnavailable(
             f"the program {self._spec.program} in the box did not {doing}{how}"
@@ -291,6 +296,33 @@ class DockerBox:
         self.connection.close()
         assert self._end is not None
         return self._end
+
+    def cpu_seconds(self) -> float:
+        if self._end is None:
+            # A process that nobody waited for takes its time with it, where processes are counted.
+            self._cpu_used = max(self._cpu_used, self._count_cpu())
+        return self._cpu_used
+
+    def _count_cpu(self) -> float:
+        pid, group = self._first_process()
+        if group is not None:
+            return group.cpu_seconds()
+        if pid:
+            return sum(map(cpu_seconds, descendants(pid)))
+        return self._engine.cpu_seconds(self._container)
+
+    def _first_process(self) -> tuple[int, Group | None]:
+        """Its number, 0 where we do not see it, and its control group: a worker in a container may see the first, the
+        second, or neither."""
+        if self._seen is None:
+            pid = int(self._engine.state(self._container).get("Pid", 0))
+            # The engine's number is another process's where it has its own view of the host's.
+            self._seen = (pid if is_in(pid, self._container) else 0, group_of(pid, self._container))
+        return self._seen
+
+    def out_of_memory(self) -> bool:
+        _, group = self._first_process()
+        return group.out_of_memory() if group is not None else memory_kills() > self._memory_kills
 
     def output(self) -> bytes:
         return self._output.take()

@@ -142,6 +142,12 @@ class Engine:
         with _engine_errors("inspect a box"):
             return dict(self.client.inspect_container(container)["State"])
 
+    def cpu_seconds(self, container: str) -> float:
+        """Processor time that the container has used. An engine may take a second to say."""
+        with _engine_errors("say what a box has used"):
+            told = self.client.stats(container, stream=False, one_shot=True)
+        return float(told.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)) * 1e-9
+
     def kill(self, container: str) -> bool:
         """End the container and wait for its death. False when it was over already."""
         import docker.errors

@@ -21,6 +21,7 @@ from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import STATUS_BYTES, Box, BoxEnd, BoxSpec, EndReason, told_code
 from grader.sandbox.local_box import LocalBox, LocalBoxes
+from grader.sandbox.processes import cpu_seconds, descendants
 
 _LENGTH = struct.Struct("<I")
 # What the server's own imports hold beside what a child may take.
@@ -44,6 +45,7 @@ class ForkedBox:
         self._status = status
         self._end: BoxEnd | None = None
         self._killed = False
+        self._cpu_used = 0.0
         self._lock = threading.Lock()
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
@@ -78,6 +80,15 @@ class ForkedBox:
                 self._output = -1
         return end
 
+    def cpu_seconds(self) -> float:
+        with self._lock:
+            if self._end is None:
+                self._cpu_used = max(self._cpu_used, sum(map(cpu_seconds, descendants(self._pid))))
+            return self._cpu_used
+
+    def out_of_memory(self) -> bool:
+        return False  # nothing looks at its memory
+
     def output(self) -> bytes:
         if self._output < 0:
             return b""
@@ -100,7 +111,7 @@ class _Server:
             )
         )
         self._connection = self._box.connection
-        self._connection.settimeout(limits.BOX_START_SECONDS)
+        self._connection.settimeout(limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS)
         self._receive()
 
     def alive(self) -> bool:

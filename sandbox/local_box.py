@@ -18,7 +18,7 @@ from grader.sandbox.box import BoxSpec
 from grader.sandbox.gpu import box_environment
 from grader.sandbox.parent import make_folder, sweep_folders
 from grader.sandbox.process_box import ProcessBox
-from grader.sandbox.processes import children, descendants, kill, members, memory_bytes
+from grader.sandbox.processes import children, cpu_seconds, descendants, kill, members, memory_bytes
 
 RUNNER = Path(__file__).resolve().parent / "runner"
 
@@ -71,6 +71,9 @@ class LocalBox(ProcessBox):
     def _memory_bytes(self, walk: bool) -> int:
         pid = self._process.pid
         return sum(map(memory_bytes, descendants(pid) if walk else [pid, *children(pid)]))
+
+    def _cpu_seconds(self) -> float:
+        return sum(map(cpu_seconds, descendants(self._process.pid)))
 
     def _kill_all(self) -> None:
         pid = self._process.pid

@@ -40,6 +40,7 @@ class ProcessBox(ABC):
         self._output = BoundedOutput(spec.output_bytes)
         self._reason: EndReason | None = None
         self._end: BoxEnd | None = None
+        self._cpu_used = 0.0
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self.connection, child_end = socket.socketpair()
@@ -79,6 +80,10 @@ class ProcessBox(ABC):
     @abstractmethod
     def _memory_bytes(self, walk: bool) -> int:
         """What the box uses now; ``walk``: of all its processes, else at least of the first."""
+
+    @abstractmethod
+    def _cpu_seconds(self) -> float:
+        """Processor time of all its processes up to now."""
 
     @abstractmethod
     def _kill_all(self) -> None:
@@ -168,8 +173,8 @@ class ProcessBox(ABC):
 
     def _by_itself(self, code: int) -> BoxEnd:
         if self._end_code is not None:
-            return BoxEnd.of_code(self._end_code, self._memory_kills())
-        end = BoxEnd.of_code(self._plain(code), self._memory_kills())
+            return BoxEnd.of_code(self._end_code, self._memory_kills(), self.out_of_memory())
+        end = BoxEnd.of_code(self._plain(code), self._memory_kills(), self.out_of_memory())
         return end if self._status is None else end.of_supervisor()
 
     # What the parent calls
@@ -196,6 +201,16 @@ class ProcessBox(ABC):
         ends = [self._pidfd] if self._status is None else [self._pidfd, self._status.fileno()]
         readable, _, _ = select.select(ends, [], [], 0)
         return bool(readable)
+
+    def cpu_seconds(self) -> float:
+        with self._lock:
+            if self._waker >= 0:
+                # A process that nobody waited for takes its time with it.
+                self._cpu_used = max(self._cpu_used, self._cpu_seconds())
+            return self._cpu_used
+
+    def out_of_memory(self) -> bool:
+        return self._reason is EndReason.OUT_OF_MEMORY
 
     def output(self) -> bytes:
         return self._output.take()

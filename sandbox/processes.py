@@ -7,6 +7,9 @@ import os
 import signal
 from pathlib import Path
 
+# Of /proc's clock in a second.
+_TICKS = os.sysconf("SC_CLK_TCK")
+
 
 def kill(pid: int) -> None:
     """End a process, or a group (a negative number). Harmless when it is gone or not ours."""
@@ -25,6 +28,15 @@ def memory_bytes(pid: int) -> int:
     except OSError:
         return 0
     return total
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time of a process and of the children that it has waited for; 0 when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / _TICKS
 
 
 def descendants(pid: int) -> list[int]:

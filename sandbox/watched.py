@@ -68,6 +68,12 @@ class _WatchedBox:
             self._context.run(self._log_end, end)
         return end
 
+    def cpu_seconds(self) -> float:
+        return self._box.cpu_seconds()
+
+    def out_of_memory(self) -> bool:
+        return self._box.out_of_memory()
+
     def output(self) -> bytes:
         return self._box.output()
 

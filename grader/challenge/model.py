@@ -152,8 +152,16 @@ class Workload(Strict):
 
 
 class Limits(Strict):
+    """``case_seconds``: one call of one case on a GPU, by the clock. ``cpu_seconds``: the same on the board ``cpu``, in
+    processor time."""
+
     case_seconds: float = Field(default=limits.CASE_SECONDS, gt=0, le=300)
+    cpu_seconds: float = Field(default=limits.CASE_CPU_SECONDS, gt=0, le=300)
     memory_bytes: int = Field(default=limits.BOX_MEMORY_BYTES, ge=256 * limits.MIB, le=64 * limits.GIB)
+
+    def call_seconds(self, on_processor: bool) -> float:
+        """What one call may take; ``on_processor``: where calls run on the host's processor."""
+        return self.cpu_seconds if on_processor else self.case_seconds
 
 
 class Tier(Strict):

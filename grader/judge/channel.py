@@ -14,14 +14,17 @@ from pydantic import ValidationError
 
 from grader import limits
 from grader.judge.messages import ADAPTER, Message
+from grader.sandbox.allowance import Allowance
 
 _LENGTH = struct.Struct("<I")
-# The runner reads at once, so a send that takes longer than this goes to a box that has stopped reading.
-_SEND_SECONDS = 10.0
+# The runner reads as soon as it runs, so a send that takes longer than this goes to a box that has stopped reading.
+_SEND_SECONDS = 60.0
 # How soon a wait notices that nobody wants its answer any more.
 _INTERRUPT_SECONDS = 0.25
 
 M = TypeVar("M", bound=Message)
+# A time of ``time.perf_counter``, or what a box may use meanwhile.
+Deadline = float | Allowance
 
 
 class ChannelError(Exception):
@@ -33,7 +36,11 @@ class BoxGone(ChannelError):
 
 
 class BoxSilent(ChannelError):
-    """Nothing came before the deadline."""
+    """Nothing came before the deadline; ``allowance``: what the box had used by then, where that was the deadline."""
+
+    def __init__(self, text: str, allowance: Allowance | None = None) -> None:
+        super().__init__(text)
+        self.allowance = allowance
 
 
 class BoxLied(ChannelError):
@@ -61,8 +68,8 @@ class Channel:
         except OSError as error:
             raise BoxGone(str(error)) from error
 
-    def expect(self, kind: type[M], deadline: float) -> M:
-        """The next message, which must be of ``kind``; ``deadline`` in seconds of ``time.perf_counter``.
+    def expect(self, kind: type[M], deadline: Deadline) -> M:
+        """The next message, which must be of ``kind``.
 
         Raises BoxGone, BoxSilent, BoxLied. The first lie cuts the line: nothing is read after it.
         """
@@ -74,7 +81,7 @@ class Channel:
             self._lied = True
             raise
 
-    def _message(self, kind: type[M], deadline: float) -> M:
+    def _message(self, kind: type[M], deadline: Deadline) -> M:
         body = self._frame(deadline)
         try:
             message = ADAPTER.validate_json(body)
@@ -101,7 +108,7 @@ class Channel:
         found = poll.poll(seconds * 1000)
         return found[0][1] if found else 0
 
-    def _frame(self, deadline: float) -> bytes:
+    def _frame(self, deadline: Deadline) -> bytes:
         self._fill(_LENGTH.size, deadline)
         (length,) = _LENGTH.unpack_from(self._pending)
         if length > limits.MESSAGE_BYTES:
@@ -111,7 +118,7 @@ class Channel:
         del self._pending[: _LENGTH.size + length]
         return body
 
-    def _fill(self, size: int, deadline: float) -> None:
+    def _fill(self, size: int, deadline: Deadline) -> None:
         """Read until ``size`` bytes are there. What has come by the deadline counts even if it is read later, but a
         box that drips gets no more time than one that is silent, and keeps nobody from being heard meanwhile."""
         asked = time.perf_counter()
@@ -120,14 +127,12 @@ class Channel:
             if now - asked >= _INTERRUPT_SECONDS:
                 self._interrupt()
                 asked = now
-            left = max(deadline - now, 0.0)
-            readable = self._events(select.POLLIN, min(left, _INTERRUPT_SECONDS))
-            if readable:
+            left = deadline.left() if isinstance(deadline, Allowance) else max(deadline - now, 0.0)
+            if self._events(select.POLLIN, min(left, _INTERRUPT_SECONDS)):
                 self._read(size - len(self._pending))
-            late = left == 0.0 if readable else left <= _INTERRUPT_SECONDS
-            if late and len(self._pending) < size:
+            if left == 0.0 and len(self._pending) < size:
                 self._interrupt()
-                raise BoxSilent("no answer in time")
+                raise BoxSilent("no answer in time", deadline if isinstance(deadline, Allowance) else None)
 
     def _read(self, most: int) -> None:
         try:

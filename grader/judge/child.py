@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ from grader.schemas.report import Language
 log = get_logger(__name__)
 
 _PR_SET_PDEATHSIG = 1
+# A call may be waited for longer than a judge may be silent.
+_SPEAK_SECONDS = 30.0
 
 
 class Stopped(Exception):
@@ -54,6 +57,7 @@ class Child:
         self.lines = Lines(connection)
         self.submission = ""
         self.session: Session | None = None
+        self._spoke = 0.0
         self.device = make_device(device, gpu)
         # A board on the host's own processor leaves the web and the queue theirs. As much as its boxes do: those that
         # are its children get no more than it has.
@@ -179,6 +183,9 @@ class Child:
         self.lines.send({"progress": progress.model_dump(mode="json")})
 
     def _look_for_cancel(self) -> None:
+        if time.monotonic() - self._spoke > _SPEAK_SECONDS:
+            self._spoke = time.monotonic()
+            self.lines.send({"waiting": True})
         message = self.lines.receive(seconds=0.0)
         # A cancel that crossed the previous submission's outcome is not meant for this one.
         if message is not None and message.get("cancel") == self.submission:

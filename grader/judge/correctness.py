@@ -91,7 +91,7 @@ class Suite:
         scalars = scalar_values(self.challenge.manifest, case)
         sizes = self.told_sizes(case.sizes) if self.told_sizes is not None else case.sizes
         arena = Arena(self.challenge.manifest, case.sizes, scalars, self.device.memories, sizes)
-        seconds = self.challenge.manifest.limits.case_seconds
+        seconds = self._seconds()
         running: float | None = None
         early = b""
         try:
@@ -125,7 +125,15 @@ class Suite:
         """A call on other data of the same sizes; what it writes does not count, what it raises does."""
         other = draw_inputs(self.challenge.manifest, case, seed ^ 1)
         inputs = on_device(other, self.device.torch_device)
-        return remote.warm_up(arena, inputs, self.challenge.manifest.limits.case_seconds)
+        return remote.warm_up(arena, inputs, self._seconds())
+
+    def _seconds(self) -> float:
+        """What the next call may take."""
+        on_processor = self.device.on_processor
+        seconds = self.challenge.manifest.limits.call_seconds(on_processor)
+        if on_processor and any(it.verdict is CaseVerdict.TIME_LIMIT for it in self.reports):
+            return min(seconds, limits.NEXT_CASE_CPU_SECONDS)
+        return seconds
 
     def _examine(
         self, arena: Arena, question: Question, case: Case, answer: Answer, memory_bytes: int

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from grader import limits
 from grader.challenge.loader import Challenge
 from grader.judge.arena import HOST, Arena, MemoryMaker
 from grader.judge.boards import CPU_ARCHITECTURE
@@ -27,12 +28,16 @@ if TYPE_CHECKING:
 
 # The interpreter runs on the CPU; torch's own threads would fight the judge for the cores that it measures on.
 _HOST_ENV = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
+_HOST_ENVS = {
+    Purpose.RUN: {**_HOST_ENV, "GRADER_PRELOAD": "triton"},
+    Purpose.CONTROL: {"GRADER_PRELOAD": ""},
+    Purpose.BASELINE: {**_HOST_ENV, "GRADER_PRELOAD": "torch"},
+}
+# What such a box may use of the processor is the judge's to count (see ``Remote``); this ends what it forgot.
+_HOST_WALL_SECONDS = limits.BOX_WALL_PATIENCE * limits.BOX_WALL_SECONDS
 _HOST_SPECS = {
-    Purpose.RUN: BoxSpec(Purpose.RUN, env={**_HOST_ENV, "GRADER_PRELOAD": "triton"}, share=Share.YIELDING),
-    Purpose.CONTROL: BoxSpec(Purpose.CONTROL, env={"GRADER_PRELOAD": ""}, share=Share.YIELDING),
-    Purpose.BASELINE: BoxSpec(
-        Purpose.BASELINE, env={**_HOST_ENV, "GRADER_PRELOAD": "torch"}, share=Share.YIELDING
-    ),
+    purpose: BoxSpec(purpose, env=env, share=Share.YIELDING, wall_seconds=_HOST_WALL_SECONDS)
+    for purpose, env in _HOST_ENVS.items()
 }
 
 
@@ -166,6 +171,7 @@ class Device(Protocol):
     """``name`` keys boards ("cpu", "h200"), ``model`` is the hardware's own name, ``memory`` the word of a binding.
 
     ``warm_up_cases``: a case's first call compiles something, so an untimed one goes ahead of it.
+    ``on_processor``: a call runs on the host's processor, so its limit is processor time.
     ``baselines``: names that ``reference.py`` is timed under. ``architecture``: what nvcc compiles for. ``confirms``:
     what is plainly charged for work outside the gate is measured once more before it counts. ``stages``: ``stage``
     copies, so that a question that was drawn long ago is as good as a new one.
@@ -189,6 +195,8 @@ class Device(Protocol):
     def confirms(self) -> bool: ...
     @property
     def stages(self) -> bool: ...
+    @property
+    def on_processor(self) -> bool: ...
     @property
     def baselines(self) -> tuple[str, ...]: ...
     @property
@@ -237,6 +245,7 @@ class HostDevice:
     noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0, disturbed=math.inf)
     confirms = False  # on a host that others use, it would be so every other time
     stages = False
+    on_processor = True
     baselines = ("eager",)
     architecture = CPU_ARCHITECTURE
 

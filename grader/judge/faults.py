@@ -12,6 +12,7 @@ from grader.judge.channel import BoxGone, BoxSilent, ChannelError
 from grader.judge.hints import hint_of, message_of
 from grader.judge.messages import Failure
 from grader.judge.remote import Remote
+from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import BoxEnd, EndReason
 from grader.schemas.report import CaseVerdict, Mismatch
 
@@ -44,23 +45,32 @@ _KILLED_ITSELF = (
     "Do not kill the process. Where the whole machine runs out of memory, the kernel kills processes as well."
 )
 _LESS = "Allocate less, or free sooner."
-_TOO_LONG = "Look for a loop that never ends, or far more work than the sizes need."
 # What a process gets from the kernel, or from its own libraries, for a mistake with memory or numbers.
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
 _CRASHED = "A read or write outside an array does this: check masks, offsets and grid."
 
 
-def of_broken_channel(remote: Remote, error: ChannelError, doing: str, seconds: float) -> Finding:
-    """The connection failed while ``doing`` ("solve ran"). Asks the box how it ended, and ends it."""
+_SLOW = "Either it does far more work than these sizes need, or a loop or a wait in it does not end."
+_SLOW_INTERPRETED = (
+    "Either it is slow here, or a loop in it does not end. Without a GPU, Triton runs in an interpreter, where each "
+    "program of the grid, and each round of a loop in it, costs nearly the same whatever the size of its block. Let "
+    "fewer programs do more each: BLOCK = 1024 instead of 64, say, or tiles of 64 x 64 instead of 16 x 16."
+)
+_SLEPT = (
+    "It was waiting or sleeping: look for a sleep, a lock, or threads or processes that wait for each other."
+)
+
+
+def of_broken_channel(
+    remote: Remote, error: ChannelError, doing: str, seconds: float, slow_hint: str = ""
+) -> Finding:
+    """The connection failed while ``doing`` ("solve ran"). Asks the box how it ended, and ends it. ``slow_hint``: for
+    what used more processor time than it may; empty: that of a call."""
     if isinstance(error, BoxSilent):
         end = remote.box.end()
         if end is not None and (finding := _of_end(end, doing, remote.memory_bytes)):
             return finding
-        return Finding(
-            CaseVerdict.TIME_LIMIT,
-            f"It did not come back within {seconds:g} s while {doing}.",
-            _TOO_LONG,
-        )
+        return _of_silence(error.allowance, doing, seconds, slow_hint)
     end = remote.end() if isinstance(error, BoxGone) else remote.box.end()
     if end is not None and end.outside:
         raise BoxKilled(end.sentence()) from error
@@ -71,6 +81,20 @@ def of_broken_channel(remote: Remote, error: ChannelError, doing: str, seconds: 
     if finding := _of_end(end, doing, remote.memory_bytes):
         return finding
     return Finding(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", _hint_of_end(end))
+
+
+def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow_hint: str) -> Finding:
+    """Nothing was heard until ``allowance`` was over; where there is none, or it is the clock's, for ``seconds``."""
+    if allowance is None or allowance.used is None:
+        detail, hint = f"It did not come back within {seconds:g} s while {doing}.", _SLOW
+    elif allowance.burnt:
+        detail = f"It used more than {seconds:g} s of processor time while {doing}."
+        hint = slow_hint or _SLOW_INTERPRETED
+    elif allowance.burnt_in_total:
+        return _BY_END[EndReason.WALL_CLOCK]
+    else:
+        detail, hint = f"It did not come back within {allowance.sentence()}, while {doing}.", _SLEPT
+    return Finding(CaseVerdict.TIME_LIMIT, detail, hint)
 
 
 def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> Finding | None:
@@ -102,7 +126,7 @@ def _hint_of_end(end: BoxEnd) -> str:
     if end.signal in _CRASHES:
         return _CRASHED
     if end.signal == signal.SIGXCPU:
-        return _TOO_LONG
+        return _SLOW
     if end.signal == signal.SIGKILL:
         return _KILLED_ITSELF
     return _ENDED_ITSELF

@@ -23,6 +23,11 @@ from grader.judge.timing import CONTROL_US
 from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
 from grader.schemas.report import Language, Verdict
 
+# For a source that takes too long to load.
+_SLOW_TO_LOAD = (
+    "Loading runs the module's top level: leave the work to solve, and look for a loop that does not end."
+)
+
 
 class LoadFailed(Exception):
     """The submission could not be loaded, or ended its box while it was."""
@@ -131,7 +136,9 @@ def submission_spec(
 
 
 def _ended_while_loading(remote: Remote, error: ChannelError) -> LoadFailed:
-    finding = faults.of_broken_channel(remote, error, "the source was loaded", limits.LOAD_SECONDS)
+    finding = faults.of_broken_channel(
+        remote, error, "the source was loaded", limits.LOAD_SECONDS, _SLOW_TO_LOAD
+    )
     printed = remote.box.output()[: limits.OUTPUT_KEPT_BYTES].decode("utf-8", errors="replace")
     return LoadFailed(Verdict(finding.verdict.value), finding.detail, finding.hint, printed)
 

@@ -15,21 +15,23 @@ from typing import Any
 from grader import limits
 from grader.errors import BoxUnavailable, GraderError, JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
+from grader.sandbox.allowance import Allowance
+from grader.sandbox.processes import cpu_seconds, descendants
 
-# Importing torch on a cold disk, and starting the first box.
+# Processor time for importing torch and making the first boxes.
 _READY_SECONDS = 120.0
 # The child looks at least this often whether it was cancelled; a child that has not stopped by then is killed.
 _CANCEL_SECONDS = 15.0
 _POLL_SECONDS = 0.25
 # A probe makes the device do some milliseconds of work; a device that takes as long as this hangs.
 _PROBE_SECONDS = 60.0
-# Starting and ending a box, on a host that does little else.
-_BOX_SECONDS = limits.BOX_START_SECONDS + 30.0
+# Starting a box, as long as that may take, and ending it.
+_BOX_SECONDS = limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS + 30.0
 # Calibrating takes some seconds, most of them for kernels that are compiled once.
 _CALIBRATE_SECONDS = 300.0
 # A killed child that is still there waits in the kernel for a device that hangs: nobody can end it.
 _KILL_SECONDS = 30.0
-# A judge that has been silent for this long is stuck: no single step of judging may take as long.
+# A judge that has been silent for this long is stuck: one that waits for a box says so now and then.
 _SILENT_SECONDS = limits.BOX_WALL_SECONDS + 60.0
 
 
@@ -183,7 +185,8 @@ class JudgeProcess:
                     raise Cancelled
                 if "failure" in message:
                     raise _failure(message["failure"])
-                on_progress(Progress.model_validate(message["progress"]))
+                if "progress" in message:
+                    on_progress(Progress.model_validate(message["progress"]))
             if asked_to_stop is None and cancelled():
                 lines.send({"cancel": submission})
                 asked_to_stop = now
@@ -212,16 +215,26 @@ class JudgeProcess:
         theirs.close()
         self._connection = ours
         try:
-            ready = Lines(ours).receive(_READY_SECONDS)
+            ready = self._first_line(Lines(ours), self._child.pid)
         except EOFError as error:
             raise JudgeFailure(f"the judge process did not start (exit code {self._end_child()})") from error
-        if ready is None:
-            self._end_child()
-            raise JudgeFailure(f"the judge process was not ready after {_READY_SECONDS:g} s")
         if "failure" in ready:
             self._end_child()
             raise _failure(ready["failure"])
         self._ready = ready["ready"]
+
+    def _first_line(self, lines: Lines, pid: int) -> dict[str, Any]:
+        """What the child says when it is ready. Raises EOFError, JudgeFailure."""
+        allowance = Allowance(
+            _READY_SECONDS,
+            lambda: sum(map(cpu_seconds, descendants(pid))),
+            patience=limits.BOX_START_PATIENCE,
+        )
+        while allowance.left():
+            if (message := lines.receive(_POLL_SECONDS)) is not None:
+                return message
+        self._end_child()
+        raise JudgeFailure(f"the judge process was not ready within {allowance.sentence()}")
 
     def _end_child(self) -> int | None:
         child, connection = self._child, self._connection

@@ -17,15 +17,16 @@ from grader.judge.arena import Arena
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError
 from grader.judge.device import Device, Watch
 from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned, Seen
+from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxEnd
 
 if TYPE_CHECKING:
     import torch
 
-# Binding maps a few descriptors; a runner that needs longer has stopped working.
+# Binding maps a few descriptors; a runner that needs so much processor time for it has stopped working.
 _BIND_SECONDS = 10.0
-# How long a box whose connection ended may take to tell how it ended.
-_END_SECONDS = 2.0
+# How long a box whose connection ended may take to tell how it ended: the engine of a busy host hears of it late.
+_END_SECONDS = 10.0
 
 
 # A runner that is not queued by then waits for something behind the closed gate: a first allocation, a synchronous
@@ -87,8 +88,26 @@ class Remote:
         self._marks_come = True
         self._seen_waiting = False
 
+    @property
+    def on_processor(self) -> bool:
+        """See ``Device``."""
+        return self._device.on_processor
+
     def hello(self) -> None:
-        self.environment = self._channel.expect(Hello, _within(limits.LOAD_SECONDS)).environment
+        allowance = Allowance(
+            limits.BOX_START_SECONDS, self.box.cpu_seconds, patience=limits.BOX_START_PATIENCE
+        )
+        self.environment = self._channel.expect(Hello, allowance).environment
+
+    def _processor(self, seconds: float) -> Allowance:
+        """For what a runner does with the host's processor on any device."""
+        return Allowance(seconds, self.box.cpu_seconds)
+
+    def _allow(self, seconds: float, *, exact: bool = False) -> Allowance:
+        """For what belongs to a call: processor time where calls run on the host's processor, else the clock."""
+        if not self.on_processor:
+            return Allowance(seconds)
+        return Allowance(seconds, self.box.cpu_seconds, exact=exact, total=limits.BOX_WALL_SECONDS)
 
     def load(self, message: Mapping[str, Any], artefact: bytes | None = None) -> Failure | None:
         """Load a submission (source, or a compiled artefact), reference or control. Returns what went wrong, or None.
@@ -100,20 +119,20 @@ class Remote:
         else:
             with sealed(artefact) as descriptor:
                 self._channel.send({"op": "load", **message}, [descriptor])
-        return self._channel.expect(Loaded, _within(limits.LOAD_SECONDS)).error
+        return self._channel.expect(Loaded, self._processor(limits.LOAD_SECONDS)).error
 
     def bind(self, arena: Arena) -> None:
         """Give the runner the buffers that the next calls work on."""
         message = {"op": "bind", "memory": self._device.memory, "entries": arena.entries()}
         self._channel.send(message, [self._gate.descriptor, *arena.descriptors()])
-        self._channel.expect(Bound, _within(_BIND_SECONDS))
+        self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
     def unbind(self) -> None:
         """Have the runner let go of the arena: a GPU's memory is free only when nobody maps it. Does nothing where
         the box is gone, as its mappings are then."""
         with suppress(ChannelError):
             self._channel.send({"op": "unbind"})
-            self._channel.expect(Bound, _within(_BIND_SECONDS))
+            self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
     def warm_up(
         self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float, *, survey: bool = False
@@ -127,22 +146,22 @@ class Remote:
         self._gate.next_round()
         self._gate.open()
         self._send_call(survey=survey)
-        self._expect_queued(limits.COMPILE_SECONDS + seconds)
-        return self._returned(time.perf_counter(), seconds)
+        self._expect_queued(self._allow(limits.COMPILE_SECONDS + seconds))
+        return self._returned(time.perf_counter(), self._allow(seconds, exact=True))
 
     def call(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
         """One call behind the gate, waited for on the connection. Raises a ChannelError where none comes back."""
         self._ask()
         try:
-            self._expect_queued(_IMPATIENT_SECONDS if self._seen_waiting else _GATED_SECONDS)
+            self._expect_queued(self._allow(_IMPATIENT_SECONDS if self._seen_waiting else _GATED_SECONDS))
             queued = True
         except BoxSilent:
             self._seen_waiting, queued = True, False
         arena.reveal(inputs)
-        opened = self._gate.open()
+        opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
         if not queued:
-            self._expect_queued(seconds)
-        return self._returned(opened, seconds)
+            self._expect_queued(allowance)
+        return self._returned(opened, allowance)
 
     def timed_call(
         self,
@@ -158,6 +177,8 @@ class Remote:
         Not ``gated``: the gate is open before the call is asked for, so that its host time counts too.
         Raises Ungated where a gated call does not queue, and a ChannelError where a box fails.
         """
+        # Made here, because it may take a while to ask what was used; and asked again only when the call is late.
+        allowance = self._allow(seconds, exact=True)
         # Settled first: the longer a runner's stream has been blocked at the gate, the later it looks at it again.
         self._device.before_round()
         host = self._queue(arena, inputs, seconds) if gated else 0.0
@@ -167,19 +188,29 @@ class Remote:
             opened = self._gate.open_behind(
                 lambda: self._device.reveal(arena, inputs), watch.glance, watch.look
             )
+            allowance.begin(opened)
             if not gated:
                 self._send_call(marked=False)
-            if not self._gate.spin_until_done(opened + seconds, self._channel.gone):
-                self._returned(opened, seconds)
+            if not self._spin_until_done(opened + seconds, allowance):
+                self._returned(opened, allowance)
                 raise BoxLied("returned without setting the gate's done word")
             window = self._gate.look_now()
         except BaseException:
             self._release()
             raise
         if not gated:
-            self._expect_queued(seconds)
-        answer = self._returned(opened, seconds + time.perf_counter() - opened)
+            self._expect_queued(self._allow(seconds))
+        answer = self._returned(opened, self._allow(seconds))
         return Timed(window.before, window.gate, window.after, host), answer
+
+    def _spin_until_done(self, deadline: float, allowance: Allowance) -> bool:
+        """As long as ``allowance`` lasts, which is not asked before ``deadline``: nothing else shall run beside a call
+        that is timed."""
+        while not self._gate.spin_until_done(deadline, self._channel.gone):
+            if self._channel.gone() or (left := allowance.left()) == 0.0:
+                return False
+            deadline = time.perf_counter() + left
+        return True
 
     def _release(self) -> None:
         """Have nothing of the judge's wait for this box any more: whatever is asked of the device next would wait too.
@@ -196,12 +227,12 @@ class Remote:
         start = time.perf_counter()
         self._ask(marked=False)
         try:
-            self._expect_queued(_GATED_SECONDS)
+            self._expect_queued(self._allow(_GATED_SECONDS))
         except BoxSilent as error:
             arena.reveal(inputs)
-            opened = self._gate.open()
-            self._expect_queued(seconds)
-            self._returned(opened, seconds)
+            opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
+            self._expect_queued(allowance)
+            self._returned(opened, allowance)
             raise Ungated from error
         return time.perf_counter() - start
 
@@ -218,12 +249,12 @@ class Remote:
     def _mark(self) -> str:
         return f"<{self._token}:{self._gate.round}>"
 
-    def _expect_queued(self, seconds: float) -> None:
-        if self._channel.expect(Queued, _within(seconds)).round != self._gate.round:
+    def _expect_queued(self, allowance: Allowance) -> None:
+        if self._channel.expect(Queued, allowance).round != self._gate.round:
             raise BoxLied("queued another round than was asked for")
 
-    def _returned(self, opened: float, seconds: float) -> Answer:
-        message = self._channel.expect(Returned, opened + seconds)
+    def _returned(self, opened: float, allowance: Allowance) -> Answer:
+        message = self._channel.expect(Returned, allowance)
         took = time.perf_counter() - opened
         if message.round != self._gate.round or not self._gate.is_done():
             raise BoxLied("returned from another round than was asked for")

@@ -51,7 +51,9 @@ def _survey(remote: Remote, request: Request, workload: Workload, device: Device
     arena = Arena(manifest, workload.sizes, scalar_values(manifest, case), device.memories)
     try:
         remote.bind(arena)
-        seen = remote.warm_up(arena, inputs, manifest.limits.case_seconds, survey=True).seen
+        seen = remote.warm_up(
+            arena, inputs, manifest.limits.call_seconds(device.on_processor), survey=True
+        ).seen
     finally:
         arena.close()
         remote.unbind()

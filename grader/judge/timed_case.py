@@ -20,7 +20,7 @@ def failed_workload(
     doing = "solve was timed"
     seed, mismatch = None, None
     if isinstance(error, ChannelError):
-        limit = challenge.manifest.limits.case_seconds
+        limit = challenge.manifest.limits.call_seconds(remote.on_processor)
         finding = faults.of_broken_channel(remote, error, doing, limit)
     elif error.mismatch is None or error.answer.failure is not None:
         assert error.answer.failure is not None

@@ -99,7 +99,7 @@ class Stopwatch:
     def _warm_up(self, subject: Remote) -> bool:
         """Let the subject compile and allocate at these sizes; returns whether its call queues behind the gate."""
         seed = self._fresh_seed()
-        seconds = self.challenge.manifest.limits.case_seconds
+        seconds = self.challenge.manifest.limits.call_seconds(self.device.on_processor)
         subject.warm_up(self.arena, self._ask(seed).inputs, seconds)
         try:
             self._round(subject, checked=False, gated=True)
@@ -135,7 +135,7 @@ class Stopwatch:
         timed, answer = remote.timed_call(
             self.arena,
             question.inputs,
-            self.challenge.manifest.limits.case_seconds,
+            self.challenge.manifest.limits.call_seconds(self.device.on_processor),
             self._watch,
             gated=gated,
         )

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from grader import limits
 from grader.errors import BoxUnavailable
+from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
 from grader.sandbox.compiler.explain import explain
 from grader.sandbox.compiler.log import clean_log
@@ -40,6 +41,7 @@ PROGRAM = "compile.py"
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,120}\.cu")
 ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
 ELF = b"\x7fELF"
+_BUSY = "Is the host short of memory or processors? It is tried again."
 
 
 @dataclass(frozen=True)
@@ -163,15 +165,19 @@ def compile_spec() -> BoxSpec:
         program=PROGRAM,
         memory_bytes=limits.COMPILE_MEMORY_BYTES,
         # Past this even a silent parent's box ends; the parent has a clock of its own.
-        wall_seconds=_wall_seconds() + limits.BOX_START_SECONDS,
+        wall_seconds=limits.CLOCK_PATIENCE * limits.COMPILE_SECONDS
+        + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS,
         share=Share.BACKGROUND,
         cores=background_cores(),
         compute_libraries=False,  # a source could take one into itself
     )
 
 
-def _wall_seconds() -> float:
-    return limits.COMPILE_PATIENCE * limits.COMPILE_SECONDS
+def _allowance(box: Box) -> Allowance:
+    """For all programs of the compiler together; by the clock, what one of them may take on a busy host."""
+    patience = limits.CLOCK_PATIENCE / limits.COMPILE_PATIENCE
+    seconds = limits.COMPILE_PATIENCE * limits.COMPILE_SECONDS
+    return Allowance(seconds, box.cpu_seconds, exact=True, patience=patience)
 
 
 @dataclass(frozen=True)
@@ -202,7 +208,7 @@ class _Compilation:
             "artefact_bytes": limits.ARTEFACT_BYTES,
             "cpu_seconds": limits.COMPILE_SECONDS,
         }
-        self._deadline = time.monotonic() + _wall_seconds()
+        self._allowance = _allowance(box)
         self._library, self._answer = bytearray(), bytearray()
 
     def run(self) -> _Made:
@@ -222,7 +228,7 @@ class _Compilation:
     def _send(self, pipe: int) -> None:
         body = json.dumps(self._request).encode()
         data = len(body).to_bytes(4, "little") + body
-        self._connection.settimeout(_wall_seconds())
+        self._connection.settimeout(limits.COMPILE_SECONDS)
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pipe]))]
         sent = self._connection.sendmsg([data], rights)
         self._connection.sendall(data[sent:])
@@ -236,12 +242,12 @@ class _Compilation:
         pipe_open = True
         while pipe_open or not self._answer_is_whole():
             self._interrupt()
-            left = self._deadline - time.monotonic()
-            ready = poll.poll(max(0.0, min(left, ASK_SECONDS)) * 1000)
+            left = self._allowance.left()
+            ready = poll.poll(min(left, ASK_SECONDS) * 1000)
             if (
-                left <= 0
+                left == 0.0
             ):  # whether or not something came: a box that drips is stopped like one that is silent
-                return f"[the compiler took longer than {_wall_seconds():g} seconds and was stopped]"
+                return self._stopped()
             for descriptor, _ in ready:
                 if descriptor != pipe:
                     self._answer += self._some()
@@ -255,6 +261,13 @@ class _Compilation:
             if len(self._answer) > ANSWER_BYTES:
                 return "[the compiler's box said more than it may]"
         return ""
+
+    def _stopped(self) -> str:
+        """What is wrong with a source that takes the compiler too long. Raises BoxUnavailable where the host let the
+        compiler get nothing done."""
+        if self._allowance.starved:
+            raise BoxUnavailable(f"the compiler came to no end within {self._allowance.sentence()}", _BUSY)
+        return f"[the compiler took longer than {self._allowance.seconds:g} seconds and was stopped]"
 
     def _some(self) -> bytes:
         data = self._connection.recv(64 * limits.KIB)
@@ -278,11 +291,23 @@ class _Compilation:
     def _judge_answer(self) -> _Made:
         try:
             answer = json.loads(self._answer[4:])
-            ok, log, usage = answer["ok"], answer["log"], answer["usage"]
+            ok, log, usage, killed = answer["ok"], answer["log"], answer["usage"], answer["killed"]
         except (ValueError, KeyError, TypeError, RecursionError) as error:  # the last: brackets without end
             raise BoxUnavailable("the box that compiles gave an answer that makes no sense") from error
-        if not (isinstance(ok, bool) and isinstance(log, str) and isinstance(usage, str)):
+        if not (
+            isinstance(ok, bool)
+            and isinstance(log, str)
+            and isinstance(usage, str)
+            and isinstance(killed, bool)
+        ):
             raise BoxUnavailable("the box that compiles gave an answer that makes no sense")
+        if killed and not ok:
+            # By the kernel for the memory of its box, else by the host for reasons of its own.
+            if not self._box.out_of_memory():
+                raise BoxUnavailable(
+                    "a program of the compiler was killed, and not by a limit of its box", _BUSY
+                )
+            log += "\n[the compiler used more memory than it may]\n"
         library = bytes(self._library)
         if ok and not library.startswith(ELF):
             raise BoxUnavailable("the box that compiles gave no library")

@@ -1,8 +1,9 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
 One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds"}`` and the
-pipe's write end. One answer: ``{"ok", "log", "usage"}``. The log is what the compiler printed, cut to ``log_bytes``;
-``usage`` are the assembler's lines about registers and memory, which a student shall not have to read past.
+pipe's write end. One answer: ``{"ok", "log", "usage", "killed"}``. The log is what the compiler printed, cut to
+``log_bytes``; ``usage`` are the assembler's lines about registers and memory, which a student shall not have to read
+past; ``killed`` says that one of its programs was, which the parent finds the reason of.
 
 Beside the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers that make a wait for the
 device return at once while the gate is closed. Behind a closed gate such a wait would never end, and leaving it out
@@ -63,6 +64,12 @@ STATIC_PREFIX = re.compile(r"__nv_static_\d+_\w*?_(?=_Z)")
 # Words of what is appended that a macro could replace: those outside of literals.
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 WORD = re.compile(r"[A-Za-z_]\w*")
+# What drivers say of a program of theirs that was killed: at the start of a line, where no source's text comes.
+KILLED = re.compile(
+    r"^(?:nvcc|gcc|g\+\+|c\+\+|collect2|[\w.-]+-g(?:cc|\+\+)[\w.-]*)(?: |:).*(?:signal 9\b|Killed signal)"
+    r"|^(?:sh: .*)?Killed\b",
+    re.MULTILINE,
+)
 # A compiler that prints so many times more than is kept is in an endless error; it is stopped.
 FLOOD_FACTOR = 16
 CHUNK = 1 << 20
@@ -98,6 +105,8 @@ def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
             os.killpg(process.pid, signal.SIGKILL)
             break
     code = process.wait()
+    if seen > FLOOD_FACTOR * most:
+        code = 1  # it is we who killed it
     log, usage = separated(kept.decode("utf-8", "replace"))
     if len(log) > most:
         end = most // 8  # which says how it ended
@@ -155,23 +164,22 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
         # In front of what it printed, which may be cut.
         stopped = f"[the compiler took longer than {request['cpu_seconds']:g} seconds and was stopped]\n"
-        return {"ok": False, "log": stopped + log, "usage": ""}
+        return {"ok": False, "log": stopped + log, "usage": "", "killed": False}
     fault = _fault(request, code, log)
     if fault is not None:
-        return {"ok": False, "log": log + fault, "usage": ""}
+        killed = code == -signal.SIGKILL or (code != 0 and KILLED.search(log) is not None)
+        return {"ok": False, "log": log + fault, "usage": "", "killed": killed}
     with open(OUTPUT, "rb") as file:
         while data := file.read(CHUNK):
             while data:
                 data = data[os.write(pipe, data) :]
-    return {"ok": True, "log": log, "usage": demangled(usage)[:most]}
+    return {"ok": True, "log": log, "usage": demangled(usage)[:most], "killed": False}
 
 
 def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
     """What to add to the log of a compilation that gave nothing to use; None when it did."""
     if code != 0:
-        if re.search(
-            r"signal 9\b|Killed signal|out of memory|virtual memory exhausted|^Killed", log, re.MULTILINE
-        ):
+        if re.search(r"out of memory|virtual memory exhausted", log):
             return "\n[the compiler used more memory than it may]\n"
         return ""
     if ENTRY not in exported():

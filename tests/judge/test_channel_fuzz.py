@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -161,6 +162,12 @@ class FakeBox:
         self.connection.close()
         return BoxEnd(EndReason.KILLED)
 
+    def cpu_seconds(self) -> float:
+        return time.perf_counter()  # it never rests
+
+    def out_of_memory(self) -> bool:
+        return False
+
     def output(self) -> bytes:
         taken, self._printed = self._printed, b""
         return taken
@@ -179,7 +186,7 @@ RIGHT_ANSWERS = {
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LOAD_SECONDS", "COMPILE_SECONDS"):
+    for name in ("BOX_START_SECONDS", "LOAD_SECONDS", "COMPILE_SECONDS"):
         monkeypatch.setattr(limits, name, PATIENCE)
     for name in ("_BIND_SECONDS", "_GATED_SECONDS", "_MARK_SECONDS"):
         monkeypatch.setattr(remote_module, name, PATIENCE)

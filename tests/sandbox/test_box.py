@@ -12,7 +12,7 @@ import pytest
 
 from grader import limits
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
-from tests.sandbox.talk import Silent, ask, within
+from tests.sandbox.talk import Silent, ask, run, within
 
 Start = Callable[..., Box]
 
@@ -120,6 +120,19 @@ def test_wall_clock(boxes: BoxMaker, start: Start) -> None:
     end = box.end(wait_s=10)
     assert end is not None
     assert end.reason is EndReason.WALL_CLOCK
+
+
+def test_processor_time_is_counted_with_that_of_children(boxes: BoxMaker, start: Start) -> None:
+    box = start(boxes)
+    before, began = box.cpu_seconds(), time.monotonic()
+    run(box, "import time\nwhile time.process_time() < 0.3: pass")
+    used = box.cpu_seconds() - before
+    tick = 0.02
+    assert 0.3 - tick <= used <= (time.monotonic() - began) * (os.cpu_count() or 1) + tick
+    known = box.cpu_seconds()
+    assert not box.out_of_memory()
+    box.kill()
+    assert box.cpu_seconds() == pytest.approx(known, abs=tick), "what was known last"
 
 
 def test_kill_while_it_spins_from_many_threads(boxes: BoxMaker, start: Start) -> None:

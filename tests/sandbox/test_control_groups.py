@@ -126,6 +126,33 @@ def test_kills_for_want_of_memory_are_counted_in_both_versions(tmp_path: Path) -
     assert group.memory_kills() == 3
 
 
+def test_a_group_is_out_of_memory_only_at_its_own_limit(tmp_path: Path) -> None:
+    """The kernel also kills where the host has no more, and counts that with the group whose process it was."""
+    group = Group([tmp_path])
+    (tmp_path / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 1\n")
+    (tmp_path / "memory.limit_in_bytes").write_text("1000000\n")
+    (tmp_path / "memory.max_usage_in_bytes").write_text("700000\n")
+    assert not group.out_of_memory()
+    (tmp_path / "memory.max_usage_in_bytes").write_text("999000\n")
+    assert group.out_of_memory()
+    (tmp_path / "memory.events").write_text("low 0\noom 0\noom_kill 1\n")
+    assert not group.out_of_memory()
+    (tmp_path / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
+    assert group.out_of_memory()
+
+
+def test_processor_time_is_read_in_both_versions(tmp_path: Path) -> None:
+    memory, cpu = tmp_path / "memory", tmp_path / "cpuacct"
+    memory.mkdir()
+    cpu.mkdir()
+    group = Group([memory, cpu])
+    assert group.cpu_seconds() == 0.0
+    (cpu / "cpuacct.usage").write_text("1500000000\n")
+    assert group.cpu_seconds() == 1.5
+    (memory / "cpu.stat").write_text("usage_usec 2500000\nuser_usec 1\n")
+    assert Group([memory]).cpu_seconds() == 2.5
+
+
 def test_a_group_that_cannot_be_made_is_our_fault(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BoxUnavailable, match="no control group could be made"):

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import docker_box, image
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
 from grader.sandbox.docker_engine import engine, is_orphan, labels
-from tests.sandbox.talk import ask, within
+from tests.sandbox.talk import ask, run, within
 from tests.sandbox.test_local_box import end_parent, start_parent
 
 Start = Callable[..., Box]
@@ -79,6 +80,42 @@ def test_a_program_that_does_not_connect_is_our_fault(docker_boxes: BoxMaker) ->
 def test_a_start_that_takes_too_long(docker_boxes: BoxMaker) -> None:
     with pytest.raises(BoxUnavailable, match="did not connect within 0 s"):
         docker_boxes.start(BoxSpec(Purpose.RUN, program="probe.py", start_seconds=0.0))
+
+
+def test_a_start_that_burns_its_processor_time_is_given_up(docker_boxes: BoxMaker) -> None:
+    imports_torch = BoxSpec(Purpose.RUN, env={"GRADER_PRELOAD": "torch"}, start_seconds=0.1)
+    with pytest.raises(
+        BoxUnavailable, match=r"did not connect within \d+ s, in which it used .* processor time"
+    ):
+        docker_boxes.start(imports_torch)
+
+
+def test_a_start_on_a_busy_host_is_waited_for(
+    docker_boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A box that gets a fiftieth of a core is late by the clock, and nothing is wrong with it."""
+    monkeypatch.setattr(docker_box.DockerBox, "cpu_seconds", lambda _: time.monotonic() / 50)
+    monkeypatch.setattr(limits, "BOX_START_PATIENCE", 1e6)
+    began = time.monotonic()
+    box = start(docker_boxes, start_seconds=0.01)
+    assert time.monotonic() - began > 0.01
+    assert ask(box, "see")["pid"] == 1
+
+
+def test_processor_time_is_told_with_and_without_sight_of_groups_and_processes(
+    docker_boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker in a container may see neither the host's control groups nor its processes."""
+    box = start(docker_boxes)
+    assert isinstance(box, docker_box.DockerBox)
+    run(box, "import time\nwhile time.process_time() < 0.3: pass")
+    told = box.cpu_seconds()
+    pid, group = box._first_process()
+    assert pid
+    assert group is not None
+    for seen in ((pid, None), (0, None)):
+        monkeypatch.setattr(box, "_seen", seen)
+        assert box._count_cpu() == pytest.approx(told, abs=0.05)
 
 
 def test_containers_are_removed(docker_boxes: BoxMaker, start: Start) -> None:

@@ -35,7 +35,8 @@ class FakeBox:
 
     id = "fake"
 
-    def __init__(self, talk: Talk) -> None:
+    def __init__(self, talk: Talk, full: bool = False) -> None:
+        self._full = full
         self.connection, self._theirs = socket.socketpair()
         self._thread = threading.Thread(target=self._serve, args=(talk,), daemon=True)
         self._thread.start()
@@ -59,6 +60,12 @@ class FakeBox:
         assert not self._thread.is_alive()
         return BoxEnd(EndReason.KILLED)
 
+    def cpu_seconds(self) -> float:
+        return time.monotonic()  # it never rests
+
+    def out_of_memory(self) -> bool:
+        return self._full
+
     def output(self) -> bytes:
         return b""
 
@@ -66,11 +73,11 @@ class FakeBox:
 class FakeBoxes:
     name = "fake"
 
-    def __init__(self, talk: Talk) -> None:
-        self._talk = talk
+    def __init__(self, talk: Talk, full: bool) -> None:
+        self._talk, self._full = talk, full
 
     def start(self, spec: BoxSpec) -> FakeBox:
-        return FakeBox(self._talk)
+        return FakeBox(self._talk, self._full)
 
     def reap(self) -> int:
         return 0
@@ -85,8 +92,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         nvcc.cache.clear()
 
 
-def compiled_by(talk: Talk) -> CompileResult:
-    return compile_cuda(FakeBoxes(talk), CompileRequest(SOURCE, FOOTER))
+def compiled_by(talk: Talk, full: bool = False) -> CompileResult:
+    """``full``: the host says that the box reached its limit of memory."""
+    return compile_cuda(FakeBoxes(talk, full), CompileRequest(SOURCE, FOOTER))
 
 
 def say(theirs: socket.socket, body: bytes) -> None:
@@ -94,7 +102,7 @@ def say(theirs: socket.socket, body: bytes) -> None:
 
 
 def answer(**changes: object) -> bytes:
-    return json.dumps({"ok": True, "log": "", "usage": "", **changes}).encode()
+    return json.dumps({"ok": True, "log": "", "usage": "", "killed": False, **changes}).encode()
 
 
 def saying(body: bytes, library: bytes = LIBRARY) -> Talk:
@@ -110,6 +118,22 @@ def test_the_fake_is_believed_where_it_speaks_like_a_compiler() -> None:
     assert (result.ok, result.artefact, result.log) == (True, LIBRARY, "fine")
 
 
+def test_a_program_that_was_killed_is_the_sources_fault_only_where_the_box_was_full() -> None:
+    killed = saying(answer(ok=False, log="nvcc error : 'cicc' died due to signal 9", killed=True))
+    assert "more memory than it may" in compiled_by(killed, full=True).log
+    with pytest.raises(BoxUnavailable, match="killed, and not by a limit of its box"):
+        compiled_by(killed)
+
+
+def test_a_compiler_that_others_kept_from_working_is_no_fault_of_the_source(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(FakeBox, "cpu_seconds", lambda _: time.monotonic() / 50)
+    monkeypatch.setattr(limits, "CLOCK_PATIENCE", 2 * SILENT_SECONDS / limits.COMPILE_SECONDS)
+    with pytest.raises(BoxUnavailable, match="came to no end within"):
+        compiled_by(lambda theirs, pipe: theirs.recv(1))
+
+
 NONSENSE = {
     "nesting": b"[" * 100_000,
     "objects": b'{"ok":' * 50_000,
@@ -123,6 +147,7 @@ NONSENSE = {
     "no log": answer(log=None),
     "no usage": answer(usage=[]),
     "a log of fields": answer(log={"a": "b"}),
+    "a word for no": answer(killed="no"),
 }
 
 

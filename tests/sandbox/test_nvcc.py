@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
+import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +16,10 @@ import pytest
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import BoxMaker
+from grader.sandbox.box import Box, BoxMaker
 from grader.sandbox.compiler import nvcc
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
+from grader.sandbox.processes import descendants
 from grader.sandbox.toolkit import nvcc_version
 
 FOOTER = """#line 1 "the grader's footer"
@@ -225,7 +229,25 @@ def test_endless_templates_end_by_the_processors_time(
     assert time.monotonic() - began < 50
 
 
-def test_what_never_ends_is_ended_by_the_clock(
+def test_a_compiler_that_somebody_kills_is_no_fault_of_the_source(
+    local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the host's kernel does where the host has no more memory."""
+    begun: list[Box] = []
+    start = local_boxes.start
+    monkeypatch.setattr(local_boxes, "start", lambda spec: begun.append(start(spec)) or begun[-1])
+
+    def kill_cicc() -> None:
+        for pid in descendants(begun[0]._process.pid):  # type: ignore[attr-defined]
+            with suppress(OSError):
+                if Path(f"/proc/{pid}/comm").read_text().strip() in ("cudafe++", "cicc", "cc1plus"):
+                    os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(BoxUnavailable, match="killed, and not by a limit of its box"):
+        compile_cuda(local_boxes, CompileRequest(BOMB + SOURCE, FOOTER), kill_cicc)
+
+
+def test_what_takes_too_much_in_total_is_ended(
     local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "COMPILE_PATIENCE", 1 / limits.COMPILE_SECONDS)

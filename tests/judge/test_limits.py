@@ -1,0 +1,73 @@
+"""A call is limited by the processor time of its box: what the clock says depends on what else the host does."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import limits
+from grader.schemas.report import CaseVerdict, Report, Verdict
+from tests.judge.conftest import Judge
+
+# The course of the tests gives a case 1.5 s.
+RIGHT = "import time\n\ncalls = 0\n\n\ndef solve(x, out, n):\n    {before}\n    out.copy_(2 * x)\n"
+LATE = "time.sleep(1.6)"
+
+
+def late_in(call: int) -> str:
+    before = f"global calls\n    calls += 1\n    if calls == {call}:\n        {LATE}"
+    return RIGHT.format(before=before)
+
+
+def last(report: Report) -> tuple[CaseVerdict, str, str]:
+    case = report.cases[-1]
+    return case.verdict, case.detail, case.hint
+
+
+def test_a_call_that_others_keep_from_the_processor_is_accepted(judge: Judge) -> None:
+    report = judge(RIGHT.format(before=LATE), case="one")
+    assert report.verdict is Verdict.ACCEPTED, last(report)
+
+
+def test_so_is_one_that_is_timed(judge: Judge) -> None:
+    public = len(judge(RIGHT.format(before="pass")).cases)
+    report = judge(late_in(public + 4), timing=True)
+    assert report.verdict is Verdict.ACCEPTED, last(report)
+
+
+def test_what_sleeps_is_told_that_it_slept(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "IDLE_PATIENCE", 0.5)
+    monkeypatch.setattr(limits, "IDLE_SHARE", 0.5)
+    verdict, detail, hint = last(judge(RIGHT.format(before="time.sleep(600)"), case="one"))
+    assert verdict is CaseVerdict.TIME_LIMIT
+    assert "s of processor time, while solve ran" in detail
+    assert "waiting or sleeping" in hint
+
+
+def test_a_box_that_has_used_up_all_its_time_gets_none(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "BOX_WALL_SECONDS", 0.01)
+    verdict, detail, _ = last(judge(RIGHT.format(before=LATE), case="one"))
+    assert (verdict, detail) == (
+        CaseVerdict.TIME_LIMIT,
+        "Judging it took longer than any submission may take.",
+    )
+
+
+def test_once_the_verdict_is_known_cases_get_less(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "NEXT_CASE_CPU_SECONDS", 0.3)
+    cases = judge("def solve(x, out, n):\n    while True:\n        pass\n").cases
+    assert "1.5 s of processor time" in cases[0].detail
+    assert "0.3 s of processor time" in cases[1].detail
+
+
+def test_loading_is_limited_so_too(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LOAD_SECONDS", 0.2)
+    late = judge(f"import time\n{LATE}\n" + RIGHT.format(before="pass"), case="one")
+    assert late.verdict is Verdict.TIME_LIMIT, "0.6 s by the clock, and next to no processor time"
+    monkeypatch.setattr(limits, "IDLE_PATIENCE", 100.0)
+    assert (
+        judge(f"import time\n{LATE}\n" + RIGHT.format(before="pass"), case="one").verdict is Verdict.ACCEPTED
+    )
+    endless = judge("while True:\n    pass\n")
+    assert endless.verdict is Verdict.TIME_LIMIT
+    assert "0.2 s of processor time while the source was loaded" in endless.detail
+    assert "top level" in endless.hint

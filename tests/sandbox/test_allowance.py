@@ -1,0 +1,105 @@
+"""How long a box may take: processor time first, the clock for what sleeps. The clock here is the test's."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from grader import limits
+from grader.sandbox import allowance as module
+from grader.sandbox.allowance import Allowance
+
+LIMIT = 10.0
+
+
+class Host:
+    """A clock, and a box that gets a ``share`` of one core."""
+
+    def __init__(self) -> None:
+        self.now = self.used = 100.0
+        self.share = 1.0
+        self.looks = 0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def cpu_seconds(self) -> float:
+        self.looks += 1
+        return self.used
+
+    def run(self, seconds: float) -> None:
+        self.now += seconds
+        self.used += seconds * self.share
+
+    def wait_for(self, allowance: Allowance) -> float:
+        """Seconds by the clock until it is over."""
+        began = self.now
+        while left := allowance.left():
+            self.run(left)
+        return self.now - began
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Host:
+    made = Host()
+    monkeypatch.setattr(module, "time", made)
+    monkeypatch.setattr(module, "os", SimpleNamespace(cpu_count=lambda: 2))
+    return made
+
+
+def allow(host: Host, **more: object) -> Allowance:
+    return Allowance(LIMIT, host.cpu_seconds, **{"exact": True, **more})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("share", [2.0, 1.0, 0.5, 0.1, 0.06])
+def test_a_busy_host_gives_as_much_processor_time_as_an_idle_one(host: Host, share: float) -> None:
+    host.share = share
+    allowed = allow(host)
+    assert host.wait_for(allowed) * share == pytest.approx(LIMIT, abs=2 * module._LOOK_SECONDS)
+    assert allowed.burnt
+    assert not allowed.starved
+
+
+def test_what_sleeps_ends_by_the_clock(host: Host) -> None:
+    host.share = limits.IDLE_SHARE / 2
+    allowed = allow(host)
+    assert limits.IDLE_PATIENCE * LIMIT <= host.wait_for(allowed) < limits.IDLE_PATIENCE * LIMIT + LIMIT
+    assert not allowed.burnt
+    assert not allowed.starved
+
+
+def test_what_never_gets_anywhere_ends_much_later(host: Host) -> None:
+    host.share = 2 * limits.IDLE_SHARE
+    allowed = allow(host)
+    assert host.wait_for(allowed) == pytest.approx(limits.CLOCK_PATIENCE * LIMIT)
+    assert allowed.starved
+    assert allowed.sentence() == "200 s, in which it used 2.0 s of processor time"
+
+
+def test_without_a_count_it_is_the_clock(host: Host) -> None:
+    allowed = Allowance(LIMIT)
+    assert host.wait_for(allowed) == pytest.approx(LIMIT)
+    assert allowed.used is None
+    assert (allowed.burnt, allowed.sentence()) == (False, "10 s")
+
+
+def test_what_the_whole_box_may_use_ends_it_too(host: Host) -> None:
+    assert host.wait_for(allowed := allow(host, total=103.0)) == pytest.approx(3.0, abs=2.1)
+    assert allowed.burnt_in_total
+    assert not allowed.burnt
+    assert host.wait_for(allow(host, total=103.0)) == 0.0
+
+
+def test_spinning_at_the_gate_is_free(host: Host) -> None:
+    allowed = allow(host)
+    host.run(7.0)
+    allowed.begin(host.now)
+    assert host.wait_for(allowed) == pytest.approx(LIMIT, abs=2 * module._LOOK_SECONDS)
+
+
+def test_a_short_wait_costs_no_look(host: Host) -> None:
+    allowed = allow(host, exact=False)
+    host.run(0.4)
+    assert allowed.left() > 0
+    assert host.looks == 0
