@@ -84,6 +84,8 @@ SIGN_IN_PER_ACCOUNT = 40
 SIGN_IN_WINDOW_MINUTES = 15
 # Answers 401 to tokens that one address may get: a program with an old token stops at its first.
 BAD_TOKENS_PER_MINUTE = 120
+# Providers give each customer a whole /64 of IPv6 or more, so one person has 2^64 addresses: counted as one client.
+IPV6_CLIENT_BITS = 64
 # A term and its repeats; who is still there signs in again.
 TOKEN_DAYS = 180
 # Noting each use would make a write of every read.

@@ -27,9 +27,9 @@ class TokenPath(BaseModel):
 
 
 @api.post("/tokens", responses={201: TokenView, 401: ErrorEnvelope, 403: ErrorEnvelope})
-@throttle.password_limits
 def create_token(body: TokenBody) -> Response:
     """A new API token. It is shown this once and stored only as a hash."""
+    throttle.count_try(body.name)
     user = accounts.authenticate(platform(), body.name, body.password)
     lifetime = timedelta(days=body.days) if body.days is not None else None
     wish = Wish(body.label, lifetime, body.scopes, address=request.remote_addr or "")

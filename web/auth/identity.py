@@ -8,6 +8,7 @@ from flask import Flask, g, request, session
 
 from grader.errors import NotSignedIn
 from grader.service import mail, tokens
+from grader.web import throttle
 from grader.web.auth import scopes
 from grader.web.auth.sessions import TOKEN_KEY
 from grader.web.current import platform
@@ -76,7 +77,11 @@ def _identify() -> None:
     if request.endpoint == "static":
         return
     if request.path.startswith("/api/") and (token := bearer_token()) is not None:
-        g.user = tokens.user_of_token(platform(), token)  # a bad token is an error, never "nobody"
+        try:
+            g.user = tokens.user_of_token(platform(), token)  # a bad token is an error, never "nobody"
+        except NotSignedIn:
+            throttle.count_bad_token()
+            raise
         scopes.check(g.user)
         return
     if TOKEN_KEY not in session:
