@@ -29,6 +29,7 @@ from grader.service.devices import representative, served_devices
 from grader.service.platform import Platform
 from grader.service.pseudonyms import Names, names_for
 from grader.service.rankings import Ranking
+from grader.service.readers import check_reader
 
 # Relative times that differ by less are the same: a geometric mean is not exact to the last digit.
 _DIGITS = 9
@@ -53,8 +54,9 @@ def track_board(
 ) -> TrackBoard:
     """Of the shown versions of a track's challenges, on the platform's first device by default.
 
-    Raises NotFound where there is no such track, UnknownDevice.
+    Raises as ``check_reader`` does, NotFound where there is no such track, UnknownDevice.
     """
+    check_reader(platform, viewer)
     members = [it for it in valid_challenges(platform.course) if it.manifest.track == track]
     if not members:
         raise NotFound(f"There is no track '{track[:64]}'.", "See the page of all leaderboards.")
@@ -122,7 +124,8 @@ def _entry(it: Standing, rank: int, names: Names) -> TrackEntry:
 def leaderboards(
     platform: Platform, device: str | None = None, viewer: User | None = None
 ) -> LeaderboardList:
-    """Every challenge by its track, with the first entry of its board. Raises UnknownDevice."""
+    """Every challenge by its track, with the first entry of its board. Raises as ``check_reader`` does, UnknownDevice."""
+    check_reader(platform, viewer)
     challenges = valid_challenges(platform.course)
     served = served_devices(platform)
     with platform.sessions() as session:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, g, request, session
 
 from grader.errors import NotSignedIn
-from grader.service import mail, tokens
+from grader.service import mail, readers, tokens
 from grader.web import throttle
 from grader.web.auth import scopes
 from grader.web.auth.sessions import TOKEN_KEY
@@ -28,6 +28,7 @@ def _for_templates() -> dict[str, Any]:
         "viewer": viewer(),
         "is_staff": is_staff(),
         "is_admin": is_admin(),
+        "reads_boards": readers.may_read(platform(), viewer()),
         "sign_up_policy": settings.sign_up,
         "sends_mail": mail.configured(settings),
     }
