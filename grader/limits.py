@@ -120,7 +120,7 @@ RESET_MINUTES = 60
 PROOF_HOURS = 24
 # Whoever runs a platform may start it in the evening and look into its log in the morning.
 FIRST_ADMIN_HOURS = 24
-# To one mailbox: more is a nuisance that a stranger could cause.
+# To one mailbox, for each purpose: more is a nuisance that a stranger could cause.
 MAILS_PER_HOUR = 3
 # What waits to be sent at once; beyond it the server of the mail is in trouble, and people ask again.
 MAILS_WAITING = 200
