@@ -124,7 +124,10 @@ def _entry(it: Standing, rank: int, names: Names) -> TrackEntry:
 def leaderboards(
     platform: Platform, device: str | None = None, viewer: User | None = None
 ) -> LeaderboardList:
-    """Every challenge by its track, with the first entry of its board. Raises as ``check_reader`` does, UnknownDevice."""
+    """Every challenge by its track, with the first entry of its board.
+
+    Raises as ``check_reader`` does, UnknownDevice.
+    """
     check_reader(platform, viewer)
     challenges = valid_challenges(platform.course)
     served = served_devices(platform)

@@ -132,7 +132,11 @@ def test_the_web_answers_without_its_database_and_recovers(site: Site) -> None:
     status, health = hosts.ask("GET", "/health")
     assert (status, health["parts"]["database"]["ok"]) == (503, False)
     hosts.network.mend("web")
-    until(lambda: hosts.ask("GET", "/leaderboards/scale", token=site.token)[0] == 200, "the web has come back", PATIENCE)
+    until(
+        lambda: hosts.ask("GET", "/leaderboards/scale", token=site.token)[0] == 200,
+        "the web has come back",
+        PATIENCE,
+    )
     site.submit()
 
 
