@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,7 @@ def read(platform: Platform, of: Read, viewer: User | None) -> str:
 )
 def test_who_reads_what(tmp_path: Path, readers: str | None, expected: tuple[str, ...]) -> None:
     world.make_course(tmp_path / "course")
-    given = {} if readers is None else {"board_readers": readers}
+    given: dict[str, Any] = {} if readers is None else {"board_readers": readers}
     platform = open_platform(
         Settings(data_dir=tmp_path / "data", challenges=tmp_path / "course", redis_url="unix:///x", **given)
     )
