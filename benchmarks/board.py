@@ -174,7 +174,13 @@ def prepared(options: argparse.Namespace) -> Iterator[Platform]:
         )
         url = stack.enter_context(database(options.database, folder))
         platform = open_platform(
-            Settings(data_dir=folder / "data", database_url=url, devices="h200,cpu", redis_url="")
+            Settings(
+                data_dir=folder / "data",
+                database_url=url,
+                devices="h200,cpu",
+                redis_url="",
+                board_readers="everybody",
+            )
         )
         stack.callback(platform.close)
         structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))

@@ -224,7 +224,13 @@ def prepared(options: argparse.Namespace) -> Iterator[tuple[Platform, Crowd]]:
             )
         )
         url = stack.enter_context(database(options.database, folder))
-        settings = Settings(data_dir=folder / "data", database_url=url, devices="cpu,h200,t4", redis_url="")
+        settings = Settings(
+            data_dir=folder / "data",
+            database_url=url,
+            devices="cpu,h200,t4",
+            redis_url="",
+            board_readers="everybody",
+        )
         platform = replace(open_platform(settings), tickets=NoTickets(""))
         stack.callback(platform.close)
         structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))

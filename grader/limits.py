@@ -123,6 +123,8 @@ SIGN_IN_PER_ACCOUNT = 40
 SIGN_IN_WINDOW_MINUTES = 15
 # Answers 401 to tokens that one address may get: a program with an old token stops at its first.
 BAD_TOKENS_PER_MINUTE = 120
+# Providers give each customer a whole /64 of IPv6 or more, so one person has 2^64 addresses: counted as one client.
+IPV6_CLIENT_BITS = 64
 # A term and its repeats; who is still there signs in again.
 TOKEN_DAYS = 180
 # Noting each use would make a write of every read.
@@ -157,7 +159,7 @@ RESET_MINUTES = 60
 PROOF_HOURS = 24
 # Whoever runs a platform may start it in the evening and look into its log in the morning.
 FIRST_ADMIN_HOURS = 24
-# To one mailbox: more is a nuisance that a stranger could cause.
+# To one mailbox, for each purpose: more is a nuisance that a stranger could cause.
 MAILS_PER_HOUR = 3
 # What waits to be sent at once; beyond it the server of the mail is in trouble, and people ask again.
 MAILS_WAITING = 200

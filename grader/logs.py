@@ -26,6 +26,8 @@ _REQUEST_ID = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{7,{REQUEST_ID_CHARS - 1}}
 # One line is for reading: a traceback fits, a source text that somehow got in does not.
 _VALUE_CHARS = 16_000
 _HIDDEN = "(not logged)"
+# Tracebacks keep their lines, indented, so that none of them looks like a line of the log.
+_OF_LINES = frozenset({"exception", "stack"})
 _SECRET_KEYS = frozenset(
     "source password token secret authorization cookie seed_key database_url library body".split()
 )
@@ -52,13 +54,13 @@ def configure(level: str = "", form: str = "") -> None:
         structlog.processors.format_exc_info,
         strike_out,
     ]
-    renderer = _renderer(form or os.environ.get("GRADER_LOG_FORMAT", ""))
+    rendering = _rendering(form or os.environ.get("GRADER_LOG_FORMAT", ""))
     structlog.configure(
-        processors=[*shared, renderer],
+        processors=[*shared, *rendering],
         wrapper_class=structlog.make_filtering_bound_logger(chosen),
         logger_factory=_to_standard_error,
     )
-    _configure_others(shared, renderer, chosen)
+    _configure_others(shared, rendering, chosen)
 
 
 def get_logger(name: str) -> Any:
@@ -117,14 +119,32 @@ def _level(name: str) -> int:
     return getattr(logging, name.upper()) if name in LEVELS else logging.INFO
 
 
-def _renderer(form: str) -> structlog.typing.Processor:
+def _rendering(form: str) -> list[structlog.typing.Processor]:
     if form == "text" or (form != "json" and sys.stderr.isatty()):
-        return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    return structlog.processors.JSONRenderer(default=str)
+        return [escape, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    return [structlog.processors.JSONRenderer(default=str)]
+
+
+def escape(_logger: object, _method: str, line: Line) -> Line:
+    """For the text format: what a request or a submission says ends no line, begins no other and drives no terminal.
+    JSON escapes by itself.
+    """
+    for key, value in line.items():
+        if key in _OF_LINES:
+            line[key] = "\n".join(f"    {_escaped(each)}" for each in str(value).split("\n"))
+        elif value is not None and not isinstance(value, bool | int | float):
+            line[key] = _escaped(value if isinstance(value, str) else repr(value))
+    return line
+
+
+def _escaped(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def _configure_others(
-    shared: list[structlog.typing.Processor], renderer: structlog.typing.Processor, level: int
+    shared: list[structlog.typing.Processor], rendering: list[structlog.typing.Processor], level: int
 ) -> None:
     """Lines of the standard library's loggers (our web and sandbox, gunicorn, Alembic) take the same form. Others' only
     from a warning on."""
@@ -132,7 +152,7 @@ def _configure_others(
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*shared[:-1], structlog.stdlib.ExtraAdder(), shared[-1]],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, strike_out, renderer],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, strike_out, *rendering],
         )
     )
     root = logging.getLogger()

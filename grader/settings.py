@@ -196,6 +196,12 @@ class Settings(BaseSettings):
         default=limits.RUNS_AT_ONCE, ge=1, le=100, description="runs of one user that wait or run at once"
     )
 
+    # Privacy.
+    board_readers: Literal["everybody", "members", "staff"] = Field(
+        default="members",
+        description="who may read leaderboards and profiles: everybody, who is signed in, staff",
+    )
+
     @field_validator("database_url")
     @classmethod
     def _check_database_url(cls, value: str) -> str:

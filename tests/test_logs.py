@@ -134,3 +134,25 @@ def test_loggers_come_from_here() -> None:
     """One of structlog's own prints to standard output until somebody configures it."""
     using = [path.name for path in _PACKAGE.rglob("*.py") if "structlog.get_logger" in path.read_text()]
     assert using == ["logs.py"]
+
+
+_FORGED = "/x\n2026-01-01T00:00:00Z [error    ] forged\x1b[31m\r\x9b2J\u2028\u202e\ud800"
+
+
+def test_no_text_of_a_request_ends_a_line_or_drives_a_terminal() -> None:
+    """In the text format, of either kind of logger, as event, value, argument, piece of a list and of a traceback."""
+    program = (
+        "import logging, structlog; from grader import logs; logs.configure('', 'text'); "
+        f"forged = {_FORGED!a}\n"
+        "structlog.get_logger().info(forged, path=forged, paths=[forged])\n"
+        "logging.getLogger('grader.web').error('%s failed', forged)\n"
+        "try:\n  raise ValueError(forged)\n"
+        "except ValueError:\n  logging.getLogger('grader.web').exception('it')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    lines = ran.stderr.decode("ascii").split("\n")
+    assert all(line.isprintable() for line in lines)
+    begun = [line for line in lines if line and not line.startswith("    ")]
+    assert ["it" in line or "forged" in line for line in begun] == [True, True, True]
+    assert "/x\\n2026-01-01T00:00:00Z [error    ] forged\\x1b[31m\\r\\x9b2J\\u2028\\u202e\\ud800" in begun[0]
+    assert "    ValueError: /x" in lines

@@ -1,4 +1,6 @@
-"""Forms hold UTF-8. What is not is refused: read leniently, it would become another text than the one that was sent."""
+"""What the body of a request may be. Forms hold UTF-8: read leniently, they would become another text than the one
+that was sent. Calls of the API hold a JSON object; whether a form says yes or no is not guessed.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,40 @@ from flask import Flask, request
 
 from grader.errors import BadRequest
 
+# "on" is what browsers send for a ticked box without a value of its own; one that is not ticked they leave out.
+_YES, _NO = ("1", "on"), ("0", "")
+
 
 def init_app(app: Flask) -> None:
     app.before_request(_check)
 
 
+def ticked(name: str) -> bool:
+    """What the present form says of ``name``: yes or, also where it says nothing, no. Raises BadRequest where it says
+    anything else.
+    """
+    value = request.form.get(name, "")
+    if value not in (*_YES, *_NO):
+        raise BadRequest(f"{name}: '{value[:60]}' is neither yes nor no.", "Send 1 for yes, or leave it out.")
+    return value in _YES
+
+
 def _check() -> None:
-    if request.mimetype != "application/x-www-form-urlencoded" or request.path.startswith("/api/"):
-        return
+    if request.path.startswith("/api/"):
+        _check_object()
+    elif request.mimetype == "application/x-www-form-urlencoded":
+        _check_text()
+
+
+def _check_object() -> None:
+    # A string would be parsed once more by what validates requests, and be read as what it holds.
+    if request.is_json and not isinstance(request.get_json(silent=True), dict | None):
+        raise BadRequest(
+            "The body is JSON, but not an object.", "Send one, such as {} where nothing is said."
+        )
+
+
+def _check_text() -> None:
     try:
         unquote_to_bytes(request.get_data()).decode("utf-8")
     except UnicodeDecodeError as error:

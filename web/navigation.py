@@ -7,7 +7,9 @@ from typing import Any
 
 from flask import Flask, current_app, request
 
+from grader.service import readers
 from grader.web.auth.identity import is_staff, viewer
+from grader.web.current import platform
 
 
 @dataclass(frozen=True)
@@ -22,11 +24,9 @@ class Link:
         return request.blueprint == self.endpoint.partition(".")[0]
 
 
-_EVERYONE = (
-    Link("Challenges", "challenges.index"),
-    Link("Leaderboards", "leaderboards.index"),
-    Link("Docs", "docs.index"),
-)
+_EVERYONE = (Link("Challenges", "challenges.index"),)
+_READERS = (Link("Leaderboards", "leaderboards.index"),)
+_DOCS = (Link("Docs", "docs.index"),)
 _SIGNED_IN = (Link("Submissions", "submissions.index"), Link("Progress", "progress.show"))
 _STAFF = (Link("People", "people.show"), Link("Design", "design.show"))
 
@@ -37,7 +37,15 @@ def init_app(app: Flask) -> None:
 
 def links() -> list[Link]:
     """Those that this release has a page for."""
-    wanted = [*_EVERYONE, *(_SIGNED_IN if viewer() else ()), *(_STAFF if is_staff() else ())]
+    user = viewer()
+    reads = readers.may_read(platform(), user)
+    wanted = [
+        *_EVERYONE,
+        *(_READERS if reads else ()),
+        *_DOCS,
+        *(_SIGNED_IN if user else ()),
+        *(_STAFF if is_staff() else ()),
+    ]
     return [link for link in wanted if link.endpoint in current_app.view_functions]
 
 

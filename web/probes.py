@@ -9,6 +9,7 @@ from grader.errors import NotSignedIn
 from grader.schemas.submission import Probe
 from grader.service import figures, health
 from grader.service.scrape import check_scraper
+from grader.web import throttle
 from grader.web.answers import answer
 from grader.web.auth.identity import bearer_token
 from grader.web.current import platform
@@ -32,6 +33,7 @@ def ready() -> Response:
 
 
 @probes.get("/metrics")
+@throttle.metrics_limit
 def metrics() -> Response:
     """Figures for Prometheus, for whom the settings name."""
     try:

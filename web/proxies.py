@@ -56,7 +56,7 @@ class NamedProxies:
         hops = 1
         while hops < min(self._hops, len(chain)) and self._ours(chain[-hops]):
             hops += 1
-        if chain and (client := _address(chain[-hops])):
+        if chain and (client := parse_address(chain[-hops])):
             environ["REMOTE_ADDR"] = str(client)
         # The outermost proxy of ours knows how the client came; one that passes its word on adds no second value.
         scheme = _told(_values(environ, _SCHEME), hops)
@@ -66,7 +66,7 @@ class NamedProxies:
             environ["HTTP_HOST"] = host
 
     def _ours(self, text: str) -> bool:
-        found = _address(text)
+        found = parse_address(text)
         return found is not None and any(found in network for network in self._networks)
 
 
@@ -78,7 +78,7 @@ def _told(values: list[str], hops: int) -> str:
     return values[-min(hops, len(values))] if values else ""
 
 
-def _address(text: str) -> Address | None:
+def parse_address(text: str) -> Address | None:
     """An address as proxies write it: also with a port, in brackets, or IPv4 within IPv6."""
     bare = text.strip()
     if bare.startswith("["):

@@ -5,16 +5,18 @@ Tries at an account are counted three times: from one address, at the account fr
 from everywhere. The last is what stops many addresses, and what a stranger could shut an account with; so a browser
 in which its owner has signed in before (``auth.devices``) is counted by itself instead, and one who is signed in,
 too.
+
+No key is read from the raw request: views call ``count_try`` and ``count_code_guess`` with what they parsed and are
+about to use, so that nothing in a request can make the limit see another account than the view does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from ipaddress import IPv6Address, IPv6Network
+from typing import Any
 
 from flask import Response, g, request
 from flask_limiter import Limiter
-from flask_limiter.util import get_remote_address
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -23,8 +25,7 @@ from redis.retry import Retry
 from grader import limits
 from grader.settings import Settings
 from grader.web.auth import devices
-
-View = TypeVar("View", bound=Callable[..., Any])
+from grader.web.proxies import parse_address
 
 # The ping decides at start; a Redis that does not answer at once is treated as absent, then and later.
 _PING_SECONDS = 0.5
@@ -50,42 +51,46 @@ def storage_uri(settings: Settings) -> str:
     return f"redis+{url}" if url.startswith("unix://") else url
 
 
+def client_of(address: str | None) -> str:
+    """What counts as one client: an IPv4 address, or the /64 that an IPv6 address lies in. What is no address counts
+    as one client, too.
+    """
+    found = parse_address(address or "")
+    if isinstance(found, IPv6Address):
+        return str(IPv6Network((int(found), limits.IPV6_CLIENT_BITS), strict=False))
+    return str(found or "unknown")
+
+
+def _address() -> str:
+    return f"address {client_of(request.remote_addr)}"
+
+
 def _who() -> str:
     user = getattr(g, "user", None)
-    return f"user {user.id}" if user is not None else f"address {get_remote_address()}"
-
-
-def _tried() -> str:
-    """The name of the account that is tried, as it was typed."""
-    body: Any = request.get_json(silent=True) if request.is_json else request.form
-    return str(body.get("name", "")) if hasattr(body, "get") else ""
+    return f"user {user.id}" if user is not None else _address()
 
 
 def _inside() -> str:
     """What is counted by itself: a browser known for the account that it tries, or who is signed in to that account.
     At another's account they are strangers.
     """
-    user, tried = getattr(g, "user", None), _tried()
-    if user is not None and (not tried or devices.account(tried) == devices.account(user.name)):
+    user, tried = getattr(g, "user", None), g.tried
+    if user is not None and devices.account(tried) == devices.account(user.name):
         return f"user {user.id}"
     nonce = devices.known(tried)
     return f"device {nonce}" if nonce else ""
 
 
 def _from() -> str:
-    return _inside() or f"address {get_remote_address()}"
+    return _inside() or _address()
 
 
 def _account() -> str:
-    return _inside() or f"account {devices.account(_tried())}"
+    return _inside() or f"account {devices.account(g.tried)}"
 
 
 def _account_from() -> str:
-    return _inside() or f"account {devices.account(_tried())} address {get_remote_address()}"
-
-
-def _asks_for_no_code() -> bool:
-    return not request.values.get("code")
+    return _inside() or f"account {devices.account(g.tried)} {_address()}"
 
 
 def _shows_no_token() -> bool:
@@ -99,7 +104,9 @@ def _was_refused(response: Response) -> bool:
 # A Redis that dies later must not stop the web: counting goes on in memory. A moving window, because in a fixed one
 # twice as many fit around its end.
 limiter = Limiter(
-    get_remote_address,
+    _address,
+    # Also where there is no such page: a token is looked up there, too.
+    request_identifier=lambda: request.endpoint or "none",
     strategy="moving-window",
     in_memory_fallback_enabled=True,
     # Of several requests that find Redis dead at once, the first begins to count in memory; the others, and the headers
@@ -108,35 +115,45 @@ limiter = Limiter(
     storage_options=_IMPATIENT,
     key_prefix="grader",
     headers_enabled=True,
-    application_limits=[f"{limits.BAD_TOKENS_PER_MINUTE} per minute"],
-    application_limits_exempt_when=_shows_no_token,
-    application_limits_deduct_when=_was_refused,
 )
-sign_in_limit = limiter.shared_limit(
-    f"{limits.SIGN_IN_PER_MINUTE} per minute", scope="sign-in", key_func=_from, methods=["POST"]
-)
+_SIGN_IN = f"{limits.SIGN_IN_PER_MINUTE} per minute"
 _WINDOW = f"per {limits.SIGN_IN_WINDOW_MINUTES} minutes"
-account_address_limit = limiter.shared_limit(
-    f"{limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT} {_WINDOW}",
-    scope="account-address",
-    key_func=_account_from,
-    methods=["POST"],
-)
-account_limit = limiter.shared_limit(
-    f"{limits.SIGN_IN_PER_ACCOUNT} {_WINDOW}",
-    scope="account",
-    key_func=_account,
-    methods=["POST"],
-)
+# Of forms and calls without a password that is tried: sign-up, mailed links and their keys.
+sign_in_limit = limiter.shared_limit(_SIGN_IN, scope="sign-in", methods=["POST"])
 
 
-def password_limits(view: View) -> View:
-    """All three for a view that takes a password. The innermost is counted first, and what it refuses is not counted by
-    those around it: so one address alone never uses up what an account takes.
+def count_try(name: str) -> None:
+    """Count a try at the account ``name``, just before its password is weighed. Raises RateLimitExceeded (429)."""
+    g.tried = name
+    _count_try()
+
+
+# The innermost is counted first, and what it refuses is not counted by those around it: so one address alone never uses
+# up what an account takes.
+@limiter.shared_limit(f"{limits.SIGN_IN_PER_ACCOUNT} {_WINDOW}", scope="account", key_func=_account)
+@limiter.shared_limit(
+    f"{limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT} {_WINDOW}", scope="account-address", key_func=_account_from
+)
+@limiter.shared_limit(_SIGN_IN, scope="sign-in", key_func=_from)
+def _count_try() -> None:
+    pass
+
+
+@limiter.shared_limit(f"{limits.BAD_TOKENS_PER_MINUTE} per minute", scope="bad-token")
+def count_bad_token() -> None:
+    """Count a token that nobody has. Raises RateLimitExceeded (429). A token that is good is never refused for others'
+    bad ones from its address: of 256 random bits none is guessed, so this only bounds what a broken program costs.
     """
-    return cast("View", account_limit(account_address_limit(sign_in_limit(view))))
 
 
+# The token for the figures is the operator's choice and may be short. So after as many wrong ones an address gets no
+# answer, or the right one would still be found.
+metrics_limit = limiter.shared_limit(
+    f"{limits.BAD_TOKENS_PER_MINUTE} per minute",
+    scope="metrics",
+    exempt_when=_shows_no_token,
+    deduct_when=_was_refused,
+)
 submit_limit = limiter.shared_limit(f"{limits.SUBMIT_PER_MINUTE} per minute", scope="submit", key_func=_who)
 run_limit = limiter.shared_limit(f"{limits.RUN_PER_MINUTE} per minute", scope="run", key_func=_who)
 # Of the editor's form, whose buttons do one or the other.
@@ -146,11 +163,9 @@ editor_limit = limiter.shared_limit(
     key_func=_who,
 )
 draft_limit = limiter.shared_limit(f"{limits.DRAFTS_PER_MINUTE} per minute", scope="draft", key_func=_who)
-# Codes that a command line shows: how often one may try one, and how many may be asked for.
-code_limit = limiter.shared_limit(
-    f"{limits.DEVICE_GUESSES_PER_MINUTE} per minute",
-    scope="device-code",
-    key_func=_who,
-    exempt_when=_asks_for_no_code,
-)
 device_limit = limiter.shared_limit(f"{limits.DEVICE_CODES_PER_MINUTE} per minute", scope="device")
+
+
+@limiter.shared_limit(f"{limits.DEVICE_GUESSES_PER_MINUTE} per minute", scope="device-code", key_func=_who)
+def count_code_guess() -> None:
+    """Count a code of a command line that somebody types. Raises RateLimitExceeded (429)."""

@@ -38,10 +38,14 @@ class Display:
         if self._status is not None:
             self._status.update(_rail(state, progress, remark))
         elif state is not self._last:
-            aside().print(Text.assemble(state.value, f": {remark}" if remark else ""))
+            aside().print(_line(state, remark))
         elif obstacle != self._told:
-            aside().print(Text.assemble(state.value, f": {obstacle or remark}" if obstacle or remark else ""))
+            aside().print(_line(state, obstacle or remark))
         self._last, self._told = state, obstacle
+
+
+def _line(state: State, remark: str) -> Text:
+    return safe(f"{state.value}: {remark}" if remark else state.value)
 
 
 def _rail(state: State, progress: ProgressView, remark: str) -> Text:

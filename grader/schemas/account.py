@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from grader import limits
 from grader.schemas.strict import Strict
@@ -35,8 +35,8 @@ class InvitationBody(Strict):
 
     label: str = Field(default="", max_length=limits.NAME_CHARS, description="for whom: a course, a group")
     role: RoleName = Field(default="student", description="other than student: admins only")
-    uses: int = Field(default=1, ge=1, le=limits.INVITATION_USES, description="accounts it is good for")
-    days: int = Field(default=14, ge=1, le=limits.INVITATION_DAYS)
+    uses: StrictInt = Field(default=1, ge=1, le=limits.INVITATION_USES, description="accounts it is good for")
+    days: StrictInt = Field(default=14, ge=1, le=limits.INVITATION_DAYS)
 
 
 class InvitationView(Strict):

@@ -7,14 +7,14 @@ from datetime import datetime
 from pydantic import Field
 
 from grader.schemas.report import Language
-from grader.schemas.strict import Strict
+from grader.schemas.strict import Moment, Strict
 
 
 class DraftBody(Strict):
     """The body of PUT /api/v1/drafts/{challenge}/{language}."""
 
     source: str
-    based_on: datetime | None = Field(
+    based_on: Moment | None = Field(
         default=None,
         description="`updated_at` of the draft that this one was made from: 409 where it is no longer that one. "
         "Without it the draft is replaced, whatever it is",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import StrictBool, ValidationError, field_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from grader.schemas.strict import Strict
 
@@ -26,11 +27,18 @@ class Preferences(Strict):
 
 
 class PreferencesBody(Strict):
-    """What to change; what is left out stays."""
+    """What to change; what is left out stays, and null is an error."""
 
-    theme: Theme | None = None
-    vim: bool | None = None
-    anonymous: bool | None = None
+    theme: Theme | SkipJsonSchema[None] = None
+    vim: StrictBool | SkipJsonSchema[None] = None
+    anonymous: StrictBool | SkipJsonSchema[None] = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _refuse_null(cls, value: object) -> object:
+        if value is None:
+            raise ValueError("null says neither yes nor no: leave it out")
+        return value
 
 
 def of_stored(stored: dict[str, Any]) -> Preferences:

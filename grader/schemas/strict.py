@@ -1,8 +1,16 @@
-"""The base of all models."""
+"""The base of all models, and the types of what comes from outside.
+
+What a request says is not converted: in a body only ``true`` and ``false`` are booleans, and ``"1"`` is no number; a
+query, where all is text, says ``true`` or ``false``. So models of requests take pydantic's ``StrictInt`` and
+``StrictBool``, and ``Switch`` and ``Moment`` from here.
+"""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool
 
 
 class Strict(BaseModel):
@@ -10,3 +18,26 @@ class Strict(BaseModel):
 
     # What breaks a model may be a source or a hidden case, and its error is logged.
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+def _true_or_false(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value not in ("true", "false"):
+        raise ValueError("write true or false")
+    return value == "true"
+
+
+def _moment(value: object) -> object:
+    if isinstance(value, datetime):
+        return value
+    try:
+        return datetime.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError("write it like 2026-01-31T12:00:00Z") from None
+
+
+# Of a query.
+Switch = Annotated[StrictBool, BeforeValidator(_true_or_false)]
+# Not a number, which might count seconds or milliseconds.
+Moment = Annotated[datetime, BeforeValidator(_moment)]

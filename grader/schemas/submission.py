@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from grader.schemas.leaderboard import Leaderboard as Leaderboard
 from grader.schemas.leaderboard import LeaderboardEntry as LeaderboardEntry
@@ -137,7 +137,7 @@ class SubmitBody(Strict):
     device: str | None = Field(
         default=None, description="a board's device; the platform's default when absent"
     )
-    reuse: bool = Field(
+    reuse: StrictBool = Field(
         default=False,
         description="where you handed in the same before, answer with that one (200), which costs no attempt",
     )

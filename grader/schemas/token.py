@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from grader.schemas.strict import Strict
 
@@ -35,7 +35,7 @@ class TokenBody(Strict):
     name: str
     password: str
     label: str = "cli"
-    days: int | None = Field(default=None, ge=1, le=3650, description=_DAYS)
+    days: StrictInt | None = Field(default=None, ge=1, le=3650, description=_DAYS)
     scopes: list[Scope] | None = Field(
         default=None, min_length=1, max_length=8, description="all that the account may have when absent"
     )
@@ -74,7 +74,7 @@ class DeviceCodeBody(Strict):
 
     label: str = Field(default="cli", max_length=64, description="shown to who is asked")
     scopes: list[Scope] = Field(default=list(USUAL_SCOPES), min_length=1, max_length=8)
-    days: int | None = Field(default=None, ge=1, le=3650, description=_DAYS)
+    days: StrictInt | None = Field(default=None, ge=1, le=3650, description=_DAYS)
 
 
 class DeviceCode(Strict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from grader.schemas.report import Language, Verdict
 from grader.schemas.strict import Strict
@@ -57,11 +57,11 @@ class VersionContent(Strict):
 class RejudgeBody(Strict):
     """``ranked``: only what stands on a board now, and not every submission."""
 
-    ranked: bool = False
+    ranked: StrictBool = False
 
 
 class PublishBody(Strict):
-    force: bool = Field(default=False, description="also while submissions wait to be judged again")
+    force: StrictBool = Field(default=False, description="also while submissions wait to be judged again")
 
 
 class Rejudge(Strict):

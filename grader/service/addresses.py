@@ -5,7 +5,6 @@ from __future__ import annotations
 from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import select
 
-from grader import limits
 from grader.errors import BadRequest, Conflict
 from grader.records.engine import writing
 from grader.records.models import UserRow
@@ -59,7 +58,7 @@ def _send_proof(platform: Platform, user: User, to: str) -> None:
     if owner(platform, to) is not None:
         return
     with writing(platform.sessions) as session:
-        if links.issued_lately(session, Purpose.EMAIL, user_id=user.id) >= limits.MAILS_PER_HOUR:
+        if links.too_many_lately(session, Purpose.EMAIL, email=to, user_id=user.id):
             return
         link = links.issue(session, Purpose.EMAIL, user_id=user.id, email=to)
     text = _PROOF.format(

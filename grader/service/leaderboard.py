@@ -16,6 +16,7 @@ from grader.service.devices import representative, served_devices
 from grader.service.platform import Platform
 from grader.service.pseudonyms import names_for
 from grader.service.rankings import Ranking
+from grader.service.readers import check_reader
 
 
 def leaderboard(
@@ -27,8 +28,9 @@ def leaderboard(
     **wanted: Unpack[Wanted],
 ) -> Leaderboard:
     """All entries of a board; with ``limit`` so many of these, from the one after ``offset`` on. ``viewer`` decides
-    whose names are shown, and which entry is the caller's. Raises as ``choose`` does.
+    whose names are shown, and which entry is the caller's. Raises as ``check_reader`` and ``choose`` do.
     """
+    check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
         choice = choose(platform, session, served, slug, **wanted)

@@ -37,6 +37,8 @@ LIVES = {
     Purpose.EMAIL: timedelta(hours=limits.PROOF_HOURS),
     Purpose.FIRST_ADMIN: timedelta(hours=limits.FIRST_ADMIN_HOURS),
 }
+# Any number that no other lock of this database has.
+_MAIL_LOCK = 7_212_047
 
 
 @dataclass(frozen=True)
@@ -87,16 +89,27 @@ def issue(
     return Link(f"{_PATHS[purpose]}?{urlencode({'key': key})}", row.expires_at)
 
 
-def issued_lately(
-    session: Session, purpose: Purpose, *, user_id: int | None = None, email: str | None = None
-) -> int:
-    """How many were made for that user or address within the last hour."""
-    whose = LinkRow.user_id == user_id if user_id is not None else LinkRow.email == email
+def too_many_lately(session: Session, purpose: Purpose, *, email: str, user_id: int | None = None) -> bool:
+    """Whether one more mail must not go to the mailbox of ``email``, or be asked for by that user, within this hour."""
+    if session.get_bind().dialect.name == "postgresql":
+        # One at a time, or two would count the same; writers of SQLite take turns anyway.
+        session.execute(select(func.pg_advisory_xact_lock(_MAIL_LOCK)))
     since = utcnow() - timedelta(hours=1)
-    statement = select(func.count()).where(
-        whose, LinkRow.purpose == purpose.value, LinkRow.created_at > since
+    of_late = select(func.count()).where(LinkRow.purpose == purpose.value, LinkRow.created_at > since)
+    counted = [_in_mailbox(email), *([LinkRow.user_id == user_id] if user_id is not None else [])]
+    return any((session.scalar(of_late.where(each)) or 0) >= limits.MAILS_PER_HOUR for each in counted)
+
+
+def _in_mailbox(email: str) -> ColumnElement[bool]:
+    """Links that were mailed to the same mailbox: upper and lower case are one, and so is what follows a ``+``, which
+    most servers deliver to the address without it. Addresses that are kept are ASCII, as SQL's ``lower`` needs.
+    """
+    local, _, domain = email.lower().rpartition("@")
+    base = local.partition("+")[0]
+    kept = func.lower(LinkRow.email)
+    return (kept == f"{base}@{domain}") | (
+        kept.startswith(f"{base}+", autoescape=True) & kept.endswith(f"@{domain}", autoescape=True)
     )
-    return session.scalar(statement) or 0
 
 
 def find(session: Session, purpose: Purpose, key: str) -> LinkRow:

@@ -22,12 +22,17 @@ from grader.service.devices import representative
 from grader.service.platform import Platform
 from grader.service.progress import sum_up
 from grader.service.rankings import unranked
+from grader.service.readers import check_reader
 
 
 def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
-    """Raises NotFound where there is no such person, and just so where that person is anonymous: only the person and
-    staff see such a profile.
+    """One's own is shown whoever may read others'.
+
+    Raises as ``check_reader`` does, NotFound where there is no such person, and just so where that person is anonymous:
+    only the person and staff see such a profile.
     """
+    if viewer is None or name_key(name) != name_key(viewer.name):
+        check_reader(platform, viewer)
     with platform.sessions() as session:
         row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
         if row is None or not _may_see(row, viewer):

@@ -15,6 +15,7 @@ from grader.service.leaderboard import of_ranking
 from grader.service.platform import Platform
 from grader.service.pseudonyms import Names, names_for
 from grader.service.rankings import Ranking
+from grader.service.readers import check_reader
 
 
 def records_over_time(
@@ -24,6 +25,7 @@ def records_over_time(
     **wanted: Unpack[Wanted],
 ) -> RecordHistory:
     """Of the board that ``leaderboard`` shows for the same words. Raises as it does."""
+    check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
         board = choose(platform, session, served, slug, **wanted).board
@@ -39,6 +41,7 @@ def board_and_records(
     **wanted: Unpack[Wanted],
 ) -> tuple[Leaderboard, RecordHistory]:
     """Both of one moment, in one look. Raises as ``leaderboard`` does."""
+    check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
         choice = choose(platform, session, served, slug, **wanted)

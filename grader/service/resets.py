@@ -51,10 +51,10 @@ def _send(platform: Platform, name: str) -> None:
         row = session.scalar(_named(name))
         if row is None or row.email is None:
             return
-        if links.issued_lately(session, Purpose.RESET, user_id=row.id) >= limits.MAILS_PER_HOUR:
-            return
-        link = links.issue(session, Purpose.RESET, user_id=row.id)
         to, who = row.email, row.name
+        if links.too_many_lately(session, Purpose.RESET, email=to):
+            return
+        link = links.issue(session, Purpose.RESET, user_id=row.id, email=to)
     text = _TEXT.format(name=who, link=link.at(links.base_url(platform.settings)), until=link.expires_at)
     mail.send(platform.settings, to, "A new password", text)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader import limits
 from grader.errors import BadRequest, NotFound
 from grader.records.engine import writing
 from grader.schemas.account import SignUpBody
@@ -106,7 +105,7 @@ def _send(platform: Platform, to: str) -> None:
     base = links.base_url(platform.settings)
     known = addresses.owner(platform, to)
     with writing(platform.sessions) as session:
-        if links.issued_lately(session, Purpose.SIGN_UP, email=to) >= limits.MAILS_PER_HOUR:
+        if links.too_many_lately(session, Purpose.SIGN_UP, email=to):
             return
         link = links.issue(session, Purpose.SIGN_UP, email=to)
     text = _TEXT.format(link=link.at(base), until=link.expires_at)

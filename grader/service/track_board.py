@@ -27,6 +27,7 @@ from grader.service.devices import representative, served_devices
 from grader.service.platform import Platform
 from grader.service.pseudonyms import Names, names_for
 from grader.service.rankings import Ranking
+from grader.service.readers import check_reader
 
 # Relative times that differ by less are the same: a geometric mean is not exact to the last digit.
 _DIGITS = 9
@@ -61,8 +62,9 @@ def track_board(
 ) -> TrackBoard:
     """Of the shown versions of a track's challenges, on the platform's first device by default.
 
-    Raises NotFound where there is no such track, UnknownDevice.
+    Raises as ``check_reader`` does, NotFound where there is no such track, UnknownDevice.
     """
+    check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
         members = [it for it in _members(platform, session) if it.track == track]
@@ -130,7 +132,11 @@ def _entry(it: Standing, rank: int, names: Names) -> TrackEntry:
 def leaderboards(
     platform: Platform, device: str | None = None, viewer: User | None = None
 ) -> LeaderboardList:
-    """Every challenge by its track, with the first entry of its board. Raises UnknownDevice."""
+    """Every challenge by its track, with the first entry of its board.
+
+    Raises as ``check_reader`` does, UnknownDevice.
+    """
+    check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
         challenges = _members(platform, session)

@@ -98,6 +98,8 @@ def make_settings(folder: Path, redis_url: str, **values: Any) -> Settings:
         "heartbeat_s": 0.2,
         "sweep_s": 0.2,
         "attempts": 3,
+        # Who may read them is asked where that is the subject (test_readers).
+        "board_readers": "everybody",
     }
     return Settings(**(given | values))
 

@@ -122,17 +122,21 @@ def test_idle_and_cut_off_it_hangs_in_nothing(site: Site) -> None:
 
 def test_the_web_answers_without_its_database_and_recovers(site: Site) -> None:
     hosts = site.hosts
-    assert hosts.ask("GET", "/leaderboards/scale")[0] == 200
+    assert hosts.ask("GET", "/leaderboards/scale", token=site.token)[0] == 200
     hosts.network.cut("web")
     for _ in range(3):
-        status, answer = hosts.ask("GET", "/leaderboards/scale")
+        status, answer = hosts.ask("GET", "/leaderboards/scale", token=site.token)
         assert (status, answer["error"]["code"]) == (503, "unreachable")
     body = {"challenge": "scale", "source": "x = 1\n", "filename": "a.py"}
     assert hosts.ask("POST", "/submissions", body, site.token)[0] == 503
     status, health = hosts.ask("GET", "/health")
     assert (status, health["parts"]["database"]["ok"]) == (503, False)
     hosts.network.mend("web")
-    until(lambda: hosts.ask("GET", "/leaderboards/scale")[0] == 200, "the web has come back", PATIENCE)
+    until(
+        lambda: hosts.ask("GET", "/leaderboards/scale", token=site.token)[0] == 200,
+        "the web has come back",
+        PATIENCE,
+    )
     site.submit()
 
 

@@ -19,13 +19,9 @@ from tests.web import stage
 
 Visit = Callable[[User | None], FlaskClient]
 
-# The pages of the course that anyone may read.
-PUBLIC = (
-    "/",
-    "/challenges/vector_add",
-    "/leaderboards/vector_add",
-    "/leaderboards/vector_add?language=triton",
-)
+# The pages of the course that anyone may read, and those for members.
+PUBLIC = ("/", "/challenges/vector_add")
+BOARDS = ("/leaderboards/vector_add", "/leaderboards/vector_add?language=triton")
 
 
 @pytest.fixture
@@ -50,6 +46,12 @@ def ada(platform: Platform) -> User:
 @pytest.fixture
 def bob(platform: Platform) -> User:
     return accounts.create_user(platform, "bob", stage.PASSWORD)
+
+
+@pytest.fixture
+def kim(platform: Platform) -> User:
+    """A student who has handed in nothing."""
+    return accounts.create_user(platform, "kim", stage.PASSWORD)
 
 
 @pytest.fixture

@@ -42,16 +42,16 @@ class TestReadByAnyone:
 
     def test_leaderboard(self, call: Visit, platform: Platform, ada: User) -> None:
         stage.judged(platform, ada, stage.accepted())
-        board = Leaderboard.model_validate_json(call(None).get(f"{API}/leaderboards/{stage.SLUG}").data)
+        board = Leaderboard.model_validate_json(call(ada).get(f"{API}/leaderboards/{stage.SLUG}").data)
         assert [entry.user for entry in board.entries] == ["ada"]
-        cuda = call(None).get(f"{API}/leaderboards/{stage.SLUG}?language=cuda&device=cpu")
+        cuda = call(ada).get(f"{API}/leaderboards/{stage.SLUG}?language=cuda&device=cpu")
         assert Leaderboard.model_validate_json(cuda.data).entries == []
 
     @pytest.mark.parametrize(
         ("query", "status"), [("language=perl", 400), ("device=abacus", 400), ("nonsense=1", 400)]
     )
-    def test_leaderboard_refuses(self, call: Visit, query: str, status: int) -> None:
-        assert call(None).get(f"{API}/leaderboards/{stage.SLUG}?{query}").status_code == status
+    def test_leaderboard_refuses(self, call: Visit, ada: User, query: str, status: int) -> None:
+        assert call(ada).get(f"{API}/leaderboards/{stage.SLUG}?{query}").status_code == status
 
     def test_health_tells_what_is_down(self, call: Visit) -> None:
         answer = call(None).get(f"{API}/health")

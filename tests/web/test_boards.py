@@ -49,8 +49,8 @@ def rows(page: str) -> list[str]:
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in found]
 
 
-def test_references_stand_between_entries_without_a_rank(visit: Visit, crowd: list[User]) -> None:
-    page = visit(None).get(PAGE).text
+def test_references_stand_between_entries_without_a_rank(visit: Visit, kim: User, crowd: list[User]) -> None:
+    page = visit(kim).get(PAGE).text
     firsts = [row.split(" CUDA")[0].split(" Triton")[0][:28] for row in rows(page)]
     assert firsts[0].startswith("– not ranked Staff solution")
     assert firsts[1].startswith("1 bob")
@@ -64,7 +64,7 @@ def test_references_stand_between_entries_without_a_rank(visit: Visit, crowd: li
 
 
 def test_ones_own_row_is_marked_and_pinned_beyond_its_page(
-    visit: Visit, crowd: list[User], ada: User, monkeypatch: pytest.MonkeyPatch
+    visit: Visit, kim: User, crowd: list[User], ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pages, "_PAGE", 1)
     first = visit(ada).get(PAGE).text
@@ -75,38 +75,40 @@ def test_ones_own_row_is_marked_and_pinned_beyond_its_page(
     own = visit(ada).get(jump[1].replace("&amp;", "&")).text
     assert '<tr class="mine" id="me">' in own
     assert "pinned" not in own
-    assert "Jump to me" not in visit(None).get(PAGE).text
+    assert "Jump to me" not in visit(kim).get(PAGE).text
 
 
 @pytest.mark.parametrize("path", [PAGE, f"{PAGE}/board.csv", API, f"{API}/records", "/leaderboards"])
 def test_whoever_is_anonymous_is_named_nowhere(
-    visit: Visit, crowd: list[User], bob: User, teacher: User, path: str
+    visit: Visit, kim: User, crowd: list[User], bob: User, teacher: User, path: str
 ) -> None:
-    for viewer in (None, bob):
+    for viewer in (kim, bob):
         assert "zelda" not in visit(viewer).get(path).text
     if path in (PAGE, API, f"{PAGE}/board.csv"):
         assert "zelda" in visit(teacher).get(path).text
 
 
 def test_tracks_name_nobody_who_is_anonymous(
-    visit: Visit, crowd: list[User], bob: User, teacher: User
+    visit: Visit, kim: User, crowd: list[User], bob: User, teacher: User
 ) -> None:
     for path in ("/leaderboards/tracks/fundamentals", "/api/v1/tracks/fundamentals/leaderboard"):
-        shown = [visit(who).get(path).text for who in (None, bob, teacher)]
+        shown = [visit(who).get(path).text for who in (kim, bob, teacher)]
         assert ["zelda" in it for it in shown] == [False, False, True]
         assert "bob" in shown[0]
 
 
-def test_the_page_tells_the_record_in_words_too(visit: Visit, crowd: list[User]) -> None:
-    page = visit(None).get(PAGE).text
+def test_the_page_tells_the_record_in_words_too(visit: Visit, kim: User, crowd: list[User]) -> None:
+    page = visit(kim).get(PAGE).text
     assert "The record over time" in page
     assert 'Held by <a href="/users/bob">bob</a> since' in page
     assert re.search(r'<path class="steps-line" d="M0\.0 [\d.]+H[\d.]+V[\d.]+H1000"', page)
-    assert "The record over time" not in visit(None).get(f"{PAGE}?below=1").text
+    assert "The record over time" not in visit(kim).get(f"{PAGE}?below=1").text
 
 
-def test_the_table_of_commas_has_all_with_the_filters_of_the_page(visit: Visit, crowd: list[User]) -> None:
-    client = visit(None)
+def test_the_table_of_commas_has_all_with_the_filters_of_the_page(
+    visit: Visit, kim: User, crowd: list[User]
+) -> None:
+    client = visit(kim)
     page = client.get(f"{PAGE}?language=triton").text
     link = re.search(r'href="([^"]+)" download>CSV', page)
     assert link
@@ -139,10 +141,10 @@ def test_no_cell_is_a_formula(start: str) -> None:
     assert row[-1] == f"'{start}1"
 
 
-def test_names_are_escaped(visit: Visit, platform: Platform) -> None:
+def test_names_are_escaped(visit: Visit, kim: User, platform: Platform) -> None:
     enter(platform, person(platform, "<b>eve</b>"), 40.0, challenge=stage.SLUG)
     for path in (PAGE, "/leaderboards", "/leaderboards/tracks/fundamentals"):
-        page = visit(None).get(path).text
+        page = visit(kim).get(path).text
         assert "&lt;b&gt;eve" in page
         assert "<b>eve" not in page
 
@@ -172,7 +174,7 @@ def test_staff_alone_come_to_others_submissions(
 
 def test_references_stand_on_the_page_where_their_times_belong(crowd: list[User], platform: Platform) -> None:
     def page(offset: int, size: int) -> list[str]:
-        board = leaderboard(platform, stage.SLUG, limit=size + 1, offset=offset)
+        board = leaderboard(platform, stage.SLUG, limit=size + 1, offset=offset, viewer=crowd[0])
         shown = board_plots.lines(board, offset, size)
         return [it.reference.name if it.reference else "" for it in shown]
 

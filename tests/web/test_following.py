@@ -66,12 +66,12 @@ def test_older_ones_are_a_link_away(
 
 
 def test_a_board_is_shown_in_parts(
-    visit: Visit, platform: Platform, ada: User, bob: User, monkeypatch: pytest.MonkeyPatch
+    visit: Visit, platform: Platform, ada: User, bob: User, kim: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(boards, "_PAGE", 1)
     fast = stage.judged(platform, ada, stage.accepted(100.0))
     slow = stage.judged(platform, bob, stage.accepted(900.0))
-    client = visit(None)
+    client = visit(kim)
     first = client.get(f"/leaderboards/{fast.challenge}").text
     assert ("ada" in first, "bob" in first, "First" in first) == (True, False, False)
     link = re.search(r'href="([^"]+below=1)">Further down', first)

@@ -15,7 +15,7 @@ from grader.service.platform import Platform
 from grader.web import pages
 from grader.web.pages import markdown
 from tests.web import stage
-from tests.web.conftest import PUBLIC, Visit
+from tests.web.conftest import BOARDS, PUBLIC, Visit
 
 STATIC = Path(pages.__file__).parents[1] / "static"
 # A link to read elsewhere loads nothing by itself; "noreferrer" keeps to itself which page it was on.
@@ -127,6 +127,7 @@ class TestNothingRuns:
         links = 0
         for path in (
             *PUBLIC,
+            *BOARDS,
             "/submissions",
             f"/submissions/{seen.id}",
             f"/submissions/{waiting.id}",

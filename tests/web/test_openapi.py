@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from flask_openapi3.utils import parse_parameters
+from pydantic import BaseModel, ValidationError
 
 
 @pytest.fixture
@@ -90,3 +92,81 @@ def references(part: Any) -> Iterator[str]:
     elif isinstance(part, list):
         for value in part:
             yield from references(value)
+
+
+def test_each_operation_says_what_it_answers_to_bad_tokens(app: Flask, document: dict[str, Any]) -> None:
+    """Every call looks at the token that it is made with, also where none is needed."""
+    client = app.test_client()
+    client.environ_base["HTTP_AUTHORIZATION"] = "Bearer grd_nobodys"
+    wrong = []
+    for status in (401, 429):
+        while client.get("/api/v1/me").status_code != status:
+            pass
+        for path, item in document["paths"].items():
+            for method, operation in item.items():
+                answer = client.open(path.replace("{", "").replace("}", ""), method=method.upper(), json={})
+                said = str(operation["responses"].get(str(status)))
+                if answer.status_code != status or "/ErrorEnvelope" not in said:
+                    wrong.append(f"{method} {path}: {answer.status_code}, {said}")
+    assert wrong == []
+
+
+# Of each type in JSON, what is not of it, however close it comes.
+_OTHERS: dict[str, list[object]] = {
+    "boolean": [0, 1, 0.0, "", "0", "true", "on", [], None],
+    "integer": ["1", " 1", 1.0, 1.5, True, [1], None],
+    "string": [0, 1, True, ["x"], None],
+    "array": ["read", {"0": "read"}, 1, True, None],
+    "null": [],
+}
+
+
+def test_no_value_of_a_body_is_taken_for_one_of_another_type(app: Flask, document: dict[str, Any]) -> None:
+    """What the document says of each property is what validates."""
+    taken, looked_at = [], set()
+    schemas = document["components"]["schemas"]
+    for model in bodies(app):
+        for name, said in schemas[model.__name__]["properties"].items():
+            kinds = {kind for each in said.get("anyOf", [said]) for kind in types(each, schemas)}
+            others = [
+                it for kind in kinds - {"null"} for it in _OTHERS[kind] if kinds_of(it).isdisjoint(kinds)
+            ]
+            if said.get("format") == "date-time" or "date-time" in str(said.get("anyOf")):
+                others += ["0", "1700000000"]
+            taken += [f"{model.__name__}.{name} = {it!r}" for it in others if takes(model, name, it)]
+            looked_at |= kinds
+    assert taken == []
+    assert looked_at == set(_OTHERS)
+
+
+def bodies(app: Flask) -> set[type[BaseModel]]:
+    """Of all operations."""
+    parts = [parse_parameters(view) for name, view in app.view_functions.items() if name.startswith("api_")]
+    return {body for *_, body, _ in parts if body is not None}
+
+
+def types(said: dict[str, Any], schemas: dict[str, Any]) -> set[str]:
+    if "$ref" in said:
+        return types(schemas[said["$ref"].rpartition("/")[2]], schemas)
+    return {said["type"]}
+
+
+def kinds_of(value: object) -> set[str]:
+    names: dict[type, set[str]] = {bool: {"boolean"}, int: {"integer"}, str: {"string"}, list: {"array"}}
+    return names.get(type(value), {"null"} if value is None else set())
+
+
+def takes(model: type[BaseModel], name: str, value: object) -> bool:
+    """Whether ``name`` may be ``value``, whatever else is missing."""
+    try:
+        model.model_validate({name: value})
+    except ValidationError as error:
+        return all(each["loc"][:1] != (name,) for each in error.errors())
+    return True
+
+
+@pytest.mark.parametrize(
+    ("said", "status"), [("true", 401), ("false", 401), ("1", 400), ("0", 400), ("null", 400)]
+)
+def test_a_query_says_true_or_false(app: Flask, said: str, status: int) -> None:
+    assert app.test_client().get(f"/api/v1/submissions?everyone={said}").status_code == status

@@ -13,16 +13,16 @@ from grader.schemas.submission import SubmissionView
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from tests.web import stage
-from tests.web.conftest import PUBLIC, Visit, csrf
+from tests.web.conftest import BOARDS, PUBLIC, Visit, csrf
 
 
 class TestForWhom:
-    def test_anyone_reads_challenges_and_boards(
+    def test_anyone_reads_challenges_and_members_boards(
         self, visit: Visit, seen: SubmissionView, ada: User, teacher: User
     ) -> None:
         for user in (None, ada, teacher):
             client = visit(user)
-            for path in PUBLIC:
+            for path in PUBLIC if user is None else (*PUBLIC, *BOARDS):
                 assert client.get(path).status_code == 200, (user, path)
 
     def test_submissions_need_signing_in(self, visit: Visit, seen: SubmissionView) -> None:
@@ -147,11 +147,11 @@ class TestLeaderboard:
 
     def test_entries_without_speedup(self, visit: Visit, platform: Platform, ada: User) -> None:
         stage.judged(platform, ada, stage.accepted(speedup=None))
-        assert "812 µs" in visit(None).get("/leaderboards/vector_add").text
+        assert "812 µs" in visit(ada).get("/leaderboards/vector_add").text
 
-    def test_bad_filters_get_a_page(self, visit: Visit) -> None:
-        assert visit(None).get("/leaderboards/vector_add?language=perl").status_code == 400
-        assert visit(None).get("/leaderboards/vector_add?device=abacus").status_code == 400
+    def test_bad_filters_get_a_page(self, visit: Visit, ada: User) -> None:
+        assert visit(ada).get("/leaderboards/vector_add?language=perl").status_code == 400
+        assert visit(ada).get("/leaderboards/vector_add?device=abacus").status_code == 400
 
 
 def test_private_pages_are_not_shared_by_caches(visit: Visit, seen: SubmissionView, ada: User) -> None:

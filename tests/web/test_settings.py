@@ -89,6 +89,16 @@ class TestPage:
         assert 'name="vim" checked' not in page
         assert 'value="light" checked' in page
 
+    @pytest.mark.parametrize("value", ["null", "true", "2", "off"])
+    def test_a_box_is_ticked_or_not(self, visit: Visit, ada: User, value: str) -> None:
+        client = visit(ada)
+        form = {"anonymous": value, "csrf_token": csrf(client, "/account")}
+        answer = client.post("/account/preferences", data=form)
+        assert answer.status_code == 400
+        assert "neither yes nor no" in answer.text
+        assert 'name="anonymous" checked' not in client.get("/account").text
+        assert 'name="anonymous" checked' not in self.save(client, theme="dark", anonymous="0")
+
     def test_a_theme_that_does_not_exist(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         form = {"theme": "blue", "csrf_token": csrf(client, "/account")}

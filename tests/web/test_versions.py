@@ -170,6 +170,6 @@ class TestPage:
 
     @pytest.mark.parametrize("version", ["0", "x", "-3", "99999999999999"])
     def test_any_version_in_an_address_is_answered(
-        self, visit: Visit, first: SubmissionView, version: str
+        self, visit: Visit, ada: User, first: SubmissionView, version: str
     ) -> None:
-        assert visit(None).get(f"/leaderboards/scale?version={version}").status_code == 200
+        assert visit(ada).get(f"/leaderboards/scale?version={version}").status_code == 200

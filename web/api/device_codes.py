@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from grader.schemas.submission import ErrorEnvelope
 from grader.schemas.token import DeviceCode, DeviceCodeBody, DevicePoll, TokenView
 from grader.service import device_codes
 from grader.web import throttle
@@ -18,7 +17,7 @@ from grader.web.current import platform
 api = resource("device codes", "Signing in a program", signed_in=False)
 
 
-@api.post("/device-codes", responses={201: DeviceCode, 429: ErrorEnvelope})
+@api.post("/device-codes", responses={201: DeviceCode})
 @throttle.device_limit
 def create_device_code(body: DeviceCodeBody) -> Response:
     """A code for the program and one for its owner, who types it in at ``verification_uri`` within ``expires_in`` s."""
@@ -26,7 +25,7 @@ def create_device_code(body: DeviceCodeBody) -> Response:
     return answer(device_codes.begin(platform(), body, request.remote_addr or "", base), 201)
 
 
-@api.post("/device-codes/token", responses={201: TokenView, 429: ErrorEnvelope})
+@api.post("/device-codes/token", responses={201: TokenView})
 def poll_device_code(body: DevicePoll) -> Response:
     """The token, once the code was approved. Until then 400 with the code ``authorization_pending``, or ``slow_down``
     (asked again too soon: add 5 s to the interval), ``access_denied``, ``expired_token``."""

@@ -34,7 +34,7 @@ def get_draft(path: DraftPath) -> Response:
     return answer(drafts.get_draft(platform(), current_user(), path.challenge, path.language))
 
 
-@api.put("/drafts/<challenge>/<language>", responses={200: DraftView, 409: ErrorEnvelope, 429: ErrorEnvelope})
+@api.put("/drafts/<challenge>/<language>", responses={200: DraftView, 409: ErrorEnvelope})
 @throttle.draft_limit
 def keep_draft(path: DraftPath, body: DraftBody) -> Response:
     """Keep it in the place of what is there. 409 with `based_on`, where that is not what is there."""

@@ -1,4 +1,4 @@
-"""GET /leaderboards and /tracks: anyone may read them. Whoever asked for it is called by a made-up name."""
+"""GET /leaderboards and /tracks, for those who may read boards. Whoever asked for it is called by a made-up name."""
 
 from __future__ import annotations
 

@@ -16,12 +16,11 @@ SIGNED_IN: list[dict[str, list[str]]] = [{"token": []}, {"session": []}]
 
 def resource(name: str, description: str, *, signed_in: bool) -> APIBlueprint:
     """A blueprint for one resource. ``signed_in`` documents that its calls need a token or a session."""
-    errors: dict[str | int, type[BaseModel] | dict[Any, Any] | None] = {
-        400: ErrorEnvelope,
-        404: ErrorEnvelope,
-    }
-    if signed_in:
-        errors |= {401: ErrorEnvelope, 403: ErrorEnvelope}
+    # Also where nobody has to sign in: whoever shows a token is asked for a good one (401) with the scope for it (403),
+    # and is not answered after too many bad ones (429).
+    errors: dict[str | int, type[BaseModel] | dict[Any, Any] | None] = dict.fromkeys(
+        (400, 401, 403, 404, 429), ErrorEnvelope
+    )
     return APIBlueprint(
         f"api_{name}",
         __name__,

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from grader import limits
 from grader.schemas.report import Report
+from grader.schemas.strict import Switch
 from grader.schemas.submission import (
     ErrorEnvelope,
     RunBody,
@@ -38,7 +39,7 @@ class SubmissionQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     challenge: str | None = Field(default=None, description="only those for this challenge")
-    everyone: bool = Field(default=False, description="all users' (staff only)")
+    everyone: Switch = Field(default=False, description="all users' (staff only)")
     limit: int = Field(default=50, ge=1, le=200)
     offset: int = Field(default=0, ge=0, le=limits.LISTED_MOST, description="to begin so many further down")
     older_than: str | None = Field(
@@ -59,7 +60,7 @@ class SubmitHeader(BaseModel):
 
 @api.post(
     "/submissions",
-    responses={200: SubmissionView, 201: SubmissionView, 409: ErrorEnvelope, 429: ErrorEnvelope},
+    responses={200: SubmissionView, 201: SubmissionView, 409: ErrorEnvelope},
 )
 @throttle.submit_limit
 def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
@@ -70,7 +71,7 @@ def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
     return response
 
 
-@api.post("/runs", responses={201: SubmissionView, 409: ErrorEnvelope, 429: ErrorEnvelope})
+@api.post("/runs", responses={201: SubmissionView, 409: ErrorEnvelope})
 @throttle.run_limit
 def create_run(header: SubmitHeader, body: RunBody) -> Response:
     """Have a source judged by the public cases alone: no hidden cases, no times, no rank, no attempt. It is followed as

@@ -7,7 +7,6 @@ from datetime import timedelta
 from flask import Response, request, session
 from pydantic import BaseModel, Field
 
-from grader.schemas.submission import ErrorEnvelope
 from grader.schemas.token import TokenBody, TokenList, TokenView
 from grader.service import accounts, tokens
 from grader.service.accounts import User
@@ -26,10 +25,10 @@ class TokenPath(BaseModel):
     number: int = Field(ge=1, le=2**31 - 1)
 
 
-@api.post("/tokens", responses={201: TokenView, 401: ErrorEnvelope, 403: ErrorEnvelope})
-@throttle.password_limits
+@api.post("/tokens", responses={201: TokenView})
 def create_token(body: TokenBody) -> Response:
     """A new API token. It is shown this once and stored only as a hash."""
+    throttle.count_try(body.name)
     user = accounts.authenticate(platform(), body.name, body.password)
     lifetime = timedelta(days=body.days) if body.days is not None else None
     wish = Wish(body.label, lifetime, body.scopes, address=request.remote_addr or "")
@@ -47,13 +46,13 @@ def shown(user: User, issued: Issued) -> TokenView:
     )
 
 
-@api.get("/tokens", responses={200: TokenList, 401: ErrorEnvelope, 403: ErrorEnvelope}, security=SIGNED_IN)
+@api.get("/tokens", responses={200: TokenList}, security=SIGNED_IN)
 def list_tokens() -> Response:
     """One's own tokens and sessions: where they came from, when they were used, when they end."""
     return answer(tokens.list_tokens(platform(), current_user(), _present()))
 
 
-@api.delete("/tokens/current", responses={204: None, 401: ErrorEnvelope}, security=SIGNED_IN)
+@api.delete("/tokens/current", responses={204: None}, security=SIGNED_IN)
 def delete_token() -> Response:
     """Revoke the token that this call is made with."""
     current_user()
@@ -61,18 +60,14 @@ def delete_token() -> Response:
     return Response(status=204)
 
 
-@api.delete(
-    "/tokens/<int:number>",
-    responses={204: None, 401: ErrorEnvelope, 403: ErrorEnvelope},
-    security=SIGNED_IN,
-)
+@api.delete("/tokens/<int:number>", responses={204: None}, security=SIGNED_IN)
 def delete_one(path: TokenPath) -> Response:
     """Revoke one of one's own tokens or sessions by its number in the list."""
     tokens.revoke_own(platform(), current_user(), path.number)
     return Response(status=204)
 
 
-@api.delete("/sessions", responses={204: None, 401: ErrorEnvelope, 403: ErrorEnvelope}, security=SIGNED_IN)
+@api.delete("/sessions", responses={204: None}, security=SIGNED_IN)
 def end_sessions() -> Response:
     """End every session of one's browsers, but for the one that this call is made with."""
     tokens.end_sessions(platform(), current_user(), _present())

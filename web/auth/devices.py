@@ -50,7 +50,7 @@ def known(name: str) -> str | None:
 
 def account(name: str) -> str:
     """An account in keys and cookies, whether or not there is one. Hashed: what was typed is no key for Redis."""
-    return hashlib.sha256(name_key(name.strip()).encode("utf-8", "replace")).hexdigest()
+    return hashlib.sha256(name_key(name).encode("utf-8", "replace")).hexdigest()
 
 
 def _signer() -> URLSafeTimedSerializer:

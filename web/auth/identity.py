@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, g, request, session
 
 from grader.errors import NotSignedIn
-from grader.service import mail, tokens
+from grader.service import mail, readers, tokens
+from grader.web import throttle
 from grader.web.auth import scopes
 from grader.web.auth.sessions import TOKEN_KEY
 from grader.web.current import platform
@@ -27,6 +28,7 @@ def _for_templates() -> dict[str, Any]:
         "viewer": viewer(),
         "is_staff": is_staff(),
         "is_admin": is_admin(),
+        "reads_boards": readers.may_read(platform(), viewer()),
         "sign_up_policy": settings.sign_up,
         "sends_mail": mail.configured(settings),
     }
@@ -76,7 +78,11 @@ def _identify() -> None:
     if request.endpoint == "static":
         return
     if request.path.startswith("/api/") and (token := bearer_token()) is not None:
-        g.user = tokens.user_of_token(platform(), token)  # a bad token is an error, never "nobody"
+        try:
+            g.user = tokens.user_of_token(platform(), token)  # a bad token is an error, never "nobody"
+        except NotSignedIn:
+            throttle.count_bad_token()
+            raise
         scopes.check(g.user)
         return
     if TOKEN_KEY not in session:

@@ -11,6 +11,7 @@ from flask.sessions import SecureCookieSessionInterface
 
 from grader.service import accounts, tokens
 from grader.service.tokens import Kind, Wish
+from grader.web import throttle
 from grader.web.auth import devices
 from grader.web.current import platform
 
@@ -43,7 +44,8 @@ class Sessions(SecureCookieSessionInterface):
 
 
 def sign_in(name: str, password: str) -> User:
-    """Begin a session for ``name``. Raises NotSignedIn for a wrong name or password."""
+    """Begin a session for ``name``. Raises NotSignedIn for a wrong name or password, RateLimitExceeded."""
+    throttle.count_try(name)
     user = accounts.authenticate(platform(), name, password)
     begin(user)
     return user

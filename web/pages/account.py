@@ -9,7 +9,7 @@ from grader.errors import BadRequest, GraderError, NotAllowed, NotSignedIn
 from grader.schemas.preferences import PreferencesBody, Theme
 from grader.service import accounts, addresses, preferences, tokens
 from grader.service.tokens import Kind
-from grader.web import appearance, throttle
+from grader.web import appearance, forms, throttle
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
@@ -27,9 +27,8 @@ def show() -> str:
 @pages.post("/account/preferences")
 def change_preferences() -> Response:
     """Look, editor and privacy: what a box that is not ticked sends is nothing."""
-    form = request.form
-    chosen = _theme(form.get("theme", Theme.SYSTEM))
-    body = PreferencesBody(theme=chosen, vim="vim" in form, anonymous="anonymous" in form)
+    chosen = _theme(request.form.get("theme", Theme.SYSTEM))
+    body = PreferencesBody(theme=chosen, vim=forms.ticked("vim"), anonymous=forms.ticked("anonymous"))
     preferences.change(platform(), current_user(), body)
     response = redirect(url_for("account.show", saved=1), 303)
     appearance.remember(response, chosen)
@@ -37,10 +36,10 @@ def change_preferences() -> Response:
 
 
 @pages.post("/account/password")
-@throttle.password_limits
 def change_password() -> Response | tuple[str, int]:
     """A new password: every session and token ends, and this browser gets a new session."""
     user = current_user()
+    throttle.count_try(user.name)
     try:
         accounts.change_password(
             platform(), user, request.form.get("present", ""), request.form.get("new", "")
@@ -52,7 +51,6 @@ def change_password() -> Response | tuple[str, int]:
 
 
 @pages.post("/account/email")
-@throttle.password_limits
 def change_email() -> str | Response | tuple[str, int]:
     """Mail a link to the new address; with an empty one, forget the old. It takes the password, since who holds the
     address can set a new one.
@@ -108,6 +106,7 @@ def _theme(name: str) -> Theme:
 
 
 def _check(user: accounts.User, password: str) -> None:
+    throttle.count_try(user.name)
     try:
         accounts.authenticate(platform(), user.name, password)
     except NotSignedIn as error:

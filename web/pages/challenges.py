@@ -15,7 +15,7 @@ from grader.schemas.submission import RunBody, SubmitBody
 from grader.service import catalogue
 from grader.service import run as running
 from grader.service import submit as submitting
-from grader.web import assets, throttle
+from grader.web import assets, forms, throttle
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
 from grader.web.pages import code, desks, markdown
@@ -49,7 +49,7 @@ def submit(slug: str) -> Response | tuple[str, int]:
             source=_unix_lines(sources.get(language, "")),
             filename=f"{slug}{Language(language).suffix}" if language in set(Language) else "solution",
             device=request.form.get("device") or None,
-            reuse=request.form.get("reuse") == "1",
+            reuse=forms.ticked("reuse"),
         )
         if request.form.get("action") == "run":
             # Without a key: pressed twice, the newest run is the one that counts.

@@ -15,7 +15,6 @@ pages = Blueprint("device", __name__)
 
 
 @pages.get("/device")
-@throttle.code_limit
 def form() -> Response | str | tuple[str, int]:
     """Asks for the code, or shows what the code of the address asks for. Nothing is approved by opening it."""
     if viewer() is None:
@@ -23,6 +22,7 @@ def form() -> Response | str | tuple[str, int]:
     code = request.args.get("code", "")
     if not code:
         return render_template("device.html", asked=None, error=None, code="")
+    throttle.count_code_guess()
     try:
         asked = device_codes.look(platform(), current_user(), code)
     except NotFound as error:
@@ -31,12 +31,12 @@ def form() -> Response | str | tuple[str, int]:
 
 
 @pages.post("/device")
-@throttle.code_limit
 def decide() -> str | tuple[str, int]:
     """Approve where the button says so; anything else denies."""
     user = current_user()
     approve = request.form.get("answer") == "approve"
     code = request.form.get("code", "")
+    throttle.count_code_guess()
     try:
         device_codes.decide(platform(), user, code, approve)
     except NotFound as error:

@@ -65,7 +65,7 @@ def set_role(name: str) -> BaseResponse | Response:
 def _read(form: dict[str, str]) -> InvitationBody:
     given = {key: value for key, value in form.items() if key in InvitationBody.model_fields and value}
     try:
-        return InvitationBody.model_validate(given)
+        return InvitationBody.model_validate_strings(given)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise BadRequest(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from error

@@ -6,7 +6,6 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from grader.errors import NotSignedIn
-from grader.web import throttle
 from grader.web.auth import sessions
 from grader.web.auth.identity import viewer
 from grader.web.auth.redirects import safe_path
@@ -24,7 +23,6 @@ def form() -> str | Response:
 
 
 @pages.post("/sign-in")
-@throttle.password_limits
 def submit() -> Response | tuple[str, int]:
     """Begins a session, and leads back to the page that asked for it."""
     wanted = safe_path(request.form.get("next"))

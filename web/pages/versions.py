@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flask import Blueprint, render_template, request, url_for
+from flask import Blueprint, render_template, url_for
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Response
 
@@ -12,6 +12,7 @@ from grader.errors import Conflict, GraderError, NotFound
 from grader.schemas.version import ChangeView, Comparison, VersionList
 from grader.service import rejudge as rejudging
 from grader.service import versions
+from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -27,14 +28,14 @@ def show(slug: str) -> str:
 @pages.post("/challenges/<slug>/rejudge")
 def rejudge(slug: str) -> Response | tuple[str, int]:
     """Order what was judged before once more, under the folder's version."""
-    ranked = request.form.get("ranked") == "1"
+    ranked = forms.ticked("ranked")
     return _do(slug, lambda: rejudging.rejudge(platform(), current_user(), slug, ranked))
 
 
 @pages.post("/challenges/<slug>/publish")
 def publish(slug: str) -> Response | tuple[str, int]:
     """Show the board of the folder's version."""
-    force = request.form.get("force") == "1"
+    force = forms.ticked("force")
     return _do(slug, lambda: versions.publish(platform(), current_user(), slug, force))
 
 

@@ -21,7 +21,7 @@ def workloads(report: Report, width: int) -> list[RenderableType]:
     parts.append(_score(report))
     if not report.representative:
         told = f"Times on {report.device} are not representative: they say nothing of a GPU."
-        parts.append(Text(told, "yellow"))
+        parts.append(safe(told, "yellow"))
     return parts
 
 

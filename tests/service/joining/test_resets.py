@@ -177,6 +177,23 @@ def test_an_address_is_proven_by_who_asked(platform: Platform, box: Postbox, ada
     assert addresses.address_of(platform, bob) is None
 
 
+def test_one_mailbox_is_not_flooded_by_many_accounts_or_spellings(platform: Platform, box: Postbox) -> None:
+    for number in range(5):
+        user = accounts.create_user(platform, f"user{number}", PASSWORD)
+        addresses.ask_for_proof(platform, user, "victim@uni.example" if number % 2 else "Victim@UNI.example")
+    assert mail.settle()
+    assert len(box.mails) == 3
+
+
+def test_links_that_staff_hand_over_take_no_mail_from_anybody(
+    platform: Platform, box: Postbox, ada: User
+) -> None:
+    for _ in range(3):
+        resets.make_link(platform, "ada")
+    resets.ask(platform, "ada")
+    assert box.wait()["To"] == "ada@uni.example"
+
+
 def test_an_address_of_someone_else_is_neither_sent_to_nor_taken(
     platform: Platform, box: Postbox, ada: User
 ) -> None:

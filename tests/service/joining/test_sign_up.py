@@ -176,6 +176,16 @@ class TestDomain:
             assert mail.settle()
         assert len(box.mails) == 3
 
+    def test_nor_by_other_spellings_of_its_address(self, opened: Open, box: Postbox) -> None:
+        platform = self.platform(opened, box)
+        sign_up.ask_for_link(platform, "eve_@uni.example")
+        sign_up.ask_for_link(platform, "evel@uni.example")
+        for spelt in ("eve", "Eve", "eVe", "EVE", "eve+1", "EVE+two"):
+            sign_up.ask_for_link(platform, f"{spelt}@Uni.example")
+        assert mail.settle()
+        to = [each["To"].lower().replace("+1", "").replace("+two", "") for each in box.mails]
+        assert sorted(to) == ["eve@uni.example"] * 3 + ["eve_@uni.example", "evel@uni.example"]
+
     def test_two_links_for_one_address_make_one_account(self, opened: Open, box: Postbox) -> None:
         platform = self.platform(opened, box)
         for _ in range(2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,9 +25,11 @@ from tests.components import need
 from tests.records.postgres import cluster, new_database
 from tests.service.world import remove, short_folder
 from tests.web import stage
-from tests.web.conftest import csrf
+from tests.web.conftest import Visit, csrf
 
 API = "/api/v1"
+# What validates requests would parse it twice.
+_WITHIN_A_STRING = json.dumps(json.dumps({"name": "ada", "password": stage.PASSWORD})).encode()
 AT_ONCE = 50
 BODY = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "add.py"}
 
@@ -194,14 +197,102 @@ class TestGuessing:
         assert len(checked) == 2
         assert checked[0] == checked[1]  # of one kind
 
-    @pytest.mark.parametrize("body", [b"[]", b'"x"', b"null", b"{", b'{"name": {"a": 1}}', b"\xff"])
-    def test_odd_bodies_are_counted_too(self, app: Flask, body: bytes) -> None:
+    @pytest.mark.parametrize(
+        "body", [b"[]", b'"x"', b"null", b"{", b'{"name": {"a": 1}}', b"\xff", _WITHIN_A_STRING]
+    )
+    def test_odd_bodies_weigh_no_password_and_count_for_nobody(
+        self, app: Flask, ada: User, body: bytes
+    ) -> None:
         client = app.test_client()
-        statuses = [
+        statuses = {
             client.post(f"{API}/tokens", data=body, content_type="application/json").status_code
             for _ in range(limits.SIGN_IN_PER_MINUTE + 1)
+        }
+        assert statuses == {400}
+        assert guess(app, "ada", "127.0.0.1", stage.PASSWORD) == 201
+
+    def test_a_prefix_of_ipv6_is_one_address(self, app: Flask) -> None:
+        statuses = Counter(guess(app, f"user{n}", f"2001:db8:1:2:{n:x}::{n:x}") for n in range(AT_ONCE))
+        assert statuses == {401: limits.SIGN_IN_PER_MINUTE, 429: AT_ONCE - limits.SIGN_IN_PER_MINUTE}
+        assert guess(app, "user", "2001:db8:1:3::1") == 401
+
+    @pytest.mark.parametrize(
+        ("address", "client"),
+        [
+            ("192.0.2.7", "192.0.2.7"),
+            ("192.0.2.7:4711", "192.0.2.7"),  # as some proxies write it, a new port each time
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("[2001:db8:1:2:3::4]:443", "2001:db8:1:2::/64"),
+            ("fe80::1%eth0", "fe80::/64"),
+            ("nonsense", "unknown"),
+            (None, "unknown"),
+        ],
+    )
+    def test_what_one_client_is(self, address: str | None, client: str) -> None:
+        assert throttle.client_of(address) == client
+
+    def test_behind_a_proxy_clients_are_counted_and_not_the_proxy(self, tmp_path: Path) -> None:
+        platform = open_platform(stage.make_settings(tmp_path, trusted_proxies="10.0.0.5"))
+        client = create_app(platform).test_client()
+
+        def ask(forwarded: str) -> int:
+            return client.post(
+                f"{API}/tokens",
+                json={"name": "nobody", "password": "guess"},
+                headers={"X-Forwarded-For": forwarded},
+                environ_base={"REMOTE_ADDR": "10.0.0.5"},
+            ).status_code
+
+        # What the client itself sent stands to the left of its address.
+        statuses = [ask(f"198.51.100.{n}, 203.0.113.9") for n in range(limits.SIGN_IN_PER_MINUTE + 1)]
+        assert statuses == [401] * limits.SIGN_IN_PER_MINUTE + [429]
+        assert ask("203.0.113.10") == 401
+        platform.close()
+
+    @pytest.mark.parametrize("form", ["password", "email"])
+    def test_a_stolen_session_cannot_hide_whose_password_it_tries(
+        self, app: Flask, visit: Visit, ada: User, form: str
+    ) -> None:
+        client = visit(ada)
+        token = csrf(client, "/account")
+        statuses = [
+            client.post(
+                f"/account/{form}?name=yy{number}",
+                data={"present": "guess", "new": "a new one", "name": f"zz{number}", "csrf_token": token},
+                environ_base={"REMOTE_ADDR": f"192.0.2.{number}"},
+            ).status_code
+            for number in range(AT_ONCE)
         ]
-        assert set(statuses[:-1]) == {400}
+        most = limits.SIGN_IN_PER_MINUTE
+        assert statuses == [403] * most + [429] * (AT_ONCE - most)
+
+    def test_new_accounts_are_counted_by_address_also_for_who_is_signed_in(self, tmp_path: Path) -> None:
+        """Else each new account could make as many more."""
+        platform = open_platform(stage.make_settings(tmp_path, sign_up="open"))
+        app = create_app(platform)
+
+        def make(number: int) -> int:
+            maker = accounts.create_user(platform, f"maker{number}", stage.PASSWORD)
+            headers = {"Authorization": f"Bearer {tokens.issue_token(platform, maker).token}"}
+            body = {"name": f"user{number}", "password": stage.PASSWORD}
+            return app.test_client().post(f"{API}/accounts", json=body, headers=headers).status_code
+
+        statuses = [make(number) for number in range(limits.SIGN_IN_PER_MINUTE + 1)]
+        assert statuses == [201] * limits.SIGN_IN_PER_MINUTE + [429]
+        platform.close()
+
+    def test_codes_of_command_lines_are_counted_wherever_else_the_request_names_one(
+        self, visit: Visit, ada: User
+    ) -> None:
+        client = visit(ada)
+        form = {"code": "WDJB-MJHT", "answer": "approve", "csrf_token": csrf(client, "/account")}
+        statuses = [
+            client.post("/device?code=", data=form).status_code
+            for _ in range(limits.DEVICE_GUESSES_PER_MINUTE + 1)
+        ]
+        assert statuses == [404] * limits.DEVICE_GUESSES_PER_MINUTE + [429]
+        assert client.get("/device?code=WDJB-MJHT").status_code == 429
+        assert client.get("/device").status_code == 200
 
     def test_wrong_tokens_are_counted(self, app: Flask, platform: Platform, ada: User) -> None:
         right = tokens.issue_token(platform, ada).token
@@ -210,10 +301,12 @@ class TestGuessing:
         def show(token: str) -> int:
             return client.get(f"{API}/me", headers={"Authorization": f"Bearer {token}"}).status_code
 
-        for number in range(limits.BAD_TOKENS_PER_MINUTE):
+        nowhere = client.get(f"{API}/nowhere", headers={"Authorization": "Bearer grd_x"})
+        assert nowhere.status_code == 401
+        for number in range(limits.BAD_TOKENS_PER_MINUTE - 1):
             assert show(f"grd_{number}") == 401
         assert show("grd_another") == 429
-        assert show(right) == 429  # or it would be found out that it is right
+        assert show(right) == 200  # a neighbour's old program shuts out nobody
         assert client.get(f"{API}/challenges").status_code == 200
 
     def test_right_tokens_are_not(self, app: Flask, platform: Platform, ada: User) -> None:

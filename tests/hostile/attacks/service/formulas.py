@@ -32,7 +32,7 @@ def attempt(service: Service) -> list[str]:
                 gained.append(f"{path} is a table")
         if service.program.get(f"{path}.csv").status_code == 200:
             gained.append(f"{path}.csv is there")
-    board = service.program.get("/leaderboards/vector_add/board.csv")
+    board = service.browser.get("/leaderboards/vector_add/board.csv")
     cells = [cell for row in csv.reader(io.StringIO(board.text, newline="")) for cell in row]
     if board.status_code != 200 or "rank" not in cells:
         gained.append("the board's table cannot be looked at")
