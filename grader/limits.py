@@ -20,8 +20,14 @@ WORST_ELEMENTS = 8
 VALUE_CHARS = 32
 # Of one person's times for a challenge, on one plot: the newest, as many as can be told apart on a phone.
 PAST_TIMES = 60
-# Comparing sources made to be slow to compare took 0.2 s at so many lines, and ten times that at twice as many.
+# Lines of two sources that are compared, and that are shown of one run of lines: several times a long kernel. A page
+# of 250,000 lines, which a source may have, takes seconds to write.
 DIFF_LINES = 2_000
+# Looks at a pair of lines while sources are compared: some 0.2 s. Sources of 2,000 lines made to be slow take ten times
+# as many; kernels that are edited, a hundredth.
+DIFF_STEPS = 1_000_000
+# Lines of a source that are numbered on its page: ten times a long kernel. What follows is shown without numbers.
+LISTED_LINES = 20_000
 
 # A message of the runner is a few hundred bytes; an error text is cut to fit.
 MESSAGE_BYTES = 64 * KIB
