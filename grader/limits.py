@@ -112,6 +112,29 @@ NAME_CHARS = 64
 FILENAME_CHARS = 128
 REQUEST_BYTES = 2 * MIB
 
+# Connections to one process of the web, of which there are two. A connection that waits for its client costs a file
+# descriptor and some kilobytes, never a thread. When there are too many, the one that kept us waiting longest is closed
+# for each new one.
+CONNECTIONS = 512
+# From one address: a class behind one router, with idle connections closed a little early, if it is a large one.
+CONNECTIONS_PER_ADDRESS = 128
+# Each connection, two files that an upload and an answer may be spilled to, and the databases'.
+OPEN_FILES = 4 * CONNECTIONS
+# From its first byte to its last: a long source takes eight seconds over 256 kbit/s.
+REQUEST_SECONDS = 30.0
+# Without a byte of a request. Browsers keep a connection in the hope of a next page; a new one costs a round trip.
+IDLE_SECONDS = 15.0
+# From the first byte of an answer that the client was slow to take to the last: a page is 100 KB, a report 1 MB.
+ANSWER_SECONDS = 60.0
+# For a client to hear the end of its last answer, and at the end of a process to send the rest of its request.
+LINGER_SECONDS = 1.0
+# Addresses, cookies and tokens take 2 KiB.
+HEADER_BYTES = 32 * KIB
+# Of an upload; the rest is in a file until all of it is there.
+BODY_IN_MEMORY_BYTES = 64 * KIB
+# Of all uploads to one process that are not complete: 256 long sources.
+BODIES_BYTES = 64 * MIB
+
 # Accounts. An e-mail address has 254 characters at most (RFC 5321); an IPv6 address with a zone is below 64.
 EMAIL_CHARS = 254
 ADDRESS_CHARS = 64
