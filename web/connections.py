@@ -52,8 +52,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def waits(self) -> bool:
-        """For the client: no request of it is being answered."""
-        return not self.requests and not self.total_outbufs_len
+        """For its client, to send a request or to take an answer: no request of it is being worked on."""
+        return not self.requests
 
     @property
     def waits_since(self) -> float:
@@ -96,7 +96,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         elif now - self.sends_since > limits.ANSWER_SECONDS:
             return True
         patience = limits.REQUEST_SECONDS if self.request is not None else limits.IDLE_SECONDS
-        return self.waits and now - self.waits_since > patience
+        return self.waits and not self.total_outbufs_len and now - self.waits_since > patience
 
     # A client that still sends (a body that was refused) would get a reset in place of its answer, if the socket were
     # closed at once: so it is told that there is nothing more, and what it sends is thrown away for a moment.
@@ -194,7 +194,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     def handle_accept(self) -> None:
         """Where there are too many connections, in all or from one address, the one that kept us waiting longest makes
-        room: a client that answers soon gets in, whoever else holds connections open."""
+        room: so who holds connections open keeps nobody out.
+        """
         for _ in range(_ACCEPTED_AT_ONCE):
             try:
                 accepted = self.accept()
@@ -210,16 +211,16 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             self.channel_class(self, sock, addr, self.adj, map=self._map)
 
     def _make_room(self, address: str) -> bool:
+        """False where there is none: every connection has a request that is worked on."""
         channels = self.channels
         if not self._from_proxy(address):
             group = _group(address)
             own = [it for it in channels if _group(it.addr[0]) == group]
-            if len(own) >= limits.CONNECTIONS_PER_ADDRESS:
-                return self._evict_longest(own)
+            if len(own) >= limits.CONNECTIONS_PER_ADDRESS and self._evict_longest(own):
+                return True
         return len(channels) < limits.CONNECTIONS or self._evict_longest(channels)
 
     def _evict_longest(self, channels: list[Channel]) -> bool:
-        """The connection that kept us waiting longest makes room. False where all are being answered."""
         waiting = [it for it in channels if it.waits]
         if waiting:
             self._evict(min(waiting, key=lambda it: it.waits_since))
@@ -249,7 +250,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         while (passed := time.monotonic() - began) < seconds:
             for channel in self.channels:
                 half = channel.request is not None and passed < limits.LINGER_SECONDS
-                if channel.waits and not half and channel.parts_at is None:
+                ended = channel.waits and not channel.total_outbufs_len and channel.parts_at is None
+                if ended and not half:
                     channel.handle_close()
             if not self.active_channels:
                 break
