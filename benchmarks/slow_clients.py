@@ -5,8 +5,8 @@ body, or that do not read their answer, all from one address, and meanwhile some
 second. Kept are the times of those answers, how many of the N the server had closed after a while, and how long
 the server took to end, asked to while N are held.
 
-Servers: ours (``grader.web.server``); gunicorn's threads, two processes with eight each, as it was until now; gunicorn's
-gevent; Waitress alone; Granian; Uvicorn with a2wsgi. Those that are not installed are left out:
+Servers: ours (``grader.web.server``); gunicorn's threads, two processes with eight each, as it was until now;
+gunicorn's gevent; Waitress alone; Granian; Uvicorn with a2wsgi. Those that are not installed are left out:
 ``pip install gevent granian uvicorn a2wsgi``, or a PYTHONPATH that has them.
 
 Target: beside half headers and bodies no answer of /health above 1 s, and none of them left after 40 s. Those that do
@@ -60,13 +60,11 @@ SERVERS: dict[str, tuple[list[str], str]] = {
     "gunicorn gevent": ([*GUNICORN, "--worker-class", "gevent", APP], "gevent"),
     "waitress": (["-m", "waitress", "--listen", "{at}", "--threads", "16", APP], "waitress"),
     "granian": (
-        ["-m", "granian", "--interface", "wsgi", "--workers", "2", "--blocking-threads", "8"]
-        + ["--no-log", "--host", HOST, "--port", "{port}", APP],
+        f"-m granian --interface wsgi --workers 2 --blocking-threads 8 --host {HOST} --port {{port}} {APP}".split(),
         "granian",
     ),
     "uvicorn a2wsgi": (
-        ["-m", "uvicorn", "--workers", "2", "--log-level", "error", "--host", HOST, "--port", "{port}"]
-        + ["slow_clients_app:asgi"],
+        f"-m uvicorn --workers 2 --log-level error --host {HOST} --port {{port}} slow_clients_app:asgi".split(),
         "a2wsgi",
     ),
 }
@@ -200,7 +198,7 @@ def throughput(port: int) -> dict[str, float]:
         return times
 
     with ThreadPoolExecutor(ASKERS) as crowd:
-        times = sorted(sum(crowd.map(client, range(ASKERS)), []))
+        times = sorted(it for each in crowd.map(client, range(ASKERS)) for it in each)
     return {
         "pages_per_s": round(len(times) / ASKED_S, 1),
         "median_ms": round(statistics.median(times), 1),

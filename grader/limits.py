@@ -126,8 +126,8 @@ REQUEST_SECONDS = 30.0
 IDLE_SECONDS = 15.0
 # From the first byte of an answer that the client was slow to take to the last: a page is 100 KB, a report 1 MB.
 ANSWER_SECONDS = 60.0
-# For a client to hear the end of its last answer, and at the end of a process to send the rest of its request.
-LINGER_SECONDS = 1.0
+# For a client to hear its last answer to the end, while it may still be sending what was refused.
+LINGER_SECONDS = 2.0
 # Addresses, cookies and tokens take 2 KiB.
 HEADER_BYTES = 32 * KIB
 # Of an upload; the rest is in a file until all of it is there.

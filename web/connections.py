@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from waitress import wasyncore  # type: ignore[import-untyped]
 from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
+from waitress.parser import HTTPRequestParser, ParsingError  # type: ignore[import-untyped]
 from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import ErrorTask, Task, ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
 from waitress.utilities import RequestEntityTooLarge, queue_logger  # type: ignore[import-untyped]
@@ -31,8 +32,20 @@ if TYPE_CHECKING:
 _ACCEPTED_AT_ONCE = 64
 # How often deadlines are looked at.
 _TICK_SECONDS = 1
+# At the end of a process, for requests that are half here, and for clients to hear the end of their last answer.
+_END_SECONDS = 0.3
 # After so many received bytes, what is buffered is counted anew.
 _COUNTED_BYTES = limits.MIB
+
+
+class Parser(HTTPRequestParser):  # type: ignore[misc]
+    """Refuses what says in two ways where its body ends: a proxy in front may have taken the other one."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        # Of HTTP/1.1, Transfer-Encoding was taken out of the headers.
+        if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
+            raise ParsingError("Transfer-Encoding takes HTTP/1.1, and no Content-Length beside it.")
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -42,6 +55,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     request. ``sends_since``: since when there was always something left of an answer; None: there is not. ``parts_at``:
     when the connection is closed that had its last answer; None: it goes on. ``evicted``: the next turn closes it.
     """
+
+    parser_class = Parser
 
     def __init__(self, server: Server, sock: socket.socket, addr: Any, adj: Any, map: Any = None) -> None:
         self.idle_since = self.begun_at = time.monotonic()
@@ -85,10 +100,17 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         task.set_close_on_finish()
         return task
 
+    def handle_close(self) -> None:
+        super().handle_close()
+        if self.request is not None:
+            self.request.close()  # half a body may be in a file
+
     def expired(self, now: float) -> bool:
         """Whether its time is up; called about once a second."""
         if self.parts_at is not None:
             return now >= self.parts_at
+        if not self.waits:
+            self.idle_since = now
         if not self.total_outbufs_len:
             self.sends_since = None
         elif self.sends_since is None:
@@ -150,6 +172,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             threads=threads,
             ident=None,
             clear_untrusted_proxy_headers=False,  # web.proxies decides whose are believed
+            recv_bytes=64 * limits.KIB,
             max_request_header_size=limits.HEADER_BYTES,
             max_request_body_size=limits.REQUEST_BYTES + 1,
             inbuf_overflow=limits.BODY_IN_MEMORY_BYTES,
@@ -247,16 +270,13 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         """Take no more; end what was begun, within so long; then close everything."""
         self.accepting = False
         began = time.monotonic()
-        while (passed := time.monotonic() - began) < seconds:
+        while self.active_channels and (passed := time.monotonic() - began) < seconds:
             for channel in self.channels:
-                half = channel.request is not None and passed < limits.LINGER_SECONDS
-                ended = channel.waits and not channel.total_outbufs_len and channel.parts_at is None
-                if ended and not half:
+                halfway = channel.request is not None or channel.parts_at is not None
+                if channel.waits and not channel.total_outbufs_len and (not halfway or passed > _END_SECONDS):
                     channel.handle_close()
-            if not self.active_channels:
-                break
             self.turn(0.05)
-        self.task_dispatcher.shutdown(timeout=0)
+        self.task_dispatcher.shutdown(timeout=1)
         wasyncore.close_all(self._map)
 
 
