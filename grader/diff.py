@@ -23,7 +23,8 @@ class Matcher(difflib.SequenceMatcher[str]):
 
     def get_matching_blocks(self) -> list[difflib.Match]:
         # A search looks at each old line of its range, and at each new line that is the same.
-        steps = [0, *accumulate(1 + len(self.b2j.get(line, ())) for line in self._old)]
+        places: dict[str, list[int]] = self.b2j  # type: ignore[attr-defined]  # by line of the new text
+        steps = [0, *accumulate(1 + len(places.get(line, ())) for line in self._old)]
         left = limits.DIFF_STEPS
         ranges = deque([(0, len(self._old), 0, len(self._new))])
         found: list[difflib.Match] = []
