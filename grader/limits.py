@@ -124,8 +124,8 @@ OPEN_FILES = 4 * CONNECTIONS
 REQUEST_SECONDS = 30.0
 # Without a byte of a request. Browsers keep a connection in the hope of a next page; a new one costs a round trip.
 IDLE_SECONDS = 15.0
-# From the first byte of an answer that the client was slow to take to the last: a page is 100 KB, a report 1 MB.
-ANSWER_SECONDS = 60.0
+# Of an answer, from when some of it was left to send to its last byte: 1 MB takes as long over 70 kbit/s.
+ANSWER_SECONDS = 120.0
 # For a client to hear its last answer to the end, while it may still be sending what was refused.
 LINGER_SECONDS = 2.0
 # Addresses, cookies and tokens take 2 KiB.
