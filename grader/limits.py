@@ -20,8 +20,14 @@ WORST_ELEMENTS = 8
 VALUE_CHARS = 32
 # Of one person's times for a challenge, on one plot: the newest, as many as can be told apart on a phone.
 PAST_TIMES = 60
-# Comparing sources made to be slow to compare took 0.2 s at so many lines, and ten times that at twice as many.
+# Lines of two sources that are compared, and that are shown of one run of lines: several times a long kernel. A page
+# of 250,000 lines, which a source may have, takes seconds to write.
 DIFF_LINES = 2_000
+# Looks at a pair of lines while sources are compared: some 0.2 s. Sources of 2,000 lines made to be slow take ten times
+# as many; kernels that are edited, a hundredth.
+DIFF_STEPS = 1_000_000
+# Lines of a source that are numbered on its page: ten times a long kernel. What follows is shown without numbers.
+LISTED_LINES = 20_000
 
 # A message of the runner is a few hundred bytes; an error text is cut to fit.
 MESSAGE_BYTES = 64 * KIB
@@ -146,6 +152,29 @@ REASON_CHARS = 500
 NAME_CHARS = 64
 FILENAME_CHARS = 128
 REQUEST_BYTES = 2 * MIB
+
+# Connections to one process of the web, of which there are two. A connection that waits for its client costs a file
+# descriptor and some kilobytes, never a thread. When there are too many, the one that kept us waiting longest is closed
+# for each new one.
+CONNECTIONS = 512
+# From one address: a class behind one router, with idle connections closed a little early, if it is a large one.
+CONNECTIONS_PER_ADDRESS = 128
+# Each connection, two files that an upload and an answer may be spilled to, and the databases'.
+OPEN_FILES = 4 * CONNECTIONS
+# From its first byte to its last: a long source takes eight seconds over 256 kbit/s.
+REQUEST_SECONDS = 30.0
+# Without a byte of a request. Browsers keep a connection in the hope of a next page; a new one costs a round trip.
+IDLE_SECONDS = 15.0
+# Of an answer, from when some of it was left to send to its last byte: 1 MB takes as long over 70 kbit/s.
+ANSWER_SECONDS = 120.0
+# For a client to hear its last answer to the end, while it may still be sending what was refused.
+LINGER_SECONDS = 2.0
+# Addresses, cookies and tokens take 2 KiB.
+HEADER_BYTES = 32 * KIB
+# Of an upload; the rest is in a file until all of it is there.
+BODY_IN_MEMORY_BYTES = 64 * KIB
+# Of all uploads to one process that are not complete: 256 long sources.
+BODIES_BYTES = 64 * MIB
 
 # Accounts. An e-mail address has 254 characters at most (RFC 5321); an IPv6 address with a zone is below 64.
 EMAIL_CHARS = 254

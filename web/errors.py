@@ -73,6 +73,11 @@ def in_api() -> bool:
     return request.path.startswith("/api/")
 
 
+def _rule() -> str:
+    """What a log calls the address: its rule, because the address of a shared page is a secret."""
+    return request.url_rule.rule if request.url_rule else "an unknown address"
+
+
 def invalid_request(error: ValidationError) -> Response:
     """The API's answer to a body, query or header that breaks its schema. Repeats names, never what was sent."""
     if request.get_json(silent=True) is None and request.method in ("POST", "PUT", "PATCH"):
@@ -91,7 +96,7 @@ def invalid_request(error: ValidationError) -> Response:
 
 def _of_ours(error: GraderError) -> BaseResponse:
     if error.status >= 500:
-        log.error("%s %s: %s", request.method, request.path, error.message)
+        log.error("%s %s: %s", request.method, _rule(), error.message)
     if isinstance(error, errors.ChallengeInvalid) and not is_staff():
         return _answer(error.status, error.code, *_BROKEN)
     if isinstance(error, errors.NotSignedIn) and not in_api():
@@ -126,19 +131,19 @@ def _of_http(error: HTTPException) -> BaseResponse:
 
 
 def _unreadable(error: Exception) -> BaseResponse:
-    log.warning("%s %s: %s", request.method, request.path, type(error).__name__)
+    log.warning("%s %s: %s", request.method, _rule(), type(error).__name__)
     return _answer(400, *_HTTP[400])
 
 
 def _unreachable(error: Exception) -> BaseResponse:
-    log.error("%s %s: %s", request.method, request.path, error)
+    log.error("%s %s: %s", request.method, _rule(), error)
     response = _answer(503, *_UNREACHABLE)
     response.headers["Retry-After"] = str(limits.RETRY_SECONDS)
     return response
 
 
 def _unforeseen(error: Exception) -> BaseResponse:
-    log.exception("%s %s failed", request.method, request.path, exc_info=error)
+    log.exception("%s %s failed", request.method, _rule(), exc_info=error)
     return _answer(500, *_FAILED)
 
 

@@ -36,6 +36,14 @@ def init_app(app: Flask, settings: Settings) -> None:
         app.wsgi_app = ProxyFix(inner, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
 
 
+def is_proxy(settings: Settings, address: str) -> bool:
+    """Whether connections from ``address`` are a proxy's. Where proxies are counted and not named, all may be."""
+    if not settings.trusted_proxies:
+        return settings.proxies > 0
+    found = _address(address)
+    return found is not None and any(found in network for network in settings.networks)
+
+
 class NamedProxies:
     """Reads the headers from right to left for as long as a proxy of ours wrote them: at most ``hops``."""
 

@@ -1,4 +1,4 @@
-"""Serves the web with gunicorn: ``serve(settings, host, port)``, or ``python -m grader.web.server``."""
+"""Serves the web by processes that gunicorn keeps: ``serve(settings, host, port)``, ``python -m grader.web.server``."""
 
 from __future__ import annotations
 
@@ -89,12 +89,10 @@ def _options(bind: str) -> dict[str, Any]:
         "threads": _THREADS,
         "timeout": _TIMEOUT_SECONDS,
         "graceful_timeout": _GRACE_SECONDS,
-        "keepalive": 15,
         "loglevel": "warning",
         "logger_class": _Logger,
         "proc_name": "grader-web",
         "control_socket_disable": True,
-        "forwarded_allow_ips": "",  # GRADER_PROXIES alone decides whose X-Forwarded-* are believed
         "when_ready": _announce,
     }
 

@@ -1,57 +1,61 @@
-"""Gunicorn's worker of threads, but for how it parts with a connection and when it looks for garbage."""
+"""One process of the web: gunicorn starts, watches and ends it; ``web.connections`` serves its clients."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from threading import BoundedSemaphore
+import os
+import resource
 from typing import Any
 
-from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
+from gunicorn.workers.base import Worker as BaseWorker  # type: ignore[import-untyped]
 
-# Who takes leave of those that are slow to close, and how many may take their time at once.
-_CLOSERS = 4
-_LINGERING = 64
+from grader import limits
+from grader.web import proxies
+from grader.web.connections import Server
+
+# How long a process may go without a sign of life to gunicorn, and without noticing that gunicorn is gone.
+_TURN_SECONDS = 1.0
 # Of the collector of cycles: boards that are kept are a million objects, which it walked through, 0.1 s long, on every
 # second page. What a request leaves is young, and that is looked through often enough.
 _GENERATIONS = (50_000, 20, 200)
 
 
-class Worker(ThreadWorker):  # type: ignore[misc]
-    """After its last answer gunicorn waits, up to 2 s, for the other side to close, and it does so in the one thread
-    that takes connections and hands out requests: a few clients that do not close would stop everybody. Here other
-    threads do the waiting; when too many wait already, the connection is closed at once.
-    """
+class Worker(BaseWorker):  # type: ignore[misc]
+    """Hands what is received to the application, until SIGTERM; then what was begun is ended."""
+
+    _server: Server | None = None
 
     def init_process(self) -> None:
         """In the worker process, after the fork."""
-        self._closers = ThreadPoolExecutor(_CLOSERS, thread_name_prefix="closer")
-        self._room = BoundedSemaphore(_LINGERING)
         gc.set_threshold(*_GENERATIONS)
+        _allow_files(limits.OPEN_FILES)
         super().init_process()
 
     def run(self) -> None:
-        """All that is loaded stays."""
+        settings = self.app.settings
+        self._server = Server(
+            self.wsgi,
+            self.sockets[0].sock,
+            self.cfg.threads,
+            lambda address: proxies.is_proxy(settings, address),
+        )
         gc.collect()
-        gc.freeze()
-        super().run()
+        gc.freeze()  # all that is loaded stays
+        while self.alive and os.getppid() == self.ppid:
+            self.notify()
+            self._server.turn(_TURN_SECONDS)
+        self._server.drain(self.cfg.graceful_timeout)
 
-    def enqueue_req(self, conn: Any) -> None:
-        """A connection that has something to be answered; one that is kept comes here for each request."""
-        if not isinstance(conn.close, partial):
-            conn.close = partial(self._close, conn.close)
-        super().enqueue_req(conn)
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """SIGTERM."""
+        super().handle_exit(sig, frame)
+        if self._server is not None:
+            self._server.pull_trigger()  # it may be waiting for something to come
 
-    def _close(self, close: Callable[..., None], **how: Any) -> None:
-        if how.get("graceful") and self._room.acquire(blocking=False):
-            self._closers.submit(self._linger, partial(close, **how))
-        else:
-            close()
 
-    def _linger(self, close: Callable[[], None]) -> None:
-        try:
-            close()
-        finally:
-            self._room.release()
+def _allow_files(wanted: int) -> None:
+    """Raise the soft limit of open files to ``wanted``, as far as the hard one lets us."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

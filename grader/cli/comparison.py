@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from grader.cli import options
 from grader.cli.answers import understood
 from grader.cli.client import Client, segment
 from grader.cli.follow import fetch, fetch_report
+from grader.diff import unified
 from grader.errors import BadRequest, NotFound
 from grader.schemas.report import Report, WorkloadReport
 from grader.schemas.submission import SourceView, State, SubmissionList, SubmissionView
@@ -53,11 +53,7 @@ class Comparison:
         """The unified diff; empty where the sources are the same."""
         old, new = self.before, self.after
         # Without its line ends, so that CRLF and LF differ in nothing.
-        return list(
-            difflib.unified_diff(
-                old.source.splitlines(), new.source.splitlines(), old.name, new.name, lineterm=""
-            )
-        )
+        return list(unified(old.source.splitlines(), new.source.splitlines(), old.name, new.name))
 
     @property
     def changes(self) -> list[Change]:

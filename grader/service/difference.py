@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader import limits
+from grader.diff import Matcher
 from grader.errors import BadRequest, Conflict
 from grader.schemas.report import CaseVerdict, Report, WorkloadReport
 from grader.schemas.submission import SourceView, SubmissionView
@@ -126,7 +126,7 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int,
         return []
     if max(len(old), len(new)) > limits.DIFF_LINES:
         return [("replace", 0, len(old), 0, len(new))]
-    return difflib.SequenceMatcher(None, old, new).get_opcodes()
+    return Matcher(old, new).get_opcodes()
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:

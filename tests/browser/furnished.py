@@ -62,8 +62,10 @@ class Site:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Site]:
-    """An empty platform with ada, three other students and a head of staff, served by gunicorn."""
+def serving(folder: Path, **env: str) -> Iterator[Site]:
+    """An empty platform with ada, three other students and a head of staff, served by the real server; ``env`` are
+    further settings of it.
+    """
     settings = stage.make_settings(folder, sign_up="open")
     platform = open_platform(settings)
     environment = {
@@ -73,6 +75,7 @@ def serving(folder: Path) -> Iterator[Site]:
         "GRADER_BOX": "local",
         "GRADER_PORT": "0",
         "GRADER_SIGN_UP": "open",
+        **env,
     }
     people = {
         name: accounts.create_user(platform, name, stage.PASSWORD, role)

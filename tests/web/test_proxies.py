@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from grader.service.platform import open_platform
 from grader.web import proxies
 from grader.web.app import create_app
+from grader.web.proxies import is_proxy
 from tests.web import stage
 
 CLIENT, PROXY, OUTER = "203.0.113.9", "10.0.0.5", "10.0.1.6"
@@ -77,6 +78,22 @@ def test_a_hop_count_bounds_how_far_is_read(tmp_path: Path) -> None:
     headers = {"X-Forwarded-For": f"{CLIENT}, {OUTER}"}
     found = seen(tmp_path, headers, trusted_proxies="10.0.0.0/8", proxies=1)
     assert found[0] == OUTER
+
+
+@pytest.mark.parametrize(
+    ("values", "proxies", "others"),
+    [
+        ({}, [], [PROXY]),
+        ({"proxies": 1}, [PROXY, CLIENT], []),
+        ({"proxies": 1, "trusted_proxies": "10.0.0.0/24"}, [PROXY, f"::ffff:{PROXY}"], [CLIENT, OUTER, ""]),
+    ],
+)
+def test_whose_connections_are_a_proxys(
+    tmp_path: Path, values: dict[str, Any], proxies: list[str], others: list[str]
+) -> None:
+    settings = stage.make_settings(tmp_path, **values)
+    assert all(is_proxy(settings, it) for it in proxies)
+    assert not any(is_proxy(settings, it) for it in others)
 
 
 @pytest.mark.parametrize("scheme", ["gopher", "https, http", "javascript"])

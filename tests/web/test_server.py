@@ -65,8 +65,15 @@ def _ask_and_stay(host: str, port: int) -> socket.socket:
     return client
 
 
-def test_clients_that_do_not_close_keep_nobody_waiting(tmp_path: Path) -> None:
-    """gunicorn by itself waits 2 s for each of them, one after the other, and takes no connection meanwhile."""
+def _send_half(host: str, port: int) -> socket.socket:
+    client = socket.create_connection((host, port), timeout=20)
+    head = f"POST /sign-in HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n"
+    client.sendall(f"{head}Content-Type: application/x-www-form-urlencoded\r\n\r\nname=".encode())
+    return client
+
+
+def test_clients_that_do_not_close_or_send_half_keep_nobody_waiting(tmp_path: Path) -> None:
+    """They are more than there are threads."""
     with start(tmp_path) as server:
         held: list[socket.socket] = []
         try:
@@ -77,6 +84,7 @@ def test_clients_that_do_not_close_keep_nobody_waiting(tmp_path: Path) -> None:
             with ThreadPoolExecutor(40) as crowd:
                 asked = [crowd.submit(_ask_and_stay, at.hostname, at.port) for _ in range(40)]
                 held += [it.result(60) for it in asked]
+                held += crowd.map(lambda _: _send_half(at.hostname or "", at.port or 0), range(40))
             with urllib.request.urlopen(f"http://{at.netloc}/api/v1/challenges", timeout=20) as answer:
                 assert answer.status == 200
         finally:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from html import unescape
 
+import pytest
+from markupsafe import escape
+from pygments.lexer import Lexer  # type: ignore[import-untyped]
+
+from grader import limits
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import utcnow
@@ -225,3 +231,35 @@ class TestSubmission:
         page = visit(ada).get(f"/submissions/{seen.id}").text
         assert len(re.findall(r'id="L-\d+"', page)) == stage.SOURCE.count("\n")
         assert "<b>not bold" not in page
+
+
+class TestListing:
+    @pytest.mark.parametrize("source", [" \n" * 5_000 + "x", '"\\N{' * 60_000, "'" * 250_000])
+    def test_no_lexer_reads_what_a_student_wrote(
+        self, visit: Visit, platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch, source: str
+    ) -> None:
+        """Pygments needs minutes for these, in one step that lets no other request of the process go on."""
+
+        def lex(*_: object) -> None:
+            raise AssertionError("a lexer was asked")
+
+        monkeypatch.setattr(Lexer, "get_tokens", lex)
+        view = stage.judged(platform, ada, stage.accepted(), source=source)
+        again = stage.judged(platform, ada, stage.not_compiled(), source=f"{source}\nend")
+        client = visit(ada)
+        for path in (f"/submissions/{view.id}", f"/submissions/{again.id}", f"/submissions/{again.id}/diff"):
+            answer = client.get(path)
+            assert answer.status_code == 200
+        assert (
+            f">{escape(source.rsplit(chr(10), 1)[-1])}</span>" in client.get(f"/submissions/{view.id}").text
+        )
+
+    def test_a_source_of_very_many_lines_is_all_there(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
+        source = "\n".join(f"a < {number}" for number in range(limits.LISTED_LINES + 2))
+        view = stage.judged(platform, ada, stage.accepted(), source=source)
+        page = visit(ada).get(f"/submissions/{view.id}").text
+        listing = page.partition('<pre id="source"')[2].partition("<code>")[2].partition("</code>")[0]
+        assert listing.count("<span") == limits.LISTED_LINES
+        assert unescape(re.sub(r"<[^>]+>", "", listing)) == source

@@ -1,4 +1,5 @@
-"""Cross-site request forgery: every form of a page, and every API call that a cookie vouches for, carries a token.
+"""Cross-site request forgery: every form of a page, and every API call that a cookie vouches for, carries a token, and
+what the browser says of where the request comes from must not speak against it.
 
 Calls with a bearer token need none (a foreign page cannot send it), nor do anonymous API calls (there is nothing to
 forge: they act for nobody).
@@ -6,18 +7,27 @@ forge: they act for nobody).
 
 from __future__ import annotations
 
-from flask import Flask
-from flask_wtf.csrf import CSRFProtect  # type: ignore[import-untyped]
+from urllib.parse import urlsplit
+
+from flask import Flask, request
+from flask_wtf.csrf import CSRFError, CSRFProtect  # type: ignore[import-untyped]
 
 from grader.web.auth.identity import by_cookie
 from grader.web.errors import in_api
 
 _protect = CSRFProtect()
 
+# "none": the user began it, as by loading a page again. A sibling domain ("same-site") is not ours.
+_OWN = ("same-origin", "none")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
 
 def init_app(app: Flask) -> None:
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # _guard decides
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: an editor stays open for an afternoon
+    # Over TLS Flask-WTF demands a Referer. Pages with a secret in their address send none (pages.keys), and some people
+    # have it switched off. _check_origin asks for what every browser sends from every page.
+    app.config["WTF_CSRF_SSL_STRICT"] = False
     _protect.init_app(app)
     app.before_request(_guard)
 
@@ -26,3 +36,35 @@ def _guard() -> None:
     if in_api() and not by_cookie():
         return
     _protect.protect()
+    if request.method in ("POST", "PUT", "PATCH", "DELETE"):
+        _check_origin()
+
+
+def _check_origin() -> None:
+    """Raises CSRFError where the request comes from another origin: from a page over HTTP, say, whose author put a
+    cookie and its token into this browser.
+
+    Sec-Fetch-Site says so whatever a page's Referrer-Policy is, and no script can set it; browsers send it over TLS and
+    on the loopback. Of a browser too old to send it, Origin must name us over TLS, or Referer where there is no Origin.
+    """
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        if site not in _OWN:
+            raise CSRFError("The request comes from another site.")
+    elif request.is_secure and _origin(_source()) != _origin(request.host_url):
+        raise CSRFError("The request does not name this site as its origin.")
+
+
+def _source() -> str:
+    """The address that sent the request, as far as an old browser says: `null` or nothing where it keeps it."""
+    return request.headers.get("Origin") or request.headers.get("Referer", "")
+
+
+def _origin(address: str) -> tuple[str, str, int | None] | None:
+    """Scheme, host and port; None of what has none."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    except ValueError:
+        return None
+    return (parts.scheme, parts.hostname, port) if parts.scheme and parts.hostname else None

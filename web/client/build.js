@@ -1,4 +1,4 @@
-// Bundles the editor into web/static/built/. The first line of what is built names the sources that it was made of.
+// Bundles the editor, and what marks listings, into web/static/built/. The first line of what is built names the sources that it was made of.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
@@ -6,8 +6,8 @@ const OUT = "../static/built";
 const [stamp] = process.argv.slice(2);
 
 await build({
-  entryPoints: ["src/main.js"],
-  outfile: `${OUT}/editor.js`,
+  entryPoints: { editor: "src/main.js", listing: "src/listing.js" },
+  outdir: OUT,
   bundle: true,
   minify: true,
   format: "iife",

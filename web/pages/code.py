@@ -1,49 +1,51 @@
-"""Source text with its syntax marked by classes; static/code.css gives them colour."""
+"""Source text as HTML. What students wrote is escaped and nothing more: static/built/listing.js marks its syntax in the
+browser, because a lexer made of regular expressions can be kept busy for minutes. The course's own text is marked here.
+The classes of both get their colours in static/code.css.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from pygments import highlight  # type: ignore[import-untyped]
 from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
 from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
+from grader import limits
+
 _LEXERS = {"cuda": "cuda", "triton": "python"}
 
 
-@lru_cache(maxsize=64)
-def lines(source: str, language: str) -> Markup:
-    """A numbered listing. Numbers are drawn by the style sheet, so that copying takes the source alone."""
-    numbered = (
-        f'<span id="L-{number}">{line}\n</span>' for number, line in enumerate(split(source, language), 1)
-    )
-    return Markup("".join(numbered))  # noqa: S704 - each line comes escaped
+def listing(source: str) -> Markup:
+    """The lines of a student's source, each one an element that links lead to. Numbers are drawn by the style sheet, so
+    that copying takes the source alone.
+    """
+    whole = lines(source)
+    numbered = [
+        f'<span id="L-{number}">{escape(line)}</span>'
+        for number, line in enumerate(whole[: limits.LISTED_LINES], 1)
+    ]
+    rest = escape("\n".join(whole[limits.LISTED_LINES :]))
+    return Markup("\n".join([*numbered, rest] if rest else numbered))  # noqa: S704 - escaped line by line
 
 
-@lru_cache(maxsize=64)
-def split(source: str, language: str) -> tuple[Markup, ...]:
-    """The lines of ``source``, marked up, without those that are empty at its end."""
-    # Pygments closes its spans at each line's end.
-    marked = _mark(source.rstrip("\n"), language).rstrip("\n").split("\n")
-    return tuple(Markup(line) for line in marked)  # noqa: S704 - each line comes escaped
+def lines(source: str) -> list[str]:
+    """The lines of ``source``, without those that are empty at its end."""
+    return source.rstrip("\n").split("\n")
 
 
 def count(source: str) -> int:
-    """How many lines the listing has."""
-    return source.rstrip("\n").count("\n") + 1
+    """How many lines the listing numbers."""
+    return min(source.rstrip("\n").count("\n") + 1, limits.LISTED_LINES)
 
 
 @lru_cache(maxsize=256)
 def inline(source: str, language: str) -> Markup:
-    """Marked-up text without numbers, for a <pre>."""
-    return Markup(_mark(source, language))  # noqa: S704 - Pygments escapes what it marks
-
-
-def _mark(source: str, language: str) -> str:
+    """Text of the course or the docs, marked, for a <pre>. Never a student's."""
     try:
         lexer = get_lexer_by_name(_LEXERS.get(language, language), stripnl=False)
     except ClassNotFound:
         lexer = get_lexer_by_name("text", stripnl=False)
-    return str(highlight(source, lexer, HtmlFormatter(nowrap=True)))
+    return Markup(highlight(source, lexer, HtmlFormatter(nowrap=True)))  # noqa: S704 - Pygments escapes what it marks

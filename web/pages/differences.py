@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flask import Blueprint, render_template, request
-from markupsafe import Markup
 
+from grader import limits
 from grader.schemas.submission import SubmissionView
 from grader.service.difference import Block, Difference, difference, earlier
 from grader.service.submissions import get_submission
+from grader.web import assets
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import code, titles
@@ -23,10 +24,15 @@ _NEAR = 4
 
 @dataclass(frozen=True)
 class Side:
-    """Lines of one source, marked up, and the number of the first."""
+    """Lines of one source, ``count`` of them, and the number of the first. ``lines`` are those that are shown."""
 
     first: int
-    lines: list[Markup]
+    count: int
+    lines: list[str]
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.lines)
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ def show(submission: str) -> str:
         others=others,
         found=found,
         hunks=hunks(found) if found else [],
+        highlighter=assets.built("listing.js"),
     )
 
 
@@ -64,8 +71,7 @@ def _before(view: SubmissionView, others: Sequence[SubmissionView]) -> str:
 
 
 def hunks(found: Difference) -> list[Hunk]:
-    before = code.split(found.before.source.source, found.before.source.language)
-    after = code.split(found.after.source.source, found.after.source.language)
+    before, after = (code.lines(side.source.source) for side in (found.before, found.after))
     split = [
         part for place, block in enumerate(found.blocks) for part in _split(block, place, len(found.blocks))
     ]
@@ -75,8 +81,9 @@ def hunks(found: Difference) -> list[Hunk]:
     ]
 
 
-def _side(lines: Sequence[Markup], bounds: tuple[int, int]) -> Side:
-    return Side(bounds[0] + 1, list(lines[bounds[0] : bounds[1]]))
+def _side(lines: Sequence[str], bounds: tuple[int, int]) -> Side:
+    start, end = bounds
+    return Side(start + 1, end - start, list(lines[start : min(end, start + limits.DIFF_LINES)]))
 
 
 def _split(block: Block, place: int, blocks: int) -> list[tuple[Block, bool]]:

@@ -16,6 +16,7 @@ from grader.schemas.report import Report
 from grader.schemas.submission import State, SubmissionView
 from grader.service import cancel as cancelling
 from grader.service import share, submissions, times
+from grader.web import assets
 from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user, is_staff
 from grader.web.auth.sessions import TOKEN_KEY
@@ -76,7 +77,8 @@ def show(submission: str) -> str:
     return render_template(
         "submission.html",
         title=titles.of(view.challenge),
-        listing=code.lines(source.source, source.language),
+        listing=code.listing(source.source),
+        highlighter=assets.built("listing.js"),
         source=source,
         shareable=view.state is State.DONE and view.user == user.name,
         share_key=share.key_of(platform(), user, view.id),

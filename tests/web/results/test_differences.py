@@ -69,7 +69,7 @@ def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) ->
     after = stage.judged(platform, ada, report, source=LONG.replace("line_30 = 30", "line_30 = '<b>'"))
     page = visit(ada).get(f"/submissions/{after.id}/diff").text  # the one before is the default
     assert texts(page, "before") == ["line_30 = 30"]
-    assert texts(page, "after") == ["line_30 = '&lt;b&gt;'"]
+    assert texts(page, "after") == ["line_30 = &#39;&lt;b&gt;&#39;"]
     assert "26 lines that are the same" in page
     assert before.id in page
     assert "wrong answer" in page
@@ -124,3 +124,11 @@ def test_sources_are_text(visit: Visit, platform: Platform, ada: User) -> None:
     for text in ("<script>alert(1)</script>", "</span></div><img src=x onerror=alert(2)>"):
         view = stage.judged(platform, ada, stage.accepted(), source=f"{LONG}{text}\n")
     assert what_runs(visit(ada).get(f"/submissions/{view.id}/diff").text) == []
+
+
+def test_of_long_runs_of_lines_the_first_are_shown(visit: Visit, platform: Platform, ada: User) -> None:
+    stage.judged(platform, ada, stage.accepted(), source="head\n" + "a\n" * 100_000)
+    view = stage.judged(platform, ada, stage.accepted(), source="head\n" + "b\n" * 100_000)
+    page = visit(ada).get(f"/submissions/{view.id}/diff").text
+    assert page.count('<div class="line">') == 2 * limits.DIFF_LINES + 2
+    assert page.count(f"and {100_000 - limits.DIFF_LINES} more lines") == 2

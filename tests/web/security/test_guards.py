@@ -65,6 +65,37 @@ class TestForgery:
         answer = app.test_client().post(f"{API}/tokens", data=body, content_type="text/plain")
         assert answer.status_code == 400
 
+    @pytest.mark.parametrize(
+        ("headers", "status"),
+        [
+            # A page with a secret in its address, or a browser without referrers: the browser still vouches for it.
+            ({"Sec-Fetch-Site": "same-origin", "Origin": "null"}, 303),
+            ({"Sec-Fetch-Site": "none"}, 303),
+            ({"Sec-Fetch-Site": "same-site", "Origin": TLS, "Referer": TLS}, 403),
+            ({"Sec-Fetch-Site": "cross-site", "Origin": TLS, "Referer": TLS}, 403),
+            ({"Origin": TLS}, 303),
+            ({"Origin": "https://GRADER.example:443"}, 303),
+            ({"Referer": f"{TLS}/sign-in"}, 303),
+            ({"Origin": "http://grader.example", "Referer": TLS}, 403),
+            ({"Origin": f"{TLS}.evil.example"}, 403),
+            ({"Origin": f"{TLS}:8443"}, 403),
+            ({"Origin": "null", "Referer": TLS}, 403),
+            ({"Origin": "https://[::1"}, 403),
+            ({}, 403),
+        ],
+    )
+    def test_over_tls_the_origin_must_be_ours_too(
+        self, app: Flask, ada: User, headers: dict[str, str], status: int
+    ) -> None:
+        """Who can put a cookie into the browser knows a token that fits it."""
+        client = app.test_client()
+        page = client.get("/sign-in", base_url=TLS).text
+        found = re.search(r'name="csrf_token" value="([^"]+)"', page)
+        assert found
+        data = {"name": "ada", "password": stage.PASSWORD, "csrf_token": found[1]}
+        answer = client.post("/sign-in", data=data, base_url=TLS, headers=headers)
+        assert answer.status_code == status
+
     def test_nothing_is_changed_by_reading(self, app: Flask) -> None:
         for rule in app.url_map.iter_rules():
             reads = (rule.methods or set()) & {"GET", "HEAD"}

@@ -1,0 +1,299 @@
+"""How a server of the web bears clients that send and read slowly, and what it does otherwise: ours beside others.
+
+For each server: pages a second for clients that behave; then N connections that send half of their headers, half of a
+body, or that do not read their answer, all from one address, and meanwhile somebody else asks for /health four times a
+second. Kept are the times of those answers, how many of the N the server had closed after a while, and how long
+the server took to end, asked to while N are held.
+
+Servers: ours (``grader.web.server``); gunicorn's threads, two processes with eight each, as it was until now;
+gunicorn's gevent; Waitress alone; Granian; Uvicorn with a2wsgi. Those that are not installed are left out:
+``pip install gevent granian uvicorn a2wsgi``, or a PYTHONPATH that has them.
+
+Target: beside half headers and bodies no answer of /health above 1 s, and none of them left after 40 s. Those that do
+not read are whole requests, which have their turn before whoever comes later.
+
+Usage: python benchmarks/slow_clients.py [--json] [--held N] [--seconds S] [SERVER ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from results import before, keep
+
+from grader.cli.configuration import environment
+from grader.service.platform import open_platform
+from grader.settings import Settings
+
+HOST = "127.0.0.1"
+TARGET_MS = 1000.0
+PATIENCE_S = 5.0
+CLOSED_AFTER_S = 40.0
+START_S = 60.0
+PAGE, BIG = "/challenges/vector_add", "/static/built/editor.js"
+ASKERS, ASKED_S = 8, 8.0
+APP = "slow_clients_app:app"
+GUNICORN = ["-m", "gunicorn", "--bind", "{at}", "--workers", "2", "--log-level", "error"]
+
+# Arguments for Python; "{at}" and "{port}" are where to listen. What has to be there for it.
+SERVERS: dict[str, tuple[list[str], str]] = {
+    "ours": (["-m", "grader.web.server"], "grader"),
+    "gunicorn gthread": ([*GUNICORN, "--worker-class", "gthread", "--threads", "8", APP], "gunicorn"),
+    "gunicorn gevent": ([*GUNICORN, "--worker-class", "gevent", APP], "gevent"),
+    "waitress": (["-m", "waitress", "--listen", "{at}", "--threads", "16", APP], "waitress"),
+    "granian": (
+        f"-m granian --interface wsgi --workers 2 --blocking-threads 8 --host {HOST} --port {{port}} {APP}".split(),
+        "granian",
+    ),
+    "uvicorn a2wsgi": (
+        f"-m uvicorn --workers 2 --log-level error --host {HOST} --port {{port}} slow_clients_app:asgi".split(),
+        "a2wsgi",
+    ),
+}
+_APP = """\
+from grader.service.platform import open_platform
+from grader.settings import Settings
+from grader.web.app import create_app
+
+app = create_app(open_platform(Settings(), migrate=False))
+try:
+    from a2wsgi import WSGIMiddleware
+except ImportError:
+    pass
+else:
+    asgi = WSGIMiddleware(app, workers=8)
+"""
+
+
+def half_head(port: int) -> socket.socket:
+    return _sent(port, f"GET /health HTTP/1.1\r\nHost: {HOST}\r\nX-Slow: ".encode())
+
+
+def half_body(port: int) -> socket.socket:
+    head = f"POST /sign-in HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: 100000\r\n"
+    return _sent(port, (head + "Content-Type: application/x-www-form-urlencoded\r\n\r\nname=").encode())
+
+
+def no_reader(port: int) -> socket.socket:
+    return _sent(port, f"GET {BIG} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode(), receive_bytes=4096)
+
+
+KINDS: dict[str, Callable[[int], socket.socket]] = {
+    "half headers": half_head,
+    "half bodies": half_body,
+    "slow readers": no_reader,
+}
+
+
+def _sent(port: int, text: bytes, receive_bytes: int = 0) -> socket.socket:
+    client = socket.socket()
+    if receive_bytes:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+    client.settimeout(PATIENCE_S)
+    # One that cannot get in is kept, too: it counts as one that the server closed.
+    with suppress(OSError):
+        client.connect((HOST, port))
+        client.sendall(text)
+    return client
+
+
+def closed(client: socket.socket) -> bool:
+    """Whether the server ended this connection. Reads what it sent before that, if anything."""
+    client.setblocking(False)
+    try:
+        while client.recv(65536):
+            pass
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def ask(port: int, path: str = "/health") -> float | None:
+    """Milliseconds to a whole answer over a connection of its own; None where there was none in time."""
+    began = time.perf_counter()
+    connection = http.client.HTTPConnection(HOST, port, timeout=PATIENCE_S)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        answer.read()
+        return (time.perf_counter() - began) * 1000 if answer.status == 200 else None
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+
+
+def asked(port: int, seconds: float) -> dict[str, Any]:
+    """/health, four times a second, for so long."""
+    times: list[float | None] = []
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        times.append(ask(port))
+        time.sleep(0.25)
+    known = [it for it in times if it is not None]
+    return {
+        "asked": len(times),
+        "unanswered": len(times) - len(known),
+        "median_ms": round(statistics.median(known), 1) if known else None,
+        "max_ms": round(max(known), 1) if known else None,
+    }
+
+
+def held(port: int, kind: str, number: int, seconds: float) -> dict[str, Any]:
+    """What somebody else notices of ``number`` such connections, and what becomes of these."""
+    began = time.monotonic()
+    with ThreadPoolExecutor(32) as crowd:
+        clients = list(crowd.map(lambda _: KINDS[kind](port), range(number)))
+    try:
+        figures = asked(port, seconds)
+        if kind == "slow readers":  # to look is to read
+            return figures
+        left = number
+        while left and time.monotonic() - began < CLOSED_AFTER_S:
+            time.sleep(0.5)
+            left = sum(not closed(it) for it in clients)
+        return figures | {"left": left, "seconds": round(time.monotonic() - began, 1)}
+    finally:
+        for client in clients:
+            client.close()
+
+
+def throughput(port: int) -> dict[str, float]:
+    """Of clients that behave, each with one connection that it keeps."""
+
+    def client(_: int) -> list[float]:
+        times: list[float] = []
+        connection = http.client.HTTPConnection(HOST, port, timeout=30)
+        until = time.monotonic() + ASKED_S
+        while time.monotonic() < until:
+            began = time.perf_counter()
+            try:
+                connection.request("GET", PAGE)
+                connection.getresponse().read()
+            except (OSError, http.client.HTTPException):
+                connection.close()
+                continue
+            times.append((time.perf_counter() - began) * 1000)
+        connection.close()
+        return times
+
+    with ThreadPoolExecutor(ASKERS) as crowd:
+        times = sorted(it for each in crowd.map(client, range(ASKERS)) for it in each)
+    return {
+        "pages_per_s": round(len(times) / ASKED_S, 1),
+        "median_ms": round(statistics.median(times), 1),
+        "p99_ms": round(times[int(len(times) * 0.99)], 1),
+    }
+
+
+@contextmanager
+def served(name: str, folder: Path) -> Iterator[tuple[int, subprocess.Popen[bytes], float]]:
+    """Its port, its process, and the seconds until it answered."""
+    with socket.create_server((HOST, 0)) as probe:
+        port = probe.getsockname()[1]
+    settings = Settings(
+        data_dir=folder, redis_url=f"unix://{folder}/nobody.sock", host=HOST, port=port, box="local"
+    )
+    open_platform(settings).close()
+    (folder / "slow_clients_app.py").write_text(_APP)
+    env = environment(settings)
+    env["PYTHONPATH"] = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    words = [it.format(at=f"{HOST}:{port}", port=port) for it in SERVERS[name][0]]
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, *words], env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        while ask(port) is None:
+            if process.poll() is not None or time.monotonic() - began > START_S:
+                raise SystemExit(f"{name} did not start")
+            time.sleep(0.05)
+        yield port, process, round(time.monotonic() - began, 2)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def ending(port: int, process: subprocess.Popen[bytes], number: int) -> float | None:
+    """Seconds from SIGTERM to its end with ``number`` half requests held; None: more than 30."""
+    clients = [half_head(port) for _ in range(number)]
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(30)
+        return round(time.monotonic() - began, 2)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        for client in clients:
+            client.close()
+
+
+def measure(name: str, number: int, seconds: float) -> dict[str, Any]:
+    row: dict[str, Any] = {"server": name}
+    for kind in KINDS:  # a server of its own for each: what one kind leaves is not the next one's fault
+        with tempfile.TemporaryDirectory(prefix="slow") as folder, served(name, Path(folder)) as at:
+            port, process, row["start_s"] = at
+            if "throughput" not in row:
+                ask(port, PAGE)
+                row["throughput"] = throughput(port)
+                row["alone"] = asked(port, 2.0)
+            row[kind] = held(port, kind, number, seconds)
+            row["after"] = asked(port, 2.0)
+            if kind == "half headers":
+                row["end_s"] = ending(port, process, min(number, 50))
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--held", type=int, default=500)
+    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("servers", nargs="*", metavar="SERVER", help=", ".join(SERVERS))
+    options = parser.parse_args()
+    rows = []
+    for name in options.servers or SERVERS:
+        if find_spec(SERVERS[name][1]) is None:
+            print(f"{name}: not installed", file=sys.stderr)
+            continue
+        rows.append(measure(name, options.held, options.seconds))
+        print(rows[-1], flush=True)
+    kept = before("slow_clients").get("rows", [])
+    rows += [it for it in kept if it["server"] not in [row["server"] for row in rows]]
+    ours = next((it for it in rows if it["server"] == "ours"), None)
+    met = ours is not None and all(
+        not ours[kind]["unanswered"] and ours[kind]["max_ms"] < TARGET_MS and not ours[kind]["left"]
+        for kind in ("half headers", "half bodies")
+    )
+    print(
+        f"target: ours answers within {TARGET_MS:g} ms, and closes what is held: {'met' if met else 'MISSED'}"
+    )
+    if options.json:
+        keep("slow_clients", {"held": options.held, "target_ms": TARGET_MS, "rows": rows})
+    sys.exit(not met)
+
+
+if __name__ == "__main__":
+    main()

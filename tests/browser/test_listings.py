@@ -1,0 +1,31 @@
+"""Sources on result pages and differences: their syntax is marked by the browser, or they stay plain text."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visit
+from tests.browser.furnished import Site
+from tests.web import stage
+
+
+def test_syntax_is_marked(visit: Visit, site: Site) -> None:
+    source = '"""On\nand on <b>."""\nimport triton\n'
+    stage.judged(site.platform, site.ada, stage.accepted(), source=source)
+    changed = source.replace("import", "from")
+    view = stage.judged(site.platform, site.ada, stage.accepted(), source=changed)
+    page = visit("ada").go(f"/submissions/{view.id}")
+    expect(page.locator("#source .tok-keyword")).to_have_text(["from"])
+    expect(page.locator("#source .tok-string")).to_have_text(['"""On', 'and on <b>."""'])
+    assert page.locator("#source").inner_text() == changed.rstrip("\n")
+    page.goto(f"{site.url}/submissions/{view.id}/diff")
+    expect(page.locator(".changed .tok-keyword")).to_have_text(["import", "from"])
+    expect(page.locator(".same .after .tok-string")).to_have_text(['"""On', 'and on <b>."""'])
+
+
+def test_a_source_that_no_parser_ends_with_stays_as_it_is(visit: Visit, site: Site) -> None:
+    source = "# one\n" + '"\\N{' * 60_000
+    view = stage.judged(site.platform, site.ada, stage.not_compiled(), source=source)
+    page = visit("ada").go(f"/submissions/{view.id}")
+    page.get_by_role("button", name="Theme").click()  # it answers
+    assert page.locator("#source").text_content() == source

@@ -1,0 +1,318 @@
+"""Connections of clients that are slow, too many, or ambiguous. The tests take the server's turns themselves, by a
+clock of their own.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from flask import Flask, request
+
+from grader import limits
+from grader.web import connections
+from grader.web.connections import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+HOST = "127.0.0.1"
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+HALF_HEAD = b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "
+HALF_BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345"
+THREADS = 2
+
+
+class Stand:
+    """A server with its application, and clients of it."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.stack = stack
+        self.now = 1000.0
+        self.seen: list[str] = []
+        self.body = b"hello"
+        self.goes_on = threading.Event()
+        self.goes_on.set()
+        self.proxies: set[str] = set()
+        self.application: Any = self.answer
+        listener = stack.enter_context(socket.create_server((HOST, 0)))
+        self.port = listener.getsockname()[1]
+        self.server = Server(
+            lambda environ, start: self.application(environ, start), listener, THREADS, self._is_proxy
+        )
+
+    def _is_proxy(self, address: str) -> bool:
+        return address in self.proxies
+
+    def answer(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        self.seen.append(f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}")
+        assert self.goes_on.wait(60)
+        start_response("200 OK", [("Content-Length", str(len(self.body)))])
+        return [self.body]
+
+    def client(self, text: bytes, address: str = HOST, buffer: int = 0) -> socket.socket:
+        """Sends ``text`` and waits until the server has the connection."""
+        client = self.stack.enter_context(socket.socket())
+        if buffer:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        client.bind((address, 0))
+        client.connect((HOST, self.port))
+        client.sendall(text)
+        client.setblocking(False)
+        name = client.getsockname()
+        self.until(lambda: any(it.addr == name for it in self.server.channels) or is_closed(client))
+        self.turns()
+        return client
+
+    def turns(self) -> None:
+        for _ in range(3):
+            self.server.turn(0.01)
+
+    def until(self, done: Callable[[], bool]) -> None:
+        for _ in range(6000):
+            if done():
+                return
+            self.server.turn(0.01)
+        raise AssertionError("it never came to that")
+
+    def later(self, seconds: float) -> None:
+        """Once the threads have nothing to do, or wait for the test."""
+        pool = self.server.task_dispatcher
+        self.until(lambda: not self.goes_on.is_set() or not (pool.queue or pool.active_count))
+        self.turns()
+        self.now += seconds
+        self.turns()
+
+    def send(self, client: socket.socket, size: int) -> None:
+        """So many bytes, or those that the server takes."""
+
+        def send_all() -> None:
+            with suppress(OSError):
+                client.sendall(bytes(size))
+
+        client.setblocking(True)
+        sender = threading.Thread(target=send_all)
+        sender.start()
+        self.until(lambda: not sender.is_alive())
+        client.setblocking(False)
+        self.turns()
+
+    def answered(self, client: socket.socket) -> bytes:
+        """All that comes until the answer's body is there, or the end."""
+        told = bytearray()
+
+        def whole() -> bool:
+            try:
+                while piece := client.recv(65536):
+                    told.extend(piece)
+            except BlockingIOError:
+                return told.endswith(self.body)
+            return True
+
+        self.until(whole)
+        return bytes(told)
+
+
+def is_closed(client: socket.socket) -> bool:
+    """By the server; nothing else came."""
+    try:
+        return client.recv(1, socket.MSG_PEEK) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+@pytest.fixture
+def stand(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stand]:
+    with ExitStack() as stack:
+        made = Stand(stack)
+        monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: made.now))
+        yield made
+        made.goes_on.set()
+        monkeypatch.undo()
+        made.server.drain(10)
+
+
+def test_half_requests_occupy_no_thread(stand: Stand) -> None:
+    held = [stand.client(half) for half in (HALF_HEAD, HALF_BODY) for _ in range(3 * THREADS)]
+    assert stand.answered(stand.client(GET)).endswith(b"hello")
+    assert stand.seen == ["GET /"]
+    assert not any(map(is_closed, held))
+    held[-1].sendall(b"67890")  # and they are requests as soon as they are whole
+    assert stand.answered(held[-1]).endswith(b"hello")
+
+
+@pytest.mark.parametrize("half", [HALF_HEAD, HALF_BODY])
+def test_bytes_that_drip_in_move_no_deadline(stand: Stand, half: bytes) -> None:
+    client = stand.client(half)
+    for _ in range(3):
+        stand.later(limits.REQUEST_SECONDS / 4)
+        client.sendall(b"x")
+        stand.turns()
+    assert not is_closed(client)
+    stand.later(limits.REQUEST_SECONDS / 4 + 1)
+    assert is_closed(client)
+    assert not stand.seen
+
+
+def test_an_idle_connection_is_closed(stand: Stand) -> None:
+    silent, kept = stand.client(b""), stand.client(GET)
+    stand.answered(kept)
+    stand.later(limits.IDLE_SECONDS - 1)
+    kept.sendall(GET)
+    stand.answered(kept)
+    stand.later(2)
+    assert (is_closed(silent), is_closed(kept)) == (True, False)
+    stand.later(limits.IDLE_SECONDS)
+    assert is_closed(kept)
+
+
+def test_an_answer_that_is_not_taken_ends(stand: Stand) -> None:
+    stand.body = b"x" * (8 * limits.MIB)
+    client = stand.client(GET, buffer=4096)
+    stand.until(lambda: all(it.waits for it in stand.server.channels))  # no thread waits for the client
+    stand.later(2)
+    stand.later(limits.ANSWER_SECONDS - 2)
+    assert stand.server.channels
+    stand.later(4)
+    assert not stand.server.channels
+    client.close()
+
+
+def test_a_work_that_takes_long_is_no_deadlines_matter(stand: Stand) -> None:
+    stand.goes_on.clear()
+    client = stand.client(GET)
+    stand.later(10 * limits.REQUEST_SECONDS)
+    stand.goes_on.set()
+    assert stand.answered(client).endswith(b"hello")
+
+
+def test_of_one_address_who_waited_longest_makes_room(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "CONNECTIONS_PER_ADDRESS", 3)
+    other = stand.client(HALF_HEAD, address="127.0.0.2")
+    stand.goes_on.clear()
+    working = stand.client(GET)
+    held = []
+    for _ in range(4):
+        held.append(stand.client(HALF_BODY))
+        stand.later(1)
+    assert [is_closed(it) for it in [other, working, *held]] == [False, False, True, True, False, False]
+    stand.goes_on.set()
+    assert stand.answered(stand.client(GET)).endswith(b"hello")
+    assert stand.answered(working).endswith(b"hello")
+
+
+def test_a_proxy_brings_many_up_to_all_that_there_are(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "CONNECTIONS_PER_ADDRESS", 1)
+    monkeypatch.setattr(limits, "CONNECTIONS", 3)
+    stand.proxies.add(HOST)
+    held = []
+    for _ in range(4):
+        held.append(stand.client(HALF_HEAD))
+        stand.later(1)
+    assert [is_closed(it) for it in held] == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.1", "192.0.2.1", True),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8::1", "2001:db8::ffff:2", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("fe80::1%eth0", "fe80::2%eth0", True),
+    ],
+)
+def test_who_counts_as_one_address(one: str, other: str, same: bool) -> None:
+    assert (connections._group(one) == connections._group(other)) is same
+
+
+def test_halves_of_bodies_are_bounded_together(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "BODIES_BYTES", 3 * limits.MIB)
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % limits.REQUEST_BYTES
+    for _ in range(4):
+        stand.send(stand.client(head), limits.REQUEST_BYTES - 1)
+        assert sum(it.buffered for it in stand.server.channels) <= 3 * limits.MIB + connections._COUNTED_BYTES
+    assert 0 < len(stand.server.channels) < 4
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_what_is_too_large_is_refused_by_the_application_while_it_is_sent(
+    stand: Stand, chunked: bool
+) -> None:
+    app = Flask(__name__)
+    app.config["MAX_CONTENT_LENGTH"] = limits.REQUEST_BYTES
+    app.post("/")(lambda: request.get_data())
+    app.register_error_handler(413, lambda _: ("in our own words", 413))
+    stand.application, stand.body = app, b"in our own words"
+    size = limits.REQUEST_BYTES + 1
+    head = b"POST / HTTP/1.1\r\nHost: x\r\n"
+    head += (
+        b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % size
+        if chunked
+        else b"Content-Length: %d\r\n\r\n" % size
+    )
+    client = stand.client(head)
+    stand.send(client, size)
+    told = stand.answered(client)
+    assert told.startswith(b"HTTP/1.1 413 ")
+    assert told.endswith(b"in our own words")
+    stand.later(limits.LINGER_SECONDS + 1)
+    assert not stand.server.channels
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Content-Length: 4\r\nTransfer-Encoding: chunked",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 4",
+        b"Content-Length: 4\r\nContent-Length: 5",
+        b"Content-Length: +4",
+        b"Content-Length: 4\r\n Transfer-Encoding: chunked",
+        b"Transfer-Encoding: xchunked",
+        b"Transfer-Encoding: chunked, identity",
+        b"Transfer-Encoding : chunked",
+        b"Transfer-Encoding: \x0bchunked",
+        b"Bad\nTransfer-Encoding: chunked",
+    ],
+)
+@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+def test_a_request_whose_end_is_not_plain_is_refused(stand: Stand, headers: bytes, version: bytes) -> None:
+    hidden = b"0\r\n\r\nGET /hidden HTTP/1.1\r\nHost: x\r\n\r\n"
+    client = stand.client(b"POST /plain HTTP/%s\r\nHost: x\r\n%s\r\n\r\n%s" % (version, headers, hidden))
+    stand.body = b"never"
+    told = stand.answered(client)
+    assert len(re.findall(rb"^HTTP/1\.[01] ", told, re.M)) == 1
+    assert told.split()[1] in (b"400", b"501")
+    assert stand.seen == []
+
+
+def test_the_end_waits_for_what_was_begun_and_for_nothing_else(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand.goes_on.clear()
+    idle, working = stand.client(b""), stand.client(GET)
+    monkeypatch.undo()  # by the real clock from here
+    ending = threading.Thread(target=stand.server.drain, args=(60,))
+    ending.start()
+    idle.settimeout(60)
+    assert idle.recv(1) == b""
+    stand.goes_on.set()
+    working.settimeout(60)
+    told = b""
+    while piece := working.recv(65536):
+        told += piece
+    assert told.endswith(b"hello")
+    ending.join(60)
+    assert not ending.is_alive()
+    assert not stand.server.channels

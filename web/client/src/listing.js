@@ -1,0 +1,85 @@
+// Marks the syntax of students' sources on result pages and differences, with the editor's parsers. The page holds plain
+// text, and keeps it where this script gives up, because a source may be made to be slow. So the work is bounded: in
+// characters, in time, in elements; and between slices of it the page answers.
+import { parser as cpp } from "@lezer/cpp";
+import { classHighlighter, highlightTree } from "@lezer/highlight";
+import { parser as python } from "@lezer/python";
+import { paintLine } from "./paint.js";
+
+const SLICE_MS = 10;
+const PATIENCE_MS = 2000;
+const MOST_MARKS = 40_000;
+// Longer than the longest kernel. The last step of a parser, which makes the tree, cannot be sliced.
+const MOST_CHARS = 65_536;
+// Lines whose marks are asked of the tree at once.
+const BATCH = 100;
+
+class Work {
+  constructor() { Object.assign(this, { spent: 0, marks: 0, began: performance.now() }); }
+
+  // False: enough was done.
+  async goesOn() {
+    const now = performance.now();
+    if (now - this.began < SLICE_MS) return true;
+    this.spent += now - this.began;
+    if (this.spent > PATIENCE_MS) return false;
+    await new Promise((resolve) => { setTimeout(resolve); });
+    this.began = performance.now();
+    return true;
+  }
+}
+
+async function mark(lines, language, work) {
+  const texts = lines.map((line) => line.textContent);
+  const tree = await parsed(texts.join("\n").slice(0, MOST_CHARS), language, work);
+  for (let first = 0, start = 0; tree && first < lines.length && start < MOST_CHARS; first += BATCH) {
+    const part = texts.slice(first, first + BATCH);
+    const end = start + part.join("\n").length;
+    const found = [];
+    highlightTree(tree, classHighlighter, (from, to, names) => found.push({ from, to, names }), start, end);
+    let next = 0;
+    for (const [place, text] of part.entries()) {
+      const own = [];
+      // A comment or a string may go on in the next line.
+      for (; next < found.length && found[next].from < start + text.length; next += 1) {
+        own.push({ ...found[next], from: Math.max(found[next].from - start, 0), to: Math.min(found[next].to - start, text.length) });
+        if (found[next].to > start + text.length) break;
+      }
+      const runs = paintLine(text, own, language);
+      work.marks += runs.length;
+      if (work.marks > MOST_MARKS) return;
+      if (runs.some((run) => run.names)) lines[first + place].replaceChildren(...runs.map(element));
+      start += text.length + 1;
+    }
+    if (!await work.goesOn()) return;
+  }
+}
+
+async function parsed(text, language, work) {
+  const parse = (language === "cuda" ? cpp : python).startParse(text);
+  for (let steps = 1; ; steps += 1) {
+    const tree = parse.advance();
+    if (tree) return tree;
+    if (steps % 64 === 0 && !await work.goesOn()) return null;
+  }
+}
+
+function element({ text, names }) {
+  if (!names) return document.createTextNode(text);
+  const span = document.createElement("span");
+  span.className = names;
+  span.textContent = text;
+  return span;
+}
+
+async function main() {
+  const work = new Work();
+  const source = document.querySelector("#source[data-language]");
+  if (source) await mark([...source.querySelectorAll("[id^='L-']")], source.dataset.language, work);
+  const difference = document.querySelector(".difference");
+  for (const side of difference ? ["before", "after"] : []) {
+    await mark([...difference.querySelectorAll(`.side.${side} .text`)], difference.dataset[side], work);
+  }
+}
+
+main();

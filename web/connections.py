@@ -1,0 +1,290 @@
+"""Connections of clients. One thread of a process reads requests and writes answers, for all connections; a request
+gets a thread of its own when the whole of it is there. So whoever sends or reads slowly occupies a socket and a buffer,
+and those are bounded in number, in bytes and in time.
+
+The server is Waitress. What it lacks is added here: deadlines that bytes which drip in do not move, a limit for each
+address, and a parting that does not destroy the answer on its way.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import socket
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from waitress import wasyncore  # type: ignore[import-untyped]
+from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
+from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
+from waitress.parser import HTTPRequestParser, ParsingError  # type: ignore[import-untyped]
+from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
+from waitress.task import ErrorTask, Task, ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
+from waitress.utilities import RequestEntityTooLarge, queue_logger  # type: ignore[import-untyped]
+
+from grader import limits
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+# How many waiting connections are taken before those that are open are looked at again.
+_ACCEPTED_AT_ONCE = 64
+# How often deadlines are looked at.
+_TICK_SECONDS = 1
+# At the end of a process, for requests that are half here, and for clients to hear the end of their last answer.
+_END_SECONDS = 0.3
+# After so many received bytes, what is buffered is counted anew.
+_COUNTED_BYTES = limits.MIB
+
+
+class Parser(HTTPRequestParser):  # type: ignore[misc]
+    """Refuses what says in two ways where its body ends: a proxy in front may have taken the other one."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        # Of HTTP/1.1, Transfer-Encoding was taken out of the headers.
+        if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
+            raise ParsingError("Transfer-Encoding takes HTTP/1.1, and no Content-Length beside it.")
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """One connection. Times are monotonic.
+
+    ``idle_since``: when it was opened or had its last answer. ``begun_at``: when the first byte came of the last
+    request. ``sends_since``: since when there was always something left of an answer; None: there is not. ``parts_at``:
+    when the connection is closed that had its last answer; None: it goes on. ``evicted``: the next turn closes it.
+    """
+
+    parser_class = Parser
+
+    def __init__(self, server: Server, sock: socket.socket, addr: Any, adj: Any, map: Any = None) -> None:
+        self.idle_since = self.begun_at = time.monotonic()
+        self.sends_since: float | None = None
+        self.parts_at: float | None = None
+        self.evicted = False
+        super().__init__(server, sock, addr, adj, map=map)
+
+    @property
+    def waits(self) -> bool:
+        """For its client, to send a request or to take an answer: no request of it is being worked on."""
+        return not self.requests
+
+    @property
+    def waits_since(self) -> float:
+        return self.begun_at if self.request is not None else self.idle_since
+
+    @property
+    def buffered(self) -> int:
+        """Bytes of a body that is not complete."""
+        return self.request.body_bytes_received if self.request is not None else 0
+
+    def received(self, data: bytes) -> bool:
+        before = self.request
+        taken = bool(super().received(data))
+        if self.request is not before:
+            self.begun_at = time.monotonic()
+        self.server.count(len(data))
+        return taken
+
+    def service(self) -> None:
+        super().service()
+        self.idle_since = time.monotonic()
+
+    def error_task_class(self, channel: Channel, request: Any) -> Task:
+        """What is too large is refused by the application, in its own words; it does not look at the body for that."""
+        if not isinstance(request.error, RequestEntityTooLarge):
+            return ErrorTask(channel, request)
+        request.headers["CONTENT_LENGTH"] = str(max(request.content_length, request.body_bytes_received))
+        task = WSGITask(channel, request)
+        task.set_close_on_finish()
+        return task
+
+    def handle_close(self) -> None:
+        super().handle_close()
+        if self.request is not None:
+            self.request.close()  # half a body may be in a file
+
+    def expired(self, now: float) -> bool:
+        """Whether its time is up; called about once a second."""
+        if self.parts_at is not None:
+            return now >= self.parts_at
+        if not self.waits:
+            self.idle_since = now
+        if not self.total_outbufs_len:
+            self.sends_since = None
+        elif self.sends_since is None:
+            self.sends_since = now
+        elif now - self.sends_since > limits.ANSWER_SECONDS:
+            return True
+        patience = limits.REQUEST_SECONDS if self.request is not None else limits.IDLE_SECONDS
+        return self.waits and not self.total_outbufs_len and now - self.waits_since > patience
+
+    # A client that still sends (a body that was refused) would get a reset in place of its answer, if the socket were
+    # closed at once: so it is told that there is nothing more, and what it sends is thrown away for a moment.
+
+    def handle_write(self) -> None:
+        if not self.close_when_flushed or self.will_close:
+            super().handle_write()
+            return
+        self._flush_exception(self._flush_some)
+        if self.will_close:
+            self.handle_close()
+        elif self.connected and not self.total_outbufs_len:
+            self.parts_at = time.monotonic() + limits.LINGER_SECONDS
+            try:
+                self.socket.shutdown(socket.SHUT_WR)
+            except OSError:  # the client was faster
+                self.handle_close()
+
+    def writable(self) -> bool:
+        return self.parts_at is None and bool(super().writable())
+
+    def readable(self) -> bool:
+        return self.parts_at is not None or bool(super().readable())
+
+    def handle_read(self) -> None:
+        if self.parts_at is None:
+            super().handle_read()
+        else:
+            self.recv(limits.MIB)  # closes where that is the end
+
+
+class Server(TcpWSGIServer):  # type: ignore[misc]
+    """Serves ``application`` on ``sock``, which is bound. ``from_proxy`` says of an address whether it is a proxy's,
+    which brings many people's connections.
+    """
+
+    channel_class = Channel
+
+    def __init__(
+        self,
+        application: WSGIApplication,
+        sock: socket.socket,
+        threads: int,
+        from_proxy: Callable[[str], bool],
+    ) -> None:
+        self._from_proxy = from_proxy
+        self._counted = 0
+        self._evicted: list[Channel] = []
+        self._ticks_at = 0.0
+        adjustments = Adjustments(
+            threads=threads,
+            ident=None,
+            clear_untrusted_proxy_headers=False,  # web.proxies decides whose are believed
+            recv_bytes=64 * limits.KIB,
+            max_request_header_size=limits.HEADER_BYTES,
+            max_request_body_size=limits.REQUEST_BYTES + 1,
+            inbuf_overflow=limits.BODY_IN_MEMORY_BYTES,
+            connection_limit=2 * limits.CONNECTIONS,  # never reached: accept closes others before
+            asyncore_use_poll=True,
+            log_socket_errors=False,
+        )
+        # A deep queue is seen in the figures of requests; a line for each request that finds one helps nobody.
+        queue_logger.setLevel(logging.ERROR)
+        dispatcher = ThreadedTaskDispatcher()
+        dispatcher.set_thread_count(threads)
+        super().__init__(
+            application,
+            {},
+            _sock=sock,
+            dispatcher=dispatcher,
+            adj=adjustments,
+            sockinfo=(sock.family, sock.type, sock.proto, sock.getsockname()),
+            bind_socket=False,
+        )
+
+    @property
+    def channels(self) -> list[Channel]:
+        return [it for it in self.active_channels.values() if not it.evicted]
+
+    def turn(self, seconds: float) -> None:
+        """Do what is to be done; wait for it so long at most."""
+        # Connections are closed here, before the next look at what happened: a descriptor that is given to a new
+        # connection in the middle of a turn would get the old one's events.
+        while self._evicted:
+            self._evicted.pop().handle_close()
+        now = time.monotonic()
+        if now >= self._ticks_at:
+            self._ticks_at = now + _TICK_SECONDS
+            for channel in self.channels:
+                if channel.expired(now):
+                    channel.handle_close()
+        wasyncore.loop(seconds, use_poll=True, map=self._map, count=1)
+
+    def maintenance(self, now: float) -> None:
+        """Waitress's own deadlines are not used."""
+
+    def handle_accept(self) -> None:
+        """Where there are too many connections, in all or from one address, the one that kept us waiting longest makes
+        room: so who holds connections open keeps nobody out.
+        """
+        for _ in range(_ACCEPTED_AT_ONCE):
+            try:
+                accepted = self.accept()
+            except OSError:  # out of file descriptors, say; what waits is tried again
+                return
+            if accepted is None:
+                return
+            sock, addr = accepted
+            if not self._make_room(addr[0]):
+                sock.close()
+                continue
+            self.set_socket_options(sock)
+            self.channel_class(self, sock, addr, self.adj, map=self._map)
+
+    def _make_room(self, address: str) -> bool:
+        """False where there is none: every connection has a request that is worked on."""
+        channels = self.channels
+        if not self._from_proxy(address):
+            group = _group(address)
+            own = [it for it in channels if _group(it.addr[0]) == group]
+            if len(own) >= limits.CONNECTIONS_PER_ADDRESS and self._evict_longest(own):
+                return True
+        return len(channels) < limits.CONNECTIONS or self._evict_longest(channels)
+
+    def _evict_longest(self, channels: list[Channel]) -> bool:
+        waiting = [it for it in channels if it.waits]
+        if waiting:
+            self._evict(min(waiting, key=lambda it: it.waits_since))
+        return bool(waiting)
+
+    def count(self, received: int) -> None:
+        """Bodies that are not complete are bounded together; those that came furthest, without an end, go first."""
+        self._counted += received
+        if self._counted < _COUNTED_BYTES:
+            return
+        self._counted = 0
+        bodies = sorted((it for it in self.channels if it.buffered), key=lambda it: it.buffered)
+        held = sum(it.buffered for it in bodies)
+        while held > limits.BODIES_BYTES:
+            largest = bodies.pop()
+            held -= largest.buffered
+            self._evict(largest)
+
+    def _evict(self, channel: Channel) -> None:
+        channel.evicted = True
+        self._evicted.append(channel)
+
+    def drain(self, seconds: float) -> None:
+        """Take no more; end what was begun, within so long; then close everything."""
+        self.accepting = False
+        began = time.monotonic()
+        while self.active_channels and (passed := time.monotonic() - began) < seconds:
+            for channel in self.channels:
+                halfway = channel.request is not None or channel.parts_at is not None
+                if channel.waits and not channel.total_outbufs_len and (not halfway or passed > _END_SECONDS):
+                    channel.handle_close()
+            self.turn(0.05)
+        self.task_dispatcher.shutdown(timeout=1)
+        wasyncore.close_all(self._map)
+
+
+def _group(address: str) -> str:
+    """Whose connections are counted together: one IPv4 address; of IPv6 the network that one customer has (/64)."""
+    if ":" not in address:
+        return address
+    host = ipaddress.IPv6Address(address)
+    if host.ipv4_mapped is not None:
+        return str(host.ipv4_mapped)
+    return str(ipaddress.ip_network((int(host) >> 64 << 64, 64)))
