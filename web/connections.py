@@ -8,7 +8,6 @@ address, and a parting that does not destroy the answer on its way.
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import socket
 import time
@@ -24,6 +23,7 @@ from waitress.task import ErrorTask, Task, ThreadedTaskDispatcher, WSGITask  # t
 from waitress.utilities import RequestEntityTooLarge, queue_logger  # type: ignore[import-untyped]
 
 from grader import limits
+from grader.web.proxies import client_of
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -237,8 +237,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         """False where there is none: every connection has a request that is worked on."""
         channels = self.channels
         if not self._from_proxy(address):
-            group = _group(address)
-            own = [it for it in channels if _group(it.addr[0]) == group]
+            group = client_of(address)
+            own = [it for it in channels if client_of(it.addr[0]) == group]
             if len(own) >= limits.CONNECTIONS_PER_ADDRESS and self._evict_longest(own):
                 return True
         return len(channels) < limits.CONNECTIONS or self._evict_longest(channels)
@@ -278,13 +278,3 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             self.turn(0.05)
         self.task_dispatcher.shutdown(timeout=1)
         wasyncore.close_all(self._map)
-
-
-def _group(address: str) -> str:
-    """Whose connections are counted together: one IPv4 address; of IPv6 the network that one customer has (/64)."""
-    if ":" not in address:
-        return address
-    host = ipaddress.IPv6Address(address)
-    if host.ipv4_mapped is not None:
-        return str(host.ipv4_mapped)
-    return str(ipaddress.ip_network((int(host) >> 64 << 64, 64)))

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from grader import limits
+
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -40,7 +42,7 @@ def is_proxy(settings: Settings, address: str) -> bool:
     """Whether connections from ``address`` are a proxy's. Where proxies are counted and not named, all may be."""
     if not settings.trusted_proxies:
         return settings.proxies > 0
-    found = _address(address)
+    found = parse_address(address)
     return found is not None and any(found in network for network in settings.networks)
 
 
@@ -98,3 +100,13 @@ def parse_address(text: str) -> Address | None:
     except ValueError:
         return None
     return getattr(found, "ipv4_mapped", None) or found
+
+
+def client_of(address: str | None) -> str:
+    """What counts as one client: an IPv4 address, or the /64 that an IPv6 address lies in. What is no address counts
+    as one client, too.
+    """
+    found = parse_address(address or "")
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(ipaddress.IPv6Network((int(found), limits.IPV6_CLIENT_BITS), strict=False))
+    return str(found or "unknown")

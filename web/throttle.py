@@ -12,7 +12,6 @@ about to use, so that nothing in a request can make the limit see another accoun
 
 from __future__ import annotations
 
-from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
 from flask import Response, g, request
@@ -25,7 +24,7 @@ from redis.retry import Retry
 from grader import limits
 from grader.settings import Settings
 from grader.web.auth import devices
-from grader.web.proxies import parse_address
+from grader.web.proxies import client_of
 
 # The ping decides at start; a Redis that does not answer at once is treated as absent, then and later.
 _PING_SECONDS = 0.5
@@ -49,16 +48,6 @@ def storage_uri(settings: Settings) -> str:
     except (RedisError, OSError):
         return "memory://"
     return f"redis+{url}" if url.startswith("unix://") else url
-
-
-def client_of(address: str | None) -> str:
-    """What counts as one client: an IPv4 address, or the /64 that an IPv6 address lies in. What is no address counts
-    as one client, too.
-    """
-    found = parse_address(address or "")
-    if isinstance(found, IPv6Address):
-        return str(IPv6Network((int(found), limits.IPV6_CLIENT_BITS), strict=False))
-    return str(found or "unknown")
 
 
 def _address() -> str:

@@ -18,6 +18,7 @@ from flask import Flask, request
 from grader import limits
 from grader.web import connections
 from grader.web.connections import Server
+from grader.web.proxies import client_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -234,7 +235,7 @@ def test_a_proxy_brings_many_up_to_all_that_there_are(stand: Stand, monkeypatch:
     ],
 )
 def test_who_counts_as_one_address(one: str, other: str, same: bool) -> None:
-    assert (connections._group(one) == connections._group(other)) is same
+    assert (client_of(one) == client_of(other)) is same
 
 
 def test_halves_of_bodies_are_bounded_together(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:

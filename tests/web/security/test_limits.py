@@ -21,6 +21,7 @@ from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from grader.web import throttle
 from grader.web.app import create_app
+from grader.web.proxies import client_of
 from tests.components import need
 from tests.records.postgres import cluster, new_database
 from tests.service.world import remove, short_folder
@@ -229,7 +230,7 @@ class TestGuessing:
         ],
     )
     def test_what_one_client_is(self, address: str | None, client: str) -> None:
-        assert throttle.client_of(address) == client
+        assert client_of(address) == client
 
     def test_behind_a_proxy_clients_are_counted_and_not_the_proxy(self, tmp_path: Path) -> None:
         platform = open_platform(stage.make_settings(tmp_path, trusted_proxies="10.0.0.5"))
