@@ -43,9 +43,12 @@ def _kept(folder: Path) -> Iterator[Path]:
 
 
 def close(path: Path) -> None:
-    """Take every right from other users, where the path is this user's. A file that is not there is not made."""
+    """Take every right from other users, where the path is this user's. What is not there stays away, and a link's
+    target is not ours to change."""
     try:
-        found = path.stat()
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode):
+            return
         if found.st_uid == os.geteuid() and found.st_mode & OTHERS:
             path.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
             log.warning("data_closed_to_others", path=str(path), was=f"{stat.S_IMODE(found.st_mode):o}")

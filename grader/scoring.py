@@ -32,14 +32,17 @@ class Estimate:
     value: float
     interval: Interval
 
+    def within(self, share: float) -> bool:
+        """Whether neither end of the interval is further off than this share of the value."""
+        low, high = self.interval
+        return max(high - self.value, self.value - low) <= share * self.value
+
 
 def is_known(estimate: Estimate, resolution: float) -> bool:
     """Whether a time may be shown and ranked: longer than ``resolution`` (in its unit), and neither end of its interval
     further off than KNOWN_WITHIN of it. Any other says more of the machine's noise than of the kernel."""
-    low, high = estimate.interval
-    off = max(high - estimate.value, estimate.value - low)
     # Times go through logarithms and JSON on their way: the last digits may differ.
-    return estimate.value > resolution * (1 + 1e-9) and off <= KNOWN_WITHIN * estimate.value
+    return estimate.value > resolution * (1 + 1e-9) and estimate.within(KNOWN_WITHIN)
 
 
 def median_interval(values: Sequence[float]) -> Estimate:

@@ -69,10 +69,6 @@ class EndReason(StrEnum):
     KILLED = "killed"
 
 
-# What operators, service managers and kernels end processes with.
-_KILLS = (signals.SIGKILL, signals.SIGTERM)
-
-
 @dataclass(frozen=True)
 class BoxEnd:
     """``outside``: somebody outside the box ended it. Only said where nothing inside can have done so."""
@@ -95,8 +91,9 @@ class BoxEnd:
 
     def of_supervisor(self) -> BoxEnd:
         """The same where what ended so is the box's supervisor, which nothing inside can end."""
+        # What operators, service managers and kernels end processes with. (Not every system has both names.)
         killed = self.reason is EndReason.KILLED or (
-            self.reason is EndReason.SIGNALLED and self.signal in _KILLS
+            self.reason is EndReason.SIGNALLED and self.signal in (signals.SIGKILL, signals.SIGTERM)
         )
         return replace(self, outside=killed)
 

@@ -244,7 +244,9 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return len(channels) < limits.CONNECTIONS or self._evict_longest(channels)
 
     def _evict_longest(self, channels: list[Channel]) -> bool:
+        # Who takes an answer, however slowly, only where nobody else waits: that has a limit of its own.
         waiting = [it for it in channels if it.waits]
+        waiting = [it for it in waiting if not it.total_outbufs_len] or waiting
         if waiting:
             self._evict(min(waiting, key=lambda it: it.waits_since))
         return bool(waiting)

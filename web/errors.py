@@ -109,7 +109,7 @@ def _forged(error: CSRFError) -> BaseResponse:
     return _answer(
         403,
         "csrf",
-        "The request does not prove that it comes from our own page.",
+        "This request could not be verified as coming from this site.",
         "Load the page again and repeat it. A program should send an API token instead of a cookie.",
     )
 

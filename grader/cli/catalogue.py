@@ -6,6 +6,7 @@ came with this installation is used then, and a remark says so.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from grader.challenge.course import Course
     from grader.challenge.loader import Challenge
 
+# What people add to a file's name when they try again: _v2, _3.
+_VERSION = re.compile(r"_v?\d+$")
 # Completion does without sooner than a shell waits for it to start.
 _AT_ONCE_SECONDS = 2.0
 
@@ -64,21 +67,21 @@ def one(slug: str, local: bool) -> ChallengeDetail:
 
 
 def challenge_of(file: Path, chosen: str | None, local: bool) -> str:
-    """The slug that the person chose, else the one that the file's name begins with (``vector_add.py``,
-    ``vector_add_v2.cu``). Raises BadRequest where it names none."""
+    """The slug that the person chose, else the one that the file is named after (``vector_add.py``,
+    ``vector_add_v2.cu``). Raises BadRequest where it names none: a name that only begins like a challenge may be meant
+    for another one, and an attempt counts."""
     if chosen is not None:
         return chosen
     from grader.challenge.course import near
 
     slugs = course().slugs() if local else [it.slug for it in all_challenges(local=False).challenges]
     stem = file.stem.lower().replace("-", "_").replace(" ", "_").replace(".", "_")
-    named = [slug for slug in slugs if stem == slug or stem.startswith(f"{slug}_")]
-    if not named:
+    slug = stem if stem in slugs else _VERSION.sub("", stem)
+    if slug not in slugs:
         raise BadRequest(
-            f"'{file.name}' does not name a challenge.", f"Name it: -c SLUG. {near(stem, slugs)}"
+            f"'{file.name}' does not name a challenge.", f"Name it: -c SLUG. {near(slug, slugs)}"
         )
-    slug = max(named, key=len)
-    say(f"The file's name says: challenge {slug}.", "dim")
+    say(f"Using challenge {slug} (from the file's name).", "dim")
     return slug
 
 

@@ -35,13 +35,13 @@ def check_syntax(name: str, source: str, language: Language) -> None:
         version = ".".join(map(str, sys.version_info[:2]))
         raise BadSource(
             f"{name}: {wrong}",
-            f"Nothing was sent. Where the server's Python is newer than {version} and takes it: --no-check.",
+            f"Nothing was sent. If the server runs a newer Python than {version}, --no-check sends it anyway.",
         )
 
 
 def _described(error: SyntaxError, source: str) -> str:
     number, column = error.lineno or 0, error.offset or 0
-    lines = source.splitlines()
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")  # as Python counts them
     if not 1 <= number <= len(lines):
         return f"{type(error).__name__}: {error.msg}"
     said = f"{type(error).__name__} in line {number}: {error.msg}"

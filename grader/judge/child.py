@@ -97,6 +97,10 @@ class Child:
     def _handle(self, message: dict[str, Any]) -> None:
         if "job" in message:
             job = Job.model_validate(message["job"])
+            if self.device.on_processor:
+                # A box that starts takes the processors from what is timed. The job needs these boxes in any case.
+                for pool in self.pools:
+                    pool.wait()
             with structlog.contextvars.bound_contextvars(**job.context):
                 try:
                     self._answer(lambda: {"outcome": self._judge(job).model_dump(mode="json")})

@@ -17,7 +17,7 @@ from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.remote import Answer, Remote, Ungated
 from grader.judge.rule import ControlRound, Own
 from grader.schemas.report import Mismatch
-from grader.scoring import Z95, median_error
+from grader.scoring import KNOWN_WITHIN, Z95, median_error, median_interval
 
 # Known length of the control's call: long beside the cost of a round, short beside a workload.
 CONTROL_US = 1000.0
@@ -125,8 +125,10 @@ class Stopwatch:
         return kept
 
     def _known_well(self, rounds: Sequence[ControlRound]) -> bool:
+        """Also by the interval that is published: a few slow rounds widen it more than the median's error."""
         gates = [it.gate for it, _ in rounds]
-        return Z95 * median_error(gates) <= self.plan.enough * statistics.median(gates)
+        steady = Z95 * median_error(gates) <= self.plan.enough * statistics.median(gates)
+        return steady and median_interval(gates).within(KNOWN_WITHIN / 2)
 
     def _round(self, remote: Remote, *, checked: bool, gated: bool) -> ControlRound:
         seed = self._fresh_seed()

@@ -68,8 +68,8 @@ def _prepare_file(file: Path) -> None:
     # Where it cannot be made, SQLite says why.
     with suppress(OSError):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    for path in file.parent.glob(f"{file.name}*"):
-        data_folder.close(path)
+    for kind in ("", "-wal", "-shm", "-journal"):
+        data_folder.close(file.with_name(f"{file.name}{kind}"))
     check_log(file)
 
 

@@ -21,10 +21,10 @@ def check_reader(platform: Platform, viewer: User | None) -> None:
         return
     if viewer is None:
         raise NotSignedIn(
-            "Leaderboards and profiles are shown to who is signed in.",
+            "Sign in to see leaderboards and profiles.",
             "Sign in, or send an API token: `grader login` stores one.",
         )
     raise NotAllowed(
-        "Leaderboards and profiles are shown to staff alone here.",
-        lacking(viewer) or "Your own results stay yours to read: see your submissions and progress.",
+        "Only staff can see leaderboards and profiles on this server.",
+        lacking(viewer) or "You can still see your own submissions and progress.",
     )

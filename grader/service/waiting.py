@@ -153,7 +153,7 @@ def _paused(row: PauseRow) -> WaitsFor:
 
 def _nobody(crew: Crew, reason: WaitReason, does: str) -> WaitsFor:
     if crew.faulty:
-        text = f"No worker that {does} can start sandboxes at the moment. They try again every few seconds; it is kept."
+        text = f"No worker that {does} can start a sandbox right now. They retry every few seconds; it stays queued."
         return WaitsFor(reason=WaitReason.NO_SANDBOX, text=text)
     if crew.draining:
         since = max(row.drained_at for row in crew.draining if row.drained_at is not None)

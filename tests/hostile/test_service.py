@@ -11,7 +11,7 @@ import pytest
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from tests.hostile.service import Service
-from tests.web.conftest import Visit, _quick_passwords, ada, app, bob, call, platform, visit  # noqa: F401
+from tests.web.conftest import Visit, ada, app, bob, call, platform, visit  # noqa: F401
 
 FOLDER = Path(__file__).parent / "attacks" / "service"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))

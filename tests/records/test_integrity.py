@@ -218,6 +218,29 @@ def test_a_check_that_takes_too_long_is_let_go(live: Engine, monkeypatch: pytest
     assert check_pages(live) == "whole"
 
 
+def test_rows_that_break_a_constraint_are_no_damage(live: Engine) -> None:
+    with live.connect() as connection:
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        driver.execute("UPDATE rows SET what = NULL WHERE id = 1")
+        driver.execute("PRAGMA writable_schema = ON")
+        driver.execute("UPDATE sqlite_schema SET sql = replace(sql, 'what TEXT', 'what TEXT NOT NULL')")
+        driver.execute("PRAGMA writable_schema = RESET")
+    assert check_pages(live).startswith("whole; 1 rows break a constraint, such as: NULL value in rows.what")
+
+
+def test_only_the_files_of_a_database_are_closed_to_others(tmp_path: Path) -> None:
+    neighbours = [tmp_path / "grader-public", tmp_path / "grader.txt"]
+    neighbours[0].mkdir()
+    neighbours[1].touch()
+    for it in neighbours:
+        it.chmod(0o755)
+    file = tmp_path / "grader"
+    file.touch(0o644)
+    make_engine(f"sqlite:///{file}").dispose()
+    assert [it.stat().st_mode & 0o777 for it in (file, *neighbours)] == [0o600, 0o755, 0o755]
+
+
 def test_doctor_makes_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_DATA_DIR", str(tmp_path / "none"))
     assert store.database().mark is Mark.OK

@@ -60,7 +60,7 @@ def start_owner(kind: str, count: int, when: str) -> subprocess.Popen[str]:
 def left_behind(kind: str) -> list[str]:
     """What dead processes of ours left of this kind: containers, processes, control groups, folders."""
     if kind == "docker":
-        return [found for found, marks in engine().boxes() if is_orphan(marks)]
+        return [found for found, marks, runs in engine().boxes() if is_orphan(marks, runs)]
     folders = [it.name for it in Path(tempfile.gettempdir()).glob("grader-*")]
     groups = [it.name for it in Path("/sys/fs/cgroup").glob("**/grader-group-*") if it.is_dir()]
     running = [name for _, name in bubblewrap_box._named_processes()]

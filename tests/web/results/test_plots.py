@@ -75,6 +75,12 @@ def test_bars_share_an_axis() -> None:
     assert (found.bars[0].low, found.bars[0].high) == (45.0, 60.0)
 
 
+def test_a_time_that_is_not_known_has_no_bar() -> None:
+    unknown = timed(500.0).model_copy(update={"time_us": None, "baselines_us": {}, "roofline_us": None})
+    (found,) = workload_bars([unknown])
+    assert found.bars == []
+
+
 def test_a_point_under_the_slope() -> None:
     plot = roofline(stage.accepted(workloads=[timed()]))
     assert isinstance(plot, Roofline)

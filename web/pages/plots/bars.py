@@ -45,7 +45,8 @@ def _of(workload: WorkloadReport) -> WorkloadBars:
         others.append(("speed of light", workload.roofline_us, "light"))
     time_us = workload.time_us
     ends = workload.ci_us if time_us is not None else ()
-    axis = linear(max((*ends, *(us for _, us, _ in others)), default=0.0), duration, _TICKS_MOST)
+    # With nothing to show, the axis of no bar: any length will do.
+    axis = linear(max((*ends, *(us for _, us, _ in others)), default=1.0), duration, _TICKS_MOST)
     bars = [Bar(name, us, _sliver(axis, us), kind) for name, us, kind in others]
     if time_us is not None:
         low, high = (axis.at(bound) for bound in workload.ci_us)
