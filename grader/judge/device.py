@@ -241,7 +241,7 @@ class HostDevice:
     torch_device = "cpu"
     memories: MemoryMaker = HOST
     # Others use the host as well: where that shows, more rounds make up for it, up to a time that nobody minds.
-    plan = Plan(most_rounds=60, enough=0.05)
+    plan = Plan(most_rounds=400, enough=0.05, control_rounds=15, seconds=3.0)
     # A shared CPU moves the end of a window by about a scheduler's tick, and by more when others are busy.
     noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0, disturbed=math.inf)
     confirms = False  # on a host that others use, it would be so every other time

@@ -71,3 +71,19 @@ def submit(page: Page, source: str) -> None:
 def ends(page: Page, verdict: str) -> None:
     """Watch until the verdict stands there, without a reload."""
     expect(page.get_by_role("region", name="Verdict")).to_contain_text(verdict, timeout=JUDGED_MS)
+
+
+def is_ranked(page: Page) -> bool:
+    """Whether the result that ``page`` shows says that it stands on the board. It may not: on a machine that other
+    tests keep busy, a time is not always known well enough."""
+    return page.get_by_text("Not ranked:").count() == 0
+
+
+def sees_board(page: Page, name: str, ranked: bool) -> None:
+    """The board has an entry of ``name``, with its time, where the result said so, and else none of anybody."""
+    row = page.get_by_role("row").filter(has_text=name).first
+    if ranked:
+        expect(row).to_contain_text(re.compile("[µm]?s"))
+    else:
+        expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible()
+        expect(row).not_to_be_visible()

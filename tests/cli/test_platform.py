@@ -59,10 +59,12 @@ def test_a_right_and_a_wrong_kernel(up: Up) -> None:
     report = up.json("submit", str(RIGHT), "-c", "vector_add", "--wait")
     assert report["verdict"] == "accepted"
     (workload,) = report["workloads"]
-    assert workload["time_us"] > 0
+    # On a machine that other tests keep busy the time is not always known; then there is no rank, and it is said why.
+    time_us = workload["time_us"]
+    assert (time_us is None) is bool(report["score"]["unranked"])
     # On a CPU PyTorch is often too quick to be told from the cost of a round: then there is no baseline to divide by.
     eager = workload["baselines_us"].get("eager")
-    assert report["score"]["speedup"] == (pytest.approx(eager / workload["time_us"]) if eager else None)
+    assert report["score"]["speedup"] == (pytest.approx(eager / time_us) if eager and time_us else None)
     assert report["representative"] is False
     ran = up.cli("submit", str(WRONG), "-c", "vector_add", "--wait")
     assert ran.returncode == 1
@@ -70,7 +72,7 @@ def test_a_right_and_a_wrong_kernel(up: Up) -> None:
     assert "replay: grader test" in ran.stdout
     assert "done" in ran.stderr
     board = up.json("leaderboard", "vector_add")
-    assert [(entry["rank"], entry["user"]) for entry in board["entries"]] == [(1, "ada")]
+    assert [(entry["rank"], entry["user"]) for entry in board["entries"]] == ([(1, "ada")] if time_us else [])
     past = up.json("history", "-c", "vector_add")["submissions"]
     assert [view["verdict"] for view in past[-2:]] == ["wrong_answer", "accepted"]
     assert up.json("status", past[-1]["id"])["state"] == "done"
