@@ -88,6 +88,10 @@ FRESH_BOXES = 3
 # as its hidden cases take, and seldom more than this.
 HIDDEN_STEP_SECONDS = 0.25
 
+# All that judging one submission may take by the clock, every box of it together: whoever sleeps a little in each call,
+# in box after box, holds a worker no longer than this. Honest kernels end within minutes.
+JUDGING_CLOCK_SECONDS = 3600.0
+
 # Where nearly all cases fail, they are called again with the sizes in so many other orders, to tell who takes them in
 # another one: every exchange of two out of four sizes, every order of three.
 SIZE_ORDERS = 6

@@ -58,6 +58,10 @@ class Channel:
         self._pending = bytearray()
         self._lied = False
 
+    def ask(self) -> None:
+        """Raises where nobody wants the answer any more."""
+        self._interrupt()
+
     def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         """Send one message. Raises BoxGone where the box no longer listens."""
         body = json.dumps(message).encode()

@@ -37,6 +37,8 @@ _IMPATIENT_SECONDS = 0.1
 # How long output may lag behind the answer that followed it, and how often it is looked for.
 _MARK_SECONDS = 0.5
 _MARK_POLL_SECONDS = 0.0005
+# While a timed call is late: how often it is asked whether anybody still wants its answer.
+_LATE_LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,9 @@ class Remote:
         while not self._gate.spin_until_done(deadline, self._channel.gone):
             if self._channel.gone() or (left := allowance.left()) == 0.0:
                 return False
-            deadline = time.perf_counter() + left
+            # The round is late already: to ask whether anybody still waits for the answer spoils nothing.
+            self._channel.ask()
+            deadline = time.perf_counter() + min(left, _LATE_LOOK_SECONDS)
         return True
 
     def _release(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -43,6 +44,10 @@ PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submi
 _INTERRUPTED_EVERY = 0.05
 
 
+class OutOfTime(Exception):
+    """Judging one submission took longer than limits.JUDGING_CLOCK_SECONDS."""
+
+
 @dataclass
 class Session:
     """One submission's way through the judge. ``interrupt`` raises when nobody wants the answer any more."""
@@ -61,6 +66,8 @@ class Session:
     _done: int = 0
 
     def __post_init__(self) -> None:
+        self._deadline = math.inf
+        self.interrupt = self._in_time(self.interrupt)
         self._launcher = Launcher(self.request, self.device, self.boxes, self.interrupt)
         self._timekeeper = Timekeeper(
             self.request, self.device, self._launcher, tell=self._tell_timing, clock=self._clock
@@ -69,6 +76,14 @@ class Session:
         # They come last of all: whoever has seen them must have nothing left to say that its author may read, neither
         # an error's text nor an operation's name.
         self._hidden = [case for case in self.request.cases if case.hidden]
+
+    def _in_time(self, interrupt: Callable[[], None]) -> Callable[[], None]:
+        def asked() -> None:
+            interrupt()
+            if time.perf_counter() > self._deadline:
+                raise OutOfTime
+
+        return asked
 
     def run(self) -> Outcome:
         """``judge``, then ``close``."""
@@ -86,8 +101,13 @@ class Session:
         submission's own failures are in the report. Boxes that need not end before that live until ``close``."""
         tune()
         began = time.perf_counter()
+        self._deadline = began + limits.JUDGING_CLOCK_SECONDS
         try:
             outcome = self._judge_through_kills()
+        except OutOfTime:
+            minutes = limits.JUDGING_CLOCK_SECONDS / 60
+            late = f"Judging it took longer than {minutes:g} minutes in all, so it was stopped."
+            outcome = Outcome(report=self._report(Verdict.TIME_LIMIT, detail=late))
         except LoadFailed as failed:
             failure = self._report(failed.verdict, detail=failed.detail, hint=failed.hint, log=failed.log)
             outcome = Outcome(report=failure)

@@ -26,6 +26,7 @@ from grader.sandbox.compiler.explain import explain
 from grader.sandbox.compiler.log import clean_log
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
 from grader.sandbox.cores import background_cores
+from grader.sandbox.memory_kills import memory_kills
 from grader.sandbox.share import Share
 from grader.sandbox.toolchain import chosen_image
 from grader.sandbox.toolkit import cuda_home, nvcc_version
@@ -195,6 +196,7 @@ class _Compilation:
 
     def __init__(self, box: Box, request: CompileRequest, nvcc: str, interrupt: Callable[[], None]) -> None:
         self._box = box
+        self._memory_kills = memory_kills()
         self._interrupt = interrupt
         self._connection = box.connection
         self.filename = request.filename if PLAIN_NAME.fullmatch(request.filename) else "solution.cu"
@@ -302,12 +304,14 @@ class _Compilation:
         ):
             raise BoxUnavailable("the box that compiles gave an answer that makes no sense")
         if killed and not ok:
-            # By the kernel for the memory of its box, else by the host for reasons of its own.
-            if not self._box.out_of_memory():
+            # By the kernel for the memory of its box, or because the host has no more. What the compiler prints is no
+            # proof of it: a source can put any words there (#line, #error), so the kernel's own count decides.
+            if self._box.out_of_memory():
+                log += "\n[the compiler used more memory than it may]\n"
+            elif memory_kills() > self._memory_kills:
                 raise BoxUnavailable(
                     "a program of the compiler was killed, and not by a limit of its box", _BUSY
                 )
-            log += "\n[the compiler used more memory than it may]\n"
         library = bytes(self._library)
         if ok and not library.startswith(ELF):
             raise BoxUnavailable("the box that compiles gave no library")

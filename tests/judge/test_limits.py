@@ -52,6 +52,14 @@ def test_a_box_that_has_used_up_all_its_time_gets_none(judge: Judge, monkeypatch
     )
 
 
+def test_all_boxes_together_have_a_limit(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where each call of each box keeps within its own."""
+    monkeypatch.setattr(limits, "JUDGING_CLOCK_SECONDS", 0.3)
+    report = judge(RIGHT.format(before="time.sleep(0.5)"))
+    assert (report.verdict, report.cases) == (Verdict.TIME_LIMIT, [])
+    assert "minutes in all" in report.detail
+
+
 def test_once_the_verdict_is_known_cases_get_less(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "NEXT_CASE_CPU_SECONDS", 0.3)
     cases = judge("def solve(x, out, n):\n    while True:\n        pass\n").cases

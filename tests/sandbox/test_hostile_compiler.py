@@ -118,9 +118,14 @@ def test_the_fake_is_believed_where_it_speaks_like_a_compiler() -> None:
     assert (result.ok, result.artefact, result.log) == (True, LIBRARY, "fine")
 
 
-def test_a_program_that_was_killed_is_the_sources_fault_only_where_the_box_was_full() -> None:
+def test_a_program_that_was_killed_is_the_sources_fault_only_where_the_box_was_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     killed = saying(answer(ok=False, log="nvcc error : 'cicc' died due to signal 9", killed=True))
     assert "more memory than it may" in compiled_by(killed, full=True).log
+    assert not compiled_by(killed).ok, "a source can make the compiler print that"
+    counts = iter(range(2))
+    monkeypatch.setattr(nvcc, "memory_kills", lambda: next(counts))
     with pytest.raises(BoxUnavailable, match="killed, and not by a limit of its box"):
         compiled_by(killed)
 

@@ -234,6 +234,8 @@ def test_a_compiler_that_somebody_kills_is_no_fault_of_the_source(
 ) -> None:
     """As the host's kernel does where the host has no more memory."""
     begun: list[Box] = []
+    killed: list[int] = []
+    monkeypatch.setattr(nvcc, "memory_kills", lambda: len(killed))
     start = local_boxes.start
     monkeypatch.setattr(local_boxes, "start", lambda spec: begun.append(start(spec)) or begun[-1])
 
@@ -242,6 +244,7 @@ def test_a_compiler_that_somebody_kills_is_no_fault_of_the_source(
             with suppress(OSError):
                 if Path(f"/proc/{pid}/comm").read_text().strip() in ("cudafe++", "cicc", "cc1plus"):
                     os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
 
     with pytest.raises(BoxUnavailable, match="killed, and not by a limit of its box"):
         compile_cuda(local_boxes, CompileRequest(BOMB + SOURCE, FOOTER), kill_cicc)
