@@ -131,7 +131,8 @@ class Suite:
         """What the next call may take."""
         on_processor = self.device.on_processor
         seconds = self.challenge.manifest.limits.call_seconds(on_processor)
-        if on_processor and any(it.verdict is CaseVerdict.TIME_LIMIT for it in self.reports):
+        tried_out = self.told_sizes is not None
+        if on_processor and (tried_out or any(it.verdict is CaseVerdict.TIME_LIMIT for it in self.reports)):
             return min(seconds, limits.NEXT_CASE_CPU_SECONDS)
         return seconds
 

@@ -102,8 +102,10 @@ class Remote:
         self.environment = self._channel.expect(Hello, allowance).environment
 
     def _processor(self, seconds: float) -> Allowance:
-        """For what a runner does with the host's processor on any device."""
-        return Allowance(seconds, self.box.cpu_seconds)
+        """For what a runner does with the host's processor on any device. A GPU that waits serves nobody else: there
+        the clock is less patient."""
+        patience = limits.CLOCK_PATIENCE if self.on_processor else limits.IDLE_PATIENCE
+        return Allowance(seconds, self.box.cpu_seconds, patience=patience)
 
     def _allow(self, seconds: float, *, exact: bool = False) -> Allowance:
         """For what belongs to a call: processor time where calls run on the host's processor, else the clock."""

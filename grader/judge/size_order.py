@@ -73,6 +73,7 @@ class _Trial:
             stop_at_failure=True,
             reports=[],
             own_seconds=[],
+            _ended=[],
         )
         self.remote = trial.run(self.remote)
         return trial.passed

@@ -34,7 +34,7 @@ _OUR_LINE = re.compile(
     r'(?:line \d{1,9} of )?"?grader-(?:footer|trailer|words)"?(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?)?'
 )
 _ASSERTED = re.compile(r'static assertion failed with "(.*)"$')
-_DECLARED = re.compile(r"\(declared at line (\d{1,9})(?: of [^)]*)?\)")
+_DECLARED = re.compile(r"\(declared at line (\d{1,9})(?: of [^)]{0,300})?\)")
 _WANTED = re.compile(r'extern "C" void solve\((.*)\)')
 # How nvcc and gcc tell of one of their programs that crashed or was ended, with gcc's advice to report a bug of it.
 _CRASH = re.compile(
