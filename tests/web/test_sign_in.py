@@ -90,7 +90,7 @@ class TestForgery:
     def test_a_form_without_its_token_is_refused(self, visit: Visit, ada: User, path: str) -> None:
         answer = visit(ada).post(path, data={"name": "ada", "password": stage.PASSWORD})
         assert answer.status_code == 403
-        assert "our own page" in answer.text
+        assert "coming from this site" in answer.text
 
     def test_a_token_of_someone_else_is_refused(self, visit: Visit, ada: User, bob: User) -> None:
         theirs = csrf(visit(bob), "/")

@@ -47,7 +47,7 @@ class TestForgery:
         for method, path in paths:
             answer = client.open(path, method=method, data={"name": "teacher", **sent})
             assert answer.status_code == 403, path
-            assert "our own page" in answer.text
+            assert "coming from this site" in answer.text
         assert client.get("/submissions").status_code == 200
 
     def test_no_call_goes_by_cookie_alone(self, app: Flask, visit: Visit, teacher: User) -> None:
