@@ -16,6 +16,8 @@ from grader import limits
 # Between two looks at what was used, at least: a look opens a few files.
 _LOOK_SECONDS = 0.05
 _FIRST_LOOK_SECONDS = 0.5
+# Whether a box rests is told by the last so many seconds: one that worked before it went to sleep is asleep.
+_WINDOW_SECONDS = 30.0
 
 
 class Allowance:
@@ -41,6 +43,9 @@ class Allowance:
         self._before: float | None = None
         self._spared = 0.0
         self._over = False
+        self._idle = False
+        # What was used by when: the earliest of these looks is as old as the window, where any is.
+        self._looks = [(0.0, 0.0)]
         # Of the last look: seconds by the clock since it began, and of processor time.
         self.waited = 0.0
         self.used: float | None = None
@@ -65,7 +70,7 @@ class Allowance:
     @property
     def starved(self) -> bool:
         """Whether it is over by the clock alone, though the box did not rest: others had the processor."""
-        busy = self.used is not None and self.used >= limits.IDLE_SHARE * self.waited
+        busy = self.used is not None and not self._idle
         return self._over and busy and not self.burnt and not self.burnt_in_total
 
     def sentence(self) -> str:
@@ -105,7 +110,11 @@ class Allowance:
         if self._before is None:
             self._before = counted
         self.used = max(counted - self._before - self._spared, 0.0)
-        idle = self.used < limits.IDLE_SHARE * self.waited
-        asleep = idle and self.waited >= limits.IDLE_PATIENCE * self.seconds
+        self._looks.append((self.waited, self.used))
+        while self._looks[1][0] <= self.waited - _WINDOW_SECONDS:
+            self._looks.pop(0)
+        since, before = self._looks[0]
+        self._idle = self.used - before < limits.IDLE_SHARE * (self.waited - since)
+        asleep = self._idle and self.waited >= limits.IDLE_PATIENCE * self.seconds
         self._over = self._over or asleep or self.burnt or self.burnt_in_total
         self._look_at = min(self._look_at, now + self._soonest(self.seconds - self.used))

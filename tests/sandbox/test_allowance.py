@@ -69,6 +69,16 @@ def test_what_sleeps_ends_by_the_clock(host: Host) -> None:
     assert not allowed.starved
 
 
+def test_what_worked_before_it_went_to_sleep_is_asleep(host: Host) -> None:
+    """A source could otherwise burn a little, block its compiler, and have that taken for a busy host."""
+    allowed = allow(host)
+    host.run(LIMIT / 2)
+    allowed.left()
+    host.share = 0.0
+    assert host.wait_for(allowed) < (limits.IDLE_PATIENCE + 1) * LIMIT
+    assert not allowed.starved
+
+
 def test_what_never_gets_anywhere_ends_much_later(host: Host) -> None:
     host.share = 2 * limits.IDLE_SHARE
     allowed = allow(host)
