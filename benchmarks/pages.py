@@ -36,7 +36,7 @@ from courses import make_course
 from crowd import Answer, Connection, Line
 from load import cookies_of
 from million import CHALLENGES, Crowd, crowd_of, fill
-from records import NoTickets, quantiles
+from records import NoWakeUps, quantiles
 from results import keep
 from serving import cpu_seconds, database, serving
 from sqlalchemy import select, text, update
@@ -44,7 +44,7 @@ from sqlalchemy import select, text, update
 from grader.records.models import ReportRow, SubmissionRow
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
-from tests.web import stage
+from tests.web import builders
 
 TARGET_MS = 100.0
 # Reports as students have them; the others of the database are never read.
@@ -149,7 +149,7 @@ async def read(
 
 def give_reports(platform: Platform) -> list[tuple[int, str]]:
     """Some accepted submissions get reports of the size that they have in life: two dozen cases, two workloads."""
-    report = stage.accepted()
+    report = builders.accepted()
     cases = [
         case.model_copy(update={"name": f"case {number}"})
         for number, case in enumerate((report.cases * 8)[:24])
@@ -164,7 +164,7 @@ def give_reports(platform: Platform) -> list[tuple[int, str]]:
             .limit(_REPORTS)
         ).all()
         # A page may read that of anyone's newest: short ones are enough there, but none may be empty.
-        session.execute(update(ReportRow).values(body=stage.not_compiled("error").model_dump_json()))
+        session.execute(update(ReportRow).values(body=builders.not_compiled("error").model_dump_json()))
         session.execute(
             update(ReportRow).where(ReportRow.submission_id.in_([it.id for it in found])).values(body=body)
         )
@@ -187,7 +187,7 @@ def prepared(options: argparse.Namespace) -> Iterator[tuple[Platform, Reader]]:
         settings = Settings(
             data_dir=folder / "data", database_url=url, devices="cpu,h200,t4", redis_url="", challenges=course
         )
-        platform = replace(open_platform(settings), tickets=NoTickets(""))
+        platform = replace(open_platform(settings), wakeups=NoWakeUps(""))
         stack.callback(platform.close)
         crowd = crowd_of(slugs, options.submissions)
         with platform.sessions() as session:

@@ -40,7 +40,6 @@ from sqlalchemy import event, text
 
 from grader.challenge.course import find_course
 from grader.queue.sweeper import sweep
-from grader.queue.tickets import Tickets
 from grader.records import claims
 from grader.records.engine import writing
 from grader.records.models import utcnow
@@ -55,6 +54,7 @@ from grader.service.progress import progress
 from grader.service.submissions import get_submission, list_submissions
 from grader.service.submit import submit
 from grader.settings import Settings
+from grader.wakeups import WakeUps
 
 TARGET_MS = {"postgresql": 50.0, "sqlite": 100.0}
 # As our pages ask for them.
@@ -120,7 +120,7 @@ def _claim(platform: Platform) -> None:
         pass
 
 
-class NoTickets(Tickets):
+class NoWakeUps(WakeUps):
     """A queue that has whatever is asked of it: what is measured here is the record."""
 
     def enqueue(self, queue: str, count: int = 1) -> bool:
@@ -231,7 +231,7 @@ def prepared(options: argparse.Namespace) -> Iterator[tuple[Platform, Crowd]]:
             redis_url="",
             board_readers="everybody",
         )
-        platform = replace(open_platform(settings), tickets=NoTickets(""))
+        platform = replace(open_platform(settings), wakeups=NoWakeUps(""))
         stack.callback(platform.close)
         structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
         slugs = find_course(None).slugs()

@@ -27,8 +27,8 @@ from grader.challenge.course import Course, find_course
 from grader.judge.arena import Arena
 from grader.judge.device import HostDevice
 from grader.judge.oracle import workload_case
-from grader.judge.remote import Answer, Remote
 from grader.judge.request import CPU, Request
+from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.session import Session
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Language
@@ -110,18 +110,18 @@ class Counting:
     seconds: list[float]
 
     def install(self) -> None:
-        call = Remote.call
+        call = RunnerClient.call
 
         def counted(
-            remote: Remote, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float
+            client: RunnerClient, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float
         ) -> Answer:
-            before = remote.box.cpu_seconds()
+            before = client.box.cpu_seconds()
             try:
-                return call(remote, arena, inputs, seconds)
+                return call(client, arena, inputs, seconds)
             finally:
-                self.seconds.append(remote.box.cpu_seconds() - before)
+                self.seconds.append(client.box.cpu_seconds() - before)
 
-        Remote.call = counted  # type: ignore[method-assign]
+        RunnerClient.call = counted  # type: ignore[method-assign]
 
 
 def variant(source: str, changes: Mapping[str, str]) -> str:

@@ -104,12 +104,12 @@ KILLED_BOXES = 2
 RANKED_ROOFLINE_US = 400.0
 
 # The lease must outlive a few missed heartbeats and SQLite's longest wait for its lock. A dead worker's submission is
-# found after a lease and a sweep at most, and shall run again within 30 s; a wiped Redis has its tickets back after a
+# found after a lease and a sweep at most, and shall run again within 30 s; a wiped Redis has its wake-ups back after a
 # sweep.
 LEASE_SECONDS = 20.0
 HEARTBEAT_SECONDS = 4.0
 SWEEP_SECONDS = 4.0
-# A ticket names a function and a queue: some hundred bytes. What is longer is none, and is not read.
+# A wake-up names a function and a queue: some hundred bytes. What is longer is none, and is not read.
 TICKET_BYTES = 4 * KIB
 # When a platform starts, a SQLite file up to this size is checked in full, indices against rows; a larger one page by
 # page, and neither for longer than this: a start shall not wait for minutes. Checking reads some 200 MiB a second.

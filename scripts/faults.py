@@ -1,6 +1,6 @@
 """Strikes a platform under load with hundreds of faults and checks that every submission ends once, with its true
 verdict (`make faults`). Beside that it measures, with the settings' defaults, how soon a killed worker's submission
-runs again and how soon the tickets of a wiped Redis are back.
+runs again and how soon the wake-ups of a wiped Redis are back.
 
 Half of the faults strike a platform on SQLite, half one beside it on PostgreSQL, with a Docker engine of its own (as
 root, where these are installed). The same seed makes the same plan. Exit code 1 where anything was wrong.
@@ -22,10 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from results import keep
 
-from tests.faults import storm
+from tests.faults import campaign
+from tests.faults.campaign import Outcome, Wanted
+from tests.faults.harness import Layout, can_use
 from tests.faults.recovery import measure
-from tests.faults.stand import Layout, can_use
-from tests.faults.storm import Outcome, Wanted
 
 # From so many on there is time for faults that outlast every wait.
 _MANY = 60
@@ -42,7 +42,7 @@ def main() -> int:
     each, wanted = -(-said.faults // len(layouts)), Wanted(long=said.faults >= _MANY)
     with ThreadPoolExecutor() as pool:
         recovering = None if said.storm_only else pool.submit(measure)
-        outcomes = list(pool.map(lambda layout: storm.run(layout, seed, each, wanted), layouts))
+        outcomes = list(pool.map(lambda layout: campaign.run(layout, seed, each, wanted), layouts))
         recovery = recovering.result() if recovering else {}
     for outcome in outcomes:
         _print(outcome)

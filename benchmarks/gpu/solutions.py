@@ -35,10 +35,10 @@ from grader.challenge.signature import cuda_footer
 from grader.judge.cuda.ceilings import copy_bandwidth
 from grader.judge.device import Device, Plan, make_device
 from grader.judge.launch import Launcher, submission_spec
-from grader.judge.remote import Remote
 from grader.judge.request import Request
 from grader.judge.roofline import is_ranked, roofline_seconds
 from grader.judge.rule import ControlRound, Own, settle
+from grader.judge.runner_client import RunnerClient
 from grader.judge.timing import Stopwatch
 from grader.judge.tuning import tune
 from grader.sandbox.box import BoxMaker, Purpose
@@ -163,15 +163,15 @@ class Bench:
             ours = name in list(Language)
             launcher = launchers[Language(name) if ours else Language.TRITON]
             try:
-                remote = launcher.submission() if ours else launcher.reference(name)
-                yield name, self._watch(challenge, workload, name).own(remote, checked=ours)
-                remote.close()
+                client = launcher.submission() if ours else launcher.reference(name)
+                yield name, self._watch(challenge, workload, name).own(client, checked=ours)
+                client.close()
             except Exception as error:  # whatever goes wrong with one must not lose the others
                 row.failures[name] = f"{type(error).__name__}: {error}"[:300]
                 print(f"    {row.slug}, {name}: {row.failures[name]}", flush=True)
 
     def _control(
-        self, challenge: Challenge, workload: Workload, control: Remote, part: str
+        self, challenge: Challenge, workload: Workload, control: RunnerClient, part: str
     ) -> list[ControlRound]:
         return self._watch(challenge, workload, part).control(control)
 

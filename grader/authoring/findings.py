@@ -33,7 +33,7 @@ class Check(Strict):
     remarks: list[str] = Field(default_factory=list)
 
 
-class Role(StrEnum):
+class CandidateRole(StrEnum):
     """What a submission of ours is for: the first two must pass, the last two must fail."""
 
     SOLUTION = "solution"
@@ -43,10 +43,10 @@ class Role(StrEnum):
 
     @property
     def wrong(self) -> bool:
-        return self in (Role.MUTANT, Role.GENERIC)
+        return self in (CandidateRole.MUTANT, CandidateRole.GENERIC)
 
 
-class Ending(StrEnum):
+class CandidateOutcome(StrEnum):
     """What became of it. ``broken``: it did not compile or load, so nothing is known of the suite. ``compiled``: it
     compiles, and nothing here can run it."""
 
@@ -58,14 +58,14 @@ class Ending(StrEnum):
     NOT_RUN = "not_run"
 
 
-class Tried(Strict):
+class CandidateResult(Strict):
     """One submission of ours against the suite. ``failed``: the cases that it failed, of those that ran."""
 
     slug: str
-    role: Role
+    role: CandidateRole
     name: str
     language: Language
-    ending: Ending
+    ending: CandidateOutcome
     failed: list[str] = Field(default_factory=list)
     ran: int = 0
     raised: bool = Field(
@@ -80,7 +80,7 @@ class Proof(Strict):
 
     slug: str
     checks: list[Check]
-    tried: list[Tried] = Field(default_factory=list)
+    tried: list[CandidateResult] = Field(default_factory=list)
     seconds: float = Field(description="processor time of ours spent on it, by the clock of each worker")
 
     @property

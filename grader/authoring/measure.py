@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.authoring.calibrate import calibrate, too_tight
-from grader.authoring.findings import Check, Ending, Status, check
-from grader.authoring.subjects import Subject
-from grader.authoring.trial import Bench
+from grader.authoring.candidates import Candidate
+from grader.authoring.findings import CandidateOutcome, Check, Status, check
+from grader.authoring.trial import Trial
 from grader.challenge.model import Workload
 from grader.judge.assembly import ABOVE_ROOFLINE
 from grader.judge.channel import ChannelError
@@ -22,7 +22,7 @@ from grader.judge.timing import Stopwatch, WrongInTiming
 _PLAN = Plan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1, seconds=2.0)
 
 
-def measured_check(bench: Bench, solutions: Sequence[Subject]) -> Check:
+def measured_check(bench: Trial, solutions: Sequence[Candidate]) -> Check:
     """``cost_measured``: at the longest workload that fits here, each solution takes at least its roofline time, at the
     ceilings that this GPU was measured to have. Raises BoxUnavailable, JudgeFailure, ChallengeInvalid."""
     workload = _longest(bench)
@@ -34,20 +34,20 @@ def measured_check(bench: Bench, solutions: Sequence[Subject]) -> Check:
         return Check(name="cost_measured", status=Status.SKIPPED, summary="this device has no ceilings")
     told, problems = [], []
     control = _control(bench, solutions[0], workload) if solutions else []
-    for subject in solutions:
-        seconds, fault = _seconds(bench, subject, workload, control)
+    for candidate in solutions:
+        seconds, fault = _seconds(bench, candidate, workload, control)
         if seconds is None:
-            problems.append(f"{subject.name}: {workload.name}: {fault}")
+            problems.append(f"{candidate.name}: {workload.name}: {fault}")
             continue
         share = least / seconds
-        told.append(f"{subject.name}: {seconds * 1e6:.0f} us, {share:.2f} of the speed of light")
+        told.append(f"{candidate.name}: {seconds * 1e6:.0f} us, {share:.2f} of the speed of light")
         if share > ABOVE_ROOFLINE:
             problems.append(f"{told[-1]}: cost.bytes or cost.flops is too high")
     good = f"{workload.name}: {'; '.join(told)}"
     return check("cost_measured", problems, good, bad=Status.ERROR, remarks=told if problems else [])
 
 
-def calibrated_check(bench: Bench) -> Check:
+def calibrated_check(bench: Trial) -> Check:
     """``workload_tolerance``: native PyTorch keeps to the tolerance at every workload that fits here, with headroom.
 
     Raises ChallengeInvalid where the reference fails.
@@ -65,29 +65,29 @@ def calibrated_check(bench: Bench) -> Check:
     return check("workload_tolerance", problems, good, bad=Status.ERROR)
 
 
-def _fitting(bench: Bench) -> list[Workload]:
+def _fitting(bench: Trial) -> list[Workload]:
     """The GPU's workloads that it has room for."""
     workloads = bench.challenge.manifest.workloads
     return [it for it in workloads if it.on == "gpu" and not bench.device.fits(bench.challenge, it.sizes)]
 
 
-def _longest(bench: Bench) -> Workload | None:
+def _longest(bench: Trial) -> Workload | None:
     manifest, ceilings = bench.challenge.manifest, bench.device.ceilings()
     fitting = _fitting(bench)
     times = {it.name: roofline_seconds(manifest, it, ceilings) or 0.0 for it in fitting}
     return max(fitting, key=lambda it: times[it.name], default=None)
 
 
-def _control(bench: Bench, subject: Subject, workload: Workload) -> list[ControlRound]:
+def _control(bench: Trial, candidate: Candidate, workload: Workload) -> list[ControlRound]:
     """What a round of this workload costs, whatever is called in it."""
-    launcher = bench.launcher(subject)
+    launcher = bench.launcher(candidate)
     try:
         return _stopwatch(bench, launcher, workload, "control").control(launcher.control())
     finally:
         launcher.close()
 
 
-def _stopwatch(bench: Bench, launcher: Launcher, workload: Workload, part: str) -> Stopwatch:
+def _stopwatch(bench: Trial, launcher: Launcher, workload: Workload, part: str) -> Stopwatch:
     key = launcher.request.seed_key
     stopwatch = Stopwatch(bench.challenge, workload, key, bench.device, f"check {part}")
     stopwatch.plan = _PLAN
@@ -95,15 +95,17 @@ def _stopwatch(bench: Bench, launcher: Launcher, workload: Workload, part: str) 
 
 
 def _seconds(
-    bench: Bench, subject: Subject, workload: Workload, control: Sequence[ControlRound]
+    bench: Trial, candidate: Candidate, workload: Workload, control: Sequence[ControlRound]
 ) -> tuple[float | None, str]:
     """A call's time in seconds, by the rule, every round compared in full; or None and what went wrong."""
-    launcher = bench.launcher(subject)
+    launcher = bench.launcher(candidate)
     try:
-        if (prevented := bench.compile_into(launcher, subject)) is not None:
-            return None, prevented[1] if prevented[0] is not Ending.COMPILED else "nothing here can run it"
+        if (prevented := bench.compile_into(launcher, candidate)) is not None:
+            return None, prevented[1] if prevented[
+                0
+            ] is not CandidateOutcome.COMPILED else "nothing here can run it"
         remote = launcher.submission()
-        own = _stopwatch(bench, launcher, workload, subject.name).own(remote)
+        own = _stopwatch(bench, launcher, workload, candidate.name).own(remote)
         return settle(own, control, control, bench.device.noise).time.value, ""
     except LoadFailed as failed:
         return None, failed.detail

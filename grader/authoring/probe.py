@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from grader.authoring.subjects import Subject
+from grader.authoring.candidates import Candidate
 from grader.challenge.cases import NAN, Case, Category, Derived, Recipe, Sprinkle
 from grader.challenge.draw import default_recipe, draw_inputs
 from grader.challenge.loader import Challenge
@@ -28,17 +28,17 @@ _REASONS = {
 }
 
 
-def makes_a_difference(challenge: Challenge, subject: Subject) -> str:
+def makes_a_difference(challenge: Challenge, candidate: Candidate) -> str:
     """Why the mistake of a generic kernel is none here, or nothing where some probe shows a difference.
 
     Raises ChallengeInvalid where a probe's inputs cannot be drawn.
     """
-    mistake, _, result = subject.name.partition(":")
+    mistake, _, result = candidate.name.partition(":")
     if mistake not in _REASONS:
         return ""
     names: dict[str, Any] = {}
     # Staff's own reference and our own code behind it.
-    exec(compile(subject.source, "generic.py", "exec"), names)  # noqa: S102
+    exec(compile(candidate.source, "generic.py", "exec"), names)  # noqa: S102
     for case in _probes(challenge, mistake):
         given = {
             **draw_inputs(challenge.manifest, case, _SEED),

@@ -11,10 +11,10 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.authoring.crew import Done, Part, Work, begin, do
-from grader.authoring.findings import Check, Proof, Proofs, Role, Status, Tried, check
-from grader.authoring.subjects import subjects
+from grader.authoring.candidates import subjects
+from grader.authoring.findings import CandidateResult, CandidateRole, Check, Proof, Proofs, Status, check
 from grader.authoring.verdicts import suite_checks
+from grader.authoring.worker_pool import Done, Part, Work, begin, do
 from grader.challenge.course import Course
 from grader.errors import BoxUnavailable, ChallengeInvalid, GraderError, JudgeFailure
 from grader.judge.request import CPU
@@ -47,7 +47,7 @@ class _Draft:
 
     slug: str
     checks: list[Check] = field(default_factory=list)
-    tried: list[Tried] = field(default_factory=list)
+    tried: list[CandidateResult] = field(default_factory=list)
     seconds: float = 0.0
 
     def add(self, done: Done) -> None:
@@ -97,8 +97,8 @@ def _plan(course: Course, draft: _Draft, options: Options) -> Iterator[Work]:
     problems = [f"prerequisites: there is no challenge '{it}'" for it in wanted]
     draft.checks.append(check("manifest", problems, f"it loads, with {cases} cases", bad=Status.ERROR))
     yield Work(draft.slug)
-    for number, subject in enumerate(chosen):
-        label = f"{subject.role.value} {subject.name}"
+    for number, candidate in enumerate(chosen):
+        label = f"{candidate.role.value} {candidate.name}"
         yield Work(draft.slug, Part.SUBMISSION, number, label, options.languages, options.matrix)
 
 
@@ -163,7 +163,7 @@ def _tries(
 def _proof(course: Course, draft: _Draft, options: Options) -> Proof:
     # A reference that fails does so for every submission; it is told once.
     checks = list({(it.name, it.summary): it for it in draft.checks}.values())
-    draft.tried.sort(key=lambda it: (list(Role).index(it.role), it.name))
+    draft.tried.sort(key=lambda it: (list(CandidateRole).index(it.role), it.name))
     if draft.tried:
         checks += suite_checks(draft.tried, options.matrix, _case_names(course, draft.slug))
     return Proof(slug=draft.slug, checks=checks, tried=draft.tried, seconds=round(draft.seconds, 2))

@@ -6,8 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+from grader.authoring.candidates import mutant_files
 from grader.authoring.findings import Check, Status, check
-from grader.authoring.subjects import mutant_files
 from grader.challenge import signature
 from grader.challenge.loader import Challenge
 from grader.schemas.report import Language

@@ -8,9 +8,9 @@ import re
 import time
 from dataclasses import dataclass, field
 
-from grader.authoring.findings import Ending, Role, Tried
+from grader.authoring.candidates import Candidate
+from grader.authoring.findings import CandidateOutcome, CandidateResult, CandidateRole
 from grader.authoring.probe import makes_a_difference
-from grader.authoring.subjects import Subject
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.signature import cuda_footer
@@ -33,7 +33,7 @@ _DETAIL_CHARS = 400
 
 
 @dataclass
-class Bench:
+class Trial:
     """One challenge on one device. Its questions are drawn once and asked of every submission."""
 
     challenge: Challenge
@@ -45,21 +45,21 @@ class Bench:
     def cases(self) -> list[Case]:
         return [*self.challenge.cases, *self.challenge.hidden_cases]
 
-    def try_out(self, subject: Subject, *, every_case: bool) -> Tried:
-        """Run ``subject``. A wrong one ends at its first failure unless ``every_case``.
+    def try_out(self, candidate: Candidate, *, every_case: bool) -> CandidateResult:
+        """Run ``candidate``. A wrong one ends at its first failure unless ``every_case``.
 
         Raises ChallengeInvalid where the reference fails, BoxUnavailable where no box can be had.
         """
         began = time.perf_counter()
-        ending, reports, detail = self._ending(subject, every_case or not subject.role.wrong)
+        ending, reports, detail = self._ending(candidate, every_case or not candidate.role.wrong)
         failed = [it for it in reports if it.verdict not in (CaseVerdict.ACCEPTED, CaseVerdict.NOT_RUN)]
         if failed:
             detail = f"{failed[0].name}: {failed[0].verdict.value}: {_told(failed[0])}"
-        return Tried(
+        return CandidateResult(
             slug=self.challenge.slug,
-            role=subject.role,
-            name=subject.name,
-            language=subject.language,
+            role=candidate.role,
+            name=candidate.name,
+            language=candidate.language,
             ending=ending,
             failed=[it.name for it in failed],
             ran=sum(it.verdict is not CaseVerdict.NOT_RUN for it in reports),
@@ -68,44 +68,46 @@ class Bench:
             seconds=round(time.perf_counter() - began, 3),
         )
 
-    def _ending(self, subject: Subject, whole: bool) -> tuple[Ending, list[CaseReport], str]:
-        if subject.reason:
-            return Ending.NOT_APPLICABLE, [], subject.reason
-        if subject.role is Role.GENERIC and (reason := makes_a_difference(self.challenge, subject)):
-            return Ending.NOT_APPLICABLE, [], reason
-        launcher = self.launcher(subject)
-        if (prevented := self.compile_into(launcher, subject)) is not None:
+    def _ending(self, candidate: Candidate, whole: bool) -> tuple[CandidateOutcome, list[CaseReport], str]:
+        if candidate.reason:
+            return CandidateOutcome.NOT_APPLICABLE, [], candidate.reason
+        if candidate.role is CandidateRole.GENERIC and (
+            reason := makes_a_difference(self.challenge, candidate)
+        ):
+            return CandidateOutcome.NOT_APPLICABLE, [], reason
+        launcher = self.launcher(candidate)
+        if (prevented := self.compile_into(launcher, candidate)) is not None:
             return prevented[0], [], prevented[1]
         try:
             reports = self._run(launcher, whole)
         except LoadFailed as failed:
-            return Ending.BROKEN, [], failed.detail
+            return CandidateOutcome.BROKEN, [], failed.detail
         finally:
             launcher.close()
         right = all(it.verdict is CaseVerdict.ACCEPTED for it in reports)
-        return (Ending.ACCEPTED if right else Ending.FAILED), reports, ""
+        return (CandidateOutcome.ACCEPTED if right else CandidateOutcome.FAILED), reports, ""
 
-    def compile_into(self, launcher: Launcher, subject: Subject) -> tuple[Ending, str] | None:
+    def compile_into(self, launcher: Launcher, candidate: Candidate) -> tuple[CandidateOutcome, str] | None:
         """Compile a CUDA source and hand ``launcher`` the library. What keeps it from running, or None."""
-        if subject.language is Language.CUDA:
+        if candidate.language is Language.CUDA:
             if nvcc_version() is None:
-                return Ending.NOT_RUN, "there is no CUDA compiler here"
+                return CandidateOutcome.NOT_RUN, "there is no CUDA compiler here"
             footer = cuda_footer(self.challenge.manifest)
-            request = CompileRequest(subject.source, footer, arch=self.device.architecture)
+            request = CompileRequest(candidate.source, footer, arch=self.device.architecture)
             compiled = compile_cuda(self.boxes, request)
             if not compiled.ok:
-                return Ending.BROKEN, compiled.log
+                return CandidateOutcome.BROKEN, compiled.log
             launcher.artefact = compiled.artefact
-        if subject.language not in self.device.languages():
-            return Ending.COMPILED, "it compiles; no GPU here can run it"
+        if candidate.language not in self.device.languages():
+            return CandidateOutcome.COMPILED, "it compiles; no GPU here can run it"
         return None
 
-    def launcher(self, subject: Subject) -> Launcher:
-        """Starts boxes with ``subject`` loaded, its seeds the same in every run."""
+    def launcher(self, candidate: Candidate) -> Launcher:
+        """Starts boxes with ``candidate`` loaded, its seeds the same in every run."""
         request = Request(
             challenge=self.challenge,
-            language=subject.language,
-            source=subject.source,
+            language=candidate.language,
+            source=candidate.source,
             device=self.device.name,
             seed_key=hashlib.sha256(f"check: {self.challenge.slug}".encode()).digest(),
             cases=self.cases,

@@ -5,53 +5,59 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from grader.authoring.findings import Check, Ending, Role, Status, Tried, check
+from grader.authoring.findings import CandidateOutcome, CandidateResult, CandidateRole, Check, Status, check
 
-_PASSING = (Ending.ACCEPTED, Ending.COMPILED, Ending.NOT_RUN)
+_PASSING = (CandidateOutcome.ACCEPTED, CandidateOutcome.COMPILED, CandidateOutcome.NOT_RUN)
 
 
-def suite_checks(tried: Sequence[Tried], matrix: bool, cases: Sequence[str] = ()) -> list[Check]:
+def suite_checks(tried: Sequence[CandidateResult], matrix: bool, cases: Sequence[str] = ()) -> list[Check]:
     """``solutions``, ``native``, ``mutants``, ``generic``; with ``matrix``, ``kills`` of all ``cases``, too."""
     checks = [
-        _right(tried, Role.SOLUTION, "solutions"),
-        _right(tried, Role.NATIVE, "native"),
-        _killed(tried, Role.MUTANT, "mutants"),
-        _killed(tried, Role.GENERIC, "generic"),
+        _right(tried, CandidateRole.SOLUTION, "solutions"),
+        _right(tried, CandidateRole.NATIVE, "native"),
+        _killed(tried, CandidateRole.MUTANT, "mutants"),
+        _killed(tried, CandidateRole.GENERIC, "generic"),
         _kills(tried, cases) if matrix else None,
     ]
     return [it for it in checks if it is not None]
 
 
-def _of(tried: Sequence[Tried], role: Role) -> list[Tried]:
+def _of(tried: Sequence[CandidateResult], role: CandidateRole) -> list[CandidateResult]:
     return [it for it in tried if it.role is role]
 
 
-def _right(tried: Sequence[Tried], role: Role, name: str) -> Check | None:
+def _right(tried: Sequence[CandidateResult], role: CandidateRole, name: str) -> Check | None:
     found = _of(tried, role)
     if not found:
         return None
     problems = [f"{it.name}: {it.ending.value}: {it.detail}" for it in found if it.ending not in _PASSING]
     good = "; ".join(f"{it.name}: {it.ending.value.replace('_', ' ')}" for it in found)
-    remarks = [f"{it.name}: {it.detail}" for it in found if it.ending is Ending.NOT_RUN]
+    remarks = [f"{it.name}: {it.detail}" for it in found if it.ending is CandidateOutcome.NOT_RUN]
     return check(name, problems, good, bad=Status.ERROR, remarks=remarks)
 
 
-def _killed(tried: Sequence[Tried], role: Role, name: str) -> Check | None:
+def _killed(tried: Sequence[CandidateResult], role: CandidateRole, name: str) -> Check | None:
     """Every wrong one fails: a survivor is the suite's weakness, one that does not load proves nothing."""
     found = _of(tried, role)
     if not found:
         return None
-    survivors = [f"{it.name} survives all {it.ran} cases" for it in found if it.ending is Ending.ACCEPTED]
-    broken = [f"{it.name} does not load: {it.detail}" for it in found if it.ending is Ending.BROKEN]
+    survivors = [
+        f"{it.name} survives all {it.ran} cases" for it in found if it.ending is CandidateOutcome.ACCEPTED
+    ]
+    broken = [f"{it.name} does not load: {it.detail}" for it in found if it.ending is CandidateOutcome.BROKEN]
     # An exception is no wrong answer: the suite is not known to tell the mistake.
     broken += [f"{it.name} raises an exception: {it.detail}" for it in found if it.raised]
-    ran = [it for it in found if it.ending in (Ending.FAILED, Ending.ACCEPTED)]
-    dead = sum(it.ending is Ending.FAILED for it in ran)
+    ran = [it for it in found if it.ending in (CandidateOutcome.FAILED, CandidateOutcome.ACCEPTED)]
+    dead = sum(it.ending is CandidateOutcome.FAILED for it in ran)
     remarks = [
-        f"{it.name}: not applicable: {it.detail}" for it in found if it.ending is Ending.NOT_APPLICABLE
+        f"{it.name}: not applicable: {it.detail}"
+        for it in found
+        if it.ending is CandidateOutcome.NOT_APPLICABLE
     ]
     remarks += [
-        f"{it.name}: not run: {it.detail}" for it in found if it.ending in (Ending.COMPILED, Ending.NOT_RUN)
+        f"{it.name}: not run: {it.detail}"
+        for it in found
+        if it.ending in (CandidateOutcome.COMPILED, CandidateOutcome.NOT_RUN)
     ]
     first = [f"{it.name} ({it.failed[0]})" for it in found if it.failed]
     remarks += [f"killed by: {', '.join(first)}"] if first else []
@@ -59,10 +65,10 @@ def _killed(tried: Sequence[Tried], role: Role, name: str) -> Check | None:
     return check(name, broken + survivors, f"{dead} of {len(ran)} killed", bad=bad, remarks=remarks)
 
 
-def _kills(tried: Sequence[Tried], cases: Sequence[str]) -> Check | None:
+def _kills(tried: Sequence[CandidateResult], cases: Sequence[str]) -> Check | None:
     """How many wrong kernels each case kills, and which cases kill none. That fails nothing: some cases are there to
     show what is allowed."""
-    wrong = [it for it in tried if it.role.wrong and it.ending is Ending.FAILED]
+    wrong = [it for it in tried if it.role.wrong and it.ending is CandidateOutcome.FAILED]
     if not wrong:
         return None
     kills = Counter(name for it in wrong for name in it.failed)

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from grader.errors import ChallengeInvalid
-from grader.schemas.submission import Kind
+from grader.schemas.submission import JudgingReason
 
 _HINT = "See challenges/tracks.toml."
 
@@ -26,7 +26,7 @@ class Track(BaseModel):
 
     title: str = Field(min_length=1, max_length=40)
     description: str = Field(min_length=1, max_length=160)
-    kind: Literal[Kind.COURSE, Kind.PRACTICE] = Kind.COURSE
+    kind: Literal[JudgingReason.COURSE, JudgingReason.PRACTICE] = JudgingReason.COURSE
 
 
 class _File(BaseModel):
@@ -47,9 +47,9 @@ class Curriculum:
         titles = [it.title for it in self.tracks]
         return (titles.index(track) if track in titles else len(titles), track)
 
-    def kind(self, track: str) -> Kind:
+    def kind(self, track: str) -> JudgingReason:
         """What submissions for a challenge of that track are."""
-        return next((it.kind for it in self.tracks if it.title == track), Kind.COURSE)
+        return next((it.kind for it in self.tracks if it.title == track), JudgingReason.COURSE)
 
     def check_track(self, manifest: Path, track: str) -> None:
         """Raises ChallengeInvalid where there is a file and ``track`` is not in it."""

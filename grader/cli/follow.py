@@ -11,7 +11,7 @@ from grader.cli.client import Client, segment
 from grader.cli.command import EXIT_INTERRUPTED
 from grader.cli.report import put_report
 from grader.cli.terminal import put_json, put_json_line, say
-from grader.cli.watching import Watch, watch_for
+from grader.cli.watching import StatusDisplay, watch_for
 from grader.schemas.pace import QUICKEST_S, SLOWEST_S, pace_s, spread
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import State, SubmissionList, SubmissionView
@@ -69,7 +69,7 @@ def follow(
     client: Client,
     submission: str,
     timeout: float,
-    watch: Watch | None = None,
+    watch: StatusDisplay | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> SubmissionView:
     """Show progress until the submission ends. ``timeout`` in seconds, 0 = no limit. Raises TimedOut, Unreachable."""

@@ -23,7 +23,7 @@ from grader.schemas.queue import (
     WorkerList,
     WorkerState,
 )
-from grader.schemas.submission import Kind
+from grader.schemas.submission import JudgingReason
 
 queue = make_app()
 worker = make_app()
@@ -113,11 +113,11 @@ def resume_worker(name: Worker, json: options.Json = False) -> int:
     return _put_workers(understood(WorkerList, connect().post(f"/workers/{segment(name)}/resume")), json)
 
 
-def _kind(name: str) -> Kind:
-    chosen = [kind.value for kind in Kind if kind not in (Kind.REJUDGE, Kind.RUN)]
+def _kind(name: str) -> JudgingReason:
+    chosen = [kind.value for kind in JudgingReason if kind not in (JudgingReason.REJUDGE, JudgingReason.RUN)]
     if name not in chosen:
         raise BadRequest(f"There is no kind '{name}'.", f"There are: {', '.join([*chosen, _TRACK])}.")
-    return Kind(name)
+    return JudgingReason(name)
 
 
 def _table(*names: str) -> Table:

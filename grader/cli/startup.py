@@ -117,7 +117,7 @@ def _refuse_taken(settings: Settings) -> None:
 
 
 class _Redis:
-    """The embedded Redis, started again when it dies (its tickets are issued anew from SQL)."""
+    """The embedded Redis, started again when it dies (its wake-ups are issued anew from SQL)."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

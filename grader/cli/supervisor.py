@@ -18,7 +18,7 @@ from pathlib import Path
 
 from grader.cli.terminal import say
 from grader.errors import GraderError
-from grader.queue.asked import Asked
+from grader.queue.stop_flag import StopFlag
 
 # A worker that is judging lets go of its submission first; longer than this is a hang.
 STOP_SECONDS = 10.0
@@ -89,9 +89,9 @@ def start_python(arguments: Sequence[str], env: Mapping[str, str]) -> subprocess
     """This Python with ``arguments``, on the leash where the system has one."""
     command = [sys.executable, *arguments]
     if sys.platform.startswith("linux"):
-        from grader.queue import leash
+        from grader.queue import parent_death
 
-        command = [sys.executable, "-I", str(Path(leash.__file__)), str(os.getpid()), *command]
+        command = [sys.executable, "-I", str(Path(parent_death.__file__)), str(os.getpid()), *command]
     return subprocess.Popen(command, env=dict(env), stdin=subprocess.DEVNULL, start_new_session=True)
 
 
@@ -112,7 +112,7 @@ def ended(code: int) -> str:
 @contextmanager
 def asked_to_end() -> Iterator[threading.Event]:
     """An event that SIGINT and SIGTERM set; the old handlers come back afterwards."""
-    asked = Asked()
+    asked = StopFlag()
     kinds = (signal.SIGINT, signal.SIGTERM)
     old = [signal.signal(kind, lambda *_: asked.set()) for kind in kinds]
     try:

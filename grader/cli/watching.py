@@ -12,7 +12,7 @@ from grader.cli.waiting import obstacle, waiting_words
 from grader.schemas.submission import State, SubmissionView
 
 
-class Watch(Protocol):
+class StatusDisplay(Protocol):
     """A context manager that is told what there is to show."""
 
     def __enter__(self) -> Self: ...
@@ -28,11 +28,11 @@ class Watch(Protocol):
         """The server has not answered for so long; it is asked on."""
 
 
-def watch_for(json: bool) -> Watch:
+def watch_for(json: bool) -> StatusDisplay:
     """The way that suits who reads."""
     if json:
         return JsonLines()
-    return Live(aside()) if lively() else Lines()
+    return Live(aside()) if lively() else LineDisplay()
 
 
 def lively() -> bool:
@@ -59,7 +59,7 @@ class Quiet:
         pass
 
 
-class Lines(Quiet):
+class LineDisplay(Quiet):
     """A line on stderr for each state, and for what keeps it there."""
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
 @dataclass(frozen=True)
-class Crew:
+class WorkerSet:
     """Who is to work: the GPUs named by ``gpus``, or without any the board ``device`` (empty: none), and ``compilers``
     workers that only compile."""
 
@@ -39,7 +39,7 @@ class Crew:
     compilers: int = 0
 
 
-def serve(settings: Settings, crew: Crew, name: str | None, burst: bool) -> int:
+def serve(settings: Settings, crew: WorkerSet, name: str | None, burst: bool) -> int:
     """Serve until ended: in this process where it is one worker, else each in a process of its own."""
     from grader.queue.worker import run_compile_worker, run_worker
 
@@ -65,7 +65,7 @@ def check_device(device: str) -> None:
         )
 
 
-def _serve_all(settings: Settings, gpus: list[Gpu], crew: Crew, name: str | None, burst: bool) -> int:
+def _serve_all(settings: Settings, gpus: list[Gpu], crew: WorkerSet, name: str | None, burst: bool) -> int:
     """One child each, started again when it dies, ended together."""
     for gpu in gpus:
         if (pid := holder(gpu.uuid, lock_folder(settings))) is not None:

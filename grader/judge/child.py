@@ -26,7 +26,7 @@ from grader.judge.device import make_device
 from grader.judge.environment import judge_environment
 from grader.judge.job import Job, Outcome, Progress
 from grader.judge.launch import submission_spec
-from grader.judge.process import Lines
+from grader.judge.process import JsonStream
 from grader.judge.request import Request
 from grader.judge.session import Session
 from grader.logs import get_logger
@@ -54,7 +54,7 @@ class Child:
     def __init__(
         self, connection: socket.socket, box_kind: str, spare_boxes: int, device: str, gpu: int
     ) -> None:
-        self.lines = Lines(connection)
+        self.lines = JsonStream(connection)
         self.submission = ""
         self.session: Session | None = None
         self._spoke = 0.0
@@ -218,7 +218,7 @@ def main() -> None:
     try:
         child = Child(connection, sys.argv[2], int(sys.argv[3]), sys.argv[4], int(sys.argv[5]))
     except GraderError as error:
-        Lines(connection).send({"failure": error.as_dict()})
+        JsonStream(connection).send({"failure": error.as_dict()})
         return
     child.serve()
 

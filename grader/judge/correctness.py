@@ -18,7 +18,7 @@ from grader.judge.device import Device, on_device
 from grader.judge.launch import LoadFailed
 from grader.judge.oracle import Question, ask, scalar_values
 from grader.judge.printed import told
-from grader.judge.remote import Answer, Remote
+from grader.judge.runner_client import Answer, RunnerClient
 from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
 
 
@@ -35,7 +35,7 @@ class Suite:
     challenge: Challenge
     cases: Sequence[Case]
     seed_of: Callable[[Case], int]
-    start: Callable[[], Remote]
+    start: Callable[[], RunnerClient]
     on_case: Callable[[int, int, str], None]
     device: Device
     warm_up: bool = False
@@ -53,10 +53,10 @@ class Suite:
         """Whether every case so far was."""
         return all(it.verdict is CaseVerdict.ACCEPTED for it in self.reports)
 
-    def run(self, remote: Remote | None, cases: Sequence[Case] | None = None) -> Remote | None:
-        """Judge ``cases`` (all of them unless given), beginning with ``remote``, or in a fresh box. Returns a living
+    def run(self, client: RunnerClient | None, cases: Sequence[Case] | None = None) -> RunnerClient | None:
+        """Judge ``cases`` (all of them unless given), beginning with ``client``, or in a fresh box. Returns a living
         box that the last case left usable. Call it again for further cases; the fresh boxes are for all together."""
-        current = remote
+        current = client
         for case in self.cases if cases is None else cases:
             if self.stop_at_failure and not self.passed:
                 break
@@ -83,7 +83,7 @@ class Suite:
         self.on_case(len(self.reports), len(self.cases), "")
         return current
 
-    def _judge(self, remote: Remote, case: Case) -> bool:
+    def _judge(self, client: RunnerClient, case: Case) -> bool:
         """Judge one case; returns whether the box may go on."""
         began = time.perf_counter()
         seed = self.seed_of(case)
@@ -95,22 +95,22 @@ class Suite:
         running: float | None = None
         early = b""
         try:
-            remote.bind(arena)
-            answer = self._warm_up(remote, arena, case, seed) if self.warm_up else None
+            client.bind(arena)
+            answer = self._warm_up(client, arena, case, seed) if self.warm_up else None
             if answer is None or answer.failure is None:
-                early = remote.printed() if answer is not None else b""
-                answer = remote.call(arena, question.inputs, seconds)
+                early = client.printed() if answer is not None else b""
+                answer = client.call(arena, question.inputs, seconds)
             running = answer.seconds
-            finding, mismatch = self._examine(arena, question, case, answer, remote.memory_bytes)
+            finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
             alive = not faults.is_sticky(answer.failure)
         except ChannelError as error:
-            finding = faults.of_broken_channel(remote, error, "solve ran", seconds)
+            finding = faults.of_broken_channel(client, error, "solve ran", seconds)
             mismatch, alive = None, False
         finally:
             arena.close()
-        printed = told(remote.printed(), early)
+        printed = told(client.printed(), early)
         if not alive:
-            remote.close()
+            client.close()
         self._record(case, seed, finding, mismatch, printed, running)
         if running is not None:
             self.own_seconds.append(time.perf_counter() - began - running)
@@ -121,11 +121,11 @@ class Suite:
             return self.answer(case, seed)
         return ask(self.challenge, case, seed, self.device.torch_device)
 
-    def _warm_up(self, remote: Remote, arena: Arena, case: Case, seed: int) -> Answer:
+    def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
         """A call on other data of the same sizes; what it writes does not count, what it raises does."""
         other = draw_inputs(self.challenge.manifest, case, seed ^ 1)
         inputs = on_device(other, self.device.torch_device)
-        return remote.warm_up(arena, inputs, self._seconds())
+        return client.warm_up(arena, inputs, self._seconds())
 
     def _seconds(self) -> float:
         """What the next call may take."""

@@ -93,7 +93,7 @@ class Noise:
     disturbed: float
 
 
-class Watch(Protocol):
+class OutputChecker(Protocol):
     """How a timed call's outputs are compared, all of them: ``aim`` before the round, ``look`` within its window, the
     rest after it."""
 
@@ -117,7 +117,7 @@ class Watch(Protocol):
         """After the window: what the call wrote where nothing may be written, around a buffer or into an input."""
 
 
-class Record(Protocol):
+class DeviceRecord(Protocol):
     """How the device was around the rounds of one workload."""
 
     def round_counts(self) -> bool:
@@ -127,8 +127,8 @@ class Record(Protocol):
         """What a report keeps of it."""
 
 
-class NoRecord:
-    """See ``Record``: of a host nothing is recorded."""
+class NoDeviceRecord:
+    """See ``DeviceRecord``: of a host nothing is recorded."""
 
     def round_counts(self) -> bool:
         return True
@@ -137,8 +137,8 @@ class NoRecord:
         return None
 
 
-class HostWatch:
-    """See ``Watch``."""
+class HostOutputChecker:
+    """See ``OutputChecker``."""
 
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
@@ -219,9 +219,9 @@ class Device(Protocol):
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
         """Put a timed round's inputs where the runner sees them, and leave nothing of them in a cache."""
 
-    def watch(self, arena: Arena) -> Watch: ...
+    def watch(self, arena: Arena) -> OutputChecker: ...
 
-    def record(self) -> Record: ...
+    def record(self) -> DeviceRecord: ...
 
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         """Why a workload cannot be timed here (its memory), or nothing."""
@@ -277,11 +277,11 @@ class HostDevice:
         """There is no cache to flush that the reveal does not fill for everybody alike."""
         arena.reveal(inputs)
 
-    def watch(self, arena: Arena) -> Watch:
-        return HostWatch(arena)
+    def watch(self, arena: Arena) -> OutputChecker:
+        return HostOutputChecker(arena)
 
-    def record(self) -> Record:
-        return NoRecord()
+    def record(self) -> DeviceRecord:
+        return NoDeviceRecord()
 
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         return ""

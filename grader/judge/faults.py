@@ -11,7 +11,7 @@ from grader.challenge.cases import Case, Category
 from grader.judge.channel import BoxGone, BoxSilent, ChannelError
 from grader.judge.hints import hint_of, message_of
 from grader.judge.messages import Failure
-from grader.judge.remote import Remote
+from grader.judge.runner_client import RunnerClient
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import BoxEnd, EndReason
 from grader.schemas.report import CaseVerdict, Mismatch
@@ -62,23 +62,23 @@ _SLEPT = (
 
 
 def of_broken_channel(
-    remote: Remote, error: ChannelError, doing: str, seconds: float, slow_hint: str = ""
+    client: RunnerClient, error: ChannelError, doing: str, seconds: float, slow_hint: str = ""
 ) -> Finding:
     """The connection failed while ``doing`` ("solve ran"). Asks the box how it ended, and ends it. ``slow_hint``: for
     what used more processor time than it may; empty: that of a call."""
     if isinstance(error, BoxSilent):
-        end = remote.box.end()
-        if end is not None and (finding := _of_end(end, doing, remote.memory_bytes)):
+        end = client.box.end()
+        if end is not None and (finding := _of_end(end, doing, client.memory_bytes)):
             return finding
         return _of_silence(error.allowance, doing, seconds, slow_hint)
-    end = remote.end() if isinstance(error, BoxGone) else remote.box.end()
+    end = client.end() if isinstance(error, BoxGone) else client.box.end()
     if end is not None and end.outside:
         raise BoxKilled(end.sentence()) from error
     if end is None:
         return Finding(
             CaseVerdict.RUNTIME_ERROR, f"It broke the connection to the judge while {doing}: {error}."
         )
-    if finding := _of_end(end, doing, remote.memory_bytes):
+    if finding := _of_end(end, doing, client.memory_bytes):
         return finding
     return Finding(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", _hint_of_end(end))
 

@@ -17,8 +17,8 @@ from grader.judge.channel import ChannelError
 from grader.judge.device import Device
 from grader.judge.hints import hint_of, message_of
 from grader.judge.messages import Failure
-from grader.judge.remote import Remote
 from grader.judge.request import Request
+from grader.judge.runner_client import RunnerClient
 from grader.judge.timing import CONTROL_US
 from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
 from grader.schemas.report import Language, Verdict
@@ -48,13 +48,13 @@ class Launcher:
     interrupt: Callable[[], None]
     artefact: bytes | None = None
     environment: dict[str, str] = field(default_factory=dict)
-    _open: list[Remote] = field(default_factory=list)
+    _open: list[RunnerClient] = field(default_factory=list)
 
-    def submission(self) -> Remote:
+    def submission(self) -> RunnerClient:
         """A fresh box with the submission loaded. Raises LoadFailed, BoxUnavailable."""
         manifest = self.request.challenge.manifest
-        remote = self._start(Purpose.RUN)
-        self.environment.update({f"box_{name}": value for name, value in remote.environment.items()})
+        client = self._start(Purpose.RUN)
+        self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
         message = {
             "language": self.request.language.value,
             "source": self.request.source if self.artefact is None else "",
@@ -62,13 +62,13 @@ class Launcher:
             "declaration": declaration(manifest, self.request.language),
         }
         try:
-            failure = remote.load(message, self.artefact)
+            failure = client.load(message, self.artefact)
         except ChannelError as error:
-            raise _ended_while_loading(remote, error) from error
+            raise _ended_while_loading(client, error) from error
         if failure is not None:
             self._check_disk()
-            raise _not_loaded(failure, remote.memory_bytes)
-        return remote
+            raise _not_loaded(failure, client.memory_bytes)
+        return client
 
     def _check_disk(self) -> None:
         """A plain process writes its source to a disk of the host's. Raises JudgeFailure where that is full."""
@@ -78,13 +78,13 @@ class Launcher:
                 f"the disk of {folder} is full", "Make room there, or name another folder by TMPDIR."
             )
 
-    def control(self) -> Remote:
+    def control(self) -> RunnerClient:
         """A runner that loads no submission and whose call has a known length."""
         outputs = self.request.names(Kind.OUTPUT)
         message = {"language": "control", "outputs": outputs, "duration_us": CONTROL_US}
         return self._trusted(Purpose.CONTROL, message)
 
-    def reference(self, mode: str) -> Remote:
+    def reference(self, mode: str) -> RunnerClient:
         """The reference as a baseline: ``eager``, or ``compile`` for torch.compile."""
         source, outputs = self.request.challenge.reference_source, self.request.names(Kind.OUTPUT)
         message = {"language": "reference", "mode": mode, "source": source, "outputs": outputs}
@@ -92,28 +92,28 @@ class Launcher:
 
     def close(self) -> None:
         """End every box. Harmless when called again."""
-        for remote in self._open:
-            remote.close()
+        for client in self._open:
+            client.close()
 
-    def _trusted(self, purpose: Purpose, message: Mapping[str, Any]) -> Remote:
-        remote = self._start(purpose)
+    def _trusted(self, purpose: Purpose, message: Mapping[str, Any]) -> RunnerClient:
+        client = self._start(purpose)
         try:
-            failure = remote.load(message)
+            failure = client.load(message)
         except ChannelError as error:
             raise JudgeFailure(f"the {purpose} box failed: {error}") from error
         if failure is not None:
             raise JudgeFailure(f"the {purpose} box failed: {failure.type}: {failure.message}")
-        return remote
+        return client
 
-    def _start(self, purpose: Purpose) -> Remote:
+    def _start(self, purpose: Purpose) -> RunnerClient:
         spec = self._spec(purpose)
-        remote = Remote(self.boxes.start(spec), self.device, self.interrupt, spec.memory_bytes)
-        self._open.append(remote)
+        client = RunnerClient(self.boxes.start(spec), self.device, self.interrupt, spec.memory_bytes)
+        self._open.append(client)
         try:
-            remote.hello()
+            client.hello()
         except ChannelError as error:
             raise BoxUnavailable(f"a box started, but its runner did not answer: {error}") from error
-        return remote
+        return client
 
     def _spec(self, purpose: Purpose) -> BoxSpec:
         manifest, language = self.request.challenge.manifest, self.request.language
@@ -135,11 +135,11 @@ def submission_spec(
     return replace(spec, compute_libraries=False) if hide else spec
 
 
-def _ended_while_loading(remote: Remote, error: ChannelError) -> LoadFailed:
+def _ended_while_loading(client: RunnerClient, error: ChannelError) -> LoadFailed:
     finding = faults.of_broken_channel(
-        remote, error, "the source was loaded", limits.LOAD_SECONDS, _SLOW_TO_LOAD
+        client, error, "the source was loaded", limits.LOAD_SECONDS, _SLOW_TO_LOAD
     )
-    printed = remote.box.output()[: limits.OUTPUT_KEPT_BYTES].decode("utf-8", errors="replace")
+    printed = client.box.output()[: limits.OUTPUT_KEPT_BYTES].decode("utf-8", errors="replace")
     return LoadFailed(Verdict(finding.verdict.value), finding.detail, finding.hint, printed)
 
 

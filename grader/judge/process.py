@@ -39,7 +39,7 @@ class Cancelled(Exception):
     """The submission was cancelled while it was judged."""
 
 
-class Lines:
+class JsonStream:
     """JSON lines over a stream socket, for either side."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -167,7 +167,7 @@ class JudgeProcess:
 
     def _follow(
         self,
-        lines: Lines,
+        lines: JsonStream,
         submission: str,
         on_progress: Callable[[Progress], None],
         cancelled: Callable[[], bool],
@@ -197,12 +197,12 @@ class JudgeProcess:
                 self._end_child()
                 raise JudgeFailure(f"the judge process was silent for {_SILENT_SECONDS:g} s")
 
-    def _lines(self) -> Lines:
+    def _lines(self) -> JsonStream:
         if self._child is None or self._child.poll() is not None:
             self._end_child()
             self._start_child()
         assert self._connection is not None
-        return Lines(self._connection)
+        return JsonStream(self._connection)
 
     def _start_child(self) -> None:
         ours, theirs = socket.socketpair()
@@ -215,7 +215,7 @@ class JudgeProcess:
         theirs.close()
         self._connection = ours
         try:
-            ready = self._first_line(Lines(ours), self._child.pid)
+            ready = self._first_line(JsonStream(ours), self._child.pid)
         except EOFError as error:
             raise JudgeFailure(f"the judge process did not start (exit code {self._end_child()})") from error
         if "failure" in ready:
@@ -223,7 +223,7 @@ class JudgeProcess:
             raise _failure(ready["failure"])
         self._ready = ready["ready"]
 
-    def _first_line(self, lines: Lines, pid: int) -> dict[str, Any]:
+    def _first_line(self, lines: JsonStream, pid: int) -> dict[str, Any]:
         """What the child says when it is ready. Raises EOFError, JudgeFailure."""
         allowance = Allowance(
             _READY_SECONDS,

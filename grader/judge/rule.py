@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader.judge.device import Floor, Noise
-from grader.judge.remote import Timed
+from grader.judge.runner_client import Timed
 from grader.schemas.hardware import GpuState
 from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, median_error, median_interval
 

@@ -21,9 +21,9 @@ from grader.judge.environment import judge_environment
 from grader.judge.faults import BoxKilled
 from grader.judge.job import Outcome, Progress, counted
 from grader.judge.launch import Launcher, LoadFailed
-from grader.judge.remote import Remote
 from grader.judge.request import Request
 from grader.judge.rule import Measured
+from grader.judge.runner_client import RunnerClient
 from grader.judge.size_order import size_order_hint
 from grader.judge.survey import survey
 from grader.judge.timed_case import failed_workload
@@ -190,22 +190,22 @@ class Session:
             warm_up=self.device.warm_up_cases(self.request.language),
         )
 
-    def _test(self, suite: Suite, remote: Remote | None) -> Remote | None:
+    def _test(self, suite: Suite, client: RunnerClient | None) -> RunnerClient | None:
         """Run the public cases. Returns a box that may go on, where one lives."""
         with self._clock("cases"):
-            last = suite.run(remote, self._public)
+            last = suite.run(client, self._public)
         self.own_seconds = suite.own_seconds
         return last
 
-    def _test_hidden(self, suite: Suite, remote: Remote | None, state: State) -> None:
-        """Run the hidden cases, beginning with ``remote``, and end their box. Who watches sees that it happens, and
+    def _test_hidden(self, suite: Suite, client: RunnerClient | None, state: State) -> None:
+        """Run the hidden cases, beginning with ``client``, and end their box. Who watches sees that it happens, and
         when it is over: no case by itself, and with ``Request.conceals`` no precise time."""
         if not self._hidden:
             return
         self._tell(state, self._total - 1, "Testing hidden cases")
         suite.on_case = lambda *_: self.interrupt()
         with self._clock(HIDDEN_PHASE), self._in_steps():
-            last = suite.run(remote, self._hidden)
+            last = suite.run(client, self._hidden)
             if last is not None:
                 last.close()
         self.own_seconds = suite.own_seconds
@@ -230,7 +230,7 @@ class Session:
         return Outcome(report=self._report(verdict, cases=cases, detail=detail, hint=hint, log=log))
 
     def _time(
-        self, subject: Remote, suite: Suite, log: str, control: Remote, halves: Sequence[Half]
+        self, subject: RunnerClient, suite: Suite, log: str, control: RunnerClient, halves: Sequence[Half]
     ) -> Outcome:
         """Time every workload, and judge the hidden cases; then, with the submission gone, the control's other half,
         what was charged once more, and missing baselines."""
@@ -258,7 +258,7 @@ class Session:
                 return self._outcome([*suite.reports, failed], log)
         return self._accepted(suite, log, timed, control)
 
-    def _accepted(self, suite: Suite, log: str, timed: Sequence[Reading], control: Remote) -> Outcome:
+    def _accepted(self, suite: Suite, log: str, timed: Sequence[Reading], control: RunnerClient) -> Outcome:
         fresh = self._timekeeper.baselines([it.workload for it in timed], control)
         frozen = self.request.baselines
         self.measured = {it.workload.name: it.measured for it in timed}
@@ -281,11 +281,11 @@ class Session:
         )
         return Outcome(report=accepted, baselines=fresh)
 
-    def _start(self) -> Remote:
+    def _start(self) -> RunnerClient:
         with self._clock("box"):
             return self._launcher.submission()
 
-    def _survey(self, subject: Remote, workloads: Sequence[Workload]) -> None:
+    def _survey(self, subject: RunnerClient, workloads: Sequence[Workload]) -> None:
         """Ask, when nothing is timed any more, what of its work torch's own kernels do."""
         with self._clock("survey"):
             found = survey(subject, self.request, workloads, self.device)

@@ -18,7 +18,7 @@ from grader.challenge.signature import declaration
 from grader.judge.correctness import Suite
 from grader.judge.faults import COMING
 from grader.judge.launch import LoadFailed
-from grader.judge.remote import Remote
+from grader.judge.runner_client import RunnerClient
 from grader.schemas.report import CaseReport, CaseVerdict, Language
 
 # So many cases must fail, and this share of those in which the sizes differ: some pass by luck, all zeros for one.
@@ -53,17 +53,17 @@ class _Trial:
     suite: Suite
     deadline: float
     boxes: int = 0
-    remote: Remote | None = None
+    client: RunnerClient | None = None
 
     def passes(self, names: Sequence[str], order: Order) -> bool:
         """Raises LoadFailed, BoxUnavailable."""
         if time.perf_counter() > self.deadline:
             return False
-        if self.remote is None:
+        if self.client is None:
             if self.boxes == limits.FRESH_BOXES:
                 return False
             self.boxes += 1
-            self.remote = self.suite.start()
+            self.client = self.suite.start()
         trial = replace(
             self.suite,
             cases=[it for it in self.suite.cases if it.name in names],
@@ -75,12 +75,12 @@ class _Trial:
             own_seconds=[],
             _ended=[],
         )
-        self.remote = trial.run(self.remote)
+        self.client = trial.run(self.client)
         return trial.passed
 
     def close(self) -> None:
-        if self.remote is not None:
-            self.remote.close()
+        if self.client is not None:
+            self.client.close()
 
 
 def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport], passes: Passes) -> str:

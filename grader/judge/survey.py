@@ -17,8 +17,8 @@ from grader.judge.channel import ChannelError
 from grader.judge.device import Device
 from grader.judge.messages import SeenKernel
 from grader.judge.oracle import scalar_values, workload_case
-from grader.judge.remote import Remote
 from grader.judge.request import Request
+from grader.judge.runner_client import RunnerClient
 from grader.schemas.hardware import KernelUsage, Witness
 
 
@@ -30,13 +30,13 @@ class Survey:
     kernels: Sequence[KernelUsage] = ()
 
 
-def survey(remote: Remote, request: Request, workloads: Sequence[Workload], device: Device) -> Survey:
+def survey(client: RunnerClient, request: Request, workloads: Sequence[Workload], device: Device) -> Survey:
     """Call once at the sizes of each of ``workloads``, until an operation is seen. Everything is compiled and tuned by
     then. A box that fails here has been judged already, so nothing comes of it."""
     kernels: dict[str, KernelUsage] = {}
     with suppress(ChannelError):
         for workload in workloads:
-            found = _survey(remote, request, workload, device)
+            found = _survey(client, request, workload, device)
             for kernel in found.kernels:
                 kernels.setdefault(kernel.name, kernel)
             if found.library_ops:
@@ -44,19 +44,19 @@ def survey(remote: Remote, request: Request, workloads: Sequence[Workload], devi
     return Survey(kernels=tuple(kernels.values()))
 
 
-def _survey(remote: Remote, request: Request, workload: Workload, device: Device) -> Survey:
+def _survey(client: RunnerClient, request: Request, workload: Workload, device: Device) -> Survey:
     manifest = request.challenge.manifest
     case = workload_case(request.challenge, workload)
     inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)
     arena = Arena(manifest, workload.sizes, scalar_values(manifest, case), device.memories)
     try:
-        remote.bind(arena)
-        seen = remote.warm_up(
+        client.bind(arena)
+        seen = client.warm_up(
             arena, inputs, manifest.limits.call_seconds(device.on_processor), survey=True
         ).seen
     finally:
         arena.close()
-        remote.unbind()
+        client.unbind()
     if seen is None:
         return Survey()
     return Survey(list(dict.fromkeys(seen.library_ops)), [_usage(kernel) for kernel in seen.kernels])

@@ -12,9 +12,9 @@ from grader.judge.channel import ChannelError
 from grader.judge.device import Device
 from grader.judge.job import counted
 from grader.judge.launch import Launcher
-from grader.judge.remote import Remote
 from grader.judge.request import Request
 from grader.judge.rule import ControlRound, Measured, Own, settle
+from grader.judge.runner_client import RunnerClient
 from grader.judge.timing import Stopwatch, WrongInTiming
 from grader.logs import get_logger
 
@@ -66,12 +66,12 @@ class Timekeeper:
     tell: Tell
     clock: Clock
 
-    def control(self) -> Remote:
+    def control(self) -> RunnerClient:
         """The control's box. Raises BoxUnavailable, JudgeFailure."""
         with self.clock("control"):
             return self.launcher.control()
 
-    def ahead(self, control: Remote) -> list[Half]:
+    def ahead(self, control: RunnerClient) -> list[Half]:
         """Half of the control's rounds, before the submission is alive, of every workload that fits this device."""
         return [Half(it, self._control(control, it, "before")) for it in self.fitting()]
 
@@ -79,7 +79,7 @@ class Timekeeper:
         """The workloads that fit this device."""
         return [it for it in self.request.workloads if not self.device.fits(self.request.challenge, it.sizes)]
 
-    def own(self, subject: Remote, halves: Sequence[Half], again: str = "") -> list[Own]:
+    def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
         """The submission's rounds of each workload. Raises TimedWrong."""
         found = []
         for number, half in enumerate(halves):
@@ -93,7 +93,7 @@ class Timekeeper:
         return found
 
     def settled(
-        self, own: Sequence[Own], halves: Sequence[Half], control: Remote, again: str = ""
+        self, own: Sequence[Own], halves: Sequence[Half], control: RunnerClient, again: str = ""
     ) -> list[Reading]:
         """With the submission gone: the control's other half, and the rule."""
         found = []
@@ -115,7 +115,7 @@ class Timekeeper:
         return [half for it, half in zip(timed, halves, strict=True) if it.measured.doubtful]
 
     def confirmed(
-        self, timed: Sequence[Reading], doubted: Sequence[Half], control: Remote, subject: Remote
+        self, timed: Sequence[Reading], doubted: Sequence[Half], control: RunnerClient, subject: RunnerClient
     ) -> list[Reading]:
         """``timed`` with what is ``doubted`` measured again, in a new box of the submission. Raises TimedWrong."""
         log.info("timed_again", workloads=[it.workload.name for it in doubted])
@@ -124,7 +124,7 @@ class Timekeeper:
         again = {it.workload.name: it for it in self.settled(own, doubted, control, ", again")}
         return [again.get(it.workload.name, it) for it in timed]
 
-    def baselines(self, workloads: Sequence[Workload], control: Remote) -> Baselines:
+    def baselines(self, workloads: Sequence[Workload], control: RunnerClient) -> Baselines:
         """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone.
 
         That a call is too short to measure here is frozen, too. What is not known for another reason is measured once
@@ -149,7 +149,9 @@ class Timekeeper:
                 reference.close()
         return found
 
-    def _baseline(self, workload: Workload, reference: Remote, control: Remote, part: str) -> Measured:
+    def _baseline(
+        self, workload: Workload, reference: RunnerClient, control: RunnerClient, part: str
+    ) -> Measured:
         before = self._control_rounds(control, workload, f"before {part}")
         try:
             own = self._stopwatch(workload, part).own(reference, checked=False)
@@ -158,11 +160,11 @@ class Timekeeper:
         after = self._control_rounds(control, workload, f"after {part}")
         return settle(own, before, after, self.device.noise)
 
-    def _control(self, control: Remote, workload: Workload, part: str) -> list[ControlRound]:
+    def _control(self, control: RunnerClient, workload: Workload, part: str) -> list[ControlRound]:
         with self.clock("control"):
             return self._control_rounds(control, workload, part)
 
-    def _control_rounds(self, control: Remote, workload: Workload, part: str) -> list[ControlRound]:
+    def _control_rounds(self, control: RunnerClient, workload: Workload, part: str) -> list[ControlRound]:
         try:
             return self._stopwatch(workload, f"control {part}").control(control)
         except ChannelError as error:

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.arena import Arena
-from grader.judge.device import Device, Record
+from grader.judge.device import Device, DeviceRecord
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
-from grader.judge.remote import Answer, Remote, Ungated
 from grader.judge.rule import ControlRound, Own
+from grader.judge.runner_client import Answer, RunnerClient, Ungated
 from grader.schemas.report import Mismatch
 from grader.scoring import KNOWN_WITHIN, Z95, median_error, median_interval
 
@@ -57,7 +57,7 @@ class Stopwatch:
         self.arena = Arena(challenge.manifest, workload.sizes, scalars, device.memories)
         self._watch = device.watch(self.arena)
 
-    def control(self, remote: Remote) -> list[ControlRound]:
+    def control(self, client: RunnerClient) -> list[ControlRound]:
         """Half of the control's rounds, each with its call's known length in seconds. Raises a ChannelError.
 
         All ask the same, where that makes no difference: a control computes nothing, and drawing takes longer than a
@@ -66,24 +66,24 @@ class Stopwatch:
         """
         if self.device.stages:
             self._kept = self._draw(self._fresh_seed())
-        with self._bound(remote):
+        with self._bound(client):
             record = self.device.record()
             count = self.plan.control_rounds
-            return self._rounds(remote, count, count, record, checked=False, gated=True)
+            return self._rounds(client, count, count, record, checked=False, gated=True)
 
-    def own(self, remote: Remote, *, checked: bool = True) -> Own:
+    def own(self, client: RunnerClient, *, checked: bool = True) -> Own:
         """The rounds of a submission or baseline. ``checked``: a wrong output ends it (a baseline is ours, and
         returns its result). Raises WrongInTiming, or a ChannelError where the box fails."""
-        with self._bound(remote):
-            gated = self._warm_up(remote)
+        with self._bound(client):
+            gated = self._warm_up(client)
             record, fewest, most = self.device.record(), self.plan.rounds, self.plan.most_rounds
-            rounds = self._rounds(remote, fewest, most, record, checked=checked, gated=gated)
+            rounds = self._rounds(client, fewest, most, record, checked=checked, gated=gated)
         return Own([it for it, _ in rounds], gated, record.state())
 
     @contextmanager
-    def _bound(self, remote: Remote) -> Iterator[None]:
+    def _bound(self, client: RunnerClient) -> Iterator[None]:
         try:
-            remote.bind(self.arena)
+            client.bind(self.arena)
             # Once ahead of the rounds: what a reveal or a look loads or allocates for the first time would wait for
             # ever behind the gate's holds.
             question = self._ask(self._fresh_seed())
@@ -94,9 +94,9 @@ class Stopwatch:
             yield
         finally:
             self.arena.close()
-            remote.unbind()
+            client.unbind()
 
-    def _warm_up(self, subject: Remote) -> bool:
+    def _warm_up(self, subject: RunnerClient) -> bool:
         """Let the subject compile and allocate at these sizes; returns whether its call queues behind the gate."""
         seed = self._fresh_seed()
         seconds = self.challenge.manifest.limits.call_seconds(self.device.on_processor)
@@ -108,16 +108,23 @@ class Stopwatch:
         return True
 
     def _rounds(
-        self, remote: Remote, fewest: int, most: int, record: Record, *, checked: bool, gated: bool
+        self,
+        client: RunnerClient,
+        fewest: int,
+        most: int,
+        record: DeviceRecord,
+        *,
+        checked: bool,
+        gated: bool,
     ) -> list[ControlRound]:
         """Rounds after warm-up, each with the call's known length (a control's; else meaningless): ``fewest``, and up
         to ``most`` while they differ too much."""
         end = time.perf_counter() + self.plan.seconds
         for _ in range(self.plan.warm_up):
-            self._round(remote, checked=checked, gated=gated)
+            self._round(client, checked=checked, gated=gated)
         kept: list[ControlRound] = []
         while len(kept) < fewest or (len(kept) < most and not self._known_well(kept)):
-            timed = self._round(remote, checked=checked, gated=gated)
+            timed = self._round(client, checked=checked, gated=gated)
             if record.round_counts():
                 kept.append(timed)
             if len(kept) >= _FEWEST_ROUNDS and time.perf_counter() > end:
@@ -130,11 +137,11 @@ class Stopwatch:
         steady = Z95 * median_error(gates) <= self.plan.enough * statistics.median(gates)
         return steady and median_interval(gates).within(KNOWN_WITHIN / 2)
 
-    def _round(self, remote: Remote, *, checked: bool, gated: bool) -> ControlRound:
+    def _round(self, client: RunnerClient, *, checked: bool, gated: bool) -> ControlRound:
         seed = self._fresh_seed()
         question = self._ask(seed)
         self._watch.aim(question)
-        timed, answer = remote.timed_call(
+        timed, answer = client.timed_call(
             self.arena,
             question.inputs,
             self.challenge.manifest.limits.call_seconds(self.device.on_processor),

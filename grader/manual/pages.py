@@ -30,7 +30,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Role:
+class Audience:
     """Readers of one kind, and what they read, in order."""
 
     title: str
@@ -76,13 +76,13 @@ class Manual:
         found = [known[each] for each in get_close_matches(asked, known, n=4, cutoff=0.5)]
         return list({page.name: page for page in found}.values())
 
-    def _roles(self) -> list[Role]:
+    def _roles(self) -> list[Audience]:
         roles = []
         for section in self.index.sections:
             named = _ENTRY.findall(section.text)
             pages = tuple(self._read(name, section.title, plain(about)) for _, name, about in named)
             if pages:
-                roles.append(Role(section.title, pages))
+                roles.append(Audience(section.title, pages))
         return roles
 
     def _read(self, name: str, role: str, about: str) -> Page:

@@ -8,7 +8,7 @@ from grader.judge.boards import board_name
 from grader.queue.gpu_lock import hold, lock_folder
 from grader.queue.gpus import driver_version, record_of
 from grader.records import ceilings, gpus
-from grader.records.ceilings import Gauge
+from grader.records.ceilings import CalibrationKey
 from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.sandbox.gpu import Gpu
@@ -44,7 +44,7 @@ def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> 
         judge = judge or _judge(settings, gpu)
         try:
             found = judge.calibrate()
-            gauge = Gauge(gpu.uuid, driver_version(), judge.torch_version)
+            gauge = CalibrationKey(gpu.uuid, driver_version(), judge.torch_version)
             record = record_of(gpu, judge)
         finally:
             judge.close()

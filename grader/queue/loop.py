@@ -1,6 +1,6 @@
-"""A worker's loop: takes tickets until a signal comes, and again when Redis was away.
+"""A worker's loop: takes wake-ups until a signal comes, and again when Redis was away.
 
-The process never forks: the judge is a process of its own, and tickets are served in here.
+The process never forks: the judge is a process of its own, and wake-ups are served in here.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from grader.logs import get_logger
-from grader.queue.asked import Asked
-from grader.queue.tickets import redeem, take
+from grader.queue.stop_flag import StopFlag
+from grader.wakeups import redeem, take
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -26,7 +26,7 @@ log = get_logger(__name__)
 
 # Between two tries to reach a Redis that is away.
 _RECONNECT_SECONDS = 1.0
-# So long does an idle worker wait for a ticket before it looks again whether it shall stop.
+# So long does an idle worker wait for a wake-up before it looks again whether it shall stop.
 _WAIT_SECONDS = 1
 # A Redis that does not answer for so long beyond that is away.
 _ANSWER_SECONDS = 2
@@ -37,12 +37,12 @@ class Stopper:
     ``draining``: staff want the worker to finish what it has at hand, and to end then.
 
     A signal only leaves word. An exception raised from a handler comes up wherever Python is just then: it is lost in
-    a finalizer, and in every "except Exception: pass" of the clients below us, or it drops a ticket between Redis and
+    a finalizer, and in every "except Exception: pass" of the clients below us, or it drops a wake-up between Redis and
     the submission. So nothing here waits for long, and who waits looks for that word in between.
     """
 
     def __init__(self) -> None:
-        self.event = Asked()
+        self.event = StopFlag()
         self.draining = False
 
     def install(self, stack: ExitStack) -> None:
@@ -67,9 +67,9 @@ class Stopper:
         return self.event.is_set() or self.draining
 
 
-def take_tickets(url: str, desks: Mapping[str, Callable[[], object]], burst: bool, stopper: Stopper) -> None:
+def take_wakeups(url: str, desks: Mapping[str, Callable[[], object]], burst: bool, stopper: Stopper) -> None:
     """Serve the queues of the Redis at ``url``, an earlier one first, until stopped, or with ``burst`` until they are
-    empty. ``desks``: queue -> what serves one submission of it, and all that a ticket can make a worker do.
+    empty. ``desks``: queue -> what serves one submission of it, and all that a wake-up can make a worker do.
     """
     while not stopper.ends:
         try:
@@ -104,7 +104,7 @@ def _serve(
             continue
         queue, job = taken
         if redeem(connection, queue, job):
-            # Also where a stop came meanwhile: the desk gives the ticket back.
+            # Also where a stop came meanwhile: the desk gives the wake-up back.
             _serve_one(queue, desks[queue])
 
 

@@ -1,4 +1,4 @@
-"""Puts right what a death left behind: expired leases, missing tickets, silent workers, orphaned boxes."""
+"""Puts right what a death left behind: expired leases, missing wake-ups, silent workers, orphaned boxes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.records import leases, workers
 from grader.records.engine import clock, writing
 from grader.service import retention
 from grader.service.platform import Platform
-from grader.service.queues import issue_missing_tickets
+from grader.service.queues import issue_missing_wakeups
 from grader.settings import Settings
 
 log = get_logger(__name__)
@@ -32,13 +32,13 @@ class Swept:
     """What one sweep did."""
 
     reclaimed: int = 0
-    tickets: int = 0
+    wakeups: int = 0
     dead_workers: int = 0
     boxes: int = 0
     pruned: int = 0
 
 
-class Watch:
+class ExpiryGuard:
     """Whether this process may say that a lease has run out.
 
     Not while its worker may live and could not renew it: for a moment after the database was away or locked, this
@@ -71,13 +71,13 @@ class Watch:
         return moment >= self._trusts_from
 
 
-def sweep(platform: Platform, boxes: Reaper | None = None, watch: Watch | None = None) -> Swept:
+def sweep(platform: Platform, boxes: Reaper | None = None, watch: ExpiryGuard | None = None) -> Swept:
     """One sweep. Any number of sweepers may run at once; a part that fails is logged and tried next time. ``watch``:
     when leases may be ended (always, where there is none).
     """
     done = Swept(
         reclaimed=_part("leases", lambda: _reclaim(platform, watch)),
-        tickets=_part("tickets", lambda: issue_missing_tickets(platform)),
+        wakeups=_part("wakeups", lambda: issue_missing_wakeups(platform)),
         dead_workers=_part("workers", lambda: _mark_dead(platform)),
         boxes=_part("boxes", lambda: boxes.reap() if boxes else 0),
         pruned=_part("prune", lambda: retention.prune_now_and_then(platform)),
@@ -95,7 +95,7 @@ def _part(name: str, work: Callable[[], int]) -> int:
         return 0
 
 
-def _reclaim(platform: Platform, watch: Watch | None) -> int:
+def _reclaim(platform: Platform, watch: ExpiryGuard | None) -> int:
     began, settings = time.monotonic(), platform.settings
     try:
         with writing(platform.sessions) as session:
@@ -142,7 +142,7 @@ class Sweeper:
         self._thread.join()
 
     def _run(self) -> None:
-        watch = Watch(self._platform.settings)
+        watch = ExpiryGuard(self._platform.settings)
         while True:
             sweep(self._platform, self._boxes, watch)
             if self._stop.wait(self._platform.settings.sweep_s):

@@ -1,4 +1,4 @@
-"""Workers: each takes tickets and serves one submission for each, with one judge process, or with a compiler alone.
+"""Workers: each takes wake-ups and serves one submission for each, with one judge process, or with a compiler alone.
 
 This process never imports torch: the judge is a process of its own.
 """
@@ -19,15 +19,14 @@ from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.boards import board_name
 from grader.logs import get_logger
 from grader.metrics.host import serve as serve_figures
-from grader.queue.compile_desk import BoxCompiler, CompileDesk, Compiler
-from grader.queue.desk import Desk
+from grader.queue.compile_executor import BoxCompiler, CompileExecutor, Compiler
+from grader.queue.executor import Executor
+from grader.queue.gpu_health import GpuHealth
 from grader.queue.gpu_lock import hold, lock_folder
-from grader.queue.heart import Heart
+from grader.queue.heartbeat import Heartbeat
 from grader.queue.judge import Judge
-from grader.queue.loop import Stopper, take_tickets
-from grader.queue.station import Station
+from grader.queue.loop import Stopper, take_wakeups
 from grader.queue.sweeper import Reaper, Sweeper, sweep
-from grader.queue.tickets import COMPILE, run_queue
 from grader.records import workers
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
@@ -36,6 +35,7 @@ from grader.schemas.report import Language
 from grader.service.devices import languages_of
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
+from grader.wakeups import COMPILE, run_queue
 
 if TYPE_CHECKING:
     from grader.sandbox.gpu import Gpu
@@ -70,7 +70,7 @@ def run_worker(
     compiler: Compiler | None = None,
 ) -> None:
     """Serve ``settings.device``, or with ``gpu`` its board, until SIGTERM or SIGINT, or with ``burst`` until no
-    ticket is left. With nothing to run it compiles what is to be compiled, where this machine can.
+    wake-up is left. With nothing to run it compiles what is to be compiled, where this machine can.
 
     A signal ends it at once: the submission at hand goes back to the queue, uncounted. Drained by staff it ends after
     the submission at hand; started again, it waits until it is resumed. ``judge``, ``boxes`` and ``compiler`` are made
@@ -81,7 +81,7 @@ def run_worker(
     logs.configure(settings.log_level, settings.log_format)
     metrics.begin(settings)
     stopper = Stopper()
-    station = None
+    gpu_health = None
     with ExitStack() as stack:
         stopper.install(stack)
         if gpu is not None:
@@ -100,22 +100,22 @@ def run_worker(
             gpu.uuid if gpu is not None else None,
             compiler is not None,
         )
-        platform, heart = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
+        platform, heartbeat = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
         if gpu is not None:
-            station = Station(platform, judge, gpu, entry.name, stopper.stop)
-            station.take_up()
+            gpu_health = GpuHealth(platform, judge, gpu, entry.name, stopper.stop)
+            gpu_health.take_up()
         else:
             _warm_up(judge)
-        desk = Desk(platform, judge, heart, entry.name, stopper.event, station)
-        desks = {run_queue(settings.device): desk.serve_one}
+        executor = Executor(platform, judge, heartbeat, entry.name, stopper.event, gpu_health)
+        desks = {run_queue(settings.device): executor.serve_one}
         if compiler is not None:
             # After the device's own queue: only what is idle compiles.
-            ahead = CompileDesk(platform, compiler, heart, entry.name, stopper.event)
-            # Who was first may have been taken uncompiled on a ticket of the device: this one stands for that.
-            desks[COMPILE] = lambda: ahead.serve_one() or desk.serve_one()
+            ahead = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
+            # Who was first may have been taken uncompiled on a wake-up of the device: this one stands for that.
+            desks[COMPILE] = lambda: ahead.serve_one() or executor.serve_one()
         _serve_queues(platform, entry.name, desks, burst, stopper)
-    if station is not None and station.trouble:
-        raise station.error()
+    if gpu_health is not None and gpu_health.trouble:
+        raise gpu_health.error()
 
 
 def run_compile_worker(
@@ -144,15 +144,15 @@ def run_compile_worker(
         compiler = compiler or BoxCompiler(boxes, settings.spare_boxes)
         stack.callback(compiler.close)
         entry = _Entry(name or f"{_name(None)}-compile", "", [Language.CUDA], None, compiles=True)
-        platform, heart = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
-        desk = CompileDesk(platform, compiler, heart, entry.name, stopper.event)
-        _serve_queues(platform, entry.name, {COMPILE: desk.serve_one}, burst, stopper)
+        platform, heartbeat = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
+        executor = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
+        _serve_queues(platform, entry.name, {COMPILE: executor.serve_one}, burst, stopper)
 
 
 @contextmanager
 def _on_duty(
     settings: Settings, entry: _Entry, boxes: Reaper, burst: bool, stopper: Stopper
-) -> Iterator[tuple[Platform, Heart]]:
+) -> Iterator[tuple[Platform, Heartbeat]]:
     """The platform, with this process entered as a worker, its heart beating and its sweeper at work."""
     with ExitStack() as stack:
         platform = open_platform(settings)
@@ -165,13 +165,13 @@ def _on_duty(
             session.flush()
             stopper.drain(workers.draining(session, entry.name))
         stack.callback(_leave, platform, entry.name)
-        heart = Heart(platform, entry.name, stopper.drain)
-        heart.start()
-        stack.callback(heart.close)
+        heartbeat = Heartbeat(platform, entry.name, stopper.drain)
+        heartbeat.start()
+        stack.callback(heartbeat.close)
         _start_sweeping(platform, boxes, stack, once=burst)
         if served := serve_figures(settings, metrics.folder_of(settings)):
             stack.callback(served.close)
-        yield platform, heart
+        yield platform, heartbeat
     log.info("worker_ended", worker=entry.name)
 
 
@@ -182,13 +182,13 @@ def _serve_queues(
         try:
             served = desks[queue]()
             if not served and _ends(platform, name, stopper):
-                # A stop came between the ticket and the submission, whose only ticket it may be.
-                platform.tickets.enqueue(queue)
+                # A stop came between the wake-up and the submission, whose only wake-up it may be.
+                platform.wakeups.enqueue(queue)
         except AWAY as error:
             # The same of a database that is away.
             log.warning("database_away", error=type(error).__name__)
             stopper.event.wait(_DATABASE_PAUSE_S)
-            platform.tickets.enqueue(queue)
+            platform.wakeups.enqueue(queue)
             return False
         return served
 
@@ -199,7 +199,7 @@ def _serve_queues(
             pass
     log.info("worker_started", worker=name, queues=list(desks))
     served = {queue: partial(serve_or_return, queue) for queue in desks}
-    take_tickets(platform.settings.queue_url, served, burst, stopper)
+    take_wakeups(platform.settings.queue_url, served, burst, stopper)
 
 
 def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:

@@ -25,7 +25,7 @@ _STUDENT = "student"
 
 
 @dataclass(frozen=True)
-class Deed:
+class SubmissionEvent:
     """Something handed in."""
 
     challenge: str
@@ -39,7 +39,7 @@ class Deed:
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardBest:
     """What stands for a person on one board, in microseconds."""
 
     id: int
@@ -52,7 +52,7 @@ class Entry:
     speedup: float | None
 
 
-def deeds(session: Session, user: int) -> list[Deed]:
+def deeds(session: Session, user: int) -> list[SubmissionEvent]:
     """The newest first, at most ``limits.PROFILE_DEEDS``."""
     row = SubmissionRow
     found = session.execute(
@@ -61,10 +61,10 @@ def deeds(session: Session, user: int) -> list[Deed]:
         .order_by(row.created_at.desc(), row.id.desc())
         .limit(limits.PROFILE_DEEDS)
     )
-    return [Deed(*each) for each in found]
+    return [SubmissionEvent(*each) for each in found]
 
 
-def entries(session: Session, user: int) -> list[Entry]:
+def entries(session: Session, user: int) -> list[BoardBest]:
     """One for each board of any version: that whose upper time bound is smallest, as in ``grader.records.ranks``."""
     row = SubmissionRow
     found = session.execute(
@@ -75,15 +75,15 @@ def entries(session: Session, user: int) -> list[Entry]:
         .where(row.user_id == user, text(RANKED))
         .order_by(row.ci_hi_us, row.time_us, row.created_at, row.id)
     )
-    best: dict[tuple[str, int, str], Entry] = {}
+    best: dict[tuple[str, int, str], BoardBest] = {}
     for each in found:
         best.setdefault((each.challenge, each.version, each.device), _entry(each))
     return list(best.values())
 
 
-def ranks(session: Session, entries: Collection[Entry], without: Collection[int] = ()) -> dict[int, int]:
-    """By ``Entry.id``: 1 + how many others are surely faster, that is, hold an interval that lies wholly below. It is
-    what ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), counted from the boards'
+def ranks(session: Session, entries: Collection[BoardBest], without: Collection[int] = ()) -> dict[int, int]:
+    """By ``BoardBest.id``: 1 + how many others are surely faster, that is hold an interval that lies wholly below. It
+    is what ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), counted from the boards'
     index for each entry, and all of them in one statement.
     """
     row, own = SubmissionRow, _OWN
@@ -140,9 +140,9 @@ def workloads(session: Session, submission: int) -> list[dict[str, Any]]:
     return list(json.loads(body).get("workloads", ())) if body else []
 
 
-def _entry(each: Any) -> Entry:
+def _entry(each: Any) -> BoardBest:
     """Of a row that is ranked: neither time nor interval is missing."""
-    return Entry(
+    return BoardBest(
         each.id,
         each.challenge,
         each.version,

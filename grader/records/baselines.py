@@ -18,7 +18,7 @@ _TOO_SHORT = 0.0
 
 
 @dataclass(frozen=True)
-class Bench:
+class BaselineKey:
     """What baselines belong to: one challenge version on one kind of device with one torch."""
 
     challenge: str
@@ -27,7 +27,7 @@ class Bench:
     torch: str
 
 
-def read(session: Session, bench: Bench) -> Times:
+def read(session: Session, bench: BaselineKey) -> Times:
     row = BaselineRow
     rows = session.execute(
         select(row.workload, row.baseline, row.time_us).where(
@@ -43,7 +43,7 @@ def read(session: Session, bench: Bench) -> Times:
     return times
 
 
-def freeze(session: Session, bench: Bench, times: Mapping[str, Mapping[str, float | None]]) -> None:
+def freeze(session: Session, bench: BaselineKey, times: Mapping[str, Mapping[str, float | None]]) -> None:
     """Store new times; where a time exists already, the first one stays."""
     rows = [
         {

@@ -12,7 +12,7 @@ from grader.records.models import CeilingRow
 
 
 @dataclass(frozen=True)
-class Gauge:
+class CalibrationKey:
     """What ceilings belong to: one GPU (its UUID) under one driver and one torch."""
 
     gpu: str
@@ -24,13 +24,13 @@ class Gauge:
         return (row.gpu == self.gpu, row.driver == self.driver, row.torch == self.torch)
 
 
-def read(session: Session, gauge: Gauge) -> dict[str, float]:
+def read(session: Session, gauge: CalibrationKey) -> dict[str, float]:
     """``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty where it was never calibrated."""
     rows = session.execute(select(CeilingRow.name, CeilingRow.value).where(*gauge.conditions()))
     return {row.name: row.value for row in rows}
 
 
-def store(session: Session, gauge: Gauge, found: Mapping[str, float]) -> None:
+def store(session: Session, gauge: CalibrationKey, found: Mapping[str, float]) -> None:
     """Keep what was measured last, and nothing of what was measured before."""
     session.execute(delete(CeilingRow).where(*gauge.conditions()))
     session.add_all(

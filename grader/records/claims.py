@@ -14,7 +14,7 @@ from grader.records.models import SubmissionRow
 from grader.records.order import compilable, runnable, waiting_order
 from grader.records.states import move
 from grader.schemas.report import Language
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
 
 
 @dataclass(frozen=True)
@@ -152,5 +152,5 @@ def _take(
         row.artefact if to is State.TESTING else None,
         row.rejudge_of is not None,
         row.request_id,
-        row.kind is Kind.RUN,
+        row.kind is JudgingReason.RUN,
     )

@@ -14,7 +14,7 @@ from grader.schemas.report import Language
 
 
 @dataclass(frozen=True)
-class Place:
+class DraftKey:
     """What there is one draft for."""
 
     user: int
@@ -26,7 +26,7 @@ class Place:
         return (row.user_id == self.user, row.challenge == self.challenge, row.language == self.language)
 
 
-def read(session: Session, place: Place) -> DraftRow | None:
+def read(session: Session, place: DraftKey) -> DraftRow | None:
     return session.scalar(select(DraftRow).where(*place.conditions()))
 
 
@@ -49,7 +49,7 @@ def lock(session: Session, user: int) -> None:
     session.execute(select(UserRow.id).where(UserRow.id == user).with_for_update())
 
 
-def keep(session: Session, place: Place, source: str) -> DraftRow:
+def keep(session: Session, place: DraftKey, source: str) -> DraftRow:
     """Store ``source`` in the place of what is there. Take ``lock`` first."""
     row, now = read(session, place), clock(session)
     if row is None:
@@ -60,6 +60,6 @@ def keep(session: Session, place: Place, source: str) -> DraftRow:
     return row
 
 
-def remove(session: Session, place: Place) -> bool:
+def remove(session: Session, place: DraftKey) -> bool:
     """Whether there was one."""
     return changed(session, delete(DraftRow).where(*place.conditions())) > 0

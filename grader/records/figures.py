@@ -13,7 +13,7 @@ from grader.records import workers
 from grader.records.models import SubmissionRow, WorkerRow
 from grader.records.order import pending
 from grader.records.states import UNFINISHED
-from grader.schemas.submission import Kind
+from grader.schemas.submission import JudgingReason
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def verdicts(session: Session) -> list[Verdicts]:
         select(*keys, func.count()).group_by(*keys)
     ):
         if verdict is not None:
-            counts[challenge, language.value, device, verdict.value, kind is Kind.RUN] += count
+            counts[challenge, language.value, device, verdict.value, kind is JudgingReason.RUN] += count
     return [Verdicts(*key, count) for key, count in counts.items()]
 
 

@@ -63,21 +63,21 @@ def shorten(session: Session, longest: datetime) -> int:
 
 
 @dataclass(frozen=True)
-class Standing:
+class LeaseState:
     """What a worker must know of the submission it holds."""
 
     held: bool
     cancel_requested: bool
 
 
-def standing(session: Session, held: Claim) -> Standing:
+def standing(session: Session, held: Claim) -> LeaseState:
     row = SubmissionRow
     wanted = session.execute(
         select(row.cancel_requested).where(
             row.id == held.id, row.attempt == held.attempt, row.state.in_(ACTIVE)
         )
     ).scalar_one_or_none()
-    return Standing(held=wanted is not None, cancel_requested=bool(wanted))
+    return LeaseState(held=wanted is not None, cancel_requested=bool(wanted))
 
 
 def progress(session: Session, held: Claim, state: State, view: ProgressView) -> bool:

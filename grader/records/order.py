@@ -12,10 +12,15 @@ from grader.records import queues
 from grader.records.models import SubmissionRow
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.report import Language
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
 
 # Ten apart, which is one step of those who wait long. A run has the priority of its challenge's kind.
-PRIORITIES = {Kind.COMPETITION: 10, Kind.COURSE: 0, Kind.PRACTICE: -10, Kind.REJUDGE: -20}
+PRIORITIES = {
+    JudgingReason.COMPETITION: 10,
+    JudgingReason.COURSE: 0,
+    JudgingReason.PRACTICE: -10,
+    JudgingReason.REJUDGE: -20,
+}
 _STEP = 10
 # What a student has waited for this long for goes up by one kind, and again after as long: however busy the higher ones
 # are, two hours later it takes turns with them. Rejudges stay behind all students for as long as these come.
@@ -78,7 +83,7 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
         .cte("lately")
     )
     priority = _priority(now)
-    ahead = case((row.kind == Kind.RUN, _RUN_AHEAD), else_=0)
+    ahead = case((row.kind == JudgingReason.RUN, _RUN_AHEAD), else_=0)
     own = func.sum(_turns()).over(
         partition_by=row.user_id,
         order_by=(priority.desc(), ahead.desc(), row.created_at, row.id),
@@ -103,13 +108,13 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
 
 def _turns() -> ColumnElement[int]:
     """How much of its user's turns one row uses up."""
-    return case((SubmissionRow.kind == Kind.RUN, _RUN_TURN), else_=_TURN)
+    return case((SubmissionRow.kind == JudgingReason.RUN, _RUN_TURN), else_=_TURN)
 
 
 def _priority(now: datetime) -> ColumnElement[int]:
     """That of its kind, higher after long waiting, and never above the highest kind."""
     row, highest = SubmissionRow, max(PRIORITIES.values())
-    student = row.priority > PRIORITIES[Kind.REJUDGE]
+    student = row.priority > PRIORITIES[JudgingReason.REJUDGE]
     return case(
         (and_(student, row.priority < highest, row.created_at <= now - 2 * PATIENCE), highest),
         (and_(student, row.priority < highest, row.created_at <= now - PATIENCE), row.priority + _STEP),

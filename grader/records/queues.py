@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from grader.records.engine import changed
 from grader.records.models import ChallengeKindRow, PauseRow
-from grader.schemas.submission import Kind
+from grader.schemas.submission import JudgingReason
 
 ALL = "all"
 COMPILE = "compile"
@@ -48,12 +48,12 @@ def resume(session: Session, queue: str) -> bool:
     return changed(session, delete(PauseRow).where(PauseRow.queue == queue)) == 1
 
 
-def kind_of(session: Session, challenge: str) -> Kind | None:
+def kind_of(session: Session, challenge: str) -> JudgingReason | None:
     """What staff said that submissions for ``challenge`` are; None where they said nothing."""
     return session.scalar(select(ChallengeKindRow.kind).where(ChallengeKindRow.challenge == challenge))
 
 
-def set_kind(session: Session, challenge: str, kind: Kind | None) -> None:
+def set_kind(session: Session, challenge: str, kind: JudgingReason | None) -> None:
     """None: as its track says again."""
     session.execute(delete(ChallengeKindRow).where(ChallengeKindRow.challenge == challenge))
     if kind is not None:

@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from grader.records.models import QuotaRow, SubmissionRow
-from grader.schemas.submission import Kind
+from grader.schemas.submission import JudgingReason
 
 WAITING = "waiting"
 # Runs are counted apart, for all challenges together: those that wait or run at once, and those of the last hour.
@@ -85,7 +85,7 @@ def recount_waiting(session: Session, user: int, scope: str = WAITING) -> None:
     counter = select(QuotaRow.used).where(*_is(user, scope)).with_for_update()
     session.execute(counter)  # the count below is of a moment at which nobody else moves the counter
     row = SubmissionRow
-    counted = row.kind == Kind.RUN if scope == RUNNING else row.kind != Kind.RUN
+    counted = row.kind == JudgingReason.RUN if scope == RUNNING else row.kind != JudgingReason.RUN
     waiting = session.scalar(
         select(func.count()).where(
             row.user_id == user, row.finished_at.is_(None), row.rejudge_of.is_(None), counted

@@ -31,7 +31,7 @@ class Board:
     language: Language | None = None
 
 
-class Entry(NamedTuple):
+class BoardEntry(NamedTuple):
     """An accepted submission as boards read it; ``submission`` and ``user`` are ids of rows. ``at`` is only compared,
     so it is as the database says it."""
 
@@ -102,22 +102,22 @@ def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
 
 
 def _columns() -> list[ColumnElement[Any]]:
-    """Those of ``Entry``."""
+    """Those of ``BoardEntry``."""
     row = SubmissionRow
     # Ten thousand moments take a while to understand.
     at = type_coerce(row.created_at, _Raw()).label("at")
     return [*(it.expression for it in (row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us)), at]
 
 
-def entries(session: Session, board: Board, without: Collection[int] = ()) -> list[Entry]:
+def entries(session: Session, board: Board, without: Collection[int] = ()) -> list[BoardEntry]:
     """Everyone's, in no order. Out of the index alone: no row is read."""
-    return [Entry(*it) for it in session.execute(entry_query(board, without))]
+    return [BoardEntry(*it) for it in session.execute(entry_query(board, without))]
 
 
-def accepted_after(session: Session, board: Board, submission: int) -> list[Entry]:
+def accepted_after(session: Session, board: Board, submission: int) -> list[BoardEntry]:
     """Every accepted submission with a larger id than ``submission``, entry or not."""
     return [
-        Entry(*it)
+        BoardEntry(*it)
         for it in session.execute(
             select(*_columns()).where(*conditions(board), SubmissionRow.id > submission)
         )
@@ -134,7 +134,7 @@ def places(session: Session, board: Board, without: Collection[int] = ()) -> lis
     return in_order(entries(session, board, without))
 
 
-def in_order(found: Collection[Entry]) -> list[Place]:
+def in_order(found: Collection[BoardEntry]) -> list[Place]:
     """Ranked by ``scoring.ranks``, then by time, then by who was first."""
     ranked = scoring.ranks([(it.low_us, it.high_us) for it in found])
     ordered = sorted(

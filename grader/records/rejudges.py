@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, aliased, joinedload
 from grader.records.models import SubmissionRow, VersionRow
 from grader.records.order import PRIORITIES
 from grader.records.states import UNFINISHED
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
 
 
 def _is_of(version: int, challenge: str) -> tuple[ColumnElement[bool], ...]:
@@ -38,7 +38,7 @@ def first_judgements(session: Session, challenge: str, below: int) -> Sequence[S
             row.challenge == challenge,
             row.version < below,
             row.rejudge_of.is_(None),
-            row.kind != Kind.RUN,
+            row.kind != JudgingReason.RUN,
             row.state == State.DONE,
             ~repeated,
         )
@@ -59,8 +59,8 @@ def again(first: SubmissionRow, version: int) -> SubmissionRow:
         source=first.source,
         filename=first.filename,
         source_sha256=first.source_sha256,
-        kind=Kind.REJUDGE,
-        priority=PRIORITIES[Kind.REJUDGE],
+        kind=JudgingReason.REJUDGE,
+        priority=PRIORITIES[JudgingReason.REJUDGE],
         rejudge_of=first.id,
         created_at=first.created_at,
     )
@@ -82,7 +82,7 @@ def judgements(session: Session, challenge: str) -> dict[int, int]:
     row = SubmissionRow
     found = session.execute(
         select(row.version, func.count().label("judged"))
-        .where(row.challenge == challenge, row.state == State.DONE, row.kind != Kind.RUN)
+        .where(row.challenge == challenge, row.state == State.DONE, row.kind != JudgingReason.RUN)
         .group_by(row.version)
     )
     return {it.version: it.judged for it in found}
@@ -93,7 +93,9 @@ def under(session: Session, challenge: str, version: int) -> dict[int, Submissio
     row = SubmissionRow
     rows = session.scalars(
         select(row)
-        .where(*_is_of(version, challenge), row.state.not_in([State.CANCELLED]), row.kind != Kind.RUN)
+        .where(
+            *_is_of(version, challenge), row.state.not_in([State.CANCELLED]), row.kind != JudgingReason.RUN
+        )
         .options(joinedload(row.user))
         .order_by(row.id)
     )

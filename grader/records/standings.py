@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy.orm import Session
 
 from grader.records import ranks
-from grader.records.ranks import Board, Entry, Stamp
+from grader.records.ranks import Board, BoardEntry, Stamp
 
 # Who was handed in before so many others is judged, most likely. Where not, the board is read anew.
 _WINDOW = 2_000
@@ -22,28 +22,28 @@ _SUMS_DIFFER = 1e-11
 
 
 @dataclass(frozen=True)
-class Standing:
+class BoardSnapshot:
     """A board at one moment. ``entries`` are by their users; ``late`` are ids of all its accepted submissions (entries
     or not, ranked or not) above ``floor``.
     """
 
     stamp: Stamp
-    entries: dict[int, Entry]
+    entries: dict[int, BoardEntry]
     floor: int
     late: frozenset[int]
 
 
-def read(session: Session, board: Board, stamp: Stamp, without: Collection[int]) -> Standing:
+def read(session: Session, board: Board, stamp: Stamp, without: Collection[int]) -> BoardSnapshot:
     """All of it. ``stamp`` was read before; what changes in between is found by the next look."""
     floor = max(0, ranks.last_id(session) - _WINDOW)
     late = frozenset(it.submission for it in ranks.accepted_after(session, board, floor))
     entries = {it.user: it for it in ranks.entries(session, board, without)}
-    return Standing(stamp, entries, floor, late)
+    return BoardSnapshot(stamp, entries, floor, late)
 
 
 def moved_on(
-    session: Session, board: Board, before: Standing, stamp: Stamp, without: Collection[int]
-) -> tuple[Standing, list[Entry]] | None:
+    session: Session, board: Board, before: BoardSnapshot, stamp: Stamp, without: Collection[int]
+) -> tuple[BoardSnapshot, list[BoardEntry]] | None:
     """The board now, as ``stamp`` says that it is, and what came to it, also from users ``without`` a rank. None where
     something else happened than that some came: then it has to be read.
     """
@@ -62,7 +62,7 @@ def moved_on(
     return replace(before, stamp=stamp, entries=entries, floor=floor, late=kept), came
 
 
-def _accounts_for(came: Collection[Entry], before: Stamp, stamp: Stamp) -> bool:
+def _accounts_for(came: Collection[BoardEntry], before: Stamp, stamp: Stamp) -> bool:
     """Whether nothing but these came."""
     count, ids, times = (now - then for now, then in zip(stamp, before, strict=True))
     return (

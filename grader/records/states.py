@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from grader.records import quotas
 from grader.records.engine import changed
 from grader.records.models import SubmissionRow
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
 
 _ENDS = {State.DONE, State.CANCELLED, State.FAILED, State.QUEUED}
 
@@ -74,15 +74,15 @@ def move(
     return moved
 
 
-def _give_back(session: Session, ending: Row[int, str, datetime, State, Kind], to: State) -> None:
-    run = ending.kind is Kind.RUN
+def _give_back(session: Session, ending: Row[int, str, datetime, State, JudgingReason], to: State) -> None:
+    run = ending.kind is JudgingReason.RUN
     quotas.give_back(session, ending.user_id, quotas.RUNNING if run else quotas.WAITING)
     if to is State.FAILED or (to is State.CANCELLED and ending.state in _NOT_RUN and not run):
         scope = quotas.RUNS if run else quotas.of_challenge(ending.challenge)
         quotas.give_back(session, ending.user_id, scope, ending.created_at)
 
 
-def _counted(session: Session, submission: int) -> Row[int, str, datetime, State, Kind] | None:
+def _counted(session: Session, submission: int) -> Row[int, str, datetime, State, JudgingReason] | None:
     """What its user's counters need of it, as it stands until this transaction changes it; None for a rejudge."""
     row = SubmissionRow
     return session.execute(

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 
 from grader.records.models import SubmissionRow, VersionRow
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
 
 
 def find(session: Session, challenge: str, version: int, lock: bool = False) -> VersionRow | None:
@@ -64,7 +64,7 @@ def judged(session: Session, challenge: str, version: int) -> bool:
     found = session.scalar(
         select(row.id)
         .where(row.challenge == challenge, row.version == version, row.state == State.DONE)
-        .where(row.kind != Kind.RUN)
+        .where(row.kind != JudgingReason.RUN)
         .limit(1)
     )
     return found is not None

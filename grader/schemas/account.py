@@ -94,7 +94,7 @@ class ResetBody(Strict):
     password: str
 
 
-class Told(Strict):
+class MessageSent(Strict):
     """The same whoever asks about whomever."""
 
     message: str

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from grader import limits
 from grader.schemas.strict import Strict
-from grader.schemas.submission import Kind
+from grader.schemas.submission import JudgingReason
 
 
 class Pause(Strict):
@@ -76,14 +76,14 @@ class ChallengeKind(Strict):
     """``chosen``: staff said so; else the challenge's track does."""
 
     challenge: str
-    kind: Kind
+    kind: JudgingReason
     chosen: bool
 
 
 class KindBody(Strict):
     """The body of POST /api/v1/challenges/SLUG/kind. Nothing: as the challenge's track says."""
 
-    kind: Kind | None = None
+    kind: JudgingReason | None = None
 
 
 class Quota(Strict):

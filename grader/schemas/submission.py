@@ -30,7 +30,7 @@ class State(StrEnum):
         return self in (State.DONE, State.CANCELLED, State.FAILED)
 
 
-class Kind(StrEnum):
+class JudgingReason(StrEnum):
     """Why something is judged, which decides its place in the queue. The platform says so, never who submits.
 
     ``run``: the public cases only, to look at. It is no submission: it is on no board and counts as no attempt.
@@ -91,7 +91,7 @@ class SubmissionView(Strict):
     language: Language
     device: str
     filename: str
-    kind: Kind = Kind.COURSE
+    kind: JudgingReason = JudgingReason.COURSE
     state: State
     verdict: Verdict | None = None
     score: Score | None = None

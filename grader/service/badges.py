@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.records import activity
-from grader.records.activity import Deed, Entry
+from grader.records.activity import BoardBest, SubmissionEvent
 from grader.schemas.profile import Badge, BadgeKind, BestRank
 from grader.schemas.progress import ChallengeProgress, Mark, Progress
 from grader.schemas.report import Language
@@ -28,8 +28,8 @@ class Case:
     session: Session
     user: int
     done: Progress
-    deeds: Sequence[Deed]
-    entries: Sequence[Entry]
+    deeds: Sequence[SubmissionEvent]
+    entries: Sequence[BoardBest]
     ranks: Sequence[BestRank]
 
     @property

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, timedelta
 
-from grader.records.activity import Deed
+from grader.records.activity import SubmissionEvent
 from grader.schemas.profile import Activity, Day
 
 # A year, in whole weeks that begin on Mondays, the present one included.
@@ -14,7 +14,7 @@ WEEKS = 53
 _ONE = timedelta(days=1)
 
 
-def activity(deeds: Iterable[Deed], today: date) -> Activity:
+def activity(deeds: Iterable[SubmissionEvent], today: date) -> Activity:
     """What was handed in on each day (UTC) of the last 53 weeks."""
     begin = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     submitted: Counter[date] = Counter()

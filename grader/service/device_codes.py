@@ -24,7 +24,7 @@ from grader.service import tokens
 from grader.service.accounts import User, of_row
 from grader.service.keys import digest, new_code, new_key, tidy_code
 from grader.service.platform import Platform
-from grader.service.tokens import Issued, Wish
+from grader.service.tokens import Issued, TokenRequest
 
 _PREFIX = "grdc_"
 _LIFE = timedelta(minutes=limits.DEVICE_CODE_MINUTES)
@@ -34,7 +34,7 @@ _GONE = ("This code is not valid (any more).", "`grader login` shows a new one."
 
 
 @dataclass(frozen=True)
-class Asked:
+class PendingApproval:
     """What is asked of who types the code: ``granted`` of ``scopes`` is what their account can give."""
 
     code: str
@@ -79,14 +79,14 @@ def begin(platform: Platform, body: DeviceCodeBody, address: str, base: str) -> 
     )
 
 
-def look(platform: Platform, user: User, typed: str) -> Asked:
+def look(platform: Platform, user: User, typed: str) -> PendingApproval:
     """What a code that is waiting asks for. Raises NotFound."""
     code = tidy_code(typed)
     with platform.sessions() as session:
         row = _waiting(session, code)
     scopes = tokens.split(row.scopes)
     allowed = tokens.may_have(user)
-    return Asked(
+    return PendingApproval(
         code=code,
         label=row.label,
         address=row.address,
@@ -147,7 +147,7 @@ def _take(platform: Platform, session: Session, row: DeviceCodeRow) -> tuple[Use
     lifetime = tokens.check_lifetime(platform, timedelta(days=row.days) if row.days else None)
     allowed = tokens.may_have(user)
     scopes = [scope for scope in tokens.split(row.scopes) if scope in allowed]
-    wish = Wish(row.label, address=row.address)
+    wish = TokenRequest(row.label, address=row.address)
     return user, tokens.add(session, user, wish, lifetime, scopes)
 
 

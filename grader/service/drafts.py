@@ -8,7 +8,7 @@ from grader import limits
 from grader.challenge.source import language_of
 from grader.errors import BadSource, Conflict, NotFound, UnknownLanguage
 from grader.records import drafts
-from grader.records.drafts import Place
+from grader.records.drafts import DraftKey
 from grader.records.engine import writing
 from grader.records.models import DraftRow
 from grader.schemas.draft import DraftBody, DraftLine, DraftList, DraftView
@@ -70,8 +70,8 @@ def remove_draft(platform: Platform, user: User, challenge: str, language: str) 
         drafts.remove(session, place)
 
 
-def _place(user: User, challenge: str, language: str) -> Place:
-    return Place(user.id, challenge, language_of("", language))
+def _place(user: User, challenge: str, language: str) -> DraftKey:
+    return DraftKey(user.id, challenge, language_of("", language))
 
 
 def _check_base(row: DraftRow | None, based_on: datetime) -> None:

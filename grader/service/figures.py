@@ -19,12 +19,12 @@ from sqlalchemy.orm import Session
 from grader import __version__
 from grader.metrics import folder_of
 from grader.metrics.host import exposition as counted
-from grader.queue.tickets import COMPILE, run_queue
 from grader.records import figures, schema, workers
 from grader.records.engine import clock
 from grader.records.states import UNFINISHED
 from grader.service.devices import in_order
 from grader.service.platform import Platform
+from grader.wakeups import COMPILE, run_queue
 
 # Prometheus asks every 15 s or so: whoever asks more often, or in parallel, costs the database nothing.
 CACHE_SECONDS = 5.0
@@ -143,15 +143,15 @@ def _submissions(counts: dict[tuple[str, str], int], devices: list[str]) -> Metr
 
 
 def _of_queue(platform: Platform, devices: list[str]) -> Iterator[Metric]:
-    tickets = GaugeMetricFamily("grader_queue_tickets", "Tickets that nobody took yet.", labels=["queue"])
+    wakeups = GaugeMetricFamily("grader_queue_wakeups", "Wake-ups that nobody took yet.", labels=["queue"])
     try:
         for queue in [COMPILE, *(run_queue(device) for device in devices)]:
-            tickets.add_metric([queue], platform.tickets.waiting(queue))
+            wakeups.add_metric([queue], platform.wakeups.waiting(queue))
     except (RedisError, OSError):
         yield _up("grader_redis_up", "Whether Redis answers.", False)
         return
     yield _up("grader_redis_up", "Whether Redis answers.", True)
-    yield tickets
+    yield wakeups
 
 
 def _up(name: str, about: str, there: bool) -> Metric:

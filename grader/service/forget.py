@@ -25,7 +25,7 @@ from grader.records.models import (
     utcnow,
 )
 from grader.records.states import ACTIVE, FREE
-from grader.schemas.ledger import Forgotten
+from grader.schemas.submission_search import Forgotten
 from grader.service.platform import Platform
 
 log = get_logger(__name__)

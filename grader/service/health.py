@@ -135,7 +135,7 @@ def _database(platform: Platform) -> PartHealth:
 
 
 def _queue(platform: Platform) -> PartHealth:
-    if platform.tickets.ping():
+    if platform.wakeups.ping():
         return PartHealth(ok=True)
     return PartHealth(
         ok=False, detail="Redis does not answer; submissions are kept and served when it is back"

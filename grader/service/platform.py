@@ -8,14 +8,14 @@ from sqlalchemy import Engine
 
 from grader import data_folder, logs
 from grader.challenge.course import Course, find_course
-from grader.queue.tickets import Tickets
 from grader.records.engine import Sessions, make_engine, make_sessions
 from grader.records.integrity import check_pages, refuse_damaged
 from grader.records.migrate import upgrade
 from grader.records.writability import Writability
-from grader.service.lines import Lines
+from grader.service.queue_snapshots import QueueSnapshots
 from grader.service.rankings import Rankings
 from grader.settings import Settings
+from grader.wakeups import WakeUps
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,15 @@ class Platform:
     settings: Settings
     course: Course
     sessions: Sessions
-    tickets: Tickets
+    wakeups: WakeUps
     engine: Engine
-    lines: Lines = field(default_factory=Lines)
+    lines: QueueSnapshots = field(default_factory=QueueSnapshots)
     rankings: Rankings = field(default_factory=Rankings)
     writability: Writability = field(default_factory=Writability)
 
     def close(self) -> None:
         """Let go of every connection."""
-        self.tickets.close()
+        self.wakeups.close()
         self.engine.dispose()
 
 
@@ -55,4 +55,4 @@ def open_platform(settings: Settings, migrate: bool = True, starting: bool = Fal
         engine.dispose()
         refuse_damaged(engine, error)
         raise
-    return Platform(settings, course, make_sessions(engine), Tickets(settings.queue_url), engine)
+    return Platform(settings, course, make_sessions(engine), WakeUps(settings.queue_url), engine)

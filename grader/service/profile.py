@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from grader import limits
 from grader.errors import NotFound
 from grader.records import activity, attempts, versions
-from grader.records.activity import Deed, Entry
+from grader.records.activity import BoardBest, SubmissionEvent
 from grader.records.models import UserRow, utcnow
 from grader.schemas.preferences import of_stored
 from grader.schemas.profile import BestRank, LanguageShare, Profile
@@ -69,7 +69,7 @@ def _titles(done: Progress) -> dict[str, str]:
 
 
 def _ranks(
-    session: Session, mine: Sequence[Entry], titles: Mapping[str, str], staff: Sequence[int]
+    session: Session, mine: Sequence[BoardBest], titles: Mapping[str, str], staff: Sequence[int]
 ) -> list[BestRank]:
     """On the boards that are shown, the best first; a GPU's before the interpreter's. ``staff`` (ids) have no rank."""
     shown = versions.shown_versions(session)
@@ -95,7 +95,7 @@ def _ranks(
     return sorted(found, key=lambda it: (not it.representative, it.rank, -(it.speedup or 0.0)))
 
 
-def _languages(deeds: Sequence[Deed]) -> list[LanguageShare]:
+def _languages(deeds: Sequence[SubmissionEvent]) -> list[LanguageShare]:
     """Those that were used, by what was solved in them."""
     found = []
     for language in Language:

@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from grader import limits
 from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, NotFound
-from grader.queue.tickets import run_queue
 from grader.records import order, queues, workers
 from grader.records.engine import clock, writing
 from grader.records.models import PauseRow, SubmissionRow, WorkerRow, utcnow
@@ -25,11 +24,12 @@ from grader.schemas.queue import (
     WorkerState,
     WorkerView,
 )
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
 from grader.service.accounts import User, check_staff
 from grader.service.devices import in_order
 from grader.service.platform import Platform
 from grader.service.waiting import compilers_of, judges_of
+from grader.wakeups import run_queue
 
 # Workers that ended longer ago than this are history.
 _RECENTLY = timedelta(hours=1)
@@ -83,8 +83,8 @@ def resume_queue(platform: Platform, user: User, queue: str) -> QueueList:
         if not queues.resume(session, queue):
             _check_queue(platform, session, queue)
     # Without Redis the sweeper does it later.
-    if platform.tickets.ping():
-        issue_missing_tickets(platform)
+    if platform.wakeups.ping():
+        issue_missing_wakeups(platform)
     return list_queues(platform)
 
 
@@ -119,7 +119,7 @@ def resume_worker(platform: Platform, user: User, name: str) -> WorkerList:
     return _known(platform, user, name, known)
 
 
-def kind_of(platform: Platform, challenge: Challenge) -> Kind:
+def kind_of(platform: Platform, challenge: Challenge) -> JudgingReason:
     """What submissions for a challenge are: what staff chose, else what its track says."""
     with platform.sessions() as session:
         return queues.kind_of(session, challenge.slug) or _of_track(platform, challenge)
@@ -135,7 +135,7 @@ def get_kind(platform: Platform, user: User, slug: str) -> ChallengeKind:
     return ChallengeKind(challenge=challenge.slug, kind=kind, chosen=chosen is not None)
 
 
-def set_kind(platform: Platform, user: User, slug: str, kind: Kind | None) -> ChallengeKind:
+def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | None) -> ChallengeKind:
     """Say what submissions for a challenge are from now on; None: as its track says. What was handed in before keeps
     its place.
 
@@ -143,15 +143,15 @@ def set_kind(platform: Platform, user: User, slug: str, kind: Kind | None) -> Ch
     """
     check_staff(user)
     challenge = platform.course.load(slug)
-    if kind in (Kind.REJUDGE, Kind.RUN):
+    if kind in (JudgingReason.REJUDGE, JudgingReason.RUN):
         raise BadRequest("Nobody hands in rejudges or runs.", "Choose competition, course or practice.")
     with writing(platform.sessions) as session:
         queues.set_kind(session, challenge.slug, kind)
     return get_kind(platform, user, slug)
 
 
-def issue_missing_tickets(platform: Platform) -> int:
-    """Tickets for what waits and has none; how many. Nothing is issued for a paused queue: nobody would serve it.
+def issue_missing_wakeups(platform: Platform) -> int:
+    """Wake-ups for what waits and has none; how many. Nothing is issued for a paused queue: nobody would serve it.
 
     Raises redis.RedisError where Redis does not answer, but not where it is lost in between.
     """
@@ -164,13 +164,13 @@ def issue_missing_tickets(platform: Platform) -> int:
             wanted[queues.COMPILE] = order.uncompiled(session)
     issued = 0
     for queue, count in wanted.items():
-        missing = count - platform.tickets.waiting(queue)
-        if missing > 0 and platform.tickets.enqueue(queue, missing):
+        missing = count - platform.wakeups.waiting(queue)
+        if missing > 0 and platform.wakeups.enqueue(queue, missing):
             issued += missing
     return issued
 
 
-def _of_track(platform: Platform, challenge: Challenge) -> Kind:
+def _of_track(platform: Platform, challenge: Challenge) -> JudgingReason:
     return platform.course.known_curriculum.kind(challenge.manifest.track)
 
 

@@ -16,9 +16,9 @@ from typing import TypeVar, cast
 from sqlalchemy.orm import Session
 
 from grader.records import names, ranks, standings
-from grader.records.ranks import Board, Detail, Entry, Place, Stamp
+from grader.records.ranks import Board, BoardEntry, Detail, Place, Stamp
 from grader.records.record_steps import record_steps
-from grader.records.standings import Standing
+from grader.records.standings import BoardSnapshot
 from grader.schemas.leaderboard import Reference
 from grader.service.references import ASKED, references
 
@@ -35,7 +35,7 @@ class Ranking:
     """One board at one moment. What is needed of it beyond the places is read when it is first asked for."""
 
     board: Board
-    standing: Standing
+    standing: BoardSnapshot
     staff: list[int]
     """ids of those who are not ranked"""
     _details: dict[int, Detail] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Ranking:
             self._references = references(session, self.places, best)
         return self._references
 
-    def followed_by(self, standing: Standing, came: Sequence[Entry]) -> Ranking:
+    def followed_by(self, standing: BoardSnapshot, came: Sequence[BoardEntry]) -> Ranking:
         """The ranking after these came, with what they leave as it was."""
         after = Ranking(self.board, standing, self.staff, self._details)
         ranked = [it for it in came if it.user not in self.staff]
@@ -84,7 +84,7 @@ class Ranking:
             after._references = self._references
         return after
 
-    def _lower_records(self, came: Sequence[Entry]) -> bool:
+    def _lower_records(self, came: Sequence[BoardEntry]) -> bool:
         """Whether one of them may be a record: the best entry is none of a later time that is as good."""
         best = min(self.standing.entries.values(), key=lambda it: it.high_us, default=None)
         return best is None or any(it.high_us < best.high_us or it.at <= best.at for it in came)

@@ -9,7 +9,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader.errors import Conflict
-from grader.queue.tickets import first_queue
 from grader.records import ranks, rejudges, versions
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow
@@ -20,6 +19,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.rankings import unranked
 from grader.service.versions import check_staff, serve
+from grader.wakeups import first_queue
 
 
 def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> Rejudge:
@@ -41,7 +41,7 @@ def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> 
         session.flush()
         waiting = rejudges.unfinished(session, slug, version)
     for queue, count in Counter(first_queue(row.device, row.language) for row in chosen).items():
-        platform.tickets.enqueue(queue, count)
+        platform.wakeups.enqueue(queue, count)
     return Rejudge(challenge=slug, version=version, queued=len(chosen), waiting=waiting)
 
 

@@ -8,13 +8,13 @@ from sqlalchemy import delete, select, update
 
 from grader.errors import Conflict, NotFound
 from grader.logs import get_logger
-from grader.queue.tickets import first_queue
 from grader.records import quotas
 from grader.records.engine import changed, writing
 from grader.records.models import ReportRow, SubmissionRow
-from grader.schemas.ledger import Requeued
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
+from grader.schemas.submission_search import Requeued
 from grader.service.platform import Platform
+from grader.wakeups import first_queue
 
 log = get_logger(__name__)
 
@@ -56,7 +56,7 @@ def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
             quotas.recount_waiting(session, user, quotas.RUNNING)
     for row in done:
         log.info("requeued", submission=row.public_id, request=row.request_id)
-        platform.tickets.enqueue(first_queue(row.device, row.language))
+        platform.wakeups.enqueue(first_queue(row.device, row.language))
     return Requeued(submissions=[row.public_id for row in done])
 
 
@@ -66,7 +66,7 @@ def _failed(platform: Platform) -> list[str]:
         return list(
             session.scalars(
                 select(row.public_id)
-                .where(row.state == State.FAILED, row.kind != Kind.RUN)
+                .where(row.state == State.FAILED, row.kind != JudgingReason.RUN)
                 .order_by(row.created_at)
             )
         )

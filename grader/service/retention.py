@@ -23,9 +23,9 @@ from grader.records.models import (
     utcnow,
 )
 from grader.records.models.indexes import RUN
-from grader.schemas.ledger import Pruned
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
+from grader.schemas.submission_search import Pruned
 from grader.service.platform import Platform
 
 log = get_logger(__name__)

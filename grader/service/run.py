@@ -7,11 +7,11 @@ from sqlalchemy.orm import Session
 
 from grader.records.leases import end_cancelled
 from grader.records.models import SubmissionRow
-from grader.schemas.submission import Kind, RunBody, SubmissionView
+from grader.schemas.submission import JudgingReason, RunBody, SubmissionView
 from grader.service import quotas
 from grader.service.accounts import User
 from grader.service.platform import Platform
-from grader.service.submit import Order, take
+from grader.service.submit import SubmitOrder, take
 
 
 def run(platform: Platform, user: User, body: RunBody, idempotency_key: str | None = None) -> SubmissionView:
@@ -21,7 +21,7 @@ def run(platform: Platform, user: User, body: RunBody, idempotency_key: str | No
     With a key that this user sent before, the first run comes back. ``remaining``: how many more are taken for now.
     Raises what ``submit`` raises; TooMany by limits of its own.
     """
-    return take(platform, user, Order.of(body, idempotency_key), _counted)
+    return take(platform, user, SubmitOrder.of(body, idempotency_key), _counted)
 
 
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int:
@@ -37,7 +37,7 @@ def _supersede(session: Session, new: SubmissionRow) -> None:
     unfinished = session.execute(
         select(row.id, row.attempt)
         .where(row.user_id == new.user_id, row.finished_at.is_(None))
-        .where(row.kind == Kind.RUN, row.challenge == new.challenge)
+        .where(row.kind == JudgingReason.RUN, row.challenge == new.challenge)
         .order_by(row.id)
         .with_for_update()
     ).all()

@@ -14,7 +14,7 @@ from grader.records.engine import writing
 from grader.records.models import ReportRow, SubmissionRow
 from grader.records.models.submissions import SHARE_KEY_CHARS
 from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Verdict
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
 from grader.service.accounts import User
 from grader.service.keys import new_key
 from grader.service.platform import Platform
@@ -31,7 +31,7 @@ class SharedResult:
     version: int
     language: Language
     device: str
-    kind: Kind
+    kind: JudgingReason
     state: State
     verdict: Verdict | None
     created_at: datetime

@@ -22,7 +22,7 @@ from grader.schemas.submission import (
 )
 from grader.service.accounts import User
 from grader.service.platform import Platform
-from grader.service.waiting import Line
+from grader.service.waiting import QueueSnapshot
 
 _LIST_MOST = 200
 
@@ -121,7 +121,7 @@ def _judged_again(row: SubmissionRow) -> JudgedAgain:
     return JudgedAgain(id=row.public_id, version=row.version, verdict=row.verdict, time_us=row.time_us)
 
 
-def _view(row: SubmissionRow, author: str, line: Line | None) -> SubmissionView:
+def _view(row: SubmissionRow, author: str, line: QueueSnapshot | None) -> SubmissionView:
     return SubmissionView(
         id=row.public_id,
         user=author,

@@ -1,4 +1,4 @@
-"""Taking a submission: refuse what cannot be judged, store the rest, issue its ticket."""
+"""Taking a submission: refuse what cannot be judged, store the rest, issue its wake-up."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from grader.challenge.loader import Challenge
 from grader.challenge.source import decode, language_of
 from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice, UnknownLanguage
 from grader.logs import get_logger
-from grader.queue.tickets import first_queue
 from grader.records.engine import clock, writing
 from grader.records.models import ReportRow, SubmissionRow, UserRow
 from grader.records.order import PRIORITIES
 from grader.schemas.report import Language, Verdict
-from grader.schemas.submission import Kind, RunBody, State, SubmissionView, SubmitBody
+from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
 from grader.service import quotas, versions
 from grader.service.accounts import User
 from grader.service.devices import served_devices, serves
 from grader.service.platform import Platform
 from grader.service.queues import kind_of
 from grader.service.submissions import get_submission, view_of_new
+from grader.wakeups import first_queue
 
 log = get_logger(__name__)
 
@@ -45,14 +45,16 @@ def submit(
     TooMany, Conflict where the key was sent before with something else, and ChallengeChanged where its folder is not
     what was served under its version.
     """
-    return take(platform, user, Order.of(body, idempotency_key), _counted, body.reuse)
+    return take(platform, user, SubmitOrder.of(body, idempotency_key), _counted, body.reuse)
 
 
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int:
     return quotas.take(session, platform.settings, user, row.challenge, row.created_at)
 
 
-def take(platform: Platform, user: User, what: Order, count: Count, reuse: bool = False) -> SubmissionView:
+def take(
+    platform: Platform, user: User, what: SubmitOrder, count: Count, reuse: bool = False
+) -> SubmissionView:
     """What was asked for, stored and queued; what was sent before under its key as it is. Raises as ``submit``."""
     # Before anything that may have changed since the first time (a challenge, or the devices that are served), and
     # before anything that waits for others: who sends again and again costs a look.
@@ -67,7 +69,7 @@ Count = Callable[[Session, Platform, User, SubmissionRow], int]
 
 
 @dataclass(frozen=True)
-class Order:
+class SubmitOrder:
     """What was asked for; ``sha256`` is of all that tells it from something else under the same ``key``."""
 
     body: SubmitBody | RunBody
@@ -77,7 +79,7 @@ class Order:
     sha256: str
 
     @classmethod
-    def of(cls, body: SubmitBody | RunBody, key: str | None) -> Order:
+    def of(cls, body: SubmitBody | RunBody, key: str | None) -> SubmitOrder:
         """Raises BadRequest, BadSource, UnknownLanguage."""
         if key is not None and not 0 < len(key) <= _KEY_CHARS:
             raise BadRequest(f"An idempotency key has 1 to {_KEY_CHARS} characters.")
@@ -87,12 +89,12 @@ class Order:
         language = language_of(body.filename, body.language)
         parts = [body.challenge, language, body.device or "", source]
         if isinstance(body, RunBody):
-            parts.append(Kind.RUN)
+            parts.append(JudgingReason.RUN)
         return cls(body, source, language, key, _digest(*parts))
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredSubmission:
     """``new``: this call stored it. ``remaining``: how many more its challenge takes from this user for now."""
 
     public_id: str
@@ -105,7 +107,7 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def row_of(platform: Platform, user: User, what: Order) -> SubmissionRow:
+def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
     """What is to be stored. Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed,
     ChallengeChanged and BadRequest where it cannot be judged."""
     body, language = what.body, what.language
@@ -124,31 +126,31 @@ def row_of(platform: Platform, user: User, what: Order) -> SubmissionRow:
         filename=_filename(body.filename, language),
         idempotency_key=what.key,
         request_sha256=what.sha256 if what.key is not None else None,
-        kind=Kind.RUN if isinstance(body, RunBody) else kind,
+        kind=JudgingReason.RUN if isinstance(body, RunBody) else kind,
         priority=PRIORITIES[kind],
     )
 
 
 def store(
-    platform: Platform, user: User, row: SubmissionRow, what: Order, count: Count, reuse: bool = False
-) -> Stored:
+    platform: Platform, user: User, row: SubmissionRow, what: SubmitOrder, count: Count, reuse: bool = False
+) -> StoredSubmission:
     """Store it, unless it was sent before. Raises TooMany, Conflict."""
     with writing(platform.sessions) as session:
         # Submissions of one user take turns from here on, so no key can be raced on any database.
         session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update())
         if (earlier := _of_key(session, user, what)) is not None:
-            return Stored(earlier)
+            return StoredSubmission(earlier)
         if reuse and (earlier := _judged_before(session, row)) is not None:
-            return Stored(earlier, reused=True)
+            return StoredSubmission(earlier, reused=True)
         row.created_at = clock(session)
         remaining = count(session, platform, user, row)
         session.add(row)
         session.flush()
-        return Stored(row.public_id, new=True, remaining=remaining)
+        return StoredSubmission(row.public_id, new=True, remaining=remaining)
 
 
-def answer(platform: Platform, user: User, row: SubmissionRow, stored: Stored) -> SubmissionView:
-    """What came of it; where it is new, after its ticket was issued."""
+def answer(platform: Platform, user: User, row: SubmissionRow, stored: StoredSubmission) -> SubmissionView:
+    """What came of it; where it is new, after its wake-up was issued."""
     if not stored.new:
         view = get_submission(platform, user, stored.public_id)
         return view.model_copy(update={"reused": stored.reused})
@@ -156,7 +158,7 @@ def answer(platform: Platform, user: User, row: SubmissionRow, stored: Stored) -
     return view_of_new(platform, user, row).model_copy(update={"remaining": stored.remaining})
 
 
-def _announce(platform: Platform, user: User, row: SubmissionRow, stored: Stored) -> None:
+def _announce(platform: Platform, user: User, row: SubmissionRow, stored: StoredSubmission) -> None:
     log.info(
         "submitted",
         submission=stored.public_id,
@@ -165,10 +167,10 @@ def _announce(platform: Platform, user: User, row: SubmissionRow, stored: Stored
         device=row.device,
         kind=row.kind.value,
     )
-    platform.tickets.enqueue(first_queue(row.device, row.language))
+    platform.wakeups.enqueue(first_queue(row.device, row.language))
 
 
-def sent_before(platform: Platform, user: User, what: Order) -> str | None:
+def sent_before(platform: Platform, user: User, what: SubmitOrder) -> str | None:
     """What this user handed in under the same key, if anything. Raises Conflict where that was something else."""
     if what.key is None:
         return None
@@ -176,7 +178,7 @@ def sent_before(platform: Platform, user: User, what: Order) -> str | None:
         return _of_key(session, user, what)
 
 
-def _of_key(session: Session, user: User, what: Order) -> str | None:
+def _of_key(session: Session, user: User, what: SubmitOrder) -> str | None:
     if what.key is None:
         return None
     row = SubmissionRow

@@ -28,13 +28,13 @@ _PREFIX = "grd_"  # so that secret scanners know our tokens
 _LARGEST_NUMBER = 2**31 - 1
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     API = "api"
     SESSION = "session"
 
 
 @dataclass(frozen=True)
-class Wish:
+class TokenRequest:
     """What a new token shall be: ``lifetime`` None is as long as the settings allow, ``scopes`` None is all that the
     account may have; ``address`` is where it is asked for from.
     """
@@ -42,7 +42,7 @@ class Wish:
     label: str = "cli"
     lifetime: timedelta | None = None
     scopes: Iterable[Scope] | None = None
-    kind: Kind = Kind.API
+    kind: TokenKind = TokenKind.API
     address: str = ""
 
 
@@ -62,10 +62,10 @@ def issue_token(
 
     Raises BadRequest where ``lifetime`` is longer than the settings allow.
     """
-    return issue(platform, user, Wish(label, lifetime))
+    return issue(platform, user, TokenRequest(label, lifetime))
 
 
-def issue(platform: Platform, user: User, wish: Wish) -> Issued:
+def issue(platform: Platform, user: User, wish: TokenRequest) -> Issued:
     """A new token. Raises BadRequest (``lifetime``), NotAllowed (a scope that is not the account's to give)."""
     scopes = _granted(user, wish.scopes)
     lifetime = check_lifetime(platform, wish.lifetime)
@@ -73,7 +73,7 @@ def issue(platform: Platform, user: User, wish: Wish) -> Issued:
         return add(session, user, wish, lifetime, scopes)
 
 
-def add(session: Session, user: User, wish: Wish, lifetime: timedelta, scopes: list[Scope]) -> Issued:
+def add(session: Session, user: User, wish: TokenRequest, lifetime: timedelta, scopes: list[Scope]) -> Issued:
     """The same within a transaction, of what was checked before."""
     _forget_ended(session, user)
     issued = Issued(new_key(_PREFIX), utcnow() + lifetime, scopes)
@@ -187,7 +187,7 @@ def end_sessions(platform: Platform, user: User, current: str) -> int:
             session,
             delete(TokenRow).where(
                 TokenRow.user_id == user.id,
-                TokenRow.kind == Kind.SESSION.value,
+                TokenRow.kind == TokenKind.SESSION.value,
                 TokenRow.sha256 != digest(current),
             ),
         )

@@ -34,7 +34,7 @@ _DIGITS = 9
 
 
 @dataclass(frozen=True)
-class Standing:
+class TrackStanding:
     """One user's in a track; ``relative`` is explained by TrackEntry."""
 
     user: int
@@ -93,7 +93,7 @@ def track_board(
     )
 
 
-def standings_of(rankings: Sequence[Ranking]) -> list[Standing]:
+def standings_of(rankings: Sequence[Ranking]) -> list[TrackStanding]:
     """The best first: by what is solved, then by the geometric mean of best time / own time over that."""
     logs: dict[int, list[float]] = defaultdict(list)
     for ranking in rankings:
@@ -101,13 +101,13 @@ def standings_of(rankings: Sequence[Ranking]) -> list[Standing]:
         for place in ranking.places:
             logs[place.user].append(math.log(best / place.time_us))
     found = [
-        Standing(user, len(each), round(math.exp(math.fsum(each) / len(each)), _DIGITS))
+        TrackStanding(user, len(each), round(math.exp(math.fsum(each) / len(each)), _DIGITS))
         for user, each in logs.items()
     ]
     return sorted(found, key=lambda it: (-it.solved, -it.relative, it.user))
 
 
-def _ranked(standings: Sequence[Standing]) -> list[int]:
+def _ranked(standings: Sequence[TrackStanding]) -> list[int]:
     """Who has the same of both shares a rank."""
     places: list[int] = []
     for number, it in enumerate(standings):
@@ -117,7 +117,7 @@ def _ranked(standings: Sequence[Standing]) -> list[int]:
     return places
 
 
-def _entry(it: Standing, rank: int, names: Names) -> TrackEntry:
+def _entry(it: TrackStanding, rank: int, names: Names) -> TrackEntry:
     user, anonymous = names.of(it.user)
     return TrackEntry(
         rank=rank,

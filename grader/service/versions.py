@@ -25,7 +25,7 @@ _NAMED = 4
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedVersion:
     """``content`` is of the folder as it lies here, ``shown`` the version whose board students see."""
 
     challenge: str
@@ -42,7 +42,7 @@ class Served:
         return self.version == self.shown
 
 
-def serve(platform: Platform, challenge: Challenge) -> Served:
+def serve(platform: Platform, challenge: Challenge) -> ServedVersion:
     """Make sure that this folder is what its version number was first served as, and note it where it is new.
 
     The first version of a challenge is shown at once, and a later one where nothing was judged under the one shown
@@ -54,7 +54,7 @@ def serve(platform: Platform, challenge: Challenge) -> Served:
         shown = versions.shown(session, challenge.slug)
     if row is None or shown is None or not _settled(row, parts):
         shown = _note(platform, challenge, parts)
-    return Served(challenge.slug, version, parts, shown)
+    return ServedVersion(challenge.slug, version, parts, shown)
 
 
 def check_served(platform: Platform, challenge: Challenge) -> None:
@@ -65,7 +65,7 @@ def check_served(platform: Platform, challenge: Challenge) -> None:
         serve(platform, challenge)
 
 
-def check_unchanged(session: Session, served: Served) -> None:
+def check_unchanged(session: Session, served: ServedVersion) -> None:
     """What was judged by is still what its version stands for: as long as nothing has a verdict, a folder that was
     changed takes the place of the first. It stays so until this transaction ends; call it within ``writing``.
 

@@ -20,7 +20,7 @@ from grader.service.devices import serves
 
 
 @dataclass(frozen=True)
-class Crew:
+class QueueWorkers:
     """Who serves one queue: the workers that take what waits there, those whose host starts no sandboxes now, those
     that staff drain, and when the last of all was heard of, where there is none.
     """
@@ -32,7 +32,7 @@ class Crew:
 
 
 @dataclass(frozen=True)
-class Line:
+class QueueSnapshot:
     """One device's queue at one moment."""
 
     device: str
@@ -40,8 +40,8 @@ class Line:
     mean_s: float | None
     running: dict[str, float]
     pauses: Pauses
-    judges: Crew
-    compilers: Crew
+    judges: QueueWorkers
+    compilers: QueueWorkers
 
     def place(self, row: SubmissionRow) -> int | None:
         """1 = next; None where it does not wait (any more)."""
@@ -103,12 +103,12 @@ class Line:
         return None
 
 
-def line_of(session: Session, device: str, silent_s: float) -> Line:
+def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
     """The queue of ``device`` as it is now."""
     now = utcnow()
     compilers = compilers_of(session, now, silent_s)
     compiled = bool(compilers.serving) or not serves(device, Language.CUDA)
-    return Line(
+    return QueueSnapshot(
         device=device,
         places=order.positions(session, device, now, compiled),
         mean_s=order.mean_seconds(session, device),
@@ -119,14 +119,14 @@ def line_of(session: Session, device: str, silent_s: float) -> Line:
     )
 
 
-def judges_of(session: Session, device: str, now: datetime, silent_s: float) -> Crew:
+def judges_of(session: Session, device: str, now: datetime, silent_s: float) -> QueueWorkers:
     """Who judges on ``device``."""
     there = [row for row in workers.alive(session, now, silent_s) if row.device == device]
     seen = None if there else workers.last_seen(session, WorkerRow.device == device)
     return _crew(there, seen)
 
 
-def compilers_of(session: Session, now: datetime, silent_s: float) -> Crew:
+def compilers_of(session: Session, now: datetime, silent_s: float) -> QueueWorkers:
     """Who compiles, beside a device or alone."""
     there = workers.compiling(session, now, silent_s)
     if not there:
@@ -135,9 +135,9 @@ def compilers_of(session: Session, now: datetime, silent_s: float) -> Crew:
     return _crew(there, seen)
 
 
-def _crew(there: list[WorkerRow], seen: datetime | None) -> Crew:
+def _crew(there: list[WorkerRow], seen: datetime | None) -> QueueWorkers:
     taking = [row for row in there if row.drained_at is None]
-    return Crew(
+    return QueueWorkers(
         serving=[row.name for row in taking if not row.sandbox_fault],
         faulty=[row.name for row in taking if row.sandbox_fault],
         draining=[row for row in there if row.drained_at is not None],
@@ -151,7 +151,7 @@ def _paused(row: PauseRow) -> WaitsFor:
     return WaitsFor(reason=WaitReason.PAUSED, text=f"Staff have paused {what}{why}", since=row.since)
 
 
-def _nobody(crew: Crew, reason: WaitReason, does: str) -> WaitsFor:
+def _nobody(crew: QueueWorkers, reason: WaitReason, does: str) -> WaitsFor:
     if crew.faulty:
         text = f"No worker that {does} can start a sandbox right now. They retry every few seconds; it stays queued."
         return WaitsFor(reason=WaitReason.NO_SANDBOX, text=text)

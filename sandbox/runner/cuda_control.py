@@ -10,7 +10,7 @@ import functools
 import os
 
 import cuda_driver as driver
-from cuda_side import CudaSide
+from cuda_binding import CudaBinding
 
 _BLOCKS, _THREADS = 2048, 256
 # The resolution of an event is half a microsecond; an empty call may measure as nothing.
@@ -31,12 +31,16 @@ def _events() -> tuple[int, int]:
 class CudaControl:
     """Call it to enqueue the kernels; ``took_us`` answers once the device has been waited for."""
 
-    def __init__(self, side: CudaSide, outputs: list[str]) -> None:
+    def __init__(self, binding: CudaBinding, outputs: list[str]) -> None:
         self._fill, self._read = _kernel("fill"), _kernel("read")
         self._start, self._end = _events()
-        buffers = [entry for entry in side.entries if entry["kind"] == "buffer" and entry["nbytes"]]
+        buffers = [entry for entry in binding.entries if entry["kind"] == "buffer" and entry["nbytes"]]
         self._work = [
-            (entry["name"] in outputs, ctypes.c_uint64(side.address(entry)), ctypes.c_uint64(entry["nbytes"]))
+            (
+                entry["name"] in outputs,
+                ctypes.c_uint64(binding.address(entry)),
+                ctypes.c_uint64(entry["nbytes"]),
+            )
             for entry in buffers
         ]
         self._nowhere = ctypes.c_uint64(0)

@@ -10,7 +10,7 @@ from typing import Any
 
 import gated
 from cuda_driver import error_of
-from cuda_side import CudaSide
+from cuda_binding import CudaBinding
 
 LIBRARY_NAME = "solution.so"
 
@@ -45,8 +45,8 @@ class Library:
         if prepare := getattr(library, "grader_prepare", None):
             self._check(prepare())
 
-    def make_call(self, side: CudaSide) -> Callable[[], None]:
-        values = side.c_values()
+    def make_call(self, binding: CudaBinding) -> Callable[[], None]:
+        values = binding.c_values()
         pointers = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(value) for value in values))
 
         def call(_kept: Any = values) -> None:

@@ -22,13 +22,13 @@ import protocol
 from connect import connect
 from failure import describe
 from preload import preload
-from side import Call, Side, make_side
+from binding import Call, Binding, make_binding
 from supervise import supervise
 
 if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
-MakeCall = Callable[[Side], Call]
+MakeCall = Callable[[Binding], Call]
 Prepare = Callable[[], "EmptyLaunches | None"]
 _libc = ctypes.CDLL(None)
 
@@ -44,7 +44,7 @@ class Runner:
         self.empty_launches = prepare()
         self.connection = connect(address)
         self.make_call: MakeCall | None = None
-        self.side: Side | None = None
+        self.binding: Binding | None = None
         self.call: Call | None = None
 
     def serve(self) -> None:
@@ -83,17 +83,17 @@ class Runner:
     def _bind(self, message: dict[str, Any], descriptors: list[int]) -> None:
         self._unbind()  # first: a GPU may have no room for both
         assert self.make_call is not None
-        self.side = make_side(message.get("memory", "host"), message["entries"], descriptors)
-        self.call = self.make_call(self.side)
+        self.binding = make_binding(message.get("memory", "host"), message["entries"], descriptors)
+        self.call = self.make_call(self.binding)
         self._send({"op": "bound"})
 
     def _unbind(self) -> None:
-        old, self.side, self.call = self.side, None, None
+        old, self.binding, self.call = self.binding, None, None
         if old is not None:
             old.close()
 
     def _call(self, number: int, mark: str, surveyed: bool) -> None:
-        assert self.side is not None
+        assert self.binding is not None
         assert self.call is not None
         call, survey = self.call, None
         if surveyed:
@@ -101,7 +101,7 @@ class Runner:
 
             survey = Survey()
             call = survey.watching(call)
-        failure = self.side.run(number, call, lambda: self._send({"op": "queued", "round": number}))
+        failure = self.binding.run(number, call, lambda: self._send({"op": "queued", "round": number}))
         _flush(mark)
         answer = {"op": "returned", "round": number, "error": failure, "empty_launches": []}
         if self.empty_launches is not None:
@@ -143,8 +143,8 @@ def _load_triton(message: dict[str, Any], _descriptors: list[int]) -> MakeCall:
 
     solve = load(message["source"], message["parameters"], message["declaration"])
 
-    def make(side: Side) -> Call:
-        values = list(side.tensors().values())
+    def make(binding: Binding) -> Call:
+        values = list(binding.tensors().values())
         return lambda: solve(*values)
 
     return make
@@ -155,11 +155,11 @@ def _load_cuda(_message: dict[str, Any], descriptors: list[int]) -> MakeCall:
 
     library = Library(descriptors[0])
 
-    def make(side: Side) -> Call:
-        from cuda_side import CudaSide
+    def make(binding: Binding) -> Call:
+        from cuda_binding import CudaBinding
 
-        assert isinstance(side, CudaSide), "a CUDA library takes device memory"
-        return library.make_call(side)
+        assert isinstance(binding, CudaBinding), "a CUDA library takes device memory"
+        return library.make_call(binding)
 
     return make
 
@@ -168,22 +168,22 @@ def _load_reference(message: dict[str, Any], _descriptors: list[int]) -> MakeCal
     from trusted import load_reference, reference_call
 
     reference = load_reference(message["source"], message.get("mode", "eager"))
-    return lambda side: reference_call(reference, side, message["outputs"])
+    return lambda binding: reference_call(reference, binding, message["outputs"])
 
 
 def _load_control(message: dict[str, Any], _descriptors: list[int]) -> MakeCall:
-    def make(side: Side) -> Call:
-        from host_side import HostSide
+    def make(binding: Binding) -> Call:
+        from host_binding import HostBinding
 
-        if isinstance(side, HostSide):
+        if isinstance(binding, HostBinding):
             from trusted import control_call
 
-            return control_call(side, message["outputs"], message["duration_us"])
+            return control_call(binding, message["outputs"], message["duration_us"])
         from cuda_control import CudaControl
-        from cuda_side import CudaSide
+        from cuda_binding import CudaBinding
 
-        assert isinstance(side, CudaSide)
-        return CudaControl(side, message["outputs"])
+        assert isinstance(binding, CudaBinding)
+        return CudaControl(binding, message["outputs"])
 
     return make
 

@@ -9,11 +9,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from side import Side
-from host_side import HostSide
+from binding import Binding
+from host_binding import HostBinding
 
 
-def control_call(side: HostSide, results: list[str], duration_us: float) -> Callable[[], None]:
+def control_call(binding: HostBinding, results: list[str], duration_us: float) -> Callable[[], None]:
     """A call that lasts ``duration_us`` by this process's own clock, and touches every buffer as a kernel would.
 
     It calibrates the clock: whatever the judge measures beyond ``duration_us`` is the fixed cost of a round.
@@ -21,9 +21,9 @@ def control_call(side: HostSide, results: list[str], duration_us: float) -> Call
 
     def call() -> None:
         end = time.perf_counter() + duration_us * 1e-6
-        for entry in side.entries:
+        for entry in binding.entries:
             if entry["kind"] == "buffer" and entry["nbytes"]:
-                memory = side.memory(entry)
+                memory = binding.memory(entry)
                 if entry["name"] in results:
                     ctypes.memset(ctypes.addressof(memory), 0, entry["nbytes"])
                 else:
@@ -50,9 +50,9 @@ def load_reference(source: str, mode: str) -> Callable[..., Any]:
     return reference
 
 
-def reference_call(reference: Callable[..., Any], side: Side, outputs: list[str]) -> Callable[[], None]:
+def reference_call(reference: Callable[..., Any], binding: Binding, outputs: list[str]) -> Callable[[], None]:
     """The reference on the arguments that are no outputs, by name. It returns its result: nothing is copied."""
-    values = {name: value for name, value in side.tensors().items() if name not in outputs}
+    values = {name: value for name, value in binding.tensors().items() if name not in outputs}
     kept: list[Any] = []
 
     def call() -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.crew import examine
-from grader.authoring.findings import Check, Tried
+from grader.authoring.candidates import Candidate, subjects
+from grader.authoring.findings import CandidateResult, Check
 from grader.authoring.scaffold.draft import DEFAULT_ARGS, Draft
 from grader.authoring.scaffold.folder import write_challenge
-from grader.authoring.subjects import Subject, subjects
-from grader.authoring.trial import Bench
+from grader.authoring.trial import Trial
 from grader.authoring.verdicts import suite_checks
+from grader.authoring.worker_pool import examine
 from grader.challenge.course import Course
 from grader.challenge.loader import Challenge
 from grader.judge.device import HostDevice
@@ -62,10 +62,10 @@ class Made:
         return {it.name: it for it in examine(self.challenge, HostDevice())}
 
     def tried(
-        self, wanted: Callable[[Subject], bool] = lambda _: True, *, every_case: bool = False
-    ) -> list[Tried]:
+        self, wanted: Callable[[Candidate], bool] = lambda _: True, *, every_case: bool = False
+    ) -> list[CandidateResult]:
         """Triton alone: nothing here runs CUDA, and nvcc takes seconds."""
-        bench = Bench(self.challenge, HostDevice(), self.boxes)
+        bench = Trial(self.challenge, HostDevice(), self.boxes)
         made = [it for it in subjects(self.challenge, (Language.TRITON,)) if wanted(it)]
         return [bench.try_out(it, every_case=every_case) for it in made]
 

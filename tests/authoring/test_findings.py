@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from grader.authoring.findings import Ending, Role, Status
+from grader.authoring.findings import CandidateOutcome, CandidateRole, Status
 from grader.authoring.verdicts import suite_checks
 from tests.authoring.conftest import Made, Write
 
@@ -175,8 +175,8 @@ def test_a_reference_that_fails_is_told(made: Made) -> None:
 
 def test_a_solution_that_is_wrong(made: Made) -> None:
     made.edit("staff/solution.py", "values + values", "values")
-    (tried,) = made.tried(lambda it: it.role is Role.SOLUTION)
-    assert tried.ending is Ending.FAILED
+    (tried,) = made.tried(lambda it: it.role is CandidateRole.SOLUTION)
+    assert tried.ending is CandidateOutcome.FAILED
     assert "basic" in tried.failed
     assert tried.ran == len(made.challenge.cases) + len(made.challenge.hidden_cases)
 
@@ -221,7 +221,9 @@ def test_the_matrix_names_cases_that_kill_nothing(made: Made) -> None:
 def test_a_suite_of_round_sizes_lets_the_tail_drop(made: Made) -> None:
     for path in (made.challenge.folder / "cases.py", made.staff / "hidden_cases.py"):
         path.write_text(re.sub(r"n=(\d+)", lambda it: f"n={int(it[1]) // 4 * 4}", path.read_text()))
-    survivors = {it.name for it in made.tried(lambda it: it.role.wrong) if it.ending is Ending.ACCEPTED}
+    survivors = {
+        it.name for it in made.tried(lambda it: it.role.wrong) if it.ending is CandidateOutcome.ACCEPTED
+    }
     assert survivors == {"tail_dropped:out"}
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from grader.authoring.findings import Ending, Role
+from grader.authoring.candidates import Candidate
+from grader.authoring.findings import CandidateOutcome, CandidateRole
 from grader.authoring.generic import WORDS, generics, native_source
 from grader.authoring.probe import makes_a_difference
-from grader.authoring.subjects import Subject
 from grader.challenge.loader import Challenge
 from grader.schemas.report import Language
 from tests.authoring.conftest import Write
@@ -24,9 +24,9 @@ def _solve(source: str) -> Any:
     return names["solve"]
 
 
-def _subject(challenge: Challenge, name: str) -> Subject:
+def _candidate(challenge: Challenge, name: str) -> Candidate:
     (it,) = [it for it in generics(challenge) if it.name == name]
-    return Subject(Role.GENERIC, it.name, Language.TRITON, it.source, it.reason)
+    return Candidate(CandidateRole.GENERIC, it.name, Language.TRITON, it.source, it.reason)
 
 
 def _called(source: str, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -62,7 +62,7 @@ def test_every_mistake_is_made_in_every_result_alone(write: Write) -> None:
 
 
 def test_a_stale_answer_is_right_until_sizes_come_again(write: Write) -> None:
-    made = _subject(write(*TWO).challenge, "stale:out")
+    made = _candidate(write(*TWO).challenge, "stale:out")
     solve = _solve(made.source)
     out, first = torch.zeros(3), torch.zeros(1)
     for number, expected in ((1.0, 2.0), (5.0, 2.0), (9.0, 10.0)):
@@ -80,7 +80,7 @@ def test_low_precision_keeps_half_of_the_digits(dtype: str, digits: int, write: 
         [1.0, 1 + 2.0 ** -(digits - 1), 1 + 2.0 ** -(digits + 1), float("inf"), float("nan")], dtype=kind
     )
     out = torch.empty(5, dtype=kind)
-    _solve(_subject(challenge, "low_precision:out").source)(x, out, 5)
+    _solve(_candidate(challenge, "low_precision:out").source)(x, out, 5)
     kept = torch.tensor([2.0, 2 + 2.0 ** -(digits - 2), 2.0, float("inf"), float("nan")], dtype=kind)
     assert torch.equal(out.nan_to_num(9), kept.nan_to_num(9))
 
@@ -88,7 +88,7 @@ def test_low_precision_keeps_half_of_the_digits(dtype: str, digits: int, write: 
 def test_integers_alone_are_narrowed(write: Write) -> None:
     challenge = write("x:input:int32:n", "out:output:int32:n").challenge
     out = torch.empty(2, dtype=torch.int32)
-    _solve(_subject(challenge, "low_precision:out").source)(
+    _solve(_candidate(challenge, "low_precision:out").source)(
         torch.tensor([3, 65536 + 3], dtype=torch.int32), out, 2
     )
     assert out.tolist() == [~3, ~3]
@@ -103,7 +103,7 @@ def test_integers_alone_are_narrowed(write: Write) -> None:
     ],
 )
 def test_what_the_signature_rules_out(args: tuple[str, ...], name: str, reason: str, write: Write) -> None:
-    assert reason in _subject(write(*args).challenge, name).reason
+    assert reason in _candidate(write(*args).challenge, name).reason
 
 
 def test_what_a_probe_rules_out(write: Write) -> None:
@@ -124,8 +124,8 @@ def test_what_a_probe_rules_out(write: Write) -> None:
     }
 
 
-def _as_subject(made: Any) -> Subject:
-    return Subject(Role.GENERIC, made.name, Language.TRITON, made.source)
+def _as_subject(made: Any) -> Candidate:
+    return Candidate(CandidateRole.GENERIC, made.name, Language.TRITON, made.source)
 
 
 def test_a_result_cut_short_is_spoilt_where_it_counts(write: Write) -> None:
@@ -136,13 +136,13 @@ def test_a_result_cut_short_is_spoilt_where_it_counts(write: Write) -> None:
         "import torch\n\n\ndef reference(x, n):\n    return x + x, torch.tensor([n // 2])\n"
     )
     out, count = torch.zeros(10), torch.zeros(1, dtype=torch.int64)
-    _solve(_subject(made.challenge, "tail_dropped:out").source)(torch.ones(10), out, count, 10)
+    _solve(_candidate(made.challenge, "tail_dropped:out").source)(torch.ones(10), out, count, 10)
     assert out.tolist() == [2.0] * 4 + [0.0] * 6
     assert count.item() == 5
 
 
 def test_an_in_out_that_is_left_alone_is_found(write: Write) -> None:
     made = write("y:inout:float32:n")
-    endings = {it.name: it.ending for it in made.tried(lambda it: it.role is Role.GENERIC)}
-    assert endings.pop("identity:y") is Ending.NOT_APPLICABLE
-    assert set(endings.values()) == {Ending.FAILED}
+    endings = {it.name: it.ending for it in made.tried(lambda it: it.role is CandidateRole.GENERIC)}
+    assert endings.pop("identity:y") is CandidateOutcome.NOT_APPLICABLE
+    assert set(endings.values()) == {CandidateOutcome.FAILED}

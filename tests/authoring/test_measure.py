@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from grader.authoring.findings import Check, Role, Status
+from grader.authoring.candidates import subjects
+from grader.authoring.findings import CandidateRole, Check, Status
 from grader.authoring.measure import calibrated_check, measured_check
-from grader.authoring.subjects import subjects
-from grader.authoring.trial import Bench
+from grader.authoring.trial import Trial
 from grader.judge.device import HostDevice
 from grader.schemas.report import Language
 from tests.authoring.conftest import Made, Write
@@ -36,8 +36,10 @@ def made(write: Write) -> Made:
 
 
 def _measured(made: Made, bandwidth: float) -> Check:
-    bench = Bench(made.challenge, Lit(bandwidth), made.boxes)
-    solutions = [it for it in subjects(bench.challenge, (Language.TRITON,)) if it.role is Role.SOLUTION]
+    bench = Trial(made.challenge, Lit(bandwidth), made.boxes)
+    solutions = [
+        it for it in subjects(bench.challenge, (Language.TRITON,)) if it.role is CandidateRole.SOLUTION
+    ]
     return measured_check(bench, solutions)
 
 
@@ -66,9 +68,9 @@ def test_without_ceilings_nothing_is_known(made: Made) -> None:
 
 
 def test_the_tolerance_is_asked_at_the_workloads(made: Made) -> None:
-    bench = Bench(made.challenge, Lit(1e12), made.boxes)
+    bench = Trial(made.challenge, Lit(1e12), made.boxes)
     assert calibrated_check(bench).status is Status.OK
     made.edit("reference.py", "return x + x", "return torch.exp(torch.sin(x))")
-    check = calibrated_check(Bench(made.challenge, Lit(1e12), made.boxes))
+    check = calibrated_check(Trial(made.challenge, Lit(1e12), made.boxes))
     assert check.status is Status.ERROR
     assert "native PyTorch uses" in "".join([check.summary, *check.details])

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from grader.authoring import proof
-from grader.authoring.crew import Done, Work
 from grader.authoring.findings import Check, Status
 from grader.authoring.proof import JOBS_PER_GPU, Options, prove
+from grader.authoring.worker_pool import Done, Work
 from grader.errors import BoxUnavailable
 from grader.schemas.report import Language
 from tests.authoring.conftest import Write

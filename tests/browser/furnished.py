@@ -24,10 +24,10 @@ from grader.schemas.submission import State
 from grader.service import accounts, tokens
 from grader.service.accounts import Role, User
 from grader.service.platform import Platform, open_platform
-from grader.service.tokens import Kind, Wish
+from grader.service.tokens import TokenKind, TokenRequest
 from grader.web.app import create_app
 from grader.web.auth.sessions import COOKIE, TOKEN_KEY
-from tests.web import stage
+from tests.web import builders
 
 START_SECONDS = 60
 _BEGAN = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -56,7 +56,9 @@ class Site:
 
     def session(self, name: str) -> tuple[str, str]:
         """The cookie of someone who has signed in."""
-        issued = tokens.issue(self.platform, self.people[name], Wish("Chromium on Linux", kind=Kind.SESSION))
+        issued = tokens.issue(
+            self.platform, self.people[name], TokenRequest("Chromium on Linux", kind=TokenKind.SESSION)
+        )
         signer = self.app.session_interface.get_signing_serializer(self.app)  # type: ignore[attr-defined]
         return COOKIE, signer.dumps({TOKEN_KEY: issued.token, "_permanent": True, "csrf_token": _CSRF})
 
@@ -66,7 +68,7 @@ def serving(folder: Path, **env: str) -> Iterator[Site]:
     """An empty platform with ada, three other students and a head of staff, served by the real server; ``env`` are
     further settings of it.
     """
-    settings = stage.make_settings(folder, sign_up="open")
+    settings = builders.make_settings(folder, sign_up="open")
     platform = open_platform(settings)
     environment = {
         **os.environ,
@@ -78,7 +80,7 @@ def serving(folder: Path, **env: str) -> Iterator[Site]:
         **env,
     }
     people = {
-        name: accounts.create_user(platform, name, stage.PASSWORD, role)
+        name: accounts.create_user(platform, name, builders.PASSWORD, role)
         for name, role in [
             ("ada", Role.STUDENT),
             *((it, Role.STUDENT) for it in TIMES_US),
@@ -115,21 +117,23 @@ def furnish(site: Site) -> None:
     """
     platform, ada, ids = site.platform, site.ada, site.submissions
     for name, time_us in TIMES_US.items():
-        stage.judged(platform, site.people[name], stage.accepted(time_us=time_us, speedup=1066.0 / time_us))
-    ids["slower"] = stage.judged(platform, ada, stage.accepted(time_us=990.0, speedup=1.08)).id
-    ids["accepted"] = stage.judged(platform, ada, stage.accepted()).id
-    ids["on_gpu"] = stage.judged(platform, ada, stage.on_gpu()).id
+        builders.judged(
+            platform, site.people[name], builders.accepted(time_us=time_us, speedup=1066.0 / time_us)
+        )
+    ids["slower"] = builders.judged(platform, ada, builders.accepted(time_us=990.0, speedup=1.08)).id
+    ids["accepted"] = builders.judged(platform, ada, builders.accepted()).id
+    ids["on_gpu"] = builders.judged(platform, ada, builders.on_gpu()).id
     named = {"filename": f"{LONG[:100]}.py", "source": f"# {LONG}\n"}
-    ids["wrong_answer"] = stage.judged(platform, ada, stage.wrong(), **named).id
-    ids["compile_error"] = stage.judged(platform, ada, stage.not_compiled(f"error: {LONG}")).id
+    ids["wrong_answer"] = builders.judged(platform, ada, builders.wrong(), **named).id
+    ids["compile_error"] = builders.judged(platform, ada, builders.not_compiled(f"error: {LONG}")).id
     for verdict in (Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT, Verdict.OUTPUT_LIMIT):
-        ids[str(verdict)] = stage.judged(platform, ada, _ended(verdict)).id
+        ids[str(verdict)] = builders.judged(platform, ada, _ended(verdict)).id
     _settle(site)
-    ids["failed"] = stage.hand_in(platform, ada).id
-    stage.fail(platform, stage.take(platform), LONG)
-    ids["testing"] = stage.hand_in(platform, ada).id
-    stage.move(platform, stage.take(platform), State.TESTING, 4, 19, "nan")
-    ids["queued"] = stage.hand_in(platform, ada).id
+    ids["failed"] = builders.hand_in(platform, ada).id
+    builders.fail(platform, builders.take(platform), LONG)
+    ids["testing"] = builders.hand_in(platform, ada).id
+    builders.move(platform, builders.take(platform), State.TESTING, 4, 19, "nan")
+    ids["queued"] = builders.hand_in(platform, ada).id
 
 
 def _settle(site: Site) -> None:
@@ -154,4 +158,4 @@ def _ended(verdict: Verdict) -> Report:
             ("huge", CaseVerdict(verdict.value), "It ended before its output was written."),
         ]
     ]
-    return stage.wrong(verdict=verdict, cases=cases)
+    return builders.wrong(verdict=verdict, cases=cases)

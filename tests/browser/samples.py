@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from grader.manual.pages import manual
 from grader.service import resets, share
 from tests.browser.furnished import Site
-from tests.web import stage
+from tests.web import builders
 
 # What answers GET and is no page: programs read it, or a page fetches it.
 NO_PAGES = ("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table")
@@ -44,13 +44,13 @@ _OF_NOBODY: dict[str, Callable[[Site], Paths]] = {
     "resets.setup_form": lambda _: {"setup": "/setup?key=x"},
 }
 _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
-    "versions.show": lambda _: {"versions": f"/challenges/{stage.SLUG}/versions"},
+    "versions.show": lambda _: {"versions": f"/challenges/{builders.SLUG}/versions"},
     "design.show": lambda _: {"design": "/design"},
     "people.show": lambda _: {"people": "/people"},
 }
 _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
     "challenges.index": lambda _: {"home": "/", "home-filtered": "/?q=softmax"},
-    "challenges.show": lambda _: {"challenge": f"/challenges/{stage.SLUG}"},
+    "challenges.show": lambda _: {"challenge": f"/challenges/{builders.SLUG}"},
     "submissions.index": lambda _: {
         "submissions": "/submissions",
         "submissions-none": "/submissions?challenge=softmax",
@@ -65,7 +65,7 @@ _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
     "docs.index": lambda _: {"docs": "/docs"},
     "docs.show": _docs,
     "leaderboards.show": lambda _: {
-        "leaderboard": f"/leaderboards/{stage.SLUG}",
+        "leaderboard": f"/leaderboards/{builders.SLUG}",
         "leaderboard-empty": "/leaderboards/softmax",
     },
     "differences.show": lambda site: {

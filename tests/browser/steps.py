@@ -8,14 +8,14 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.live import TITLE
 from tests.browser.visitors import PATIENCE_MS, Visitor
-from tests.web import stage
+from tests.web import builders
 
 # Judging waits for a box and for the other tests of a busy machine.
 JUDGED_MS = 120_000
 expect.set_options(timeout=PATIENCE_MS)
 
 
-def sign_up(visitor: Visitor, name: str, password: str = stage.PASSWORD) -> None:
+def sign_up(visitor: Visitor, name: str, password: str = builders.PASSWORD) -> None:
     """From the first page to an account."""
     page = visitor.go("/")
     page.get_by_role("link", name="Sign in").click()
@@ -26,7 +26,7 @@ def sign_up(visitor: Visitor, name: str, password: str = stage.PASSWORD) -> None
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
-def sign_in(visitor: Visitor, name: str, path: str = "/", password: str = stage.PASSWORD) -> None:
+def sign_in(visitor: Visitor, name: str, path: str = "/", password: str = builders.PASSWORD) -> None:
     page = visitor.go(f"/sign-in?next={path}")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(password)

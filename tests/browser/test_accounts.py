@@ -10,7 +10,7 @@ from grader.schemas.token import DeviceCodeBody, Scope
 from grader.service import device_codes
 from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
-from tests.web import stage
+from tests.web import builders
 
 
 def test_a_command_line_is_approved(visit: Visit, site: Site) -> None:
@@ -19,7 +19,7 @@ def test_a_command_line_is_approved(visit: Visit, site: Site) -> None:
     page = visit(phone=True).page
     page.goto(code.verification_uri_complete)  # nobody is signed in: it asks, and leads back
     page.get_by_label("Name").fill("ada")
-    page.get_by_label("Password").fill(stage.PASSWORD)
+    page.get_by_label("Password").fill(builders.PASSWORD)
     page.get_by_role("main").get_by_role("button", name="Sign in").tap()
     page.wait_for_url(code.verification_uri_complete)
     expect(page.get_by_role("main")).to_contain_text(code.user_code)

@@ -9,9 +9,9 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import Visit
 from tests.browser.steps import editor, paste
-from tests.web import stage
+from tests.web import builders
 
-PAGE = f"/challenges/{stage.SLUG}"
+PAGE = f"/challenges/{builders.SLUG}"
 BUILT = "**/built/editor.js*"
 LINE = "def solve(a):"
 MARK = "# mine, and mine alone"

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from grader.schemas.submission import State
 from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
-from tests.web import stage
+from tests.web import builders
 
 _ASKED = "() => performance.getEntriesByType('resource').filter(it => it.name.endsWith('/panel')).length"
 
@@ -19,22 +19,22 @@ def says(page: Page, headline: str) -> None:
 
 def follow(visit: Visit, site: Site) -> Page:
     """A new submission of ada's; nothing else waits, so it is the next."""
-    return visit("ada").go(f"/submissions/{stage.hand_in(site.platform, site.ada).id}")
+    return visit("ada").go(f"/submissions/{builders.hand_in(site.platform, site.ada).id}")
 
 
 def test_every_phase_without_a_reload(visit: Visit, site: Site) -> None:
     page = follow(visit, site)
     says(page, "Next in the queue")
     page.evaluate("window.stayed = true")
-    stage.hand_on(site.platform, _seen_taken(page, site))
+    builders.hand_on(site.platform, _seen_taken(page, site))
     says(page, "Compiled, waiting for the device")
-    held = stage.take(site.platform)
-    stage.move(site.platform, held, State.TESTING, 3, 19, "Testing 4 of 16 public cases: nan")
+    held = builders.take(site.platform)
+    builders.move(site.platform, held, State.TESTING, 3, 19, "Testing 4 of 16 public cases: nan")
     says(page, "Testing 4 of 16 public cases: nan")
     assert page.get_by_role("progressbar").evaluate("it => it.value") == 3
-    stage.move(site.platform, held, State.TIMING, 17, 19, "Timing 2 of 2 workloads: large")
+    builders.move(site.platform, held, State.TIMING, 17, 19, "Timing 2 of 2 workloads: large")
     says(page, "Timing 2 of 2 workloads: large")
-    stage.finish(site.platform, held, stage.accepted())
+    builders.finish(site.platform, held, builders.accepted())
     says(page, "Accepted")
     assert page.evaluate("window.stayed") is True
     expect(page.locator("#announce")).to_have_text("Accepted")
@@ -42,8 +42,8 @@ def test_every_phase_without_a_reload(visit: Visit, site: Site) -> None:
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
 
 
-def _seen_taken(page: Page, site: Site) -> stage.Claim:
-    held = stage.take(site.platform)
+def _seen_taken(page: Page, site: Site) -> builders.Claim:
+    held = builders.take(site.platform)
     says(page, "Compiling")
     return held
 
@@ -51,7 +51,7 @@ def _seen_taken(page: Page, site: Site) -> stage.Claim:
 def test_asks_seldom_and_stops_at_the_end(visit: Visit, site: Site) -> None:
     page = follow(visit, site)
     page.wait_for_function(f"() => ({_ASKED})() >= 2")
-    stage.finish(site.platform, stage.take(site.platform), stage.wrong())
+    builders.finish(site.platform, builders.take(site.platform), builders.wrong())
     says(page, "Wrong answer")
     seen = page.evaluate(_ASKED)
     # Longer than the pace at which it asked: waited out in the page, where the timers are.
@@ -70,6 +70,6 @@ def test_focus_stays_on_the_button_while_the_panel_changes(visit: Visit, site: S
     page.get_by_role("button", name="Cancel").focus()
     held = _seen_taken(page, site)
     expect(page.get_by_role("button", name="Cancel")).to_be_focused()
-    stage.finish(site.platform, held, stage.wrong())
+    builders.finish(site.platform, held, builders.wrong())
     says(page, "Wrong answer")
     expect(page.get_by_role("main")).to_be_focused()

@@ -6,7 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import live, steps
 from tests.browser.conftest import Visit
-from tests.web import stage
+from tests.web import builders
 
 # More than any page has to step over; only a trap is longer.
 _MOST_STOPS = 150
@@ -63,7 +63,7 @@ def test_from_signing_up_to_a_rank(student: Visit) -> None:
     press(page, page.get_by_role("link", name="Sign in"))
     press(page, page.get_by_role("link", name="Sign up"))
     fill(page, page.get_by_label("Name"), "kay")
-    fill(page, page.get_by_label("Password"), stage.PASSWORD)
+    fill(page, page.get_by_label("Password"), builders.PASSWORD)
     with page.expect_navigation():
         page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()

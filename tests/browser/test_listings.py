@@ -6,14 +6,14 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
-from tests.web import stage
+from tests.web import builders
 
 
 def test_syntax_is_marked(visit: Visit, site: Site) -> None:
     source = '"""On\nand on <b>."""\nimport triton\n'
-    stage.judged(site.platform, site.ada, stage.accepted(), source=source)
+    builders.judged(site.platform, site.ada, builders.accepted(), source=source)
     changed = source.replace("import", "from")
-    view = stage.judged(site.platform, site.ada, stage.accepted(), source=changed)
+    view = builders.judged(site.platform, site.ada, builders.accepted(), source=changed)
     page = visit("ada").go(f"/submissions/{view.id}")
     expect(page.locator("#source .tok-keyword")).to_have_text(["from"])
     expect(page.locator("#source .tok-string")).to_have_text(['"""On', 'and on <b>."""'])
@@ -25,7 +25,7 @@ def test_syntax_is_marked(visit: Visit, site: Site) -> None:
 
 def test_a_source_that_no_parser_ends_with_stays_as_it_is(visit: Visit, site: Site) -> None:
     source = "# one\n" + '"\\N{' * 60_000
-    view = stage.judged(site.platform, site.ada, stage.not_compiled(), source=source)
+    view = builders.judged(site.platform, site.ada, builders.not_compiled(), source=source)
     page = visit("ada").go(f"/submissions/{view.id}")
     page.get_by_role("button", name="Theme").click()  # it answers
     assert page.locator("#source").text_content() == source

@@ -13,9 +13,9 @@ from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
 from tests.browser.steps import editor
 from tests.browser.test_following import follow, says
-from tests.web import stage
+from tests.web import builders
 
-PAGE = f"/challenges/{stage.SLUG}"
+PAGE = f"/challenges/{builders.SLUG}"
 
 
 def public(report: Report) -> Report:
@@ -28,9 +28,9 @@ def press_run(page: Page) -> None:
     page.get_by_role("button", name="Run", exact=True).click()
 
 
-def take_run(page: Page, site: Site) -> stage.Claim:
+def take_run(page: Page, site: Site) -> builders.Claim:
     says(page, "Next in the queue")
-    held = stage.take(site.platform)
+    held = builders.take(site.platform)
     assert held.run
     return held
 
@@ -41,15 +41,15 @@ def test_the_result_comes_below_the_code(visit: Visit, site: Site) -> None:
     page.evaluate("window.stayed = true")
     press_run(page)
     held = take_run(page, site)
-    stage.move(site.platform, held, State.TESTING, 1, 2, "Testing 2 of 2 public cases: basic")
+    builders.move(site.platform, held, State.TESTING, 1, 2, "Testing 2 of 2 public cases: basic")
     says(page, "Testing 2 of 2 public cases: basic")
-    stage.finish(site.platform, held, public(stage.wrong()))
+    builders.finish(site.platform, held, public(builders.wrong()))
     says(page, "Wrong answer")
     expect(page.locator("#run #only-a-run")).to_be_visible()
     expect(page.locator("#run-announce")).to_have_text("Wrong answer")
     expect(page).to_have_title(f"Run: Wrong answer · {title}")
     press_run(page)
-    stage.finish(site.platform, take_run(page, site), public(stage.accepted()))
+    builders.finish(site.platform, take_run(page, site), public(builders.accepted()))
     says(page, "Accepted")
     assert page.evaluate("window.stayed") is True
     page.get_by_role("link", name="This run on a page of its own").click()
@@ -61,7 +61,7 @@ def test_the_panel_can_be_read_by_everybody(visit: Visit, site: Site) -> None:
     press_run(page)
     held = take_run(page, site)
     grave = axe.violations(page)
-    stage.finish(site.platform, held, public(stage.wrong()))
+    builders.finish(site.platform, held, public(builders.wrong()))
     says(page, "Wrong answer")
     assert grave + axe.violations(page) == []
 
@@ -70,7 +70,7 @@ def test_the_panel_fits_a_phone(visit: Visit, site: Site) -> None:
     page = visit("ada", phone=True).go(PAGE)
     press_run(page)
     held = take_run(page, site)
-    stage.finish(site.platform, held, public(stage.wrong()))
+    builders.finish(site.platform, held, public(builders.wrong()))
     says(page, "Wrong answer")
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("window.innerWidth")
 
@@ -101,7 +101,7 @@ def test_what_is_refused_is_said(visit: Visit) -> None:
 def test_while_the_server_is_away(visit: Visit, site: Site) -> None:
     visitor = visit("ada")
     visitor.noise.allowed.add(503)
-    page = visitor.go(f"/submissions/{stage.hand_in(site.platform, site.ada).id}")
+    page = visitor.go(f"/submissions/{builders.hand_in(site.platform, site.ada).id}")
     says(page, "Next in the queue")
 
     def away(route: Route) -> None:
@@ -137,13 +137,13 @@ def test_who_asked_to_be_told_is_told(visit: Visit, site: Site) -> None:
             };
         }"""
     )
-    held = stage.take(site.platform)
+    held = builders.take(site.platform)
     says(page, "Compiling")
     assert page.evaluate("window.asked") is None
     page.get_by_role("button", name="Tell me when it is done").click()
     expect(page.get_by_role("button", name="You will be told")).to_be_visible()
     page.evaluate("Object.defineProperty(document, 'hidden', { get: () => true })")
-    stage.finish(site.platform, held, stage.accepted())
+    builders.finish(site.platform, held, builders.accepted())
     expect(page).to_have_title(re.compile("Accepted"))
     (told,) = page.evaluate("window.told")
     assert told.endswith(": Accepted")

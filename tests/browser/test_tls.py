@@ -14,7 +14,7 @@ from tests.browser.furnished import Site, serving
 from tests.browser.steps import sign_up
 from tests.browser.tls import tls_before
 from tests.browser.visitors import Visitor, visiting
-from tests.web import stage
+from tests.web import builders
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_sign_up_invitation_and_reset(chromium: Browser, site: Site) -> None:
         invited = visit().page
         invited.goto(new_link(staff))
         invited.get_by_label("Name").fill("mallory")
-        invited.get_by_label("Password").fill(stage.PASSWORD)
+        invited.get_by_label("Password").fill(builders.PASSWORD)
         invited.get_by_role("button", name="Make the account").click()
         expect(invited.get_by_role("button", name="Sign out")).to_be_visible()
         staff.goto(f"{site.url}/people")

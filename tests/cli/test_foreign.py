@@ -21,7 +21,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.cli import foreign
-from tests.web import stage
+from tests.web import builders
 
 # Far more than a loaded machine needs; only a failure waits that long.
 PATIENCE_SECONDS = 60.0
@@ -65,7 +65,7 @@ class Student:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
-                return stage.take(self.platform)
+                return builders.take(self.platform)
             except AssertionError:
                 assert time.monotonic() < deadline, "nothing was handed in"
                 time.sleep(0.05)
@@ -73,8 +73,8 @@ class Student:
 
 @pytest.fixture
 def student(tmp_path: Path) -> Iterator[Student]:
-    platform = open_platform(stage.make_settings(tmp_path / "platform"))
-    ada = accounts.create_user(platform, "ada", stage.PASSWORD)
+    platform = open_platform(builders.make_settings(tmp_path / "platform"))
+    ada = accounts.create_user(platform, "ada", builders.PASSWORD)
     server = make_server("127.0.0.1", 0, create_app(platform), threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -83,7 +83,7 @@ def student(tmp_path: Path) -> Iterator[Student]:
     try:
         made = Student(home, platform, ada, f"http://127.0.0.1:{server.server_port}")
         made.run(
-            "login", "--server", made.url, "--name", "ada", "--password-stdin", stdin=f"{stage.PASSWORD}\n"
+            "login", "--server", made.url, "--name", "ada", "--password-stdin", stdin=f"{builders.PASSWORD}\n"
         )
         yield made
     finally:
@@ -115,19 +115,19 @@ def test_from_a_challenge_to_the_board(student: Student) -> None:
     run("init", "vector_add", "--language", "triton")
 
     trying = student.start("run", "vector_add.py", "-c", "vector_add")
-    stage.finish(student.platform, student.take(), stage.wrong())
+    builders.finish(student.platform, student.take(), builders.wrong())
     assert "WRONG ANSWER" in student.end(trying, code=1)
 
     first = run("submit", "vector_add.py", "-c", "vector_add", "--device", "cpu").split()[0]
     assert "queued" in run("status", first)
     watching = student.start("watch", first, "--json")
-    stage.finish(student.platform, student.take(), stage.wrong())
+    builders.finish(student.platform, student.take(), builders.wrong())
     told = [json.loads(line) for line in student.end(watching, code=1).splitlines()]
     assert told[-1]["report"]["verdict"] == "wrong_answer"
 
-    (student.folder / "vector_add.py").write_text(stage.SOURCE)
+    (student.folder / "vector_add.py").write_text(builders.SOURCE)
     waiting = student.start("submit", "vector_add.py", "-c", "vector_add", "--wait")
-    stage.finish(student.platform, student.take(), stage.accepted())
+    builders.finish(student.platform, student.take(), builders.accepted())
     assert "ACCEPTED" in student.end(waiting)
 
     assert "ada" in run("leaderboard", "vector_add")

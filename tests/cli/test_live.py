@@ -126,13 +126,13 @@ def test_where_lines_cannot_be_drawn_again_they_are_plain(
         monkeypatch.setenv(name, value)
     console = Console(file=io.StringIO(), force_terminal=terminal_there)
     monkeypatch.setattr(watching, "aside", lambda: console)
-    assert isinstance(watching.watch_for(json=False), Live if lively else watching.Lines)
+    assert isinstance(watching.watch_for(json=False), Live if lively else watching.LineDisplay)
     assert isinstance(watching.watch_for(json=True), watching.JsonLines)
 
 
 def test_lines_tell_once_that_the_server_is_away(capsys: pytest.CaptureFixture[str]) -> None:
     terminal.aside.cache_clear()
-    with watching.Lines() as lines:
+    with watching.LineDisplay() as lines:
         lines.away(1.0)
         lines.away(2.0)
     assert capsys.readouterr().err.count("does not answer") == 1

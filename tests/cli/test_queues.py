@@ -17,7 +17,7 @@ from grader.schemas.queue import (
     WorkerState,
     WorkerView,
 )
-from grader.schemas.submission import Kind
+from grader.schemas.submission import JudgingReason
 from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
 
@@ -103,7 +103,7 @@ def test_a_worker_that_is_not_there(server: Stub, cli: Cli) -> None:
 
 @pytest.mark.parametrize(("word", "sent"), [("practice", "practice"), ("track", None)])
 def test_choosing_a_kind(server: Stub, cli: Cli, word: str, sent: str | None) -> None:
-    answer = ChallengeKind(challenge="scale", kind=Kind.PRACTICE, chosen=sent is not None)
+    answer = ChallengeKind(challenge="scale", kind=JudgingReason.PRACTICE, chosen=sent is not None)
     server.answer("POST /challenges/scale/kind", answer.model_dump(mode="json"))
     ran = cli("admin", "queue", "kind", "scale", word)
     assert ran.code == 0
@@ -120,6 +120,6 @@ def test_kinds_that_nobody_chooses(server: Stub, cli: Cli, word: str) -> None:
 
 
 def test_showing_a_kind(server: Stub, cli: Cli) -> None:
-    answer = ChallengeKind(challenge="scale", kind=Kind.COURSE, chosen=False)
+    answer = ChallengeKind(challenge="scale", kind=JudgingReason.COURSE, chosen=False)
     server.answer("GET /challenges/scale/kind", answer.model_dump(mode="json"))
     assert cli("admin", "queue", "kind", "scale").out == "scale: course (as its track says)\n"

@@ -8,7 +8,7 @@ import pytest
 
 from grader import errors
 from grader.schemas.report import Report, Verdict
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
 from tests.cli.conftest import Cli
 from tests.cli.reports import accepted, view, wrong
 from tests.cli.stub import Stub
@@ -18,9 +18,9 @@ AT = "/submissions/abc123"
 
 def ran(server: Stub, report: Report, **values: object) -> None:
     """The server takes a run, and has judged it at once."""
-    queued = view(State.QUEUED, kind=Kind.RUN, **values).model_dump(mode="json")
+    queued = view(State.QUEUED, kind=JudgingReason.RUN, **values).model_dump(mode="json")
     server.answer("POST /runs", queued, 201)
-    done = view(State.DONE, kind=Kind.RUN, verdict=report.verdict).model_dump(mode="json")
+    done = view(State.DONE, kind=JudgingReason.RUN, verdict=report.verdict).model_dump(mode="json")
     server.answer(f"GET {AT}", done)
     server.answer(f"GET {AT}/report", report.model_dump(mode="json"))
 
@@ -72,7 +72,7 @@ def test_what_the_server_refuses_is_passed_on(server: Stub, cli: Cli, kernel: st
 
 def test_one_that_a_newer_run_replaced(server: Stub, cli: Cli, kernel: str) -> None:
     ran(server, accepted())
-    server.answer(f"GET {AT}", view(State.CANCELLED, kind=Kind.RUN).model_dump(mode="json"))
+    server.answer(f"GET {AT}", view(State.CANCELLED, kind=JudgingReason.RUN).model_dump(mode="json"))
     told = cli("run", kernel, "-c", "vector_add")
     assert told.code == errors.EXIT_USAGE
     assert "was cancelled" in told.err

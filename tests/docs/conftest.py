@@ -11,12 +11,12 @@ from flask.testing import FlaskClient
 from grader.manual.pages import Manual, manual
 from grader.service.platform import open_platform
 from grader.web.app import create_app
-from tests.web import stage
+from tests.web import builders
 
 
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
-    platform = open_platform(stage.make_settings(tmp_path_factory.mktemp("docs")))
+    platform = open_platform(builders.make_settings(tmp_path_factory.mktemp("docs")))
     yield create_app(platform)
     platform.close()
 

@@ -22,7 +22,7 @@ from grader.cli.command import EXIT_INTERRUPTED, load
 from grader.cli.registry import COMMANDS
 from grader.manual.pages import Manual
 from grader.schemas.report import CaseVerdict, Flag, Verdict
-from grader.schemas.submission import Kind, State, WaitReason
+from grader.schemas.submission import JudgingReason, State, WaitReason
 from grader.schemas.token import Scope
 from grader.settings import Settings
 
@@ -101,7 +101,7 @@ def test_each_command_and_option(docs: Manual, name: str) -> None:
         (Flag, "flags"),
         (State, "states"),
         (WaitReason, "what-it-waits-for"),
-        (Kind, "kinds-of-judgement"),
+        (JudgingReason, "kinds-of-judgement"),
     ],
 )
 def test_each_word_of_reports_and_queues(docs: Manual, words: type[StrEnum], anchor: str) -> None:

@@ -85,7 +85,7 @@ def test_a_file_named_in_running_text_is_a_link(client: FlaskClient) -> None:
     html = client.get("/docs/operating").text
     assert '<a href="/docs/hosts" rel="noopener noreferrer"><code>docs/hosts.md</code></a>' in html
     assert '<a href="/docs/alerts.yml" rel="noopener noreferrer"><code>docs/alerts.yml</code></a>' in html
-    assert "grader_queue_tickets" in client.get("/docs/operating").text
+    assert "grader_queue_wakeups" in client.get("/docs/operating").text
     rules = client.get("/docs/alerts.yml")
     assert rules.status_code == 200
     assert rules.content_type.startswith("text/plain")

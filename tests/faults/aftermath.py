@@ -18,19 +18,19 @@ from grader.records.models import QuotaRow, ReportRow, SubmissionRow, UserRow, u
 from grader.records.states import UNFINISHED
 from grader.schemas.submission import State
 from tests.faults import processes
+from tests.faults.harness import Harness
 from tests.faults.scripted import GPUS
-from tests.faults.stand import Stand
 from tests.faults.users import Heard, User
 
 # What ended a moment ago is removed by a sweep, or by its own last words.
 _TIDY_SECONDS = 20.0
 
 
-def wait_for_the_end(stand: Stand, users: Sequence[User], seconds: float) -> list[str]:
+def wait_for_the_end(harness: Harness, users: Sequence[User], seconds: float) -> list[str]:
     """Until everybody has all their verdicts; what is still open at the deadline."""
     deadline = time.monotonic() + seconds
     while any(user.open for user in users) and time.monotonic() < deadline:
-        stand.tend()
+        harness.tend()
         time.sleep(0.1)
     return [
         f"{sent.id} never ended: {sent.view.state if sent.view else 'unseen'}, {sent.view}"
@@ -39,9 +39,9 @@ def wait_for_the_end(stand: Stand, users: Sequence[User], seconds: float) -> lis
     ]
 
 
-def check_records(stand: Stand, heard: Heard) -> list[str]:
+def check_records(harness: Harness, heard: Heard) -> list[str]:
     """Each post is one row; each row ended once, with its true verdict and one report, which is of its last attempt."""
-    engine = make_engine(stand.settings.sql_url)
+    engine = make_engine(harness.settings.sql_url)
     try:
         with Session(engine) as session:
             rows = {row.idempotency_key: row for row in session.scalars(select(SubmissionRow))}
@@ -92,32 +92,32 @@ def _quotas(counters: dict[tuple[str, str], int], posted: Counter[str]) -> list[
 _OF_A_KILLED_ENGINE = ("containerd", "runc init")
 
 
-def check_leftovers(stand: Stand) -> list[str]:
+def check_leftovers(harness: Harness) -> list[str]:
     """Nothing of web, workers, judges and boxes is there any more."""
-    servers = {stand.redis.process.pid}
-    servers |= {stand.postgres.process.pid} if stand.postgres else set()
-    servers |= {stand.docker.process.pid} if stand.docker else set()
+    servers = {harness.redis.process.pid}
+    servers |= {harness.postgres.process.pid} if harness.postgres else set()
+    servers |= {harness.docker.process.pid} if harness.docker else set()
     servers |= {child for pid in servers for child in processes.below(pid)}
     deadline = time.monotonic() + _TIDY_SECONDS
     while True:
         found = [
             f"process {pid} is left: {words}"
-            for pid, words in processes.in_folder(stand.folder).items()
+            for pid, words in processes.in_folder(harness.folder).items()
             if pid not in servers and not any(it in words for it in _OF_A_KILLED_ENGINE)
         ]
-        if stand.docker is not None:
-            found += [f"container {it} is left" for it in stand.docker.containers(everything=True)]
-        found += [f"{it} is left" for it in (stand.folder / "tmp").iterdir()]
-        locks = lock_folder(stand.settings)
+        if harness.docker is not None:
+            found += [f"container {it} is left" for it in harness.docker.containers(everything=True)]
+        found += [f"{it} is left" for it in (harness.folder / "tmp").iterdir()]
+        locks = lock_folder(harness.settings)
         found += [f"{gpu.uuid} is locked" for gpu in GPUS if holder(gpu.uuid, locks) is not None]
         if not found or time.monotonic() > deadline:
             return found
         time.sleep(0.1)
 
 
-def attempts(stand: Stand) -> int:
+def attempts(harness: Harness) -> int:
     """How often all submissions together were taken."""
-    engine = make_engine(stand.settings.sql_url)
+    engine = make_engine(harness.settings.sql_url)
     try:
         with Session(engine) as session:
             return int(session.scalar(select(func.sum(SubmissionRow.attempt))) or 0)
@@ -125,21 +125,21 @@ def attempts(stand: Stand) -> int:
         engine.dispose()
 
 
-def alive(stand: Stand) -> int:
+def alive(harness: Harness) -> int:
     """Workers whose hearts beat."""
-    engine = make_engine(stand.settings.sql_url)
+    engine = make_engine(harness.settings.sql_url)
     try:
         with Session(engine) as session:
-            silent = stand.settings.lease_s
+            silent = harness.settings.lease_s
             found = {it.name for it in workers.alive(session, utcnow(), silent)}
             return len(found | {it.name for it in workers.compiling(session, utcnow(), silent)})
     finally:
         engine.dispose()
 
 
-def answers(stand: Stand) -> bool:
+def answers(harness: Harness) -> bool:
     try:
-        Client(stand.url, seconds=5.0).get("/health")
+        Client(harness.url, seconds=5.0).get("/health")
     except GraderError:
         return False
     return True

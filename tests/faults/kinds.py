@@ -15,8 +15,8 @@ from sqlalchemy import text
 
 from grader.schemas.submission import State
 from tests.faults import processes
+from tests.faults.harness import Harness, Member
 from tests.faults.sight import Seen
-from tests.faults.stand import Member, Stand
 
 ANY = tuple(state for state in State if not state.final)
 HELD = (State.COMPILING, State.TESTING, State.TIMING)
@@ -30,15 +30,15 @@ _STEP_SECONDS = 3600
 class Scene:
     """Where a fault strikes. ``target``: the submission that was seen in the wanted state, if one was."""
 
-    stand: Stand
+    harness: Harness
     target: Seen | None
     draw: random.Random
 
     def worker(self) -> Member:
         """Who holds the target; where nobody does, any worker."""
-        if self.target is not None and (found := self.stand.worker_of(self.target.worker)):
+        if self.target is not None and (found := self.harness.worker_of(self.target.worker)):
             return found
-        return self.draw.choice(self.stand.workers())
+        return self.draw.choice(self.harness.workers())
 
 
 Undo = Callable[[], None]
@@ -54,7 +54,7 @@ class Kind:
     states: tuple[State, ...] = ANY
     holds: tuple[float, float] = (0.0, 0.0)
     part: str = ""
-    fits: Callable[[Stand], bool] = lambda _: True
+    fits: Callable[[Harness], bool] = lambda _: True
 
 
 def _kill_worker(scene: Scene) -> None:
@@ -64,7 +64,7 @@ def _kill_worker(scene: Scene) -> None:
 
 def _judge_of(scene: Scene) -> tuple[int, list[int]] | None:
     """The judge process of the target's worker, or of any, and its local boxes."""
-    judges = [it for it in scene.stand.workers() if "judge" in it.name]
+    judges = [it for it in scene.harness.workers() if "judge" in it.name]
     for member in sorted(judges, key=lambda it: it is not scene.worker()):
         for child in processes.children(member.process.pid):
             if "grader.judge.child" in processes.words(child):
@@ -84,9 +84,9 @@ def _kill_box(scene: Scene) -> None:
 
 
 def _kill_container(scene: Scene) -> None:
-    assert scene.stand.docker is not None
-    if running := scene.stand.docker.containers():
-        scene.stand.docker.kill_container(scene.draw.choice(running))
+    assert scene.harness.docker is not None
+    if running := scene.harness.docker.containers():
+        scene.harness.docker.kill_container(scene.draw.choice(running))
 
 
 def _freeze_worker(scene: Scene) -> Undo:
@@ -96,27 +96,27 @@ def _freeze_worker(scene: Scene) -> Undo:
 
 
 def _kill_web_worker(scene: Scene) -> None:
-    if found := processes.children(scene.stand.members["web"].process.pid):
+    if found := processes.children(scene.harness.members["web"].process.pid):
         processes.send(scene.draw.choice(found), signal.SIGKILL)
 
 
 def _kill_web(scene: Scene) -> None:
-    processes.send(scene.stand.members["web"].process.pid, signal.SIGKILL)
+    processes.send(scene.harness.members["web"].process.pid, signal.SIGKILL)
 
 
 def _kill_redis(scene: Scene) -> Undo:
-    processes.send(scene.stand.redis.process.pid, signal.SIGKILL)
-    scene.stand.redis.process.wait()
-    return scene.stand.start_redis
+    processes.send(scene.harness.redis.process.pid, signal.SIGKILL)
+    scene.harness.redis.process.wait()
+    return scene.harness.start_redis
 
 
 def _wipe_redis(scene: Scene) -> None:
-    with Redis.from_url(scene.stand.redis.url) as client:
+    with Redis.from_url(scene.harness.redis.url) as client:
         client.flushall()
 
 
 def _freeze_redis(scene: Scene) -> Undo:
-    pid = scene.stand.redis.process.pid
+    pid = scene.harness.redis.process.pid
     processes.send(pid, signal.SIGSTOP)
 
     def undo() -> None:
@@ -126,7 +126,7 @@ def _freeze_redis(scene: Scene) -> Undo:
 
 
 def _lock_sqlite(scene: Scene) -> Undo:
-    path = scene.stand.folder / "data" / "grader.sqlite3"
+    path = scene.harness.folder / "data" / "grader.sqlite3"
     let_go, locked = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -149,7 +149,7 @@ def _lock_sqlite(scene: Scene) -> Undo:
 
 
 def _lock_postgres(scene: Scene) -> Undo:
-    engine = scene.stand.engine()
+    engine = scene.harness.engine()
     connection = engine.connect()
     connection.execute(text("SET lock_timeout = '50s'"))
     connection.execute(text("SET statement_timeout = '60s'"))
@@ -163,49 +163,49 @@ def _lock_postgres(scene: Scene) -> Undo:
 
 
 def _kill_backend(scene: Scene) -> None:
-    assert scene.stand.postgres is not None
-    if found := scene.stand.postgres.backends():
+    assert scene.harness.postgres is not None
+    if found := scene.harness.postgres.backends():
         processes.send(scene.draw.choice(found), signal.SIGKILL)
 
 
 def _kill_postgres(scene: Scene) -> Undo:
-    assert scene.stand.postgres is not None
-    scene.stand.postgres.kill()
-    return scene.stand.postgres.start
+    assert scene.harness.postgres is not None
+    scene.harness.postgres.kill()
+    return scene.harness.postgres.start
 
 
 def _fill_data(scene: Scene) -> Undo:
     """The disk of the database."""
-    stand = scene.stand
-    disk = stand.disks["postgres" if stand.postgres else "data"]
+    harness = scene.harness
+    disk = harness.disks["postgres" if harness.postgres else "data"]
     disk.fill()
 
     def undo() -> None:
         disk.free()
-        if stand.postgres is not None and stand.postgres.process.poll() is not None:
-            stand.postgres.start()  # it ends itself where it cannot write its log
+        if harness.postgres is not None and harness.postgres.process.poll() is not None:
+            harness.postgres.start()  # it ends itself where it cannot write its log
 
     return undo
 
 
 def _fill_tmp(scene: Scene) -> Undo:
-    disk = scene.stand.disks["tmp"]
+    disk = scene.harness.disks["tmp"]
     disk.fill()
     return disk.free
 
 
 def _stop_docker(number: signal.Signals) -> Callable[[Scene], Undo]:
     def strike(scene: Scene) -> Undo:
-        assert scene.stand.docker is not None
-        scene.stand.docker.stop(number)
-        return scene.stand.docker.start
+        assert scene.harness.docker is not None
+        scene.harness.docker.stop(number)
+        return scene.harness.docker.start
 
     return strike
 
 
 def _step_clock(seconds: int, everywhere: bool) -> Callable[[Scene], Undo]:
     def strike(scene: Scene) -> Undo:
-        members = list(scene.stand.members.values()) if everywhere else [scene.worker()]
+        members = list(scene.harness.members.values()) if everywhere else [scene.worker()]
         clocks = [member.clock for member in members if member.clock is not None]
         for clock in clocks:
             clock.step(seconds)
@@ -219,28 +219,28 @@ def _step_clock(seconds: int, everywhere: bool) -> Callable[[Scene], Undo]:
     return strike
 
 
-def _sqlite(stand: Stand) -> bool:
-    return stand.postgres is None
+def _sqlite(harness: Harness) -> bool:
+    return harness.postgres is None
 
 
-def _postgres(stand: Stand) -> bool:
-    return stand.postgres is not None
+def _postgres(harness: Harness) -> bool:
+    return harness.postgres is not None
 
 
-def _docker(stand: Stand) -> bool:
-    return stand.docker is not None
+def _docker(harness: Harness) -> bool:
+    return harness.docker is not None
 
 
-def _clock(stand: Stand) -> bool:
-    return all(member.clock is not None for member in stand.members.values())
+def _clock(harness: Harness) -> bool:
+    return all(member.clock is not None for member in harness.members.values())
 
 
-def _clocks_apart(stand: Stand) -> bool:
-    return _postgres(stand) and _clock(stand)
+def _clocks_apart(harness: Harness) -> bool:
+    return _postgres(harness) and _clock(harness)
 
 
-def _disk(stand: Stand) -> bool:
-    return all(disk.real for disk in stand.disks.values())
+def _disk(harness: Harness) -> bool:
+    return all(disk.real for disk in harness.disks.values())
 
 
 KINDS = [

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from redis import Redis
 from sqlalchemy import Engine
 
-from grader.queue.tickets import Tickets, run_queue
 from grader.schemas.submission import State, SubmitBody
 from grader.service.accounts import create_user
 from grader.service.platform import Platform
 from grader.service.submit import submit
+from grader.wakeups import WakeUps, run_queue
 from tests.faults import aftermath, processes, sight
+from tests.faults.harness import Harness, Layout
 from tests.faults.sources import GPU
-from tests.faults.stand import Layout, Stand
 from tests.service.world import until
 
 # Long enough that it is still running whenever its worker is killed; nobody waits for its end.
@@ -27,20 +27,22 @@ _PATIENCE_SECONDS = 120.0
 
 def measure(times: int = 3) -> dict[str, list[float]]:
     """``times`` figures each: from a worker's kill to another's taking of its submission; from the wiping of Redis to
-    a ticket for each of eight submissions that wait."""
-    with _platform() as (stand, platform, engine):
+    a wake-up for each of eight submissions that wait."""
+    with _platform() as (harness, platform, engine):
         _send(platform, 1)
         killed, wiped = [], []
         for number in range(times):
             until(lambda: len(_running(engine)) == 1, "one that runs", _PATIENCE_SECONDS)
-            time.sleep(number * stand.settings.heartbeat_s / times)  # at another moment between two beats
-            killed.append(_after_kill(stand, engine))
-            until(lambda: aftermath.alive(stand) == len(stand.workers()), "all workers", _PATIENCE_SECONDS)
+            time.sleep(number * harness.settings.heartbeat_s / times)  # at another moment between two beats
+            killed.append(_after_kill(harness, engine))
+            until(
+                lambda: aftermath.alive(harness) == len(harness.workers()), "all workers", _PATIENCE_SECONDS
+            )
         _send(platform, 9)
         until(lambda: len(_running(engine)) == 2, "two that run", _PATIENCE_SECONDS)
         for number in range(times):
-            time.sleep(number * stand.settings.sweep_s / times)
-            wiped.append(_after_wipe(stand, platform.tickets, engine))
+            time.sleep(number * harness.settings.sweep_s / times)
+            wiped.append(_after_wipe(harness, platform.wakeups, engine))
         return {"killed_worker": killed, "wiped_redis": wiped}
 
 
@@ -52,17 +54,17 @@ def _send(platform: Platform, count: int) -> None:
 
 
 @contextmanager
-def _platform() -> Iterator[tuple[Stand, Platform, Engine]]:
-    stand = Stand(Layout("sqlite", short=False, judges=0))
+def _platform() -> Iterator[tuple[Harness, Platform, Engine]]:
+    harness = Harness(Layout("sqlite", short=False, judges=0))
     try:
-        platform, engine = stand.open(), stand.engine()
-        stand.start()
-        until(lambda: aftermath.alive(stand) == len(stand.workers()), "workers", _PATIENCE_SECONDS)
-        yield stand, platform, engine
+        platform, engine = harness.open(), harness.engine()
+        harness.start()
+        until(lambda: aftermath.alive(harness) == len(harness.workers()), "workers", _PATIENCE_SECONDS)
+        yield harness, platform, engine
         engine.dispose()
         platform.close()
     finally:
-        stand.close()
+        harness.close()
 
 
 def _running(engine: Engine) -> dict[str, sight.Seen]:
@@ -70,23 +72,23 @@ def _running(engine: Engine) -> dict[str, sight.Seen]:
     return {it.worker: it for it in sight.look(engine) or [] if it.state is State.TESTING and it.worker}
 
 
-def _after_kill(stand: Stand, engine: Engine) -> float:
+def _after_kill(harness: Harness, engine: Engine) -> float:
     """Another worker is free; a supervisor starts the killed one again."""
     name, held = next(iter(_running(engine).items()))
-    processes.send(stand.members[name].process.pid, signal.SIGKILL)
+    processes.send(harness.members[name].process.pid, signal.SIGKILL)
 
     def runs_again() -> bool:
-        stand.tend()
+        harness.tend()
         return any(it.id == held.id and it.attempt > held.attempt for it in _running(engine).values())
 
     return _seconds(runs_again)
 
 
-def _after_wipe(stand: Stand, tickets: Tickets, engine: Engine) -> float:
-    with Redis.from_url(stand.redis.url) as client:
+def _after_wipe(harness: Harness, wakeups: WakeUps, engine: Engine) -> float:
+    with Redis.from_url(harness.redis.url) as client:
         client.flushall()
     waiting = [it for it in sight.look(engine) or [] if it.state is State.QUEUED]
-    return _seconds(lambda: tickets.waiting(run_queue(GPU)) >= len(waiting))
+    return _seconds(lambda: wakeups.waiting(run_queue(GPU)) >= len(waiting))
 
 
 def _seconds(look: Callable[[], bool]) -> float:

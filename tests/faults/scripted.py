@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from grader.judge.job import Job, Outcome, Progress
 from grader.judge.process import Cancelled
-from grader.queue import desk, worker
+from grader.queue import executor, worker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
 from grader.sandbox.gpu import Gpu
 from grader.schemas.report import Verdict
@@ -63,7 +63,7 @@ class ScriptedCompiler:
 def main() -> None:
     settings, kind = Settings(), sys.argv[1]
     # The orders to the scripted compiler mean nothing to a real one.
-    for module in (worker, desk):
+    for module in (worker, executor):
         module.nvcc_version = lambda: None  # type: ignore[attr-defined]
     if kind == "judge":
         worker.run_worker(settings)

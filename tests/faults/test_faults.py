@@ -7,10 +7,10 @@ from __future__ import annotations
 import pytest
 
 from tests.components import need
-from tests.faults import storm
+from tests.faults import campaign
+from tests.faults.campaign import Outcome, Wanted
+from tests.faults.harness import Layout, can_use
 from tests.faults.kinds import KINDS
-from tests.faults.stand import Layout, can_use
-from tests.faults.storm import Outcome, Wanted
 
 # What has nothing to do with the database, and needs no engine, is struck with SQLite alone.
 _ON_SQLITE = frozenset(
@@ -29,7 +29,7 @@ def _explain(outcome: Outcome) -> str:
 # A machine that does much else beside starts processes slowly.
 @pytest.mark.timeout(900)
 def test_on_sqlite_every_submission_ends_once_with_its_true_verdict() -> None:
-    outcome = storm.run(Layout("sqlite"), seed=1, faults=15)
+    outcome = campaign.run(Layout("sqlite"), seed=1, faults=15)
     assert outcome.wrong == [], _explain(outcome)
     assert len(outcome.struck) == 15
     assert _ON_SQLITE - {"temp full"} <= outcome.table().keys()
@@ -41,7 +41,7 @@ def test_on_postgres_every_submission_ends_once_with_its_true_verdict() -> None:
     need("postgres")
     layout = Layout("postgres", docker=True)
     layout = layout if can_use(layout) else Layout("postgres")
-    outcome = storm.run(layout, seed=2, faults=13, wanted=Wanted(but=_ON_SQLITE))
+    outcome = campaign.run(layout, seed=2, faults=13, wanted=Wanted(but=_ON_SQLITE))
     assert outcome.wrong == [], _explain(outcome)
     assert len(outcome.struck) == 13
 
@@ -54,7 +54,7 @@ def test_a_seed_repeats_its_plan_and_each_kind_comes_once() -> None:
         members: dict[str, object] = {}  # noqa: RUF012
         disks: dict[str, object] = {}  # noqa: RUF012
 
-    first, second, other = (storm.plan(seed, 40, Anything(), storm.ANYTHING) for seed in (7, 7, 8))  # type: ignore[arg-type]
+    first, second, other = (campaign.plan(seed, 40, Anything(), campaign.ANYTHING) for seed in (7, 7, 8))  # type: ignore[arg-type]
     assert first == second
     assert first != other
     # "database locked" of SQLite fits no PostgreSQL.

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
-from tests.gpu.stage import UNWRITTEN, Stage, compiled, gpu_spec
+from tests.gpu.builders import UNWRITTEN, Builder, compiled, gpu_spec
 from tests.sandbox.talk import ask
 
 pytestmark = pytest.mark.gpu
@@ -33,7 +33,7 @@ def solve(x, out, n):
     twice[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)
 """
 TRITON = {"language": "triton", "parameters": ["x", "out", "n"], "declaration": "def solve(x, out, n)"}
-MakeStage = Callable[..., Stage]
+MakeStage = Callable[..., Builder]
 
 
 def solve(body: str, before: str = KERNEL) -> str:
@@ -41,14 +41,14 @@ def solve(body: str, before: str = KERNEL) -> str:
 
 
 @pytest.fixture
-def stage(boxes: BoxMaker) -> Iterator[MakeStage]:
+def builders(boxes: BoxMaker) -> Iterator[MakeStage]:
     """Makes a stage with a CUDA source, or with what ``preload`` and ``message`` say, loaded and bound."""
-    made: list[Stage] = []
+    made: list[Builder] = []
 
     def make(
         source: str = "", preload: str = "cuda", message: dict[str, object] | None = None, **more: int
-    ) -> Stage:
-        it = Stage(boxes, preload, **more)
+    ) -> Builder:
+        it = Builder(boxes, preload, **more)
         made.append(it)
         artefact = None
         if source:
@@ -65,8 +65,8 @@ def stage(boxes: BoxMaker) -> Iterator[MakeStage]:
         it.close()
 
 
-def assert_twice(stage: Stage) -> None:
-    assert torch.equal(stage.out, 2 * stage.x)
+def assert_twice(builders: Builder) -> None:
+    assert torch.equal(builders.out, 2 * builders.x)
 
 
 def test_a_box_has_its_gpu_and_a_compiler_none(boxes: BoxMaker) -> None:
@@ -87,8 +87,8 @@ def test_a_box_has_its_gpu_and_a_compiler_none(boxes: BoxMaker) -> None:
     assert {"/dev/" + node for node in nodes["with"]} == set(gpu_spec().gpu.nodes)  # type: ignore[union-attr]
 
 
-def test_nothing_runs_before_the_gate_opens(stage: MakeStage) -> None:
-    it = stage(solve(LAUNCH))
+def test_nothing_runs_before_the_gate_opens(builders: MakeStage) -> None:
+    it = builders(solve(LAUNCH))
     for _ in range(3):
         it.reveal()
         it.queue()
@@ -98,22 +98,22 @@ def test_nothing_runs_before_the_gate_opens(stage: MakeStage) -> None:
         assert_twice(it)
 
 
-def test_the_gate_may_be_open_from_the_start(stage: MakeStage) -> None:
-    it = stage(solve(LAUNCH))
+def test_the_gate_may_be_open_from_the_start(builders: MakeStage) -> None:
+    it = builders(solve(LAUNCH))
     assert it.call(closed=False).error is None
     assert_twice(it)
 
 
-def test_large_arrays_and_binding_again(stage: MakeStage) -> None:
-    it = stage(solve(LAUNCH), count=2**28 + 1)
+def test_large_arrays_and_binding_again(builders: MakeStage) -> None:
+    it = builders(solve(LAUNCH), count=2**28 + 1)
     for _ in range(3):
         it.bind()
     assert it.call().error is None
     assert_twice(it)
 
 
-def test_waits_for_the_default_stream_return_at_once_behind_the_gate(stage: MakeStage) -> None:
-    it = stage(
+def test_waits_for_the_default_stream_return_at_once_behind_the_gate(builders: MakeStage) -> None:
+    it = builders(
         solve(
             LAUNCH
             + "cudaDeviceSynchronize(); cudaStreamSynchronize(0); cudaStreamSynchronize(cudaStreamLegacy);"
@@ -123,7 +123,7 @@ def test_waits_for_the_default_stream_return_at_once_behind_the_gate(stage: Make
     assert_twice(it)
 
 
-def test_who_needs_what_it_waits_for_gets_it_with_the_gate_open(stage: MakeStage) -> None:
+def test_who_needs_what_it_waits_for_gets_it_with_the_gate_open(builders: MakeStage) -> None:
     """``solve`` reads on the host what its kernel wrote: wrong behind the gate, right when it is open."""
     source = solve(
         "float* host; cudaMallocHost((void**)&host, 4); cudaMemsetAsync(out, 0, 4 * n); host[0] = 7;"
@@ -132,23 +132,23 @@ def test_who_needs_what_it_waits_for_gets_it_with_the_gate_open(stage: MakeStage
         "__global__ void fill(float* o, float v, long n) {"
         " long i = blockIdx.x * 256L + threadIdx.x; if (i < n) o[i] = v; }",
     )
-    it = stage(source)
+    it = builders(source)
     assert it.call(closed=False).error is None
     assert bool((it.out == 3).all())
 
 
-def test_a_wait_for_an_own_stream_is_a_real_one(stage: MakeStage) -> None:
+def test_a_wait_for_an_own_stream_is_a_real_one(builders: MakeStage) -> None:
     source = solve(
         f"static cudaStream_t s; if (!s) cudaStreamCreate(&s); {LAUNCH}"
         "touch<<<1, 1, 0, s>>>(out); cudaStreamSynchronize(s);",
         KERNEL + "__global__ void touch(float* o) { o[0] = o[0]; }",
     )
-    it = stage(source)
+    it = builders(source)
     assert it.call(closed=False).error is None
     assert it.blocks_behind_the_gate()
 
 
-def test_streams_shared_memory_pools_and_cooperation(stage: MakeStage) -> None:
+def test_streams_shared_memory_pools_and_cooperation(builders: MakeStage) -> None:
     source = """
 #include <cooperative_groups.h>
 __global__ void twice(const float* x, float* half, float* out, long n) {
@@ -181,7 +181,7 @@ extern "C" void solve(const float* x, float* out, long n) {
     cudaStreamWaitEvent(0, after, 0);
 }
 """
-    it = stage(source)
+    it = builders(source)
     assert it.call(closed=False).error is None
     for _ in range(2):
         it.reveal()
@@ -189,18 +189,18 @@ extern "C" void solve(const float* x, float* out, long n) {
         assert_twice(it)
 
 
-def test_kernels_launch_kernels(stage: MakeStage) -> None:
+def test_kernels_launch_kernels(builders: MakeStage) -> None:
     parent = KERNEL + f"__global__ void parent(const float* x, float* out, long n) {{ {LAUNCH} }}\n"
-    it = stage(solve("parent<<<1, 1>>>(x, out, n);", parent))
+    it = builders(solve("parent<<<1, 1>>>(x, out, n);", parent))
     assert it.call(closed=False).error is None
     it.reveal()
     assert it.call().error is None
     assert_twice(it)
 
 
-def test_what_kernels_print_is_captured(stage: MakeStage) -> None:
+def test_what_kernels_print_is_captured(builders: MakeStage) -> None:
     say = '#include <cstdio>\n__global__ void say() { printf("thread %d says hello\\n", threadIdx.x); }\n'
-    it = stage(solve('say<<<1, 2>>>(); printf("and the host\\n");', say))
+    it = builders(solve('say<<<1, 2>>>(); printf("and the host\\n");', say))
     assert it.call().error is None
     printed = it.printed(b"thread 1 says hello")
     assert b"thread 0 says hello\nthread 1 says hello\n" in printed
@@ -225,10 +225,10 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_has_cudas_name_and_harms_nobody_else(stage: MakeStage, name: str) -> None:
+def test_a_fault_has_cudas_name_and_harms_nobody_else(builders: MakeStage, name: str) -> None:
     body, kernel, expected = FAULTS[name]
     # With 1024 floats the array ends where its mapping ends, so that the next element is in nobody's memory.
-    it = stage(solve(body, "#include <cassert>\n" + BAD % kernel), count=1024)
+    it = builders(solve(body, "#include <cassert>\n" + BAD % kernel), count=1024)
     error = it.call(closed=name != "much memory").error
     assert error is not None
     assert error.type == expected
@@ -238,8 +238,8 @@ def test_a_fault_has_cudas_name_and_harms_nobody_else(stage: MakeStage, name: st
     assert float(it.x.sum()) > 0, "the judge's own context lives"
 
 
-def test_triton_behind_the_gate(stage: MakeStage) -> None:
-    it = stage(
+def test_triton_behind_the_gate(builders: MakeStage) -> None:
+    it = builders(
         "",
         "triton-gpu",
         {
@@ -258,29 +258,31 @@ def test_triton_behind_the_gate(stage: MakeStage) -> None:
         assert_twice(it)
 
 
-def test_tritons_empty_grid_is_told(stage: MakeStage) -> None:
-    it = stage("", "triton-gpu", {**TRITON, "source": PYTHON.replace("triton.cdiv(n, 1024),", "0,")})
+def test_tritons_empty_grid_is_told(builders: MakeStage) -> None:
+    it = builders("", "triton-gpu", {**TRITON, "source": PYTHON.replace("triton.cdiv(n, 1024),", "0,")})
     assert it.call(closed=False).empty_launches == ["twice"]
 
 
-def test_a_fault_of_triton_has_cudas_name(stage: MakeStage) -> None:
-    it = stage("", "triton-gpu", {**TRITON, "source": PYTHON.replace("out + at", "out + at + (1 << 34)")})
+def test_a_fault_of_triton_has_cudas_name(builders: MakeStage) -> None:
+    it = builders("", "triton-gpu", {**TRITON, "source": PYTHON.replace("out + at", "out + at + (1 << 34)")})
     error = it.call(closed=False).error
     assert error is not None
     assert error.type == "CUDA_ERROR_ILLEGAL_ADDRESS"
 
 
 @pytest.mark.parametrize("mode", ["eager", "compile"])
-def test_the_reference_is_a_baseline(stage: MakeStage, mode: str) -> None:
+def test_the_reference_is_a_baseline(builders: MakeStage, mode: str) -> None:
     source = "import torch\ndef reference(x, n):\n    return torch.relu(2 * x) + 1\n"
-    it = stage("", "torch-gpu", {"language": "reference", "mode": mode, "source": source, "outputs": ["out"]})
+    it = builders(
+        "", "torch-gpu", {"language": "reference", "mode": mode, "source": source, "outputs": ["out"]}
+    )
     assert it.call(closed=False).error is None
     assert it.call().error is None
     assert bool((it.out == UNWRITTEN).all()), "it returns its result: nothing is copied"
 
 
-def test_the_control_measures_itself(stage: MakeStage) -> None:
-    it = stage("", "cuda", {"language": "control", "outputs": ["out"]}, count=2**26 + 3)
+def test_the_control_measures_itself(builders: MakeStage) -> None:
+    it = builders("", "cuda", {"language": "control", "outputs": ["out"]}, count=2**26 + 3)
     assert it.call(closed=False).error is None
     took = []
     for _ in range(5):

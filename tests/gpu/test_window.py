@@ -15,8 +15,8 @@ import torch
 from grader.challenge.cases import Case, Category
 from grader.challenge.course import Course
 from grader.judge.arena import Arena
-from grader.judge.cuda import watch as cuda_watch
-from grader.judge.device import Device, Gate, Watch
+from grader.judge.cuda import output_checker as cuda_watch
+from grader.judge.device import Device, Gate, OutputChecker
 from grader.judge.gate import DONE_WORD
 from grader.judge.oracle import Question, ask, scalar_values
 
@@ -40,7 +40,7 @@ class Seen:
 
     arena: Arena
     question: Question
-    watch: Watch
+    output_checker: OutputChecker
 
     @property
     def out(self) -> torch.Tensor:
@@ -59,26 +59,26 @@ def seen(device: Device, course: Course) -> Iterator[Seen]:
     try:
         question = device.stage(ask(challenge, case, 1, device.torch_device, draw_on=device.torch_device))
         arena.reveal(question.inputs)
-        yield Seen(arena, question, device.watch(arena))
+        yield Seen(arena, question, device.output_checker(arena))
     finally:
         arena.close()
 
 
 def test_what_is_written_after_the_glance_is_late(seen: Seen) -> None:
-    watch = seen.watch
+    output_checker = seen.output_checker
     for late in (LATE, 0, 1, LATE):
         seen.arena.reveal(seen.question.inputs)
         ready = SIZES["n"] - late
         seen.out[:ready].copy_(seen.right[:ready])
-        watch.aim(seen.question)
-        watch.glance()
+        output_checker.aim(seen.question)
+        output_checker.glance()
         seen.out[ready:].copy_(seen.right[ready:])
-        watch.look()
+        output_checker.look()
         if late < LATE:  # one element is glanced at now and then
-            assert not watch.suspicious() or late
+            assert not output_checker.suspicious() or late
             continue
-        assert watch.suspicious()
-        mismatch = watch.explain(seen.question)
+        assert output_checker.suspicious()
+        mismatch = output_checker.explain(seen.question)
         assert mismatch is not None
         assert (mismatch.argument, mismatch.kind) == ("out", "late")
         assert mismatch.index is not None
@@ -88,10 +88,10 @@ def test_what_is_written_after_the_glance_is_late(seen: Seen) -> None:
 def test_an_output_that_stays_wrong_is_not_called_late(seen: Seen) -> None:
     seen.out.copy_(seen.right)
     seen.out[-1] = 1e9
-    seen.watch.aim(seen.question)
-    seen.watch.glance()
-    seen.watch.look()
-    mismatch = seen.watch.explain(seen.question)
+    seen.output_checker.aim(seen.question)
+    seen.output_checker.glance()
+    seen.output_checker.look()
+    mismatch = seen.output_checker.explain(seen.question)
     assert mismatch is not None
     assert (mismatch.kind, mismatch.index) == ("value", [SIZES["n"] - 1])
 
@@ -99,27 +99,27 @@ def test_an_output_that_stays_wrong_is_not_called_late(seen: Seen) -> None:
 def test_what_is_written_where_nothing_may_be_is_seen(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
     buffer = seen.arena.buffers["x"]
     was = buffer.values[7].clone()
-    assert seen.watch.trespass(seen.question) is None
+    assert seen.output_checker.trespass(seen.question) is None
     buffer.values[7] = was + 1
-    mismatch = seen.watch.trespass(seen.question)
+    mismatch = seen.output_checker.trespass(seen.question)
     assert mismatch is not None
     assert (mismatch.argument, mismatch.kind, mismatch.index) == ("x", "input_changed", [7])
     # Whoever puts it back between two looks has changed it all the same.
     monkeypatch.setattr(cuda_watch, "trespass", lambda *_: None)
-    mismatch = seen.watch.trespass(seen.question)
+    mismatch = seen.output_checker.trespass(seen.question)
     assert mismatch is not None
     assert (mismatch.argument, mismatch.kind, mismatch.wrong) == ("x", "input_changed", 1)
     buffer.values[7] = was
-    assert seen.watch.trespass(seen.question) is None
+    assert seen.output_checker.trespass(seen.question) is None
     monkeypatch.undo()
     for name in ("x", "out"):
         for zone, untouched in seen.arena.buffers[name].guards():
             zone[-1] += 1
-            mismatch = seen.watch.trespass(seen.question)
+            mismatch = seen.output_checker.trespass(seen.question)
             assert mismatch is not None
             assert (mismatch.argument, mismatch.kind) == (name, "out_of_bounds")
             zone.copy_(untouched)
-    assert seen.watch.trespass(seen.question) is None
+    assert seen.output_checker.trespass(seen.question) is None
 
 
 @contextmanager

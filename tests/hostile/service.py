@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Score, Verdict
 from grader.service.accounts import User
 from grader.service.platform import Platform
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import csrf
 from tests.web.security.inert import what_runs
 
@@ -29,12 +29,12 @@ class Service:
     def by_form(self, source: bytes) -> TestResponse:
         token = csrf(self.browser, "/account")
         form = {"language": "triton", "source-triton": source, "csrf_token": token}
-        return self.browser.post(f"/challenges/{stage.SLUG}", data=form)
+        return self.browser.post(f"/challenges/{builders.SLUG}", data=form)
 
     def by_api(
         self, source: str, key: str = "", program: FlaskClient | None = None, **more: str
     ) -> TestResponse:
-        body = {"challenge": stage.SLUG, "source": source, "filename": "a.py", **more}
+        body = {"challenge": builders.SLUG, "source": source, "filename": "a.py", **more}
         headers = {"Idempotency-Key": key} if key else {}
         return (program or self.program).post(self.API, json=body, headers=headers)
 
@@ -44,7 +44,7 @@ class Service:
 
     def judged(self, report: Report) -> str:
         """The id of a submission of the attacker's that was judged so."""
-        return stage.judged(self.platform, self.user, report).id
+        return builders.judged(self.platform, self.user, report).id
 
     def what_runs(self, path: str) -> list[str]:
         return what_runs(self.browser.get(path).text)
@@ -65,7 +65,7 @@ def failed_with(text: str) -> Report:
     )
     return Report(
         verdict=Verdict.RUNTIME_ERROR,
-        challenge=stage.SLUG,
+        challenge=builders.SLUG,
         version=1,
         language=Language.TRITON,
         device="cpu",

@@ -24,12 +24,12 @@ from hypothesis import strategies as st
 from grader import limits
 from grader.challenge.course import Course
 from grader.judge import channel as channel_module
-from grader.judge import remote as remote_module
+from grader.judge import runner_client as remote_module
 from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
 from grader.judge.device import HostDevice
 from grader.judge.messages import Bound, Hello, Loaded, Message, Queued, Returned
-from grader.judge.remote import Answer, Remote
+from grader.judge.runner_client import Answer, RunnerClient
 from grader.sandbox.box import BoxEnd, EndReason
 from tests.descriptors import none_left_open
 from tests.judge.line import PATIENCE, frame, pair, soon, speak, within
@@ -217,25 +217,25 @@ def test_judging_ends_however_a_runner_answers(
         ours, theirs = socket.socketpair()
         device = HostDevice()
         arena = Arena(course.load("twice").manifest, {"n": 8}, {}, device.memories)
-        remote = Remote(FakeBox(ours, printed), device)
+        client = RunnerClient(FakeBox(ours, printed), device)
         try:
             speak(theirs, [*right, *script], ending)
-            _converse(remote, arena, inputs)
+            _converse(client, arena, inputs)
         finally:
-            remote.close()
+            client.close()
             arena.close()
             theirs.close()
 
 
-def _converse(remote: Remote, arena: Arena, inputs: dict[str, torch.Tensor]) -> None:
+def _converse(client: RunnerClient, arena: Arena, inputs: dict[str, torch.Tensor]) -> None:
     deeds: list[Callable[[], Any]] = [
-        remote.hello,
-        lambda: remote.load({"language": "triton", "source": "x" * 1000}, b"library"),
-        lambda: remote.bind(arena),
-        lambda: remote.warm_up(arena, inputs, PATIENCE),
-        lambda: remote.call(arena, inputs, PATIENCE),
-        remote.printed,
-        remote.unbind,
+        client.hello,
+        lambda: client.load({"language": "triton", "source": "x" * 1000}, b"library"),
+        lambda: client.bind(arena),
+        lambda: client.warm_up(arena, inputs, PATIENCE),
+        lambda: client.call(arena, inputs, PATIENCE),
+        client.printed,
+        client.unbind,
     ]
     for deed in deeds:
         with within(5 * PATIENCE), suppress(ChannelError):

@@ -9,7 +9,7 @@ import pytest
 
 from grader.errors import BoxUnavailable
 from grader.judge.child import Child
-from grader.judge.process import Lines
+from grader.judge.process import JsonStream
 from grader.judge.session import Session
 from grader.sandbox import share
 from tests.judge.kernels import RIGHT
@@ -17,17 +17,17 @@ from tests.judge.test_process import job
 
 
 @pytest.fixture
-def ends_of_a_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Child, Lines]]:
+def ends_of_a_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Child, JsonStream]]:
     """A judge in this process, and the worker's end of its connection."""
     monkeypatch.setattr(share, "take", lambda _: None)  # what this process gives up it does not get back
     ours, theirs = socket.socketpair()
     child = Child(ours, "local", spare_boxes=0, device="cpu", gpu=0)
-    yield child, Lines(theirs)
+    yield child, JsonStream(theirs)
     ours.close()
     theirs.close()
 
 
-def told(worker: Lines) -> list[str]:
+def told(worker: JsonStream) -> list[str]:
     """The kinds of the messages that are there, in their order."""
     kinds = []
     while (message := worker.receive(0.0)) is not None:
@@ -35,7 +35,7 @@ def told(worker: Lines) -> list[str]:
     return kinds
 
 
-def told_before_boxes_end(worker: Lines, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def told_before_boxes_end(worker: JsonStream, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Fills when boxes are ended: with what has been told by then."""
     heard: list[str] = []
     close = Session.close
@@ -49,7 +49,7 @@ def told_before_boxes_end(worker: Lines, monkeypatch: pytest.MonkeyPatch) -> lis
 
 
 def test_a_verdict_is_told_before_the_last_box_has_ended(
-    ends_of_a_line: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+    ends_of_a_line: tuple[Child, JsonStream], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     child, worker = ends_of_a_line
     heard = told_before_boxes_end(worker, monkeypatch)
@@ -59,7 +59,7 @@ def test_a_verdict_is_told_before_the_last_box_has_ended(
 
 
 def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_told(
-    ends_of_a_line: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+    ends_of_a_line: tuple[Child, JsonStream], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_: Session) -> None:
         raise BoxUnavailable("no box today")
@@ -73,7 +73,7 @@ def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_told(
 
 
 def test_a_box_that_cannot_be_ended_takes_no_verdict_away(
-    ends_of_a_line: tuple[Child, Lines], monkeypatch: pytest.MonkeyPatch
+    ends_of_a_line: tuple[Child, JsonStream], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     close = Session.close
 

@@ -165,5 +165,5 @@ def test_at_home_a_source_that_compiles_is_still_told_so(course: Course, boxes: 
 
 
 def test_who_compiles_needs_no_torch() -> None:
-    code = "import sys, grader.queue.compile_desk, grader.judge.compilation; sys.exit('torch' in sys.modules)"
+    code = "import sys, grader.queue.compile_executor, grader.judge.compilation; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

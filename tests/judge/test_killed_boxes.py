@@ -20,7 +20,7 @@ from grader.sandbox.box import Box, BoxSpec, Purpose
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import CaseVerdict, Language, Report, Verdict
 from grader.schemas.submission import State
-from tests.faults.stand import ROOT
+from tests.faults.harness import ROOT
 
 RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
 

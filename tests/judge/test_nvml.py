@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grader.judge.cuda import nvml
-from grader.judge.cuda.nvml import MOST_REPEATED, Monitor, Record, Sample, slowed, summary
+from grader.judge.cuda.nvml import MOST_REPEATED, Monitor, NvmlRecord, Sample, slowed, summary
 from grader.schemas.hardware import ClockEvent, GpuState
 
 UUID = "GPU-1"
@@ -74,7 +74,7 @@ def test_without_a_driver_or_a_gpu_nothing_is_known(missing: str) -> None:
     monitor = Monitor(UUID, FakeNvml(broken=(missing,)))
     assert monitor.sample() is None
     assert Monitor("GPU-of-somebody-else", FakeNvml()).sample() is None
-    record = Record(monitor)
+    record = NvmlRecord(monitor)
     assert record.round_counts()
     assert record.state() is None
 
@@ -131,7 +131,7 @@ def test_a_state_sums_up_its_looks() -> None:
 
 def test_a_round_is_made_again_while_the_gpu_is_slowed() -> None:
     library = FakeNvml(reasons=THERMAL)
-    record = Record(Monitor(UUID, library))
+    record = NvmlRecord(Monitor(UUID, library))
     assert not record.round_counts()
     library.reasons = POWER_CAP
     assert record.round_counts()
@@ -142,7 +142,7 @@ def test_a_round_is_made_again_while_the_gpu_is_slowed() -> None:
 
 def test_a_gpu_that_stays_slow_is_timed_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvml, "MOST_REPEATED", 3)
-    record = Record(Monitor(UUID, FakeNvml(reasons=HARDWARE)))
+    record = NvmlRecord(Monitor(UUID, FakeNvml(reasons=HARDWARE)))
     assert [record.round_counts() for _ in range(5)] == [False, False, False, True, True]
     assert record.repeated == 3
     assert MOST_REPEATED > 3

@@ -15,7 +15,7 @@ from grader.challenge.course import Course
 from grader.challenge.fingerprint import content, digest
 from grader.errors import JudgeFailure
 from grader.judge.job import Job, Progress
-from grader.judge.process import Cancelled, JudgeProcess, Lines
+from grader.judge.process import Cancelled, JsonStream, JudgeProcess
 from grader.schemas.report import Language, Verdict
 from grader.schemas.submission import State
 from tests.judge.conftest import COURSE
@@ -100,10 +100,10 @@ def test_lines_carry_a_library_of_many_megabytes() -> None:
     ours, theirs = socket.socketpair()
     message = {"job": "x" * (32 << 20)}
     with ours, theirs:
-        sender = threading.Thread(target=Lines(ours).send, args=(message,))
+        sender = threading.Thread(target=JsonStream(ours).send, args=(message,))
         sender.start()
         began = time.monotonic()
-        lines = Lines(theirs)
+        lines = JsonStream(theirs)
         assert lines.receive(20.0) == message
         assert time.monotonic() - began < 10
         sender.join()

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from grader.judge.device import Floor, Noise
-from grader.judge.remote import Timed
 from grader.judge.rule import Own, settle
+from grader.judge.runner_client import Timed
 
 CONTROL_S = 1e-3
 FIXED = 150e-6

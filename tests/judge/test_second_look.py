@@ -18,7 +18,7 @@ from grader.sandbox.local_box import LocalBoxes
 from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import Flag, Language, Report, Verdict
 from grader.scoring import Estimate
-from tests.faults.stand import ROOT
+from tests.faults.harness import ROOT
 
 RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
 # Tells a box that begins with the timed size from one that begins with the cases.

@@ -11,8 +11,8 @@ from grader.challenge.course import Course
 from grader.judge.channel import BoxLied
 from grader.judge.device import HostDevice
 from grader.judge.messages import Returned, Seen
-from grader.judge.remote import Remote
 from grader.judge.request import CPU, Request
+from grader.judge.runner_client import RunnerClient
 from grader.judge.survey import Survey, survey
 from grader.schemas.report import Flag, Language, Verdict
 from tests.judge.conftest import Judge
@@ -158,7 +158,7 @@ def ask(course: Course, *seen: Seen | None) -> tuple[Survey, Answering]:
     request = Request(challenge, Language.TRITON, "", CPU, b"key", challenge.cases)
     box = Answering(*seen)
     workloads = [challenge.manifest.workloads[0]] * len(seen)
-    return survey(cast(Remote, box), request, workloads, HostDevice()), box
+    return survey(cast(RunnerClient, box), request, workloads, HostDevice()), box
 
 
 def test_a_box_that_fails_then_changes_nothing(course: Course) -> None:

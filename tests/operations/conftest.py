@@ -19,7 +19,7 @@ from grader.settings import Settings
 from tests.operations.requests import Answer, call
 from tests.service.fixtures import redis_server, redis_url  # noqa: F401 - fixtures
 from tests.service.world import until
-from tests.web import stage
+from tests.web import builders
 
 SCRAPE_TOKEN = "scrape-me-0123456789"
 PASSWORD = "a password that no log may hold"
@@ -48,7 +48,7 @@ class Running:
 
 @pytest.fixture
 def running(tmp_path: Path, redis_url: str) -> Iterator[Running]:  # noqa: F811 - a fixture
-    settings = stage.make_settings(
+    settings = builders.make_settings(
         tmp_path, redis_url=redis_url, port=0, metrics_token=SCRAPE_TOKEN, log_format="json"
     )
     platform = open_platform(settings)

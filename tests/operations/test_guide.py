@@ -12,7 +12,7 @@ from typer.main import get_command
 from grader.cli.command import load
 from grader.service.figures import exposition
 from grader.service.platform import Platform, open_platform
-from tests.web import stage
+from tests.web import builders
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "operating.md").read_text()
@@ -22,7 +22,7 @@ LOCAL = (ROOT / "grader" / "metrics" / "local.py").read_text()
 
 @pytest.fixture
 def told(tmp_path: Path) -> str:
-    platform: Platform = open_platform(stage.make_settings(tmp_path))
+    platform: Platform = open_platform(builders.make_settings(tmp_path))
     found = exposition(platform).decode()
     platform.close()
     return found
@@ -37,8 +37,8 @@ def figures(told: str) -> set[str]:
 def test_every_figure_is_in_the_guide_and_no_other(told: str) -> None:
     named = set(re.findall(r"`(grader_\w+)", GUIDE))
     there = figures(told)
-    assert there - named - {"grader_redis_up"} - {"grader_queue_tickets"} == set()
-    assert named - there - {"grader_queue_tickets"} == set()  # told while Redis answers
+    assert there - named - {"grader_redis_up"} - {"grader_queue_wakeups"} == set()
+    assert named - there - {"grader_queue_wakeups"} == set()  # told while Redis answers
 
 
 def test_alerts_ask_for_figures_that_there_are(told: str) -> None:

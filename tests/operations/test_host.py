@@ -13,7 +13,7 @@ from grader import metrics
 from grader.metrics import host
 from grader.settings import Settings
 from tests.operations.requests import call
-from tests.web import stage
+from tests.web import builders
 
 # What a worker and its judge count, in a process of its own: where figures are kept is decided once in a process.
 _COUNT = """
@@ -34,7 +34,7 @@ print("counted", *sorted(it.name for it in metrics.folder_of(settings).iterdir()
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return stage.make_settings(tmp_path)
+    return builders.make_settings(tmp_path)
 
 
 def count(folder: Path) -> str:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from grader.queue import desk, worker
+from grader.queue import executor, worker
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.settings import Settings
 from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes, compiled, waits_for
@@ -22,7 +22,7 @@ from tests.service.world import make_settings
 
 def _judge(settings: Settings, name: str, folder: Path, gpu: bool) -> None:
     judge = FakeJudge(waits_for(folder / "gate"))
-    worker.nvcc_version = desk.nvcc_version = lambda: None  # type: ignore[assignment] # it shall not compile
+    worker.nvcc_version = executor.nvcc_version = lambda: None  # type: ignore[assignment] # it shall not compile
     worker.run_worker(settings, name, judge=judge, boxes=NoBoxes(), gpu=H200 if gpu else None)
     assert judge.closed
 

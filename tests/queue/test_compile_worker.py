@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from grader.cli.configuration import environment
-from grader.queue.tickets import COMPILE
 from grader.queue.worker import run_worker
 from grader.records import gpus
 from grader.records.engine import writing
@@ -27,8 +26,9 @@ from grader.service.platform import Platform
 from grader.service.submissions import get_report, get_submission
 from grader.service.submit import submit
 from grader.settings import Settings
+from grader.wakeups import COMPILE
 from tests.components import need
-from tests.queue.compiling.stage import SOURCE
+from tests.queue.compiling.builders import SOURCE
 from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes
 from tests.queue.gpus import H200
 from tests.service.world import body, make_settings, until
@@ -146,13 +146,13 @@ def test_sigterm_while_compiling_puts_it_back_at_once(
     sent = _send(platform, student)
     worker = slow("compiler", "compile")
     _until_state(platform, student, sent, State.COMPILING)
-    # The worker's sweeper may have issued a second ticket while the first was on its way.
-    platform.tickets.connection.flushall()
+    # The worker's sweeper may have issued a second wake-up while the first was on its way.
+    platform.wakeups.connection.flushall()
     worker.terminate()
     _, log = worker.communicate(timeout=10)
     assert worker.returncode == 0, log
     assert _see(platform, student, sent).state is State.QUEUED
-    assert platform.tickets.waiting(COMPILE) == 1
+    assert platform.wakeups.waiting(COMPILE) == 1
     with platform.sessions() as session:
         assert session.query(SubmissionRow.failures).scalar() == 0
 
@@ -167,7 +167,7 @@ def test_a_wiped_redis_loses_nothing(
     sent = [_send(platform, student, f"{SOURCE}// {number}\n") for number in range(3)]
     slow("compiler", "compile")
     until(lambda: any(_see(platform, student, it).state is State.COMPILING for it in sent), "compiling")
-    platform.tickets.connection.flushall()
+    platform.wakeups.connection.flushall()
     (tmp_path / "compiler-gate").touch()
     for it in sent:
         _until_state(platform, student, it, State.WAITING)

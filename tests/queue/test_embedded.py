@@ -13,8 +13,8 @@ from redis import Redis
 
 from grader.errors import Conflict, Unreachable
 from grader.queue.embedded import start_redis
-from grader.queue.tickets import Tickets
 from grader.settings import Settings
+from grader.wakeups import WakeUps
 from tests.service.world import remove, short_folder, until
 
 
@@ -46,7 +46,7 @@ def test_a_second_one_in_the_same_folder_is_refused(folder: Path) -> None:
     with start_redis(settings):
         with pytest.raises(Conflict, match="Another platform"):
             start_redis(settings)
-        assert Tickets(settings.queue_url).ping()
+        assert WakeUps(settings.queue_url).ping()
 
 
 def test_a_socket_that_a_dead_one_left_is_in_nobodys_way(folder: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_socket_that_a_dead_one_left_is_in_nobodys_way(folder: Path) -> None:
     first.process.wait()
     assert settings.redis_socket.exists()
     with start_redis(settings) as server:
-        assert Tickets(server.url).ping()
+        assert WakeUps(server.url).ping()
 
 
 def test_a_path_that_is_too_long_is_explained(tmp_path: Path) -> None:

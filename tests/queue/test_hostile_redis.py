@@ -18,7 +18,6 @@ from rq.serializers import JSONSerializer
 from structlog.testing import capture_logs
 
 from grader.queue.sweeper import Swept, sweep
-from grader.queue.tickets import run_queue
 from grader.queue.worker import run_worker
 from grader.schemas.report import Verdict
 from grader.service.accounts import User
@@ -26,6 +25,7 @@ from grader.service.platform import Platform
 from grader.service.submissions import get_submission
 from grader.service.submit import submit
 from grader.settings import Settings
+from grader.wakeups import run_queue
 from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.service.world import body
 
@@ -76,7 +76,7 @@ def _packed(content: Any) -> bytes:
 
 
 HERE = f"{__name__}.run"
-# None of them is a ticket.
+# None of them is a wake-up.
 REFUSED: dict[str, Plant] = {
     "another function": lambda client: _json(client).enqueue(HERE, "called"),
     "the one that was found": lambda client: _json(client).enqueue("os.system", f"touch {_canary(client)}"),
@@ -101,7 +101,7 @@ REFUSED: dict[str, Plant] = {
     "an id that is a path": _id(b"../../x"),
     "a long id": _id(b"x" * 100_000),
 }
-# These are tickets, and bring more than a ticket has.
+# These are wake-ups, and bring more than a wake-up has.
 TAKEN: dict[str, Plant] = {
     "callbacks": lambda client: _json(client).enqueue(
         OURS, QUEUE, on_success=Callback(HERE), on_failure=Callback(HERE), on_stopped=Callback(HERE)
@@ -141,7 +141,7 @@ def test_nothing_that_lies_in_redis_is_run(
     assert ran == []
     assert not (tmp_path / "canary").exists()
     assert get_submission(platform, student, sent).verdict is Verdict.ACCEPTED
-    refused = [line for line in said if line["event"] == "ticket_refused"]
+    refused = [line for line in said if line["event"] == "wakeup_refused"]
     assert len(refused) == len(REFUSED)
     assert {line["log_level"] for line in refused} == {"warning"}
     assert client.keys("rq:job:*") == [], "nothing of it is left"
@@ -166,6 +166,6 @@ def test_keys_that_stop_workers_of_rq_do_not_stop_ours(
     client.set("rq:suspended", 1)
     sent = submit(platform, student, body()).id
     run_worker(settings, "w", burst=True, judge=FakeJudge(), boxes=NoBoxes())
-    assert sweep(platform) == Swept(tickets=1)
+    assert sweep(platform) == Swept(wakeups=1)
     run_worker(settings, "w", burst=True, judge=FakeJudge(), boxes=NoBoxes())
     assert get_submission(platform, student, sent).verdict is Verdict.ACCEPTED

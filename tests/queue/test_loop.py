@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from grader.errors import JudgeFailure
-from grader.queue.asked import Asked
-from grader.queue.loop import Stopper, take_tickets
-from grader.queue.tickets import COMPILE, take
+from grader.queue.loop import Stopper, take_wakeups
+from grader.queue.stop_flag import StopFlag
 from grader.queue.worker import run_compile_worker, run_worker
 from grader.records.models import SubmissionRow
 from grader.schemas.submission import State
@@ -24,6 +23,7 @@ from grader.service.platform import Platform
 from grader.service.submissions import get_submission
 from grader.service.submit import submit
 from grader.settings import Settings
+from grader.wakeups import COMPILE, take
 from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes
 from tests.service.world import body
 
@@ -51,7 +51,7 @@ def alarm() -> Iterator[None]:
 
 @pytest.fixture
 def no_sweeper(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tickets that are missing stay missing."""
+    """Wake-ups that are missing stay missing."""
     monkeypatch.setattr("grader.queue.worker._start_sweeping", lambda *_, **__: None)
 
 
@@ -87,18 +87,18 @@ def test_a_signal_in_a_finalizer_of_the_client_is_not_lost(
         return take(connection, *args)
 
     monkeypatch.setattr("grader.queue.loop.take", drop_a_pipeline_first)
-    platform.tickets.enqueue(COMPILE)
+    platform.wakeups.enqueue(COMPILE)
     stopper = Stopper()
     with ExitStack() as stack:
         stopper.install(stack)
-        take_tickets(settings.queue_url, {COMPILE: serve}, False, stopper)
+        take_wakeups(settings.queue_url, {COMPILE: serve}, False, stopper)
     assert stopper.event.is_set()
     assert time.monotonic() - send() < _AT_ONCE_S
 
 
 @pytest.mark.usefixtures("no_sweeper")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_between_ticket_and_submission_loses_neither(
+def test_a_signal_between_wakeup_and_submission_loses_neither(
     monkeypatch: pytest.MonkeyPatch,
     platform: Platform,
     student: User,
@@ -121,18 +121,18 @@ def test_a_signal_between_ticket_and_submission_loses_neither(
     assert judge.jobs == []
     seen = get_submission(platform, student, sent)
     assert (seen.state, seen.attempt) == (State.QUEUED, 0)
-    assert platform.tickets.waiting("run:cpu") == 1, "its ticket waits for the next worker"
+    assert platform.wakeups.waiting("run:cpu") == 1, "its wake-up waits for the next worker"
 
 
 @pytest.mark.usefixtures("no_sweeper")
-def test_a_compile_worker_gives_its_ticket_back_too(
+def test_a_compile_worker_gives_its_wakeup_back_too(
     monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
 ) -> None:
     send = _signal_once()
     monkeypatch.setattr("grader.queue.loop.take", lambda *args: (take(*args), send())[0])
-    platform.tickets.enqueue(COMPILE)
+    platform.wakeups.enqueue(COMPILE)
     run_compile_worker(settings, "c", compiler=FakeCompiler(), boxes=NoBoxes())
-    assert platform.tickets.waiting(COMPILE) == 1
+    assert platform.wakeups.waiting(COMPILE) == 1
 
 
 def test_without_redis_a_signal_still_ends_it_soon(settings: Settings) -> None:
@@ -141,7 +141,7 @@ def test_without_redis_a_signal_still_ends_it_soon(settings: Settings) -> None:
     began = time.monotonic()
     with ExitStack() as stack:
         stopper.install(stack)
-        take_tickets("unix:///nowhere/redis.sock", {COMPILE: lambda: None}, False, stopper)
+        take_wakeups("unix:///nowhere/redis.sock", {COMPILE: lambda: None}, False, stopper)
     assert 1.0 < time.monotonic() - began < 1.5 + _AT_ONCE_S
 
 
@@ -157,7 +157,7 @@ def test_a_signal_while_its_thread_has_the_lock_of_an_event() -> None:
 
 
 def test_waiting_to_be_asked() -> None:
-    asked = Asked()
+    asked = StopFlag()
     began = time.monotonic()
     assert not asked.wait(0.12)
     assert 0.1 < time.monotonic() - began < 2
@@ -180,6 +180,6 @@ def test_a_failure_while_the_worker_ends_is_not_counted(
     sent = submit(platform, student, body()).id
     run_worker(settings, "w", judge=FakeJudge(dies), boxes=NoBoxes())
     assert get_submission(platform, student, sent).state is State.QUEUED
-    assert platform.tickets.waiting("run:cpu") == 1
+    assert platform.wakeups.waiting("run:cpu") == 1
     with platform.sessions() as session:
         assert session.query(SubmissionRow.failures).scalar() == 0

@@ -19,7 +19,6 @@ from grader.cli.configuration import load_settings
 from grader.cli.doctor import Mark, store
 from grader.errors import BadRequest
 from grader.queue.embedded import server_program
-from grader.queue.tickets import Tickets
 from grader.queue.worker import run_worker
 from grader.schemas.report import Verdict
 from grader.service.accounts import create_user
@@ -28,6 +27,7 @@ from grader.service.platform import open_platform
 from grader.service.submissions import get_submission
 from grader.service.submit import submit
 from grader.settings import Settings
+from grader.wakeups import WakeUps
 from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.records.postgres import certificate, free_port
 from tests.service.world import body, make_settings, until
@@ -102,14 +102,14 @@ def url(port: int, database: str) -> str:
     return f"redis://:{QUOTED}@127.0.0.1:{port}/3"
 
 
-def test_tickets_lie_in_the_database_of_that_number(url: str, port: int) -> None:
-    tickets = Tickets(url)
-    assert tickets.enqueue("run:cpu", 2)
-    assert tickets.waiting("run:cpu") == 2
+def test_wakeups_lie_in_the_database_of_that_number(url: str, port: int) -> None:
+    wakeups = WakeUps(url)
+    assert wakeups.enqueue("run:cpu", 2)
+    assert wakeups.waiting("run:cpu") == 2
     with Redis(port=port, password=PASSWORD, db=3) as third, Redis(port=port, password=PASSWORD) as first:
         assert (third.dbsize() > 0, first.dbsize()) == (True, 0)
         third.flushdb()
-    tickets.close()
+    wakeups.close()
 
 
 def test_a_worker_serves_with_it_and_names_no_password(
@@ -135,7 +135,7 @@ def test_a_wrong_password_is_a_redis_that_is_away(port: int, tmp_path: Path, dat
     student = create_user(platform, "ada", "correct horse")
     with capture_logs() as said:
         assert submit(platform, student, body()).id
-        assert not platform.tickets.ping()
+        assert not platform.wakeups.ping()
     platform.close()
     assert said
     assert "wr0ng" not in str(said)
@@ -148,10 +148,10 @@ def test_tls(port: int, tmp_path: Path) -> None:
     stranger, _ = certificate(other, "localhost")
     address = f"rediss://:{QUOTED}@localhost:{proxy.port}/3?ssl_ca_certs="
     for known, answers in ((proxy.certificate, True), (stranger, False)):
-        tickets = Tickets(f"{address}{known}")
-        assert tickets.ping() is answers
-        assert tickets.enqueue("run:cpu") is answers
-        tickets.close()
+        wakeups = WakeUps(f"{address}{known}")
+        assert wakeups.ping() is answers
+        assert wakeups.enqueue("run:cpu") is answers
+        wakeups.close()
     proxy.close()
 
 

@@ -5,7 +5,6 @@ from datetime import timedelta
 from redis import Redis
 
 from grader.queue.sweeper import Swept, sweep
-from grader.queue.tickets import Tickets
 from grader.records import claims, workers
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
@@ -16,6 +15,7 @@ from grader.service.cancel import cancel
 from grader.service.platform import Platform
 from grader.service.submissions import get_submission
 from grader.service.submit import submit
+from grader.wakeups import WakeUps
 from tests.service.world import body
 
 
@@ -27,7 +27,7 @@ def _take(platform: Platform, ago_s: float = 0.0) -> claims.Claim:
     return held
 
 
-def test_a_redis_that_was_wiped_gets_its_tickets_back(
+def test_a_redis_that_was_wiped_gets_its_wakeups_back(
     platform: Platform, student: User, redis_url: str
 ) -> None:
     for _ in range(3):
@@ -35,16 +35,16 @@ def test_a_redis_that_was_wiped_gets_its_tickets_back(
     client = Redis.from_url(redis_url)
     client.flushall()
     client.close()
-    assert sweep(platform) == Swept(tickets=3)
-    assert platform.tickets.waiting("run:cpu") == 3
+    assert sweep(platform) == Swept(wakeups=3)
+    assert platform.wakeups.waiting("run:cpu") == 3
     assert sweep(platform) == Swept()
 
 
-def test_an_expired_lease_is_reclaimed_with_a_ticket(platform: Platform, student: User) -> None:
+def test_an_expired_lease_is_reclaimed_with_a_wakeup(platform: Platform, student: User) -> None:
     sent = submit(platform, student, body()).id
     Redis.from_url(platform.settings.queue_url).flushall()
     _take(platform, ago_s=60)
-    assert sweep(platform) == Swept(reclaimed=1, tickets=1)
+    assert sweep(platform) == Swept(reclaimed=1, wakeups=1)
     seen = get_submission(platform, student, sent)
     assert (seen.state, seen.attempt) == (State.QUEUED, 1)
 
@@ -97,6 +97,6 @@ def test_one_part_that_fails_does_not_keep_the_others_from_their_work(
 
     submit(platform, student, body())
     _take(platform, ago_s=60)
-    away = Tickets(f"unix://{platform.settings.data_dir}/none.sock")
+    away = WakeUps(f"unix://{platform.settings.data_dir}/none.sock")
     lame = type(platform)(platform.settings, platform.course, platform.sessions, away, platform.engine)
     assert sweep(lame, Boxes()) == Swept(reclaimed=1)

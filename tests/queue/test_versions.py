@@ -11,9 +11,9 @@ import pytest
 from grader.challenge.fingerprint import content, digest
 from grader.errors import JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
-from grader.queue.desk import Desk
-from grader.queue.hands import Hands
-from grader.queue.heart import Heart
+from grader.queue.executor import Executor
+from grader.queue.finaliser import Finaliser
+from grader.queue.heartbeat import Heartbeat
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow
 from grader.schemas.report import Verdict
@@ -42,15 +42,15 @@ def under(version: int) -> Act:
 @pytest.fixture
 def serve(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[FakeJudge], None]]:
     """Serve one submission."""
-    monkeypatch.setattr(Hands, "pause_after_failure_s", 0.0)
-    heart = Heart(platform, "w")
-    heart.start()
+    monkeypatch.setattr(Finaliser, "pause_after_failure_s", 0.0)
+    heartbeat = Heartbeat(platform, "w")
+    heartbeat.start()
 
     def one(judge: FakeJudge) -> None:
-        assert Desk(platform, judge, heart, "w", threading.Event()).serve_one()
+        assert Executor(platform, judge, heartbeat, "w", threading.Event()).serve_one()
 
     yield one
-    heart.close()
+    heartbeat.close()
 
 
 def edit(platform: Platform, old: str, new: str) -> None:
@@ -141,15 +141,15 @@ def test_a_folder_that_changes_under_the_first_judgement_has_it_judged_once_more
 def test_a_folder_that_changes_at_the_last_moment_has_it_judged_once_more(
     platform: Platform, student: User, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    view, finish = submit(platform, student, body()), Hands.finish
+    view, finish = submit(platform, student, body()), Finaliser.finish
 
-    def after_a_change(self: Hands, *given: Any) -> None:
-        monkeypatch.setattr(Hands, "finish", finish)
+    def after_a_change(self: Finaliser, *given: Any) -> None:
+        monkeypatch.setattr(Finaliser, "finish", finish)
         edit(platform, "value = 2.0", "value = 4.0")
         versions.serve(platform, platform.course.load("scale"))
         finish(self, *given)
 
-    monkeypatch.setattr(Hands, "finish", after_a_change)
+    monkeypatch.setattr(Finaliser, "finish", after_a_change)
     judge = FakeJudge(under(1))
     serve(judge)
     assert get_submission(platform, student, view.id).state is State.QUEUED

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from grader.queue import sweeper
-from grader.queue.sweeper import Swept, Watch, sweep
+from grader.queue.sweeper import ExpiryGuard, Swept, sweep
 from grader.records import claims
 from grader.records.engine import clock, writing
 from grader.records.models import SubmissionRow, utcnow
@@ -23,9 +23,9 @@ from tests.service.world import body
 class Time:
     """Both clocks, and sleep. Leases are trusted after 8 s here: two beats."""
 
-    def __init__(self, watch: type[Watch]) -> None:
+    def __init__(self, watch: type[ExpiryGuard]) -> None:
         self.moment, self.now = 1000.0, utcnow()
-        self.watch: Watch
+        self.watch: ExpiryGuard
         self._make = watch
 
     def monotonic(self) -> float:
@@ -42,9 +42,9 @@ class Time:
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Time:
     """A watch that was started long ago and saw nothing unusual."""
-    time = Time(Watch)
+    time = Time(ExpiryGuard)
     monkeypatch.setattr(sweeper, "time", time)
-    time.watch = Watch(Settings(lease_s=20.0, heartbeat_s=4.0, sweep_s=4.0))
+    time.watch = ExpiryGuard(Settings(lease_s=20.0, heartbeat_s=4.0, sweep_s=4.0))
     for _ in range(3):
         time.passes(4)
         time.look()
@@ -62,9 +62,9 @@ def _trusts_again(time: Time) -> bool:
 
 
 def test_not_right_after_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    time = Time(Watch)
+    time = Time(ExpiryGuard)
     monkeypatch.setattr(sweeper, "time", time)
-    time.watch = Watch(Settings(lease_s=20.0, heartbeat_s=4.0, sweep_s=4.0))
+    time.watch = ExpiryGuard(Settings(lease_s=20.0, heartbeat_s=4.0, sweep_s=4.0))
     assert _trusts_again(time)
 
 
@@ -101,7 +101,7 @@ def _take(platform: Platform, now: datetime) -> None:
 def test_a_lease_is_ended_once_the_watch_trusts(platform: Platform, student: User) -> None:
     submit(platform, student, body())
     _take(platform, utcnow() - timedelta(minutes=1))
-    watch = Watch(platform.settings)
+    watch = ExpiryGuard(platform.settings)
     assert sweep(platform, watch=watch).reclaimed == 0
     watch._trusts_from = 0.0
     assert sweep(platform, watch=watch).reclaimed == 1
@@ -110,7 +110,7 @@ def test_a_lease_is_ended_once_the_watch_trusts(platform: Platform, student: Use
 def test_a_database_that_is_away_makes_it_doubt(platform: Platform, student: User) -> None:
     submit(platform, student, body())
     _take(platform, utcnow() - timedelta(minutes=1))
-    watch = Watch(platform.settings)
+    watch = ExpiryGuard(platform.settings)
     watch._trusts_from = 0.0
     name = platform.engine.url.database
     if platform.engine.dialect.name != "sqlite" or name is None:

@@ -67,13 +67,13 @@ def test_a_burst_serves_all_that_waits(platform: Platform, student: User, settin
     assert not health(platform).parts["workers"].ok
 
 
-def test_a_ticket_too_many_is_harmless(platform: Platform, student: User, settings: Settings) -> None:
+def test_a_wakeup_too_many_is_harmless(platform: Platform, student: User, settings: Settings) -> None:
     submit(platform, student, body())
-    platform.tickets.enqueue("run:cpu", 2)
+    platform.wakeups.enqueue("run:cpu", 2)
     judge = FakeJudge()
     run_worker(settings, burst=True, judge=judge, boxes=NoBoxes())
     assert len(judge.jobs) == 1
-    assert platform.tickets.waiting("run:cpu") == 0
+    assert platform.wakeups.waiting("run:cpu") == 0
 
 
 def test_killed_while_testing_it_still_ends_with_its_true_verdict_once(

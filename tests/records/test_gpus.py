@@ -9,14 +9,14 @@ from alembic import command
 from sqlalchemy import Engine, inspect, text
 
 from grader.records import baselines, ceilings, migrate, workers
-from grader.records.baselines import Bench
-from grader.records.ceilings import Gauge
+from grader.records.baselines import BaselineKey
+from grader.records.ceilings import CalibrationKey
 from grader.records.engine import Sessions, make_engine, writing, writing_connection
 from grader.records.models import utcnow
 from grader.records.schema import alembic_config
 from grader.schemas.report import Language
 
-BENCH = Bench("softmax", 1, "NVIDIA H200", "2.8.0")
+BENCH = BaselineKey("softmax", 1, "NVIDIA H200", "2.8.0")
 
 
 def _register(sessions: Sessions, name: str, gpu: str | None) -> None:
@@ -59,7 +59,7 @@ def test_one_gpu_has_one_alert_whatever_its_workers_are_called(sessions: Session
 
 
 def test_ceilings_are_those_of_one_gpu_driver_and_torch(sessions: Sessions) -> None:
-    gauge = Gauge("GPU-1", "570.86.15", "2.8.0")
+    gauge = CalibrationKey("GPU-1", "570.86.15", "2.8.0")
     with writing(sessions) as session:
         ceilings.store(session, gauge, {"bandwidth": 4.1e12, "rate:float16": 7.5e14})
     others = [replace(gauge, gpu="GPU-2"), replace(gauge, driver="580"), replace(gauge, torch="2.9.0")]
@@ -81,7 +81,7 @@ def test_ceilings_are_those_of_one_gpu_driver_and_torch(sessions: Sessions) -> N
         replace(BENCH, torch="2.9.0"),
     ],
 )
-def test_baselines_are_frozen_for_each_bench_of_its_own(sessions: Sessions, other: Bench) -> None:
+def test_baselines_are_frozen_for_each_bench_of_its_own(sessions: Sessions, other: BaselineKey) -> None:
     first = {"small": {"eager": 5.0, "compile": 4.0}}
     with writing(sessions) as session:
         baselines.freeze(session, BENCH, first)

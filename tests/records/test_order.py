@@ -9,7 +9,7 @@ from grader.records import claims, leases, order, queues, workers
 from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Language, Verdict
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
 from tests.records.rows import DEVICE, add_submission, add_user, take
 
 
@@ -99,25 +99,27 @@ def test_a_silent_worker_is_marked_and_comes_back(sessions: Sessions) -> None:
         assert [row.name for row in workers.alive(session, later, 30)] == ["w"]
 
 
-def _priority(kind: Kind) -> dict[str, Any]:
+def _priority(kind: JudgingReason) -> dict[str, Any]:
     return {"kind": kind, "priority": order.PRIORITIES[kind]}
 
 
 def test_kinds_come_in_their_order(sessions: Sessions) -> None:
     users = {kind: add_user(sessions, kind.value) for kind in order.PRIORITIES}
-    first = add_submission(sessions, users[Kind.REJUDGE], 9, state=State.DONE, verdict=Verdict.ACCEPTED)
+    first = add_submission(
+        sessions, users[JudgingReason.REJUDGE], 9, state=State.DONE, verdict=Verdict.ACCEPTED
+    )
     again = {"rejudge_of": first}
     rows = {
         kind: add_submission(
-            sessions, users[kind], 100, **_priority(kind), **(again if kind is Kind.REJUDGE else {})
+            sessions, users[kind], 100, **_priority(kind), **(again if kind is JudgingReason.REJUDGE else {})
         )
         for kind in reversed(order.PRIORITIES)
     }
     assert _served(sessions) == [
-        rows[Kind.COMPETITION],
-        rows[Kind.COURSE],
-        rows[Kind.PRACTICE],
-        rows[Kind.REJUDGE],
+        rows[JudgingReason.COMPETITION],
+        rows[JudgingReason.COURSE],
+        rows[JudgingReason.PRACTICE],
+        rows[JudgingReason.REJUDGE],
     ]
 
 
@@ -126,16 +128,20 @@ HOUR = order.PATIENCE.total_seconds()
 
 @pytest.mark.parametrize(
     ("waited", "before"),
-    [(HOUR - 60, []), (HOUR + 60, [Kind.COURSE]), (2 * HOUR + 60, [Kind.COURSE, Kind.COMPETITION])],
+    [
+        (HOUR - 60, []),
+        (HOUR + 60, [JudgingReason.COURSE]),
+        (2 * HOUR + 60, [JudgingReason.COURSE, JudgingReason.COMPETITION]),
+    ],
 )
 def test_who_practises_waits_two_hours_at_most_until_it_takes_turns(
-    sessions: Sessions, waited: float, before: list[Kind]
+    sessions: Sessions, waited: float, before: list[JudgingReason]
 ) -> None:
     """Course and competition come in all the time, a new one each time that one is served."""
     patient = add_user(sessions, "patient")
-    practice = add_submission(sessions, patient, waited, **_priority(Kind.PRACTICE))
+    practice = add_submission(sessions, patient, waited, **_priority(JudgingReason.PRACTICE))
     overtaken = []
-    for kind in (Kind.COURSE, Kind.COMPETITION):
+    for kind in (JudgingReason.COURSE, JudgingReason.COMPETITION):
         other = add_user(sessions, kind.value)
         row = add_submission(sessions, other, 30, **_priority(kind))
         held = take(sessions)
@@ -152,16 +158,21 @@ def test_who_practises_waits_two_hours_at_most_until_it_takes_turns(
 def test_rejudges_wait_for_as_long_as_students_come(sessions: Sessions) -> None:
     author, student = add_user(sessions, "author"), add_user(sessions, "student")
     first = add_submission(sessions, author, 9 * HOUR, state=State.DONE, verdict=Verdict.ACCEPTED)
-    rejudge = add_submission(sessions, author, 9 * HOUR, rejudge_of=first, **_priority(Kind.REJUDGE))
-    rows = [add_submission(sessions, student, 5 - number, **_priority(Kind.PRACTICE)) for number in range(4)]
+    rejudge = add_submission(sessions, author, 9 * HOUR, rejudge_of=first, **_priority(JudgingReason.REJUDGE))
+    rows = [
+        add_submission(sessions, student, 5 - number, **_priority(JudgingReason.PRACTICE))
+        for number in range(4)
+    ]
     assert _served(sessions) == [*rows, rejudge]
 
 
 def test_turns_are_taken_within_a_kind(sessions: Sessions) -> None:
     greedy, modest = add_user(sessions, "greedy"), add_user(sessions, "modest")
-    flood = [add_submission(sessions, greedy, 100 - it, **_priority(Kind.PRACTICE)) for it in range(3)]
-    one = add_submission(sessions, modest, 1, **_priority(Kind.PRACTICE))
-    course = add_submission(sessions, greedy, 1, **_priority(Kind.COURSE))
+    flood = [
+        add_submission(sessions, greedy, 100 - it, **_priority(JudgingReason.PRACTICE)) for it in range(3)
+    ]
+    one = add_submission(sessions, modest, 1, **_priority(JudgingReason.PRACTICE))
+    course = add_submission(sessions, greedy, 1, **_priority(JudgingReason.COURSE))
     # The turn that its own submission of the course takes counts, too.
     assert _served(sessions) == [course, one, *flood]
 

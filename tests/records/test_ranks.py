@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy import delete
 
 from grader.records import baselines
-from grader.records.baselines import Bench
+from grader.records.baselines import BaselineKey
 from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, UserRow
 from grader.records.ranks import boards, ranked
@@ -130,7 +130,7 @@ def test_boards_are_the_devices_with_an_accepted_entry(sessions: Sessions) -> No
 
 
 def test_a_baseline_is_frozen_by_its_first_writer(sessions: Sessions) -> None:
-    bench = Bench("vector_add", 1, "some cpu", "2.8")
+    bench = BaselineKey("vector_add", 1, "some cpu", "2.8")
     with writing(sessions) as session:
         baselines.freeze(session, bench, {"large": {"eager": 5.0}})
     with writing(sessions) as session:
@@ -140,4 +140,4 @@ def test_a_baseline_is_frozen_by_its_first_writer(sessions: Sessions) -> None:
             "large": {"eager": 5.0, "compile": 3.0},
             "small": {"eager": 1.0},
         }
-        assert baselines.read(session, Bench("vector_add", 1, "some cpu", "2.9")) == {}
+        assert baselines.read(session, BaselineKey("vector_add", 1, "some cpu", "2.9")) == {}

@@ -22,7 +22,7 @@ from grader.service.platform import Platform, open_platform
 from grader.web.server import serve
 from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.records import releases
-from tests.web import stage
+from tests.web import builders
 
 
 @pytest.fixture(params=sorted(releases.TOKENS))
@@ -40,7 +40,7 @@ def old(empty_url: str, release: str) -> Iterator[Engine]:
 
 @pytest.fixture
 def upgraded(tmp_path: Path, old: Engine, empty_url: str) -> Iterator[Platform]:
-    platform = open_platform(stage.make_settings(tmp_path, database_url=empty_url))
+    platform = open_platform(builders.make_settings(tmp_path, database_url=empty_url))
     yield platform
     platform.close()
 
@@ -72,15 +72,15 @@ def test_tokens_and_passwords_are_good(upgraded: Platform, release: str) -> None
 
 
 def test_what_waited_is_judged(upgraded: Platform) -> None:
-    held = stage.take(upgraded)
-    stage.finish(upgraded, held, stage.accepted(100.0))
+    held = builders.take(upgraded)
+    builders.finish(upgraded, held, builders.accepted(100.0))
     teacher = accounts.authenticate(upgraded, "teacher", "correct horse")
     board = leaderboard.leaderboard(upgraded, "vector_add", device="cpu", version=1, viewer=teacher)
     assert [entry.user for entry in board.entries] == ["ada", "Bob"]
 
 
 def test_it_is_not_ready_before_and_ready_after(tmp_path: Path, old: Engine, empty_url: str) -> None:
-    platform = open_platform(stage.make_settings(tmp_path, database_url=empty_url), migrate=False)
+    platform = open_platform(builders.make_settings(tmp_path, database_url=empty_url), migrate=False)
     assert ready(platform).detail == "the database is yet to be upgraded"
     assert [step.revision for step in missing_of(old)][-1] == head()
     upgrade(old)
@@ -100,7 +100,7 @@ def newer(empty_url: str) -> str:
 
 
 def test_web_and_worker_refuse_tables_of_a_later_grader(tmp_path: Path, newer: str) -> None:
-    settings = stage.make_settings(tmp_path, database_url=newer)
+    settings = builders.make_settings(tmp_path, database_url=newer)
     with pytest.raises(SchemaTooNew, match="revision 9999"):
         serve(settings, "127.0.0.1", 0)
     with pytest.raises(SchemaTooNew, match="revision 9999"):

@@ -8,13 +8,13 @@ from grader.records import leases
 from grader.records.engine import Sessions, writing, writing_connection
 from grader.records.migrate import upgrade
 from grader.records.models import utcnow
-from grader.schemas.submission import Kind
+from grader.schemas.submission import JudgingReason
 from tests.records.rows import accepted, add_submission, add_user, downgrade, take
 
 
 def test_back_and_forth_what_was_handed_in_stays_and_runs_go(engine: Engine, sessions: Sessions) -> None:
     user = add_user(sessions)
-    for kind in (Kind.COURSE, Kind.RUN):
+    for kind in (JudgingReason.COURSE, JudgingReason.RUN):
         add_submission(sessions, user, kind=kind)
         held = take(sessions)
         assert held is not None
@@ -26,7 +26,7 @@ def test_back_and_forth_what_was_handed_in_stays_and_runs_go(engine: Engine, ses
         assert connection.scalar(text("SELECT count(*) FROM submissions")) == 1
         assert connection.scalar(text("SELECT count(*) FROM reports")) == 1
     upgrade(engine)
-    add_submission(sessions, user, kind=Kind.RUN)
+    add_submission(sessions, user, kind=JudgingReason.RUN)
     held = take(sessions)
     assert held is not None
     assert held.run

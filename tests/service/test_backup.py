@@ -29,7 +29,7 @@ from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from tests.components import need
 from tests.records import releases
-from tests.web import stage
+from tests.web import builders
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def source(tmp_path: Path, empty_url: str) -> Iterator[Platform]:
     engine = make_engine(empty_url)
     releases.make(engine, "0005")
     engine.dispose()
-    platform = open_platform(stage.make_settings(tmp_path / "one", database_url=empty_url))
+    platform = open_platform(builders.make_settings(tmp_path / "one", database_url=empty_url))
     platform.settings.secret("seeds")
     yield platform
     platform.close()
@@ -53,7 +53,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]
         from tests.records.postgres import drop_database, new_database
 
         url = new_database(request.getfixturevalue("postgres_url"), "restored", "template0")
-    yield stage.make_settings(tmp_path / "two", database_url=url)
+    yield builders.make_settings(tmp_path / "two", database_url=url)
     if request.param == "postgres":
         drop_database(url)
 
@@ -91,14 +91,14 @@ def test_everything_comes_back_in_either_database(source: Platform, target: Sett
     assert len(submissions.list_submissions(restored, user).submissions) == 3
     # Ids go on where they were.
     assert accounts.create_user(restored, "new", "correct horse").id == 4
-    assert stage.hand_in(restored, user).id
+    assert builders.hand_in(restored, user).id
     restored.close()
 
 
 def test_a_backup_of_an_earlier_release_is_upgraded(tmp_path: Path, empty_url: str, target: Settings) -> None:
     engine = make_engine(empty_url)
     releases.make(engine, "0001")
-    settings = stage.make_settings(tmp_path / "one", database_url=empty_url)
+    settings = builders.make_settings(tmp_path / "one", database_url=empty_url)
     manifest = backup.backup(settings, engine, tmp_path / "backup")
     engine.dispose()
     assert manifest.schema_revision == "0001"
@@ -117,7 +117,7 @@ def test_all_tables_are_of_one_moment(source: Platform, tmp_path: Path, target: 
         if table == "users" and not done.is_set():
             done.set()
             late = accounts.create_user(source, "late", "correct horse")
-            stage.hand_in(source, late)
+            builders.hand_in(source, late)
 
     backup.backup(source.settings, source.engine, tmp_path / "backup", told)
     assert done.is_set()
@@ -146,7 +146,7 @@ def test_what_is_there_is_kept_unless_told_otherwise(
 
 def test_other_secrets_are_kept_unless_told_otherwise(source: Platform, tmp_path: Path) -> None:
     backup.backup(source.settings, source.engine, tmp_path / "backup")
-    target = stage.make_settings(tmp_path / "two")
+    target = builders.make_settings(tmp_path / "two")
     own = target.secret("seeds")
     engine = make_engine(target.sql_url)
     with pytest.raises(Conflict, match="another one"):
@@ -257,7 +257,7 @@ def test_a_backup_with_one_changes_nothing(tmp_path: Path, target: Settings) -> 
 
 def test_a_secret_is_written_where_secrets_are_or_nowhere(tmp_path: Path) -> None:
     """Whatever the archive's own checks let through."""
-    settings = stage.make_settings(tmp_path)
+    settings = builders.make_settings(tmp_path)
     with pytest.raises(BadBackup, match="outside"):
         restore._stage_secrets(settings, {"good": b"x", "../../outside": b"x"}, replace=False)
     assert not list((settings.data_dir / "secrets").glob("*"))
@@ -268,7 +268,7 @@ import sys, time
 from pathlib import Path
 from grader.records.engine import make_engine
 from grader.service.backup import backup
-from tests.web.stage import make_settings
+from tests.web.builders import make_settings
 
 def told(table, rows):
     print("at work", flush=True)
@@ -332,7 +332,7 @@ def test_a_backup_is_never_written_over(source: Platform, tmp_path: Path) -> Non
 
 def test_a_database_that_is_full_changes_nothing(source: Platform, tmp_path: Path) -> None:
     backup.backup(source.settings, source.engine, tmp_path / "backup")
-    target = stage.make_settings(tmp_path / "two")
+    target = builders.make_settings(tmp_path / "two")
     engine = make_engine(target.sql_url)
     # Room for the tables, not for the rows.
     event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA max_page_count = 40"))

@@ -8,9 +8,9 @@ from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import lines
-from grader.service.lines import Lines
+from grader.service import queue_snapshots
 from grader.service.platform import Platform
+from grader.service.queue_snapshots import QueueSnapshots
 from tests.records.rows import add_submission, add_user
 
 
@@ -33,7 +33,7 @@ def end(sessions: Sessions, row: int) -> None:
         found.state, found.verdict, found.finished_at = State.DONE, Verdict.ACCEPTED, utcnow()
 
 
-def place(platform: Platform, kept: Lines, row: int) -> int | None:
+def place(platform: Platform, kept: QueueSnapshots, row: int) -> int | None:
     with platform.sessions() as session:
         found = session.get_one(SubmissionRow, row)
         return kept.of(session, found, platform.settings.lease_s).place(found)
@@ -41,17 +41,17 @@ def place(platform: Platform, kept: Lines, row: int) -> int | None:
 
 def test_a_short_line_is_as_it_is_now(platform: Platform) -> None:
     first, second = queue(platform, 2)
-    kept = Lines(Clock())
+    kept = QueueSnapshots(Clock())
     assert place(platform, kept, second) == 2
     end(platform.sessions, first)
     assert place(platform, kept, second) == 1
 
 
 def test_a_long_line_is_at_most_a_second_old(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "_SHORT", 1)
+    monkeypatch.setattr(queue_snapshots, "_SHORT", 1)
     first, second, third = queue(platform, 3)
     clock = Clock()
-    kept = Lines(clock)
+    kept = QueueSnapshots(clock)
     assert place(platform, kept, third) == 3
     end(platform.sessions, first)
     clock.now = 0.9
@@ -63,10 +63,10 @@ def test_a_long_line_is_at_most_a_second_old(platform: Platform, monkeypatch: py
 def test_who_joins_a_long_line_learns_a_place_soon(
     platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "_SHORT", 1)
+    monkeypatch.setattr(queue_snapshots, "_SHORT", 1)
     *_, last = queue(platform, 3)
     clock = Clock()
-    kept = Lines(clock)
+    kept = QueueSnapshots(clock)
     place(platform, kept, last)
     new = add_submission(platform.sessions, add_user(platform.sessions, "bob"), age_s=-60)
     assert place(platform, kept, new) is None

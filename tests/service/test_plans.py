@@ -49,7 +49,7 @@ _BOARD = "challenge=? AND version=?"
 
 @pytest.fixture
 def platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
-    """On SQLite, without a Redis: nobody has to take a ticket here."""
+    """On SQLite, without a Redis: nobody has to take a wake-up here."""
     monkeypatch.setenv("GRADER_DATABASE_URL", "")
     platform = open_platform(make_settings(tmp_path, f"unix://{tmp_path}/nobody"))
     yield platform

@@ -18,11 +18,10 @@ from grader.records.engine import clock, writing
 from grader.records.models import ReportRow, SubmissionRow, utcnow
 from grader.schemas.progress import Mark
 from grader.schemas.report import Language, Report, Verdict
-from grader.schemas.submission import Kind, RunBody, State, SubmissionView, SubmitBody
+from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
 from grader.service.accounts import User
 from grader.service.cancel import cancel
 from grader.service.leaderboard import leaderboard
-from grader.service.ledger import Filter, entries
 from grader.service.platform import Platform, open_platform
 from grader.service.progress import progress
 from grader.service.quotas import get_quotas
@@ -30,6 +29,7 @@ from grader.service.rejudge import rejudge
 from grader.service.requeue import requeue
 from grader.service.retention import prune
 from grader.service.run import run
+from grader.service.submission_search import Filter, entries
 from grader.service.submissions import get_report, get_submission, list_submissions
 from grader.service.submit import submit
 from grader.settings import Settings
@@ -82,9 +82,9 @@ def two_challenges(settings: Settings) -> Path:
 
 def test_a_run_waits_like_a_submission(platform: Platform, student: User) -> None:
     view = run(platform, student, wanted())
-    assert (view.kind, view.state, view.position, view.device) == (Kind.RUN, State.QUEUED, 1, "cpu")
+    assert (view.kind, view.state, view.position, view.device) == (JudgingReason.RUN, State.QUEUED, 1, "cpu")
     assert view.remaining == limits.RUNS_PER_HOUR - 1
-    assert platform.tickets.waiting("run:cpu") == 1
+    assert platform.wakeups.waiting("run:cpu") == 1
     held = take(platform)
     assert held.run
     assert end(platform, held)

@@ -31,7 +31,7 @@ def _count(platform: Platform, user: User) -> int:
     return list_submissions(platform, user).total
 
 
-def test_a_submission_is_stored_queued_and_gets_a_ticket(platform: Platform, student: User) -> None:
+def test_a_submission_is_stored_queued_and_gets_a_wakeup(platform: Platform, student: User) -> None:
     view = submit(platform, student, body(source="\ufeffx = 1\n"))
     assert (view.state, view.language, view.device, view.version, view.position) == (
         State.QUEUED,
@@ -42,10 +42,10 @@ def test_a_submission_is_stored_queued_and_gets_a_ticket(platform: Platform, stu
     )
     assert len(view.id) == 10
     assert get_source(platform, student, view.id.upper()).source == "x = 1\n"
-    assert platform.tickets.waiting("run:cpu") == 1
+    assert platform.wakeups.waiting("run:cpu") == 1
 
 
-def test_no_ticket_carries_what_was_submitted(platform: Platform, student: User, redis_url: str) -> None:
+def test_no_wakeup_carries_what_was_submitted(platform: Platform, student: User, redis_url: str) -> None:
     view = submit(platform, student, body(source="a secret = 1"))
     client = Redis.from_url(redis_url)
     held = b"".join(str(client.hgetall(key)).encode() for key in client.keys("rq:job:*"))
@@ -60,7 +60,7 @@ def _refused(platform: Platform, student: User, kind: type[GraderError], **value
         submit(platform, student, body(**values))
     assert caught.value.message
     assert _count(platform, student) == 0
-    assert platform.tickets.waiting("run:cpu") == 0
+    assert platform.wakeups.waiting("run:cpu") == 0
     return caught.value
 
 
@@ -152,7 +152,7 @@ def test_an_idempotency_key_brings_back_the_first(platform: Platform, student: U
     first = submit(platform, student, body(), "key")
     again = submit(platform, student, body(filename="renamed.py"), "key")
     assert again.id == first.id
-    assert (_count(platform, student), platform.tickets.waiting("run:cpu")) == (1, 1)
+    assert (_count(platform, student), platform.wakeups.waiting("run:cpu")) == (1, 1)
     assert submit(platform, other, body(), "key").id != first.id
 
 

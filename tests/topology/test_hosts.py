@@ -16,7 +16,7 @@ from tests.components import need
 from tests.service.world import until
 from tests.topology.conftest import Site
 from tests.topology.hosts import PATIENCE, REDIS_PASSWORD, hosts
-from tests.web import stage
+from tests.web import builders
 
 pytestmark = [pytest.mark.postgres, pytest.mark.timeout(600)]
 
@@ -105,7 +105,7 @@ def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
 
 
 def test_idle_and_cut_off_it_hangs_in_nothing(site: Site) -> None:
-    """Waiting for a ticket, it notices, tries again, and serves once the cable is mended; it can be ended, cut off."""
+    """Waiting for a wake-up, it notices, tries again, and serves once the cable is mended; it can be ended, cut off."""
     worker = site.hosts.start_worker("b", "accepted", site.course)
     worker.open_gate()
     site.ends(site.submit(), Verdict.ACCEPTED)
@@ -156,10 +156,10 @@ def test_a_real_worker_of_another_host(tmp_path: Path) -> None:
     need("netns")
     need("postgres")
     with hosts("b") as found:
-        mine = stage.make_settings(tmp_path, database_url=found.sql_url)
+        mine = builders.make_settings(tmp_path, database_url=found.sql_url)
         platform = open_platform(mine)
-        ada = create_user(platform, "ada", stage.PASSWORD)
-        sent = stage.hand_in(platform, ada, source=KERNEL).id
+        ada = create_user(platform, "ada", builders.PASSWORD)
+        sent = builders.hand_in(platform, ada, source=KERNEL).id
         worker = found.start("b", [GRADER, "worker", "--burst", "--name", "real"], **found.settings())
         until(
             lambda: get_submission(platform, ada, sent).state.final or worker.process.poll() is not None,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from grader.judge.job import Job, Outcome, Progress
-from grader.queue import desk, worker
+from grader.queue import executor, worker
 from grader.schemas.report import Verdict
 from grader.schemas.submission import ProgressView, State
 from grader.settings import Settings
@@ -35,7 +35,7 @@ def main(name: str, what: str) -> None:
     if what == "compile":
         worker.run_compile_worker(settings, name, compiler=FakeCompiler(), boxes=NoBoxes())
     else:
-        worker.nvcc_version = desk.nvcc_version = lambda: None  # type: ignore[assignment] # compiling is done by another
+        worker.nvcc_version = executor.nvcc_version = lambda: None  # type: ignore[assignment] # compiling is done by another
         worker.run_worker(settings, name, judge=FakeJudge(act), boxes=NoBoxes(), gpu=gpu)
 
 

@@ -15,7 +15,7 @@ from grader.service import accounts, tokens
 from grader.service.accounts import Role, User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
-from tests.web import stage
+from tests.web import builders
 
 Visit = Callable[[User | None], FlaskClient]
 
@@ -26,7 +26,7 @@ BOARDS = ("/leaderboards/vector_add", "/leaderboards/vector_add?language=triton"
 
 @pytest.fixture
 def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
-    opened = open_platform(stage.make_settings(tmp_path))
+    opened = open_platform(builders.make_settings(tmp_path))
     yield opened
     opened.close()
 
@@ -40,29 +40,29 @@ def app(platform: Platform) -> Flask:
 
 @pytest.fixture
 def ada(platform: Platform) -> User:
-    return accounts.create_user(platform, "ada", stage.PASSWORD)
+    return accounts.create_user(platform, "ada", builders.PASSWORD)
 
 
 @pytest.fixture
 def bob(platform: Platform) -> User:
-    return accounts.create_user(platform, "bob", stage.PASSWORD)
+    return accounts.create_user(platform, "bob", builders.PASSWORD)
 
 
 @pytest.fixture
 def kim(platform: Platform) -> User:
     """A student who has handed in nothing."""
-    return accounts.create_user(platform, "kim", stage.PASSWORD)
+    return accounts.create_user(platform, "kim", builders.PASSWORD)
 
 
 @pytest.fixture
 def teacher(platform: Platform) -> User:
-    return accounts.create_user(platform, "teacher", stage.PASSWORD, Role.STAFF)
+    return accounts.create_user(platform, "teacher", builders.PASSWORD, Role.STAFF)
 
 
 @pytest.fixture
 def seen(platform: Platform, ada: User) -> SubmissionView:
     """An accepted submission of ada's."""
-    return stage.judged(platform, ada, stage.accepted())
+    return builders.judged(platform, ada, builders.accepted())
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def visit(app: Flask) -> Visit:
     def make(user: User | None) -> FlaskClient:
         client = app.test_client()
         if user is not None:
-            data = {"name": user.name, "password": stage.PASSWORD, "csrf_token": csrf(client)}
+            data = {"name": user.name, "password": builders.PASSWORD, "csrf_token": csrf(client)}
             assert client.post("/sign-in", data=data).status_code == 303
         return client
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from werkzeug.test import TestResponse
 
 from grader.schemas.submission import ErrorEnvelope
-from tests.web import stage
+from tests.web import builders
 
 API = "/api/v1"
-BODY = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "add.py"}
+BODY = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": "add.py"}
 
 
 def refused(answer: TestResponse, status: int, code: str) -> str:

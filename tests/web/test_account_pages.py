@@ -16,7 +16,7 @@ from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.service import postbox
 from tests.service.postbox import link_in
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
 API = "/api/v1"
@@ -29,7 +29,7 @@ def made(tmp_path: Path) -> Iterator[Make]:
     opened: list[Platform] = []
 
     def make(**values: object) -> Platform:
-        opened.append(open_platform(stage.make_settings(tmp_path / "made", **values)))
+        opened.append(open_platform(builders.make_settings(tmp_path / "made", **values)))
         return opened[-1]
 
     yield make
@@ -68,21 +68,23 @@ class TestInvitation:
         assert page.headers["Cache-Control"] == "private, no-store"
         form = {"key": key_of(invited.link), "name": "eve", "password": "short", "role": "admin"}
         assert send(client, path, "/sign-up", **form)[0] == 400
-        assert send(client, path, "/sign-up", **form | {"password": stage.PASSWORD})[0] == 303
+        assert send(client, path, "/sign-up", **form | {"password": builders.PASSWORD})[0] == 303
         assert client.get(f"{API}/me").get_json() == {"name": "eve", "role": "student"}
         assert client.get(path).status_code == 400
 
     def test_by_api(self, made: Make) -> None:
         platform = made(sign_up="invite", url="https://grader.example")
-        tutor = accounts.create_user(platform, "tutor", stage.PASSWORD, Role.STAFF)
+        tutor = accounts.create_user(platform, "tutor", builders.PASSWORD, Role.STAFF)
         client = create_app(platform).test_client()
-        token = client.post(f"{API}/tokens", json={"name": tutor.name, "password": stage.PASSWORD}).get_json()
+        token = client.post(
+            f"{API}/tokens", json={"name": tutor.name, "password": builders.PASSWORD}
+        ).get_json()
         assert token["scopes"] == ["read", "submit", "staff"]
         staff = {"Authorization": f"Bearer {token['token']}"}
         made_link = client.post(f"{API}/invitations", json={"uses": 2}, headers=staff).get_json()
         assert made_link["link"].startswith("https://grader.example/sign-up?key=")
         assert client.post(f"{API}/invitations", json={"role": "staff"}, headers=staff).status_code == 403
-        body = {"name": "eve", "password": stage.PASSWORD, "key": key_of(made_link["link"])}
+        body = {"name": "eve", "password": builders.PASSWORD, "key": key_of(made_link["link"])}
         assert client.post(f"{API}/accounts", json=body).status_code == 201
         listed = client.get(f"{API}/invitations", headers=staff).get_json()["invitations"]
         assert [(each["used"], each["made_by"]) for each in listed] == [(1, "tutor")]
@@ -104,7 +106,7 @@ def test_signing_up_by_mail(made: Make, tmp_path: Path, monkeypatch: pytest.Monk
         assert (status, "on its way" in page) == (200, True)
         path = link_in(box.wait())
         assert "eve@uni.example" in client.get(path).text
-        form = {"key": key_of(path), "name": "eve", "password": stage.PASSWORD}
+        form = {"key": key_of(path), "name": "eve", "password": builders.PASSWORD}
         assert send(client, path, "/sign-up", **form)[0] == 303
         assert "eve@uni.example" in client.get("/account").text
         program = create_app(platform).test_client()
@@ -116,10 +118,10 @@ def test_signing_up_by_mail(made: Make, tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_forgotten_password(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with postbox.served(tmp_path, monkeypatch) as box:
         platform = made(**box.settings())
-        accounts.create_user(platform, "ada", stage.PASSWORD, email="ada@uni.example")
+        accounts.create_user(platform, "ada", builders.PASSWORD, email="ada@uni.example")
         app = create_app(platform)
         client, elsewhere = app.test_client(), app.test_client()
-        assert send(elsewhere, "/sign-in", "/sign-in", name="ada", password=stage.PASSWORD)[0] == 303
+        assert send(elsewhere, "/sign-in", "/sign-in", name="ada", password=builders.PASSWORD)[0] == 303
         answers = {
             re.sub(r'value="[^"]+"', "", send(client, "/forgot", "/forgot", name=name)[1])
             for name in ("ada", "nobody", "ada@uni.example", "")
@@ -152,7 +154,7 @@ def test_a_host_that_the_request_names_is_in_no_mail(
 ) -> None:
     with postbox.served(tmp_path, monkeypatch) as box:
         platform = made(**box.settings())
-        accounts.create_user(platform, "ada", stage.PASSWORD, email="ada@uni.example")
+        accounts.create_user(platform, "ada", builders.PASSWORD, email="ada@uni.example")
         headers = {"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
         body = {"name": "ada"}
         client = create_app(platform).test_client()
@@ -164,14 +166,14 @@ def test_the_first_admin(platform: Platform, ada: User) -> None:
     path = first_admin.make_link(platform).path
     client = create_app(platform).test_client()
     assert client.get("/setup").status_code == 400
-    form = {"key": key_of(path), "name": "boss", "password": stage.PASSWORD}
+    form = {"key": key_of(path), "name": "boss", "password": builders.PASSWORD}
     assert send(client, path, "/setup", **form | {"name": "ada"})[0] == 409
     assert send(client, path, "/setup", **form)[0] == 303
     assert client.get(f"{API}/me").get_json() == {"name": "boss", "role": "admin"}
     assert client.get("/people").status_code == 200
     assert send(client, "/people", "/people/ada/role", role="staff")[0] == 303
     assert send(client, "/people", "/people/ada/role", role="king")[0] == 400
-    assert accounts.authenticate(platform, "ada", stage.PASSWORD).role is Role.STAFF
+    assert accounts.authenticate(platform, "ada", builders.PASSWORD).role is Role.STAFF
 
 
 class TestDevice:
@@ -259,23 +261,25 @@ class TestSessions:
     ) -> None:
         client = create_app(platform).test_client()
         client.environ_base["HTTP_USER_AGENT"] = agent
-        send(client, "/sign-in", "/sign-in", name="ada", password=stage.PASSWORD)
+        send(client, "/sign-in", "/sign-in", name="ada", password=builders.PASSWORD)
         assert f"<td>{label} <span" in client.get("/account").text
 
 
 def test_an_address_takes_the_password(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with postbox.served(tmp_path, monkeypatch) as box:
         platform = made(**box.settings())
-        accounts.create_user(platform, "ada", stage.PASSWORD)
+        accounts.create_user(platform, "ada", builders.PASSWORD)
         client = create_app(platform).test_client()
-        send(client, "/sign-in", "/sign-in", name="ada", password=stage.PASSWORD)
+        send(client, "/sign-in", "/sign-in", name="ada", password=builders.PASSWORD)
         form = {"email": "ada@uni.example", "present": "wrong"}
         assert send(client, "/account", "/account/email", **form)[0] == 403
         assert (
-            send(client, "/account", "/account/email", **form | {"email": "x", "present": stage.PASSWORD})[0]
+            send(client, "/account", "/account/email", **form | {"email": "x", "present": builders.PASSWORD})[
+                0
+            ]
             == 400
         )
-        assert send(client, "/account", "/account/email", **form | {"present": stage.PASSWORD})[0] == 200
+        assert send(client, "/account", "/account/email", **form | {"present": builders.PASSWORD})[0] == 200
         path = link_in(box.wait())
         assert len(box.mails) == 1
         assert "ada@uni.example" not in client.get("/account").text
@@ -286,9 +290,9 @@ def test_an_address_takes_the_password(made: Make, tmp_path: Path, monkeypatch: 
 def test_staff_hand_over_a_link(made: Make) -> None:
     platform = made(sign_up="invite")
     for name, role in (("tutor", Role.STAFF), ("ada", Role.STUDENT), ("boss", Role.ADMIN)):
-        accounts.create_user(platform, name, stage.PASSWORD, role)
+        accounts.create_user(platform, name, builders.PASSWORD, role)
     client = create_app(platform).test_client()
-    send(client, "/sign-in", "/sign-in", name="tutor", password=stage.PASSWORD)
+    send(client, "/sign-in", "/sign-in", name="tutor", password=builders.PASSWORD)
     status, page = send(client, "/people", "/people/ada/reset")
     assert (status, "/reset?key=" in page) == (200, True)
     assert send(client, "/people", "/people/boss/reset")[0] == 403

@@ -22,7 +22,7 @@ from grader.schemas.submission import (
 from grader.schemas.token import TokenView
 from grader.service.accounts import User
 from grader.service.platform import Platform
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit
 from tests.web.refusals import API, BODY, refused
 
@@ -30,10 +30,10 @@ from tests.web.refusals import API, BODY, refused
 class TestReadByAnyone:
     def test_challenges(self, call: Visit) -> None:
         found = ChallengeList.model_validate_json(call(None).get(f"{API}/challenges").data)
-        assert stage.SLUG in [each.slug for each in found.challenges]
+        assert builders.SLUG in [each.slug for each in found.challenges]
 
     def test_challenge(self, call: Visit) -> None:
-        found = ChallengeDetail.model_validate_json(call(None).get(f"{API}/challenges/{stage.SLUG}").data)
+        found = ChallengeDetail.model_validate_json(call(None).get(f"{API}/challenges/{builders.SLUG}").data)
         assert set(found.starters) == {"cuda", "triton"}
         assert found.served == ["triton"]
 
@@ -41,17 +41,17 @@ class TestReadByAnyone:
         refused(call(None).get(f"{API}/challenges/nothing"), 404, "unknown_challenge")
 
     def test_leaderboard(self, call: Visit, platform: Platform, ada: User) -> None:
-        stage.judged(platform, ada, stage.accepted())
-        board = Leaderboard.model_validate_json(call(ada).get(f"{API}/leaderboards/{stage.SLUG}").data)
+        builders.judged(platform, ada, builders.accepted())
+        board = Leaderboard.model_validate_json(call(ada).get(f"{API}/leaderboards/{builders.SLUG}").data)
         assert [entry.user for entry in board.entries] == ["ada"]
-        cuda = call(ada).get(f"{API}/leaderboards/{stage.SLUG}?language=cuda&device=cpu")
+        cuda = call(ada).get(f"{API}/leaderboards/{builders.SLUG}?language=cuda&device=cpu")
         assert Leaderboard.model_validate_json(cuda.data).entries == []
 
     @pytest.mark.parametrize(
         ("query", "status"), [("language=perl", 400), ("device=abacus", 400), ("nonsense=1", 400)]
     )
     def test_leaderboard_refuses(self, call: Visit, ada: User, query: str, status: int) -> None:
-        assert call(ada).get(f"{API}/leaderboards/{stage.SLUG}?{query}").status_code == status
+        assert call(ada).get(f"{API}/leaderboards/{builders.SLUG}?{query}").status_code == status
 
     def test_health_tells_what_is_down(self, call: Visit) -> None:
         answer = call(None).get(f"{API}/health")
@@ -66,7 +66,7 @@ class TestAccounts:
     def test_password_buys_a_token_that_can_be_given_back(self, app: Flask, ada: User) -> None:
         client = app.test_client()
         answer = client.post(
-            f"{API}/tokens", json={"name": "ada", "password": stage.PASSWORD, "label": "laptop"}
+            f"{API}/tokens", json={"name": "ada", "password": builders.PASSWORD, "label": "laptop"}
         )
         assert answer.status_code == 201
         view = TokenView.model_validate_json(answer.data)
@@ -85,7 +85,7 @@ class TestAccounts:
         body = {"name": "nobody", "password": "guess"}
         for _ in range(limits.SIGN_IN_PER_MINUTE):
             assert client.post(f"{API}/tokens", json=body).status_code == 401
-        right = client.post(f"{API}/tokens", json={"name": "ada", "password": stage.PASSWORD})
+        right = client.post(f"{API}/tokens", json={"name": "ada", "password": builders.PASSWORD})
         refused(right, 429, "too_many")
         assert int(right.headers["Retry-After"]) > 0
 
@@ -126,7 +126,7 @@ class TestSubmissions:
         assert answer.headers["Location"] == f"{API}/submissions/{view.id}"
         assert SubmissionView.model_validate_json(client.get(answer.headers["Location"]).data).id == view.id
         source = SourceView.model_validate_json(client.get(f"{API}/submissions/{view.id}/source").data)
-        assert source.source == stage.SOURCE
+        assert source.source == builders.SOURCE
 
     def test_same_key_same_submission(self, call: Visit, ada: User) -> None:
         client = call(ada)
@@ -137,8 +137,8 @@ class TestSubmissions:
     def test_list_is_ones_own(
         self, call: Visit, platform: Platform, ada: User, bob: User, teacher: User
     ) -> None:
-        mine = stage.hand_in(platform, ada).id
-        stage.hand_in(platform, bob)
+        mine = builders.hand_in(platform, ada).id
+        builders.hand_in(platform, bob)
 
         def ids(user: User, query: str = "") -> list[str]:
             found = SubmissionList.model_validate_json(call(user).get(f"{API}/submissions{query}").data)
@@ -154,12 +154,12 @@ class TestSubmissions:
         self, call: Visit, platform: Platform, ada: User
     ) -> None:
         client = call(ada)
-        path = f"{API}/submissions/{stage.hand_in(platform, ada).id}"
+        path = f"{API}/submissions/{builders.hand_in(platform, ada).id}"
         headers = {"If-None-Match": client.get(path).headers["ETag"]}
         same = client.get(path, headers=headers)
         assert (same.status_code, same.data) == (304, b"")
-        held = stage.take(platform)
-        stage.move(platform, held, State.TESTING, 1, 9)
+        held = builders.take(platform)
+        builders.move(platform, held, State.TESTING, 1, 9)
         changed = client.get(path, headers=headers)
         assert changed.status_code == 200
         assert changed.json
@@ -168,7 +168,7 @@ class TestSubmissions:
     def test_report_hides_hidden_data_from_students(
         self, call: Visit, platform: Platform, ada: User, teacher: User
     ) -> None:
-        path = f"{API}/submissions/{stage.judged(platform, ada, stage.wrong()).id}/report"
+        path = f"{API}/submissions/{builders.judged(platform, ada, builders.wrong()).id}/report"
         answer = call(ada).get(path)
         assert "n was 31" not in answer.text
         assert "secret" not in answer.text
@@ -176,24 +176,24 @@ class TestSubmissions:
         assert "n was 31" in call(teacher).get(path).text
 
     def test_no_report_yet(self, call: Visit, platform: Platform, ada: User) -> None:
-        view = stage.hand_in(platform, ada)
+        view = builders.hand_in(platform, ada)
         refused(call(ada).get(f"{API}/submissions/{view.id}/report"), 409, "conflict")
 
     def test_cancel(self, call: Visit, platform: Platform, ada: User) -> None:
         client = call(ada)
-        path = f"{API}/submissions/{stage.hand_in(platform, ada).id}/cancel"
+        path = f"{API}/submissions/{builders.hand_in(platform, ada).id}/cancel"
         for _ in range(2):
             assert SubmissionView.model_validate_json(client.post(path).data).state is State.CANCELLED
 
     def test_cancel_too_late(self, call: Visit, platform: Platform, ada: User) -> None:
-        view = stage.judged(platform, ada, stage.accepted())
+        view = builders.judged(platform, ada, builders.accepted())
         refused(call(ada).post(f"{API}/submissions/{view.id}/cancel"), 409, "conflict")
 
     @pytest.mark.parametrize("part", ["", "/source", "/report", "/cancel"])
     def test_someone_elses_is_not_there(
         self, call: Visit, platform: Platform, ada: User, bob: User, teacher: User, part: str
     ) -> None:
-        view = stage.judged(platform, ada, stage.accepted())
+        view = builders.judged(platform, ada, builders.accepted())
         method = "POST" if part == "/cancel" else "GET"
         theirs = call(bob).open(f"{API}/submissions/{view.id}{part}", method=method)
         nobodys = call(bob).open(f"{API}/submissions/0000000000{part}", method=method)
@@ -223,7 +223,7 @@ class TestSubmissions:
 
     def test_too_many_waiting(self, call: Visit, platform: Platform, ada: User) -> None:
         for _ in range(limits.WAITING_PER_USER):
-            stage.hand_in(platform, ada)
+            builders.hand_in(platform, ada)
         refused(call(ada).post(f"{API}/submissions", json=BODY), 429, "too_many")
 
     def test_too_many_a_minute(self, call: Visit, ada: User, bob: User) -> None:

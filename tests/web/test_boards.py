@@ -23,10 +23,10 @@ from grader.service.platform import Platform
 from grader.web.pages import board_plots, board_table
 from grader.web.pages import leaderboards as pages
 from tests.service.boards.rows import START, enter, person, report
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit
 
-PAGE = f"/leaderboards/{stage.SLUG}"
+PAGE = f"/leaderboards/{builders.SLUG}"
 API = f"/api/v1{PAGE}"
 
 
@@ -34,10 +34,10 @@ API = f"/api/v1{PAGE}"
 def crowd(platform: Platform, ada: User, bob: User, teacher: User) -> list[User]:
     """On the board stand bob, zelda (who is anonymous), ada; the teacher is faster than all."""
     zelda = person(platform, "zelda", anonymous=True)
-    report(platform, enter(platform, bob, 40.0, challenge=stage.SLUG))
-    enter(platform, zelda, 60.0, challenge=stage.SLUG, language=Language.CUDA)
-    enter(platform, ada, 80.0, challenge=stage.SLUG, hour=-1)
-    enter(platform, teacher, 30.0, challenge=stage.SLUG)
+    report(platform, enter(platform, bob, 40.0, challenge=builders.SLUG))
+    enter(platform, zelda, 60.0, challenge=builders.SLUG, language=Language.CUDA)
+    enter(platform, ada, 80.0, challenge=builders.SLUG, hour=-1)
+    enter(platform, teacher, 30.0, challenge=builders.SLUG)
     return [bob, zelda, ada]
 
 
@@ -142,7 +142,7 @@ def test_no_cell_is_a_formula(start: str) -> None:
 
 
 def test_names_are_escaped(visit: Visit, kim: User, platform: Platform) -> None:
-    enter(platform, person(platform, "<b>eve</b>"), 40.0, challenge=stage.SLUG)
+    enter(platform, person(platform, "<b>eve</b>"), 40.0, challenge=builders.SLUG)
     for path in (PAGE, "/leaderboards", "/leaderboards/tracks/fundamentals"):
         page = visit(kim).get(path).text
         assert "&lt;b&gt;eve" in page
@@ -174,7 +174,7 @@ def test_staff_alone_come_to_others_submissions(
 
 def test_references_stand_on_the_page_where_their_times_belong(crowd: list[User], platform: Platform) -> None:
     def page(offset: int, size: int) -> list[str]:
-        board = leaderboard(platform, stage.SLUG, limit=size + 1, offset=offset, viewer=crowd[0])
+        board = leaderboard(platform, builders.SLUG, limit=size + 1, offset=offset, viewer=crowd[0])
         shown = board_plots.lines(board, offset, size)
         return [it.reference.name if it.reference else "" for it in shown]
 

@@ -10,7 +10,7 @@ import pytest
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from tests.service.world import make_course
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit
 
 SENT = {"challenge": "scale", "source": "x = 1\n", "filename": "a.py"}
@@ -19,7 +19,7 @@ SENT = {"challenge": "scale", "source": "x = 1\n", "filename": "a.py"}
 @pytest.fixture
 def platform(tmp_path: Path) -> Iterator[Platform]:
     course = make_course(tmp_path / "course")
-    opened = open_platform(stage.make_settings(tmp_path, challenges=course))
+    opened = open_platform(builders.make_settings(tmp_path, challenges=course))
     (course / "challenges" / "scale" / "challenge.toml").write_text('title = "Scale"\nversion = "one"\n')
     yield opened
     opened.close()

@@ -15,12 +15,12 @@ from grader.service import diagnostics
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.web.throttle import limiter
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.refusals import API, refused
 
-PAGE = f"/challenges/{stage.SLUG}"
-DRAFT = f"{API}/drafts/{stage.SLUG}/triton"
+PAGE = f"/challenges/{builders.SLUG}"
+DRAFT = f"{API}/drafts/{builders.SLUG}/triton"
 BAD = "import triton\n\n\ndef solve(a, b, out, n):\n    x = = 3\n"
 SAID = "SyntaxError in line 5: invalid syntax"
 
@@ -34,8 +34,8 @@ def area(page: str, language: str = "triton") -> tuple[dict[str, str], str]:
 
 
 def not_compiled(platform: Platform, user: User, source: str = BAD) -> SubmissionView:
-    return stage.judged(
-        platform, user, stage.not_compiled(SAID).model_copy(update={"detail": SAID}), source=source
+    return builders.judged(
+        platform, user, builders.not_compiled(SAID).model_copy(update={"detail": SAID}), source=source
     )
 
 
@@ -45,7 +45,7 @@ class TestApi:
         put = DraftView.model_validate_json(client.put(DRAFT, json={"source": "x = 1\n"}).data)
         assert DraftView.model_validate_json(client.get(DRAFT).data) == put
         (line,) = DraftList.model_validate_json(client.get(f"{API}/drafts").data).drafts
-        assert (line.challenge, line.language, line.bytes) == (stage.SLUG, "triton", 6)
+        assert (line.challenge, line.language, line.bytes) == (builders.SLUG, "triton", 6)
         assert call(bob).get(DRAFT).status_code == 404
         assert client.delete(DRAFT).status_code == 204
         assert client.get(DRAFT).status_code == 404
@@ -66,7 +66,7 @@ class TestApi:
             (DRAFT, {"source": "x\0"}, (400, "bad_source")),
             (DRAFT, {"source": "x", "more": 1}, (400, "bad_request")),
             (DRAFT, {}, (400, "bad_request")),
-            (f"{API}/drafts/{stage.SLUG}/perl", {"source": "x"}, (400, "unknown_language")),
+            (f"{API}/drafts/{builders.SLUG}/perl", {"source": "x"}, (400, "unknown_language")),
             (f"{API}/drafts/nothing/triton", {"source": "x"}, (404, "unknown_challenge")),
         ],
     )
@@ -155,7 +155,7 @@ class TestMessages:
 
     def test_none_once_it_is_mended_but_by_name(self, visit: Visit, platform: Platform, ada: User) -> None:
         view = not_compiled(platform, ada)
-        stage.judged(platform, ada, stage.accepted())
+        builders.judged(platform, ada, builders.accepted())
         client = visit(ada)
         told = self.told(client.get(PAGE).text)
         assert told
@@ -186,6 +186,6 @@ class TestMessages:
         assert call(bob).get(path).status_code == 404
 
     def test_none_while_it_waits(self, call: Visit, visit: Visit, platform: Platform, ada: User) -> None:
-        view = stage.hand_in(platform, ada)
+        view = builders.hand_in(platform, ada)
         assert call(ada).get(f"{API}/submissions/{view.id}/diagnostics").json["diagnostics"] == []  # type: ignore[index]
         assert self.told(visit(ada).get(PAGE).text) is None

@@ -12,7 +12,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.web.pages import leaderboards as boards
 from grader.web.pages import submissions as pages
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit
 
 
@@ -20,7 +20,7 @@ def test_a_panel_that_did_not_change_is_not_made_again(
     visit: Visit, platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = visit(ada)
-    view = stage.hand_in(platform, ada)
+    view = builders.hand_in(platform, ada)
     path = f"/submissions/{view.id}/panel"
     first = client.get(path)
     tag = first.headers["ETag"]
@@ -29,7 +29,7 @@ def test_a_panel_that_did_not_change_is_not_made_again(
     monkeypatch.setattr(pages, "render_template", lambda *a, **k: made.append(a) or render(*a, **k))
     same = client.get(path, headers={"If-None-Match": tag})
     assert (same.status_code, same.data, same.headers["ETag"], made) == (304, b"", tag, [])
-    stage.take(platform)
+    builders.take(platform)
     changed = client.get(path, headers={"If-None-Match": tag})
     assert (changed.status_code, len(made)) == (200, 1)
     assert changed.headers["ETag"] != tag
@@ -44,7 +44,7 @@ def test_another_person_gets_another_panel(
 
 
 def test_a_panel_names_its_pace(visit: Visit, platform: Platform, ada: User) -> None:
-    view = stage.hand_in(platform, ada)
+    view = builders.hand_in(platform, ada)
     assert 'data-pace="1000"' in visit(ada).get(f"/submissions/{view.id}/panel").text
 
 
@@ -52,7 +52,7 @@ def test_older_ones_are_a_link_away(
     visit: Visit, platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pages, "_PAGE", 2)
-    ids = [stage.hand_in(platform, ada).id for _ in range(3)][::-1]
+    ids = [builders.hand_in(platform, ada).id for _ in range(3)][::-1]
     client = visit(ada)
     newest = client.get("/submissions").text
     assert [it in newest for it in ids] == [True, True, False]
@@ -69,8 +69,8 @@ def test_a_board_is_shown_in_parts(
     visit: Visit, platform: Platform, ada: User, bob: User, kim: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(boards, "_PAGE", 1)
-    fast = stage.judged(platform, ada, stage.accepted(100.0))
-    slow = stage.judged(platform, bob, stage.accepted(900.0))
+    fast = builders.judged(platform, ada, builders.accepted(100.0))
+    slow = builders.judged(platform, bob, builders.accepted(900.0))
     client = visit(kim)
     first = client.get(f"/leaderboards/{fast.challenge}").text
     assert ("ada" in first, "bob" in first, "First" in first) == (True, False, False)

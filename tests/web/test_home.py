@@ -15,8 +15,8 @@ from grader.schemas.report import Language
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
-from grader.web.pages.lanes import COLUMNS, ROWS, Standing, lane
-from tests.web import stage
+from grader.web.pages.course_map import COLUMNS, ROWS, NodeStanding, lane
+from tests.web import builders
 from tests.web.conftest import Visit
 
 HOME_CSS = Path(__file__).parents[2] / "web" / "static" / "home.css"
@@ -37,7 +37,7 @@ def summary(slug: str, *prerequisites: str) -> ChallengeSummary:
 
 class TestLanes:
     def places(self, *members: ChallengeSummary) -> dict[str, tuple[int, int]]:
-        made = lane("t", "", members, {}, Standing({}))
+        made = lane("t", "", members, {}, NodeStanding({}))
         return {node.challenge.slug: (node.column, node.row) for node in made.nodes}
 
     def test_what_builds_on_another_stands_right_of_it(self) -> None:
@@ -51,7 +51,7 @@ class TestLanes:
 
     def test_a_line_for_each_prerequisite_of_the_track(self) -> None:
         made = lane(
-            "t", "", [summary("a", "elsewhere"), summary("b", "a")], {"elsewhere": "Far"}, Standing({})
+            "t", "", [summary("a", "elsewhere"), summary("b", "a")], {"elsewhere": "Far"}, NodeStanding({})
         )
         assert made.joined
         assert made.edges == ["M176 40H186C200 40 188 40 202 40H212"]
@@ -64,7 +64,7 @@ class TestLanes:
     @pytest.mark.parametrize("count", [2, COLUMNS, COLUMNS + 1, 200])
     def test_what_is_too_long_for_columns_follows_one_another(self, count: int) -> None:
         members = [summary("s0"), *(summary(f"s{at}", f"s{at - 1}") for at in range(1, count))]
-        assert lane("t", "", members, {}, Standing({})).joined is (count <= COLUMNS)
+        assert lane("t", "", members, {}, NodeStanding({})).joined is (count <= COLUMNS)
 
     def test_there_is_a_class_for_every_place(self) -> None:
         sheet = HOME_CSS.read_text()
@@ -96,8 +96,8 @@ class TestFilter:
         assert listed(browser, "difficulty=perl") == []
 
     def test_by_state(self, visit: Visit, platform: Platform, ada: User) -> None:
-        stage.judged(platform, ada, stage.accepted())
-        stage.judged(platform, ada, stage.wrong(challenge="relu"), challenge="relu")
+        builders.judged(platform, ada, builders.accepted())
+        builders.judged(platform, ada, builders.wrong(challenge="relu"), challenge="relu")
         browser = visit(ada)
         assert listed(browser, "state=solved") == ["vector_add"]
         assert listed(browser, "state=attempted") == ["relu"]
@@ -113,7 +113,7 @@ class TestFilter:
 
 
 def test_the_map_says_what_is_done_and_what_is_next(visit: Visit, platform: Platform, ada: User) -> None:
-    stage.judged(platform, ada, stage.accepted())
+    builders.judged(platform, ada, builders.accepted())
     page = visit(ada).get("/").text
     assert re.search(r'<li class="node solved[^"]*">\s*<div class="name">.*Vector addition', page)
     assert re.search(r'<li class="node next[^"]*">\s*<div class="name">.*SAXPY', page)
@@ -131,7 +131,7 @@ def test_strangers_are_welcomed_and_told_what_to_do_first(visit: Visit, ada: Use
 
 def test_the_command_that_installs_is_what_a_setting_says(tmp_path: Path) -> None:
     command = "pip install 'kernel-grader' --pre"
-    platform = open_platform(stage.make_settings(tmp_path, client_install=command))
+    platform = open_platform(builders.make_settings(tmp_path, client_install=command))
     page = create_app(platform).test_client().get("/").text
     platform.close()
     assert f'<code id="install" tabindex="0">{escape(command)}</code>' in page
@@ -141,4 +141,4 @@ def test_the_command_that_installs_is_what_a_setting_says(tmp_path: Path) -> Non
 @pytest.mark.parametrize("command", ["pip install x\nrm -rf /", "x" * 201])
 def test_a_command_that_no_line_holds_is_refused(tmp_path: Path, command: str) -> None:
     with pytest.raises(ValidationError, match="client_install"):
-        stage.make_settings(tmp_path, client_install=command)
+        builders.make_settings(tmp_path, client_install=command)

@@ -14,7 +14,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.web import pages
 from grader.web.pages import markdown
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import BOARDS, PUBLIC, Visit
 
 STATIC = Path(pages.__file__).parents[1] / "static"
@@ -55,7 +55,7 @@ class TestNothingRuns:
 
     def evil_report(self) -> Report:
         evil = self.EVIL
-        report = stage.wrong()
+        report = builders.wrong()
         case = report.cases[1].model_copy(update={"name": evil, "detail": evil, "hint": evil, "output": evil})
         update = {
             "cases": [case],
@@ -70,7 +70,7 @@ class TestNothingRuns:
         return report.model_copy(update=update)
 
     def test_in_what_students_write(self, visit: Visit, platform: Platform, ada: User, teacher: User) -> None:
-        view = stage.judged(
+        view = builders.judged(
             platform, ada, self.evil_report(), source=f"# {self.EVIL}\n", filename="<script>x.py"
         )
         for path in (f"/submissions/{view.id}", f"/submissions/{view.id}/panel", "/submissions?everyone=1"):
@@ -123,7 +123,7 @@ class TestNothingRuns:
         self, visit: Visit, platform: Platform, seen: SubmissionView, ada: User
     ) -> None:
         client = visit(ada)
-        waiting = stage.hand_in(platform, ada)
+        waiting = builders.hand_in(platform, ada)
         links = 0
         for path in (
             *PUBLIC,

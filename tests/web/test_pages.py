@@ -12,7 +12,7 @@ from grader import limits
 from grader.schemas.submission import SubmissionView
 from grader.service.accounts import User
 from grader.service.platform import Platform
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import BOARDS, PUBLIC, Visit, csrf
 
 
@@ -80,19 +80,19 @@ class TestChallenge:
         assert "CUDA C++ cannot be chosen: no device of this server can run it." in page
 
     def form(self, token: str, **values: str) -> dict[str, str]:
-        given = {"csrf_token": token, "language": "triton", "source-triton": stage.SOURCE, "nonce": "n"}
+        given = {"csrf_token": token, "language": "triton", "source-triton": builders.SOURCE, "nonce": "n"}
         return given | values
 
     def test_submit_leads_to_the_submission(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
-        data = self.form(csrf(client, "/"), **{"source-triton": stage.SOURCE.replace("\n", "\r\n")})
+        data = self.form(csrf(client, "/"), **{"source-triton": builders.SOURCE.replace("\n", "\r\n")})
         answer = client.post("/challenges/vector_add", data=data)
         assert answer.status_code == 303
         page = client.get(answer.headers["Location"]).text
         assert "Next in the queue" in page
         source = client.get(f"/api/v1{answer.headers['Location']}/source").json
         assert source
-        assert source["source"] == stage.SOURCE
+        assert source["source"] == builders.SOURCE
         assert source["filename"] == "vector_add.py"
 
     def test_twice_the_same_form_is_one_submission_and_edited_is_two(self, visit: Visit, ada: User) -> None:
@@ -102,7 +102,7 @@ class TestChallenge:
             client.post("/challenges/vector_add", data=data).headers["Location"] for _ in range(2)
         )
         assert first == second
-        edited = data | {"source-triton": stage.SOURCE + "# more\n"}
+        edited = data | {"source-triton": builders.SOURCE + "# more\n"}
         assert client.post("/challenges/vector_add", data=edited).headers["Location"] != first
 
     def test_a_refused_source_comes_back_with_the_reason(self, visit: Visit, ada: User) -> None:
@@ -138,7 +138,7 @@ class TestLeaderboard:
     def test_ranks_and_marks(
         self, visit: Visit, platform: Platform, seen: SubmissionView, ada: User, bob: User
     ) -> None:
-        theirs = stage.judged(platform, bob, stage.accepted(500.0, 2.1))
+        theirs = builders.judged(platform, bob, builders.accepted(500.0, 2.1))
         page = visit(ada).get("/leaderboards/vector_add").text
         assert page.index("bob") < page.index(f"/submissions/{seen.id}")
         assert f"/submissions/{theirs.id}" not in page
@@ -146,7 +146,7 @@ class TestLeaderboard:
         assert "2.10×" in page
 
     def test_entries_without_speedup(self, visit: Visit, platform: Platform, ada: User) -> None:
-        stage.judged(platform, ada, stage.accepted(speedup=None))
+        builders.judged(platform, ada, builders.accepted(speedup=None))
         assert "812 µs" in visit(ada).get("/leaderboards/vector_add").text
 
     def test_bad_filters_get_a_page(self, visit: Visit, ada: User) -> None:

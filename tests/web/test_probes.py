@@ -19,7 +19,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.faults.disks import SmallDisk
-from tests.web import stage
+from tests.web import builders
 
 TOKEN = "scrape-me-0123456789"
 
@@ -38,7 +38,7 @@ def test_alive_and_ready(client: FlaskClient) -> None:
 
 def test_alive_but_not_ready_without_a_database(tmp_path: Path) -> None:
     url = "postgresql://nobody:secret@127.0.0.1:1/none?connect_timeout=1"
-    platform = open_platform(stage.make_settings(tmp_path, database_url=url), migrate=False)
+    platform = open_platform(builders.make_settings(tmp_path, database_url=url), migrate=False)
     client = create_app(platform).test_client()
     assert client.get("/health").status_code == 200
     answer = client.get("/ready")
@@ -51,7 +51,7 @@ def test_not_ready_on_a_full_disk(tmp_path: Path) -> None:
     try:
         if not disk.real:
             pytest.skip("only root may mount a small disk")
-        platform = open_platform(stage.make_settings(disk.folder))
+        platform = open_platform(builders.make_settings(disk.folder))
         client = create_app(platform).test_client()
         assert client.get("/ready").status_code == 200
         disk.fill()
@@ -157,13 +157,13 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_figures_are_the_records(platform: Platform, ada: User, bob: User, fresh: None) -> None:
-    stage.judged(platform, ada, stage.accepted())
-    stage.judged(platform, ada, stage.wrong())
-    stage.hand_in(platform, bob)
-    stage.fail(platform, stage.take(platform))
-    stage.hand_in(platform, bob)
-    stage.hand_in(platform, bob)
-    stage.take(platform)
+    builders.judged(platform, ada, builders.accepted())
+    builders.judged(platform, ada, builders.wrong())
+    builders.hand_in(platform, bob)
+    builders.fail(platform, builders.take(platform))
+    builders.hand_in(platform, bob)
+    builders.hand_in(platform, bob)
+    builders.take(platform)
     gpu = {"languages": "cuda", "host": "h", "pid": 1, "heartbeat": utcnow()}
     with writing(platform.sessions) as session:
         session.add(WorkerRow(name="a", device="h200", gpu="GPU-1", **gpu))
@@ -188,7 +188,7 @@ def test_figures_are_the_records(platform: Platform, ada: User, bob: User, fresh
 
 def test_figures_say_that_the_database_is_away(tmp_path: Path, fresh: None) -> None:
     url = "postgresql://nobody:secret@127.0.0.1:1/none?connect_timeout=1"
-    platform = open_platform(stage.make_settings(tmp_path, database_url=url), migrate=False)
+    platform = open_platform(builders.make_settings(tmp_path, database_url=url), migrate=False)
     found = samples(platform)
     assert found["grader_database_up"] == {(): 0}
     assert "grader_submissions" not in found
@@ -198,7 +198,7 @@ def test_figures_say_that_the_database_is_away(tmp_path: Path, fresh: None) -> N
 def test_an_answer_is_kept_and_shared(platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "CACHE_SECONDS", 3600.0)
     before = samples(platform)
-    stage.judged(platform, ada, stage.accepted())
+    builders.judged(platform, ada, builders.accepted())
     other = open_platform(platform.settings)  # as another process would
     assert samples(other)["grader_submissions"] == before["grader_submissions"]
     assert "grader_verdicts_total" not in samples(other)
@@ -208,7 +208,7 @@ def test_an_answer_is_kept_and_shared(platform: Platform, ada: User, monkeypatch
 
 
 def test_nobody_is_named(platform: Platform, ada: User, fresh: None) -> None:
-    stage.judged(platform, ada, stage.accepted(), filename="my-file-name.py")
+    builders.judged(platform, ada, builders.accepted(), filename="my-file-name.py")
     told = figures.exposition(platform).decode()
     assert "ada" not in told
     assert "my-file-name" not in told

@@ -9,19 +9,19 @@ import pytest
 
 from grader.errors import NotFound
 from grader.records import activity, ranks
-from grader.records.activity import Deed
+from grader.records.activity import SubmissionEvent
 from grader.records.engine import writing
 from grader.records.models import ReportRow, SubmissionRow, utcnow
 from grader.schemas.preferences import PreferencesBody
 from grader.schemas.profile import BadgeKind, Profile
 from grader.schemas.report import Language, Verdict
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
 from grader.service import calendar, preferences
 from grader.service.accounts import User, create_user
 from grader.service.badges import beats_compile
 from grader.service.platform import Platform
 from grader.service.profile import profile
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit
 
 H200 = "h200"
@@ -91,7 +91,7 @@ class TestRanks:
     def test_they_are_those_of_the_board(self, platform: Platform) -> None:
         """Intervals of any width, several for each user."""
         rng = random.Random(7)
-        people = [create_user(platform, f"user{number}", stage.PASSWORD) for number in range(8)]
+        people = [create_user(platform, f"user{number}", builders.PASSWORD) for number in range(8)]
         for user in people:
             for _ in range(rng.randint(1, 4)):
                 time_us = rng.uniform(90, 130)
@@ -161,7 +161,7 @@ class TestBadges:
         self, platform: Platform, ada: User, compiled_us: float, given: bool
     ) -> None:
         row = judged(platform, ada, 100.0)
-        report = stage.accepted()
+        report = builders.accepted()
         ranked = report.workloads[0].model_copy(
             update={"time_us": 100.0, "ci_us": (95.0, 105.0), "baselines_us": {"compile": compiled_us}}
         )
@@ -190,7 +190,7 @@ class TestActivity:
         judged(platform, ada)
         row = judged(platform, ada, None, challenge="relu", language=Language.CUDA)
         judged(platform, ada, rejudge_of=row, version=2)
-        judged(platform, ada, None, kind=Kind.RUN)
+        judged(platform, ada, None, kind=JudgingReason.RUN)
         judged(platform, ada, created_at=utcnow() - timedelta(days=400))
         judged(platform, bob)
         found = profile(platform, "ada", ada)
@@ -199,8 +199,8 @@ class TestActivity:
         assert languages == [(Language.TRITON, 2, 1), (Language.CUDA, 1, 0)]
 
     def test_days_and_streaks(self) -> None:
-        def deed(day: int, verdict: Verdict = Verdict.ACCEPTED) -> Deed:
-            return Deed("x", Language.TRITON, verdict, datetime(2026, 3, day, 23, 59, tzinfo=UTC))
+        def deed(day: int, verdict: Verdict = Verdict.ACCEPTED) -> SubmissionEvent:
+            return SubmissionEvent("x", Language.TRITON, verdict, datetime(2026, 3, day, 23, 59, tzinfo=UTC))
 
         wrong = deed(2, Verdict.WRONG_ANSWER)
         found = calendar.activity([deed(9), deed(4), deed(3), wrong, wrong, deed(2)], date(2026, 3, 10))

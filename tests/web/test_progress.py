@@ -14,7 +14,7 @@ from grader.schemas.progress import Mark, Progress
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from tests.service.world import make_course
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit
 
 API = "/api/v1/progress"
@@ -36,13 +36,13 @@ def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
     (course / "challenges" / "tracks.toml").write_text(TRACKS)
     manifest = course / "challenges" / "scale" / "challenge.toml"
     manifest.write_text('prerequisites = ["only_cuda", "gone"]\n' + manifest.read_text())
-    opened = open_platform(stage.make_settings(tmp_path, challenges=course))
+    opened = open_platform(builders.make_settings(tmp_path, challenges=course))
     yield opened
     opened.close()
 
 
 def solve(platform: Platform, user: User, speedup: float = 1.5) -> None:
-    stage.judged(platform, user, stage.accepted(speedup=speedup, challenge="scale"), challenge="scale")
+    builders.judged(platform, user, builders.accepted(speedup=speedup, challenge="scale"), challenge="scale")
 
 
 class TestApi:
@@ -56,8 +56,8 @@ class TestApi:
         ]
 
     def test_what_was_tried_and_solved(self, call: Visit, platform: Platform, ada: User, bob: User) -> None:
-        wrong = stage.wrong(challenge="scale")
-        stage.judged(platform, ada, wrong, challenge="scale")
+        wrong = builders.wrong(challenge="scale")
+        builders.judged(platform, ada, wrong, challenge="scale")
         found = Progress.model_validate_json(call(ada).get(API).data)
         assert found.tracks[1].challenges[0].mark is Mark.ATTEMPTED
         assert (found.solved, found.attempted) == (0, 1)

@@ -13,7 +13,7 @@ from grader.service.platform import open_platform
 from grader.web import proxies
 from grader.web.app import create_app
 from grader.web.proxies import is_proxy
-from tests.web import stage
+from tests.web import builders
 
 CLIENT, PROXY, OUTER = "203.0.113.9", "10.0.0.5", "10.0.1.6"
 
@@ -23,7 +23,7 @@ def seen(
 ) -> tuple[str | None, str, str]:
     """Address, scheme and host that a view sees."""
     app = Flask(__name__)
-    proxies.init_app(app, stage.make_settings(folder, **values))
+    proxies.init_app(app, builders.make_settings(folder, **values))
     found: list[tuple[str | None, str, str]] = []
 
     @app.get("/")
@@ -91,7 +91,7 @@ def test_a_hop_count_bounds_how_far_is_read(tmp_path: Path) -> None:
 def test_whose_connections_are_a_proxys(
     tmp_path: Path, values: dict[str, Any], proxies: list[str], others: list[str]
 ) -> None:
-    settings = stage.make_settings(tmp_path, **values)
+    settings = builders.make_settings(tmp_path, **values)
     assert all(is_proxy(settings, it) for it in proxies)
     assert not any(is_proxy(settings, it) for it in others)
 
@@ -104,11 +104,11 @@ def test_odd_schemes_are_no_tls(tmp_path: Path, scheme: str) -> None:
 
 def test_only_addresses_can_be_named(tmp_path: Path) -> None:
     with pytest.raises(ValidationError):
-        stage.make_settings(tmp_path, trusted_proxies="10.0.0.5, proxy.example")
+        builders.make_settings(tmp_path, trusted_proxies="10.0.0.5, proxy.example")
 
 
 def test_the_application_is_behind_it(tmp_path: Path) -> None:
-    platform = open_platform(stage.make_settings(tmp_path, trusted_proxies=PROXY))
+    platform = open_platform(builders.make_settings(tmp_path, trusted_proxies=PROXY))
     client = create_app(platform).test_client()
     for peer, secure in ((PROXY, True), ("198.51.100.1", False)):
         answer = client.get("/sign-in", headers=FULL, environ_base={"REMOTE_ADDR": peer})

@@ -5,15 +5,15 @@ from __future__ import annotations
 from flask.testing import FlaskClient
 
 from grader.schemas.queue import ChallengeKind, QueueList, Quotas
-from grader.schemas.submission import Kind, SubmissionView, WaitReason
+from grader.schemas.submission import JudgingReason, SubmissionView, WaitReason
 from grader.service.accounts import User
 from grader.service.platform import Platform
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit
 from tests.web.refusals import refused
 
 API = "/api/v1"
-BODY = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "add.py"}
+BODY = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": "add.py"}
 
 
 def _post(client: FlaskClient, status: int = 201, key: str = "", **values: object) -> SubmissionView:
@@ -37,7 +37,7 @@ def test_a_key_of_something_else_is_a_conflict(call: Visit, ada: User, bob: User
 
 def test_what_is_reused_answers_200(call: Visit, platform: Platform, ada: User) -> None:
     client = call(ada)
-    first = stage.judged(platform, ada, stage.accepted())
+    first = builders.judged(platform, ada, builders.accepted())
     again = _post(client, status=200, reuse=True)
     assert (again.id, again.reused) == (first.id, True)
     assert not SubmissionView.model_validate_json(client.get(f"{API}/submissions/{first.id}").data).reused
@@ -52,7 +52,7 @@ def test_nobody_chooses_their_own_priority(call: Visit, ada: User) -> None:
 def test_what_is_left_is_told(call: Visit, platform: Platform, ada: User) -> None:
     client = call(ada)
     assert _post(client).remaining == platform.settings.quota - 1
-    found = Quotas.model_validate_json(client.get(f"{API}/challenges/{stage.SLUG}/quota").data)
+    found = Quotas.model_validate_json(client.get(f"{API}/challenges/{builders.SLUG}/quota").data)
     assert (found.submissions.used, found.waiting.used) == (1, 1)
     assert found.submissions.remaining == platform.settings.quota - 1
     refused(client.get(f"{API}/challenges/nothing/quota"), 404, "unknown_challenge")
@@ -78,11 +78,11 @@ def test_a_queue_is_paused_and_served_again(
 
 
 def test_a_kind_is_chosen_for_a_challenge(call: Visit, ada: User, teacher: User) -> None:
-    answer = call(teacher).post(f"{API}/challenges/{stage.SLUG}/kind", json={"kind": "competition"})
-    assert ChallengeKind.model_validate_json(answer.data).kind is Kind.COMPETITION
-    assert _post(call(ada)).kind is Kind.COMPETITION
+    answer = call(teacher).post(f"{API}/challenges/{builders.SLUG}/kind", json={"kind": "competition"})
+    assert ChallengeKind.model_validate_json(answer.data).kind is JudgingReason.COMPETITION
+    assert _post(call(ada)).kind is JudgingReason.COMPETITION
     refused(
-        call(teacher).post(f"{API}/challenges/{stage.SLUG}/kind", json={"kind": "rejudge"}),
+        call(teacher).post(f"{API}/challenges/{builders.SLUG}/kind", json={"kind": "rejudge"}),
         400,
         "bad_request",
     )

@@ -15,17 +15,17 @@ from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Language, Report
-from grader.schemas.submission import Kind, RunBody, State, SubmissionList, SubmissionView
+from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionList, SubmissionView
 from grader.service import submissions
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.run import run
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.refusals import API, refused
 
-WANTED = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "add.py"}
-PAGE = f"/challenges/{stage.SLUG}"
+WANTED = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": "add.py"}
+PAGE = f"/challenges/{builders.SLUG}"
 
 
 def started(platform: Platform, user: User, **values: Any) -> SubmissionView:
@@ -39,7 +39,7 @@ def public(report: Report) -> Report:
 
 
 def press(client: FlaskClient, action: str, **values: str) -> Any:
-    form = {"csrf_token": csrf(client, PAGE), "language": "triton", "source-triton": stage.SOURCE}
+    form = {"csrf_token": csrf(client, PAGE), "language": "triton", "source-triton": builders.SOURCE}
     return client.post(PAGE, data=form | {"action": action, "nonce": "n"} | values)
 
 
@@ -54,7 +54,7 @@ class TestApi:
         client = call(ada)
         answer = client.post(f"{API}/runs", json=WANTED)
         view = SubmissionView.model_validate_json(answer.data)
-        assert (answer.status_code, view.kind, view.state) == (201, Kind.RUN, State.QUEUED)
+        assert (answer.status_code, view.kind, view.state) == (201, JudgingReason.RUN, State.QUEUED)
         assert answer.headers["Location"] == f"{API}/submissions/{view.id}"
         assert client.get(answer.headers["Location"]).json["kind"] == "run"
 
@@ -102,7 +102,7 @@ class TestForm:
             assert answer.status_code == 303
             submission = answer.headers["Location"].split("/")[-1]
             kinds.append(submissions.get_submission(platform, ada, submission).kind)
-        assert kinds == [Kind.RUN, Kind.COURSE]
+        assert kinds == [JudgingReason.RUN, JudgingReason.COURSE]
 
     def test_pressed_again_it_runs_again(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
@@ -142,10 +142,10 @@ class TestPanel:
         client, view = visit(ada), started(platform, ada)
         assert 'data-kind="run"' in shown(client, view)
         assert ">timing</li>" not in shown(client, view)
-        held = stage.take(platform)
-        stage.move(platform, held, State.TESTING, 1, 2, "basic")
+        held = builders.take(platform)
+        builders.move(platform, held, State.TESTING, 1, 2, "basic")
         assert "Every public case runs" in shown(client, view)
-        stage.finish(platform, held, public(stage.accepted()))
+        builders.finish(platform, held, public(builders.accepted()))
         panel = shown(client, view)
         assert 'id="only-a-run"' in panel
         assert "it counts for nothing" in panel
@@ -161,21 +161,21 @@ class TestPanel:
         since = utcnow() - timedelta(minutes=5)
         with writing(platform.sessions) as session:
             session.execute(update(SubmissionRow).values(created_at=since))
-        held = stage.take(platform)
+        held = builders.take(platform)
         phase, whole = clocks()
         assert phase > whole
-        stage.hand_on(platform, held)
+        builders.hand_on(platform, held)
         assert len(clocks()) == 2
 
     @pytest.mark.parametrize("steps", range(4))
     def test_whatever_it_does_it_can_be_cancelled(
         self, visit: Visit, platform: Platform, ada: User, steps: int
     ) -> None:
-        client, view = visit(ada), stage.hand_in(platform, ada)
+        client, view = visit(ada), builders.hand_in(platform, ada)
         if steps > 0:
-            held = stage.take(platform)
+            held = builders.take(platform)
             for state in (State.TESTING, State.TIMING)[: steps - 1]:
-                stage.move(platform, held, state, 0, 2)
+                builders.move(platform, held, state, 0, 2)
         panel = shown(client, view)
         assert f'action="/submissions/{view.id}/cancel"' in panel
         data = {"csrf_token": csrf(client, f"/submissions/{view.id}")}
@@ -185,9 +185,9 @@ class TestPanel:
             assert row.cancel_requested or row.state is State.CANCELLED
 
     def test_what_is_ahead_is_said_with_the_wait(self, visit: Visit, platform: Platform, ada: User) -> None:
-        stage.judged(platform, ada, stage.accepted())
-        stage.hand_in(platform, ada)
-        view = stage.hand_in(platform, ada)
+        builders.judged(platform, ada, builders.accepted())
+        builders.hand_in(platform, ada)
+        view = builders.hand_in(platform, ada)
         with writing(platform.sessions) as session:
             workers.register(session, "w", "cpu", list(Language), utcnow() + timedelta(hours=1))
         panel = shown(visit(ada), view)
@@ -198,7 +198,7 @@ class TestPanel:
     def test_what_a_script_needs_is_there_and_hidden_without_one(
         self, visit: Visit, platform: Platform, ada: User
     ) -> None:
-        panel = shown(visit(ada), stage.hand_in(platform, ada))
+        panel = shown(visit(ada), builders.hand_in(platform, ada))
         assert re.search(r"<button[^>]*data-tell hidden>", panel)
         assert re.search(r'data-now="[^"]+"', panel)
         assert "data-connection></p>" in panel

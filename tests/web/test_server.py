@@ -17,7 +17,7 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.web.server import serve
-from tests.web import stage
+from tests.web import builders
 
 
 def start(folder: Path, **values: str) -> subprocess.Popen[str]:
@@ -96,7 +96,7 @@ def test_clients_that_do_not_close_or_send_half_keep_nobody_waiting(tmp_path: Pa
 
 def test_refuses_to_be_reached_with_local_boxes(tmp_path: Path) -> None:
     with pytest.raises(NotAllowed, match="Refusing to listen"):
-        serve(stage.make_settings(tmp_path), "0.0.0.0", 0)
+        serve(builders.make_settings(tmp_path), "0.0.0.0", 0)
 
 
 def test_says_so_and_exits_3(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from grader.web.auth.redirects import safe_path
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
 
@@ -32,7 +32,7 @@ class TestSession:
 
     def test_cookie_is_guarded(self, app: Flask, ada: User) -> None:
         client = app.test_client()
-        data = {"name": "ada", "password": stage.PASSWORD, "csrf_token": csrf(client)}
+        data = {"name": "ada", "password": builders.PASSWORD, "csrf_token": csrf(client)}
         header = client.post("/sign-in", data=data).headers["Set-Cookie"]
         assert "HttpOnly" in header
         assert "SameSite=Lax" in header
@@ -46,7 +46,7 @@ class TestSession:
         client = app.test_client()
         token = csrf(client)
         before = cookie(client)
-        client.post("/sign-in", data={"name": "ada", "password": stage.PASSWORD, "csrf_token": token})
+        client.post("/sign-in", data={"name": "ada", "password": builders.PASSWORD, "csrf_token": token})
         assert cookie(client) != before
         stale = app.test_client()
         stale.set_cookie("grader_session", before)
@@ -78,7 +78,7 @@ class TestSession:
         data = {"name": "ada", "password": "guess", "csrf_token": csrf(client)}
         for _ in range(limits.SIGN_IN_PER_MINUTE):
             assert client.post("/sign-in", data=data).status_code == 401
-        answer = client.post("/sign-in", data=data | {"password": stage.PASSWORD})
+        answer = client.post("/sign-in", data=data | {"password": builders.PASSWORD})
         assert answer.status_code == 429
         assert client.get("/sign-in").status_code == 200
 
@@ -88,7 +88,7 @@ class TestForgery:
         "path", ["/sign-in", "/sign-out", "/challenges/vector_add", "/submissions/x/cancel"]
     )
     def test_a_form_without_its_token_is_refused(self, visit: Visit, ada: User, path: str) -> None:
-        answer = visit(ada).post(path, data={"name": "ada", "password": stage.PASSWORD})
+        answer = visit(ada).post(path, data={"name": "ada", "password": builders.PASSWORD})
         assert answer.status_code == 403
         assert "coming from this site" in answer.text
 
@@ -98,7 +98,7 @@ class TestForgery:
 
     def test_the_api_refuses_a_bare_cookie(self, visit: Visit, platform: Platform, ada: User) -> None:
         client = visit(ada)
-        path = f"/api/v1/submissions/{stage.hand_in(platform, ada).id}/cancel"
+        path = f"/api/v1/submissions/{builders.hand_in(platform, ada).id}/cancel"
         answer = client.post(path)
         assert answer.status_code == 403
         assert answer.json
@@ -109,7 +109,7 @@ class TestForgery:
         assert visit(ada).get("/api/v1/me").status_code == 200
 
     def test_an_api_token_needs_none(self, call: Visit, ada: User) -> None:
-        body = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "a.py"}
+        body = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": "a.py"}
         assert call(ada).post("/api/v1/submissions", json=body).status_code == 201
 
     def test_an_api_token_opens_no_page(self, call: Visit, ada: User) -> None:
@@ -120,17 +120,17 @@ class TestSignUp:
     def test_closed_by_default(self, app: Flask) -> None:
         client = app.test_client()
         assert client.get("/sign-up").status_code == 404
-        data = {"name": "eve", "password": stage.PASSWORD, "csrf_token": csrf(client)}
+        data = {"name": "eve", "password": builders.PASSWORD, "csrf_token": csrf(client)}
         assert client.post("/sign-up", data=data).status_code == 404
         assert "Sign up" not in client.get("/sign-in").text
 
     def test_open_makes_a_student_and_signs_in(self, tmp_path: Path) -> None:
-        platform = open_platform(stage.make_settings(tmp_path, open_sign_up=True))
+        platform = open_platform(builders.make_settings(tmp_path, open_sign_up=True))
         client = create_app(platform).test_client()
         assert "Sign up" in client.get("/sign-in").text
         data = {
             "name": "eve",
-            "password": stage.PASSWORD,
+            "password": builders.PASSWORD,
             "role": "staff",
             "csrf_token": csrf(client, "/sign-up"),
         }
@@ -165,7 +165,7 @@ _ELSEWHERE = [
 def test_never_leads_elsewhere(app: Flask, ada: User, wanted: str) -> None:
     assert safe_path(wanted) == "/"
     client = app.test_client()
-    data = {"name": "ada", "password": stage.PASSWORD, "next": wanted, "csrf_token": csrf(client)}
+    data = {"name": "ada", "password": builders.PASSWORD, "next": wanted, "csrf_token": csrf(client)}
     assert client.post("/sign-in", data=data).headers["Location"] == "/"
     assert client.get("/sign-in", query_string={"next": wanted}).headers["Location"] == "/"
 
@@ -174,5 +174,5 @@ def test_leads_back(app: Flask, ada: User) -> None:
     client = app.test_client()
     asked = client.get("/submissions")
     assert asked.headers["Location"] == "/sign-in?next=/submissions"
-    data = {"name": "ada", "password": stage.PASSWORD, "next": "/submissions", "csrf_token": csrf(client)}
+    data = {"name": "ada", "password": builders.PASSWORD, "next": "/submissions", "csrf_token": csrf(client)}
     assert client.post("/sign-in", data=data).headers["Location"] == "/submissions"

@@ -20,15 +20,15 @@ from grader.schemas.submission import State, SubmissionView
 from grader.service import queues
 from grader.service.accounts import User
 from grader.service.platform import Platform
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
 
 class TestSubmission:
     def test_every_state(self, visit: Visit, platform: Platform, ada: User) -> None:
         client = visit(ada)
-        ahead = stage.hand_in(platform, ada)
-        view = stage.hand_in(platform, ada)
+        ahead = builders.hand_in(platform, ada)
+        view = builders.hand_in(platform, ada)
 
         def panel() -> str:
             answer = client.get(f"/submissions/{view.id}/panel")
@@ -39,26 +39,26 @@ class TestSubmission:
 
         assert "Number 2 in the queue" in panel()
         assert client.get(f"/submissions/{ahead.id}").status_code == 200
-        stage.finish(platform, stage.take(platform), stage.wrong())
+        builders.finish(platform, builders.take(platform), builders.wrong())
         assert "Next in the queue" in panel()
-        held = stage.take(platform)
+        held = builders.take(platform)
         assert "Compiling" in panel()
-        stage.hand_on(platform, held)
+        builders.hand_on(platform, held)
         assert "waiting for the device" in panel()
         assert "this is number 1" in panel()
-        held = stage.take(platform)
-        stage.move(platform, held, State.TESTING, 2, 19, "Testing 3 of 16 public cases: nan")
+        held = builders.take(platform)
+        builders.move(platform, held, State.TESTING, 2, 19, "Testing 3 of 16 public cases: nan")
         assert 'data-sentence="Testing 3 of 16 public cases: nan"' in panel()
         assert "Cancel" in panel()
-        stage.move(platform, held, State.TIMING, 17, 19, "Timing 2 of 2 workloads: large")
+        builders.move(platform, held, State.TIMING, 17, 19, "Timing 2 of 2 workloads: large")
         assert "Timing 2 of 2 workloads" in panel()
-        stage.finish(platform, held, stage.accepted())
+        builders.finish(platform, held, builders.accepted())
         assert "Every case passed." in panel()
         assert "Cancel" not in panel()
 
     def test_what_it_waits_for(self, visit: Visit, platform: Platform, ada: User, teacher: User) -> None:
         client = visit(ada)
-        view = stage.hand_in(platform, ada)
+        view = builders.hand_in(platform, ada)
 
         def panel() -> str:
             return client.get(f"/submissions/{view.id}/panel").text
@@ -77,10 +77,10 @@ class TestSubmission:
     def test_a_result_that_was_there_already_is_said_to_be(
         self, visit: Visit, platform: Platform, ada: User
     ) -> None:
-        source = {"source": stage.SOURCE.replace("\n", "\r\n")}
-        seen = stage.judged(platform, ada, stage.accepted(), filename=f"{stage.SLUG}.py")
+        source = {"source": builders.SOURCE.replace("\n", "\r\n")}
+        seen = builders.judged(platform, ada, builders.accepted(), filename=f"{builders.SLUG}.py")
         client = visit(ada)
-        page = f"/challenges/{stage.SLUG}"
+        page = f"/challenges/{builders.SLUG}"
         form = {
             "csrf_token": csrf(client, page),
             "language": "triton",
@@ -95,15 +95,15 @@ class TestSubmission:
         assert seen.id not in anew.headers["Location"]
 
     def test_failed_is_ours(self, visit: Visit, platform: Platform, ada: User) -> None:
-        view = stage.hand_in(platform, ada)
-        stage.fail(platform, stage.take(platform), "the <worker> died")
+        view = builders.hand_in(platform, ada)
+        builders.fail(platform, builders.take(platform), "the <worker> died")
         page = visit(ada).get(f"/submissions/{view.id}").text
         assert "We failed, not you." in page
         assert "the &lt;worker&gt; died" in page
 
     def test_cancel(self, visit: Visit, platform: Platform, ada: User) -> None:
         client = visit(ada)
-        view = stage.hand_in(platform, ada)
+        view = builders.hand_in(platform, ada)
         path = f"/submissions/{view.id}"
         answer = client.post(f"{path}/cancel", data={"csrf_token": csrf(client, path)})
         assert answer.headers["Location"] == path
@@ -143,7 +143,7 @@ class TestSubmission:
         assert "secret" not in page
 
     def test_what_a_gpu_adds_to_a_report(self, visit: Visit, platform: Platform, ada: User) -> None:
-        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.on_gpu()).id}").text
+        page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, builders.on_gpu()).id}").text
         for part in (
             "Not gated: a call did not queue",
             "38.2 µs here, and below 400 µs",
@@ -162,11 +162,11 @@ class TestSubmission:
         self, visit: Visit, platform: Platform, ada: User
     ) -> None:
         remark = "The box was killed from outside once and the submission was judged again."
-        report = stage.accepted(remarks=[remark])
-        assert remark in visit(ada).get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+        report = builders.accepted(remarks=[remark])
+        assert remark in visit(ada).get(f"/submissions/{builders.judged(platform, ada, report).id}").text
 
     def test_what_each_kernel_takes(self, visit: Visit, platform: Platform, ada: User) -> None:
-        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.on_gpu()).id}").text
+        page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, builders.on_gpu()).id}").text
         for part in (
             "<code>scan&lt;8&gt;</code>",
             "4,096 B",
@@ -197,12 +197,12 @@ class TestSubmission:
         self, visit: Visit, platform: Platform, ada: User
     ) -> None:
         kernel = KernelUsage(name="twice", registers=32, stack_bytes=8, said_by=Witness.RUNNER)
-        view = stage.judged(platform, ada, stage.accepted(kernels=[kernel]))
+        view = builders.judged(platform, ada, builders.accepted(kernels=[kernel]))
         page = visit(ada).get(f"/submissions/{view.id}").text
         assert "As the process says that ran the submission" in page
 
     def test_wrong_report(self, visit: Visit, platform: Platform, ada: User) -> None:
-        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.wrong()).id}").text
+        page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, builders.wrong()).id}").text
         replay = "grader test add.py -c vector_add --case &#39;tail of block&#39; --seed 1234567"
         for part in (
             replay,
@@ -217,19 +217,21 @@ class TestSubmission:
         assert "n was 31" not in page
 
     def test_compiler_log(self, visit: Visit, platform: Platform, ada: User) -> None:
-        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, stage.not_compiled()).id}").text
+        page = (
+            visit(ada).get(f"/submissions/{builders.judged(platform, ada, builders.not_compiled()).id}").text
+        )
         assert '<a href="#L-3">solution.cu(3)</a>: error: &lt;img src=x onerror=alert(1)&gt;' in page
         assert "Close the bracket." in page
 
     def test_panel_is_cheap_to_poll(self, visit: Visit, platform: Platform, ada: User) -> None:
         client = visit(ada)
-        path = f"/submissions/{stage.hand_in(platform, ada).id}/panel"
+        path = f"/submissions/{builders.hand_in(platform, ada).id}/panel"
         etag = client.get(path).headers["ETag"]
         assert client.get(path, headers={"If-None-Match": etag}).status_code == 304
 
     def test_listing_numbers_each_line(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{seen.id}").text
-        assert len(re.findall(r'id="L-\d+"', page)) == stage.SOURCE.count("\n")
+        assert len(re.findall(r'id="L-\d+"', page)) == builders.SOURCE.count("\n")
         assert "<b>not bold" not in page
 
 
@@ -244,8 +246,8 @@ class TestListing:
             raise AssertionError("a lexer was asked")
 
         monkeypatch.setattr(Lexer, "get_tokens", lex)
-        view = stage.judged(platform, ada, stage.accepted(), source=source)
-        again = stage.judged(platform, ada, stage.not_compiled(), source=f"{source}\nend")
+        view = builders.judged(platform, ada, builders.accepted(), source=source)
+        again = builders.judged(platform, ada, builders.not_compiled(), source=f"{source}\nend")
         client = visit(ada)
         for path in (f"/submissions/{view.id}", f"/submissions/{again.id}", f"/submissions/{again.id}/diff"):
             answer = client.get(path)
@@ -258,7 +260,7 @@ class TestListing:
         self, visit: Visit, platform: Platform, ada: User
     ) -> None:
         source = "\n".join(f"a < {number}" for number in range(limits.LISTED_LINES + 2))
-        view = stage.judged(platform, ada, stage.accepted(), source=source)
+        view = builders.judged(platform, ada, builders.accepted(), source=source)
         page = visit(ada).get(f"/submissions/{view.id}").text
         listing = page.partition('<pre id="source"')[2].partition("<code>")[2].partition("</code>")[0]
         assert listing.count("<span") == limits.LISTED_LINES

@@ -14,23 +14,23 @@ from grader.settings import Settings
 from grader.web import throttle
 from grader.web.app import create_app
 from tests.service.world import remove, short_folder
-from tests.web import stage
+from tests.web import builders
 
 
 def test_memory_without_redis(tmp_path: Path) -> None:
-    assert throttle.storage_uri(stage.make_settings(tmp_path)) == "memory://"
+    assert throttle.storage_uri(builders.make_settings(tmp_path)) == "memory://"
 
 
 def test_redis_is_used_and_its_death_survived(tmp_path: Path) -> None:
     folder = short_folder()
     body = {"name": "nobody", "password": "guess"}
     with start_redis(Settings(data_dir=folder, redis_url="")) as server:
-        settings = stage.make_settings(tmp_path, redis_url=server.url)
+        settings = builders.make_settings(tmp_path, redis_url=server.url)
         assert throttle.storage_uri(settings).startswith("redis+unix://")
         platform = open_platform(settings)
         client = create_app(platform).test_client()
         assert client.post("/api/v1/tokens", json=body).status_code == 401
-        assert [*platform.tickets.connection.scan_iter("*sign-in*")]
+        assert [*platform.wakeups.connection.scan_iter("*sign-in*")]
     assert client.post("/api/v1/tokens", json=body).status_code == 401
     platform.close()
     remove(folder)
@@ -40,7 +40,7 @@ def test_a_redis_that_falls_silent_holds_up_no_request_for_long(tmp_path: Path) 
     """The client's own patience is some half a minute for each request."""
     folder = short_folder()
     with start_redis(Settings(data_dir=folder, redis_url="")) as server:
-        platform = open_platform(stage.make_settings(tmp_path, redis_url=server.url))
+        platform = open_platform(builders.make_settings(tmp_path, redis_url=server.url))
         create_app(platform)
         client = throttle.limiter.storage.storage  # type: ignore[union-attr]
         given = client.connection_pool.connection_kwargs
@@ -57,7 +57,7 @@ def test_requests_that_find_redis_dead_at_once_all_go_on(
     """Before they are counted, and when the answer's headers say what is left."""
     folder = short_folder()
     with start_redis(Settings(data_dir=folder, redis_url="")) as server:
-        platform = open_platform(stage.make_settings(tmp_path, redis_url=server.url))
+        platform = open_platform(builders.make_settings(tmp_path, redis_url=server.url))
         create_user(platform, "ada", "correct horse")
         client = create_app(platform).test_client()
 

@@ -13,7 +13,7 @@ from grader.records.models import SubmissionRow
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit
 
 HEADER = "X-Request-ID"
@@ -56,12 +56,12 @@ def test_refusals_have_one_too(call: Visit, path: str) -> None:
 
 
 def test_a_submission_keeps_the_id_of_its_request(call: Visit, platform: Platform, ada: User) -> None:
-    body = {"challenge": "vector_add", "source": stage.SOURCE, "filename": "add.py"}
+    body = {"challenge": "vector_add", "source": builders.SOURCE, "filename": "add.py"}
     answer = call(ada).post("/api/v1/submissions", json=body, headers={HEADER: GIVEN})
     assert answer.status_code == 201
     with platform.sessions() as session:
         assert session.scalars(select(SubmissionRow.request_id)).all() == [GIVEN]
-    assert stage.take(platform).context == {
+    assert builders.take(platform).context == {
         "submission": answer.json["id"],
         "attempt": 1,
         "challenge": "vector_add",
@@ -70,16 +70,16 @@ def test_a_submission_keeps_the_id_of_its_request(call: Visit, platform: Platfor
 
 
 def test_what_was_handed_in_without_a_request_has_none(platform: Platform, ada: User) -> None:
-    stage.hand_in(platform, ada)
+    builders.hand_in(platform, ada)
     with platform.sessions() as session:
         assert session.scalars(select(SubmissionRow.request_id)).all() == [None]
-    assert "request" not in stage.take(platform).context
+    assert "request" not in builders.take(platform).context
 
 
 def test_what_changes_something_is_told_by_its_rule(
     call: Visit, lines: pytest.LogCaptureFixture, platform: Platform, ada: User
 ) -> None:
-    running = stage.hand_in(platform, ada).id
+    running = builders.hand_in(platform, ada).id
     client = call(ada)
     client.get(f"/api/v1/submissions/{running}?secret=1")
     client.post(f"/api/v1/submissions/{running}/cancel?secret=1")

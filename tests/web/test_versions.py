@@ -14,7 +14,7 @@ from grader.schemas.version import Comparison, Rejudge, VersionContent, VersionL
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from tests.service.world import make_course
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
 CHALLENGE = "/api/v1/challenges/scale"
@@ -24,7 +24,7 @@ PAGE = "/challenges/scale/versions"
 @pytest.fixture
 def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
     course = make_course(tmp_path / "course")
-    opened = open_platform(stage.make_settings(tmp_path, challenges=course))
+    opened = open_platform(builders.make_settings(tmp_path, challenges=course))
     yield opened
     opened.close()
 
@@ -39,15 +39,15 @@ def edit(platform: Platform, old: str, new: str) -> None:
 @pytest.fixture
 def first(platform: Platform, ada: User) -> SubmissionView:
     """Judged under version 1; then the folder got version 2."""
-    view = stage.judged(platform, ada, stage.accepted(challenge="scale"), challenge="scale")
+    view = builders.judged(platform, ada, builders.accepted(challenge="scale"), challenge="scale")
     edit(platform, "version = 1", "version = 2")
     edit(platform, "value = 2.0", "value = 4.0")
     return view
 
 
 def judge(platform: Platform, time_us: float) -> None:
-    report = stage.accepted(time_us=time_us, challenge="scale", version=2)
-    stage.finish(platform, stage.take(platform), report)
+    report = builders.accepted(time_us=time_us, challenge="scale", version=2)
+    builders.finish(platform, builders.take(platform), report)
 
 
 def board(client: FlaskClient, **query: int) -> tuple[int, list[str]]:
@@ -86,7 +86,7 @@ class TestApi:
     def test_a_changed_folder_is_told_to_who_submits(
         self, call: Visit, platform: Platform, ada: User
     ) -> None:
-        stage.judged(platform, ada, stage.accepted(challenge="scale"), challenge="scale")
+        builders.judged(platform, ada, builders.accepted(challenge="scale"), challenge="scale")
         edit(platform, "value = 2.0", "value = 4.0")
         sent = {"challenge": "scale", "source": "x = 1\n", "filename": "a.py"}
         answer = call(ada).post("/api/v1/submissions", json=sent)
@@ -151,7 +151,7 @@ class TestPage:
     def test_a_folder_under_its_old_number_is_warned_of(
         self, visit: Visit, platform: Platform, ada: User, teacher: User
     ) -> None:
-        stage.judged(platform, ada, stage.accepted(challenge="scale"), challenge="scale")
+        builders.judged(platform, ada, builders.accepted(challenge="scale"), challenge="scale")
         edit(platform, "value = 2.0", "value = 4.0")
         assert "It still says version 1" in visit(teacher).get(PAGE).text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response
 
-from grader.schemas.account import AddressBody, ForgottenBody, ResetBody, SignUpBody, Told
+from grader.schemas.account import AddressBody, ForgottenBody, MessageSent, ResetBody, SignUpBody
 from grader.schemas.submission import ErrorEnvelope, Me
 from grader.service import resets, sign_up
 from grader.web import throttle
@@ -23,20 +23,20 @@ def create_account(body: SignUpBody) -> Response:
     return answer(Me(name=user.name, role=user.role), 201)
 
 
-@api.post("/accounts/address", responses={202: Told})
+@api.post("/accounts/address", responses={202: MessageSent})
 @throttle.sign_in_limit
 def ask_for_account(body: AddressBody) -> Response:
     """Mail a link that makes an account, where addresses of some domains may sign up."""
     sign_up.ask_for_link(platform(), body.email)
-    return answer(Told(message=sign_up.ANSWER), 202)
+    return answer(MessageSent(message=sign_up.ANSWER), 202)
 
 
-@api.post("/password-resets", responses={202: Told, 409: ErrorEnvelope})
+@api.post("/password-resets", responses={202: MessageSent, 409: ErrorEnvelope})
 @throttle.sign_in_limit
 def ask_for_password(body: ForgottenBody) -> Response:
     """Mail a link that sets a new password. The answer is the same for every name."""
     resets.ask(platform(), body.name)
-    return answer(Told(message=resets.ANSWER), 202)
+    return answer(MessageSent(message=resets.ANSWER), 202)
 
 
 @api.post("/password-resets/use", responses={204: None})

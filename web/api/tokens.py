@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from grader.schemas.token import TokenBody, TokenList, TokenView
 from grader.service import accounts, tokens
 from grader.service.accounts import User
-from grader.service.tokens import Issued, Wish
+from grader.service.tokens import Issued, TokenRequest
 from grader.web import throttle
 from grader.web.answers import answer
 from grader.web.api.resource import SIGNED_IN, resource
@@ -31,7 +31,7 @@ def create_token(body: TokenBody) -> Response:
     throttle.count_try(body.name)
     user = accounts.authenticate(platform(), body.name, body.password)
     lifetime = timedelta(days=body.days) if body.days is not None else None
-    wish = Wish(body.label, lifetime, body.scopes, address=request.remote_addr or "")
+    wish = TokenRequest(body.label, lifetime, body.scopes, address=request.remote_addr or "")
     return answer(shown(user, tokens.issue(platform(), user, wish)), 201)
 
 

@@ -10,7 +10,7 @@ from flask import Flask, request, session
 from flask.sessions import SecureCookieSessionInterface
 
 from grader.service import accounts, tokens
-from grader.service.tokens import Kind, Wish
+from grader.service.tokens import TokenKind, TokenRequest
 from grader.web import throttle
 from grader.web.auth import devices
 from grader.web.current import platform
@@ -56,7 +56,7 @@ def begin(user: User) -> None:
     end()
     session.permanent = True
     lifetime = min(LIFETIME, timedelta(days=platform().settings.token_days))
-    wish = Wish(_label(), lifetime, kind=Kind.SESSION, address=request.remote_addr or "")
+    wish = TokenRequest(_label(), lifetime, kind=TokenKind.SESSION, address=request.remote_addr or "")
     session[TOKEN_KEY] = tokens.issue(platform(), user, wish).token
     devices.remember(user)
 

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 from grader.errors import BadRequest, GraderError, NotAllowed, NotSignedIn
 from grader.schemas.preferences import PreferencesBody, Theme
 from grader.service import accounts, addresses, preferences, tokens
-from grader.service.tokens import Kind
+from grader.service.tokens import TokenKind
 from grader.web import appearance, forms, throttle
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
@@ -66,7 +66,7 @@ def change_email() -> str | Response | tuple[str, int]:
     except GraderError as error:
         return _page(error), error.status
     message = "If that address is free, a link is on its way to it: open it while you are signed in here."
-    return render_template("told.html", title="E-mail address", message=message)
+    return render_template("message.html", title="E-mail address", message=message)
 
 
 @pages.get("/account/email")
@@ -118,8 +118,8 @@ def _page(error: GraderError | None) -> str:
     found = tokens.list_tokens(platform(), user, session.get(sessions.TOKEN_KEY, "")).tokens
     return render_template(
         "account.html",
-        sessions=[each for each in found if each.kind == Kind.SESSION],
-        tokens=[each for each in found if each.kind != Kind.SESSION],
+        sessions=[each for each in found if each.kind == TokenKind.SESSION],
+        tokens=[each for each in found if each.kind != TokenKind.SESSION],
         email=addresses.address_of(platform(), user),
         error=error,
         saved="saved" in request.args,

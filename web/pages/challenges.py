@@ -18,7 +18,7 @@ from grader.service import submit as submitting
 from grader.web import assets, forms, throttle
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
-from grader.web.pages import code, desks, markdown
+from grader.web.pages import code, markdown, workspace
 
 pages = Blueprint("challenges", __name__)
 
@@ -31,7 +31,7 @@ def show(slug: str) -> str:
     compiler said of the last submission, or of the one that ``from`` names, stands at its lines.
     """
     challenge = catalogue.get_challenge(platform(), slug)
-    return _page(_desk(challenge), None)
+    return _page(_workspace(challenge), None)
 
 
 @pages.post("/challenges/<slug>")
@@ -57,29 +57,29 @@ def submit(slug: str) -> Response | tuple[str, int]:
         else:
             view = submitting.submit(platform(), user, body, _key(body))
     except GraderError as error:
-        return _page(desks.Desk(challenge, sources, language), error), error.status
+        return _page(workspace.Workspace(challenge, sources, language), error), error.status
     reused = "1" if view.reused else None
     return redirect(url_for("submissions.show", submission=view.id, reused=reused), 303)
 
 
-def _desk(challenge: ChallengeDetail) -> desks.Desk:
+def _workspace(challenge: ChallengeDetail) -> workspace.Workspace:
     user = viewer()
     if user is None:
-        return desks.empty(challenge)
-    return desks.of_user(platform(), user, challenge, request.args.get("from"))
+        return workspace.empty(challenge)
+    return workspace.of_user(platform(), user, challenge, request.args.get("from"))
 
 
-def _page(desk: desks.Desk, error: GraderError | None) -> str:
-    challenge, user = desk.challenge, viewer()
+def _page(workspace: workspace.Workspace, error: GraderError | None) -> str:
+    challenge, user = workspace.challenge, viewer()
     g.style_nonce = secrets.token_urlsafe(16)
     return render_template(
         "challenge.html",
         challenge=challenge,
         spec=markdown.render(markdown.without_title(challenge.spec, challenge.title)),
-        sources=desk.sources,
-        kept=desk.kept,
-        said=desk.said,
-        chosen=desk.language,
+        sources=workspace.sources,
+        kept=workspace.kept,
+        said=workspace.said,
+        chosen=workspace.language,
         reasons={name: "" if name in challenge.served else _REASON for name in challenge.languages},
         devices=platform().settings.device_list,
         nonce=secrets.token_urlsafe(16),

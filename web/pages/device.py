@@ -42,4 +42,4 @@ def decide() -> str | tuple[str, int]:
     except NotFound as error:
         return render_template("device.html", asked=None, error=error, code=code), error.status
     message = "Signed in. Go back to the terminal: it goes on within seconds." if approve else "Denied."
-    return render_template("told.html", title="Command line", message=message)
+    return render_template("message.html", title="Command line", message=message)

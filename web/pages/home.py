@@ -15,7 +15,7 @@ from grader.service.progress import progress
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 from grader.web.pages.challenges import pages
-from grader.web.pages.lanes import Lane, Standing, lane
+from grader.web.pages.course_map import Lane, NodeStanding, lane
 
 # What is typed into a search; more says nothing.
 _QUERY_CHARS = 100
@@ -54,7 +54,7 @@ def index() -> str:
     user = viewer()
     mine = progress(platform(), user, challenges=challenges) if user is not None else None
     lines = {line.slug: line for track in mine.tracks for line in track.challenges} if mine else {}
-    standing = Standing(lines, mine.next if mine else None)
+    standing = NodeStanding(lines, mine.next if mine else None)
     narrowed = _asked()
     listed = [
         each
@@ -86,7 +86,7 @@ def _asked() -> Filter:
     return Filter(**given)
 
 
-def _lanes(found: ChallengeList, standing: Standing, mine: Progress | None) -> list[Lane]:
+def _lanes(found: ChallengeList, standing: NodeStanding, mine: Progress | None) -> list[Lane]:
     about = {track.title: track.description for track in found.tracks}
     done = {track.title: track for track in mine.tracks} if mine else {}
     titles = {each.slug: each.title for each in found.challenges}

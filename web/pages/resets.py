@@ -29,7 +29,7 @@ def ask() -> str:
     if not mail.configured(platform().settings):
         raise NotFound("This platform sends no mail.", "Ask the staff: they can make a link for you.")
     resets.ask(platform(), request.form.get("name", ""))
-    return render_template("told.html", title="A new password", message=resets.ANSWER)
+    return render_template("message.html", title="A new password", message=resets.ANSWER)
 
 
 @pages.get("/reset")

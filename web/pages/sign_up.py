@@ -53,7 +53,7 @@ def ask() -> Response:
         raise
     except GraderError as error:
         return private(_page("", "", error, email))
-    return private((render_template("told.html", title="Sign up", message=sign_up.ANSWER), 200))
+    return private((render_template("message.html", title="Sign up", message=sign_up.ANSWER), 200))
 
 
 def _page(key: str, name: str = "", error: GraderError | None = None, email: str = "") -> Page:

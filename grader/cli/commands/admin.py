@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli import chores, options, queues
+from grader.cli import maintenance, options, queues
 from grader.cli.answers import understood
 from grader.cli.client import connect, segment
 from grader.cli.command import make_app
@@ -29,7 +29,7 @@ admin = make_app()
 app.add_typer(admin, name="admin", help="Manage versions of challenges, queues and workers.")
 admin.add_typer(queues.queue, name="queue", help="Pause and resume queues.")
 admin.add_typer(queues.worker, name="worker", help="Drain and resume workers.")
-chores.register(admin)
+maintenance.register(admin)
 
 
 @admin.command()

@@ -21,7 +21,7 @@ def upgrade(
     json: options.Json = False,
 ) -> int:
     """Bring the database to the present version; harmless when it is there already."""
-    from grader.cli.chores.place import database
+    from grader.cli.maintenance.place import database
     from grader.records.dump import is_used
     from grader.records.migrate import upgrade as bring_up
     from grader.records.schema import missing_of

@@ -110,7 +110,7 @@ def worker(
         return workers.calibrate(settings, settings.gpu)
     wanted = "" if device is not None else settings.gpu
     only_compile = compilers > 0 and device is None and wanted in ("", NONE)
-    crew = workers.Crew("" if only_compile else settings.device, wanted, compilers)
+    crew = workers.WorkerSet("" if only_compile else settings.device, wanted, compilers)
     return workers.serve(settings, crew, name, burst)
 
 

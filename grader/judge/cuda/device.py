@@ -18,8 +18,8 @@ from grader.judge.cuda.ceilings import measure_ceilings
 from grader.judge.cuda.driver import NEEDS_MEND, DriverError, api, check, lacking
 from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import CudaMemories, Staging
-from grader.judge.cuda.watch import CudaWatch
-from grader.judge.device import Floor, Gate, Noise, Plan, Watch
+from grader.judge.cuda.output_checker import CudaOutputChecker
+from grader.judge.device import Floor, Gate, Noise, OutputChecker, Plan
 from grader.judge.oracle import Question
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.gpu import Gpu, find_gpus
@@ -113,11 +113,11 @@ class CudaDevice:
         if written < _FLUSHING_FACTOR * self._l2_bytes:
             self._flush.zero_()
 
-    def watch(self, arena: Arena) -> Watch:
-        return CudaWatch(arena, self._staging)
+    def watch(self, arena: Arena) -> OutputChecker:
+        return CudaOutputChecker(arena, self._staging)
 
-    def record(self) -> nvml.Record:
-        return nvml.Record(self._monitor)
+    def record(self) -> nvml.NvmlRecord:
+        return nvml.NvmlRecord(self._monitor)
 
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         """Arena, private inputs and answers (drawn and staged) and the float64 oracle's copies must fit at once."""

@@ -18,7 +18,7 @@ import torch
 from grader.errors import JudgeFailure
 from grader.judge.cuda.driver import api, check
 from grader.judge.gate import DONE_WORD, LOOKS_BETWEEN_CHECKS, OPEN_WORD, HostGate, Window
-from grader.judge.relief import Relief
+from grader.judge.watchdog import Watchdog
 
 _WORD_BYTES = 4
 # No honest round keeps the judge's own stream waiting so long.
@@ -44,7 +44,7 @@ class CudaGate(HostGate):
         self._private_map = mmap.mmap(-1, mmap.PAGESIZE)
         self._private_words = memoryview(self._private_map).cast("I")
         self._private = _Registered(self._private_map)
-        self._relief = Relief(self._lift, _ENQUEUE_S)
+        self._watchdog = Watchdog(self._lift, _ENQUEUE_S)
         # Around the reveal, behind the glance and behind the look.
         self._marks = [torch.cuda.Event(enable_timing=True) for _ in range(4)]  # type: ignore[no-untyped-call]
         self._enqueued = 0
@@ -63,7 +63,7 @@ class CudaGate(HostGate):
         stream. Raises JudgeFailure where something did.
         """
         try:
-            with self._relief.within():
+            with self._watchdog.within():
                 self._enqueue_wait(self._private, _HELD)
                 self._marks[0].record()
                 reveal()
@@ -141,7 +141,7 @@ class CudaGate(HostGate):
         raise JudgeFailure(f"the judge's own stream did not {what} within {_LONGEST_S:.0f} s")
 
     def close(self) -> None:
-        self._relief.close()
+        self._watchdog.close()
         self._lift()
         torch.cuda.synchronize()
         self._shared.close()

@@ -24,7 +24,7 @@ def _copy(source, target, count, BLOCK: tl.constexpr):
 
 
 # How many elements count may differ from round to round. Specialised on it, Triton would now and then load another
-# kernel, and a load may wait for the stream, which is held while a round is enqueued: for ever (grader.judge.relief).
+# kernel, and a load may wait for the stream, which is held while a round is enqueued: for ever (grader.judge.watchdog).
 @triton.jit(do_not_specialize=["counted"])
 def _look(
     got,

@@ -129,7 +129,7 @@ def _library() -> Any:
 
 
 @dataclass
-class Record:
+class NvmlRecord:
     """The looks around the rounds of one workload, and how many of these were made again."""
 
     monitor: Monitor

@@ -8,7 +8,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from grader.records.models.base import Base, UtcDateTime, utcnow, words
-from grader.schemas.submission import Kind
+from grader.schemas.submission import JudgingReason
 
 
 class PauseRow(Base):
@@ -28,7 +28,7 @@ class ChallengeKindRow(Base):
     __tablename__ = "challenge_kinds"
 
     challenge: Mapped[str] = mapped_column(String(64), primary_key=True)
-    kind: Mapped[Kind] = mapped_column(words(Kind, 16))
+    kind: Mapped[JudgingReason] = mapped_column(words(JudgingReason, 16))
 
 
 class QuotaRow(Base):

@@ -13,7 +13,7 @@ from grader.records.models.accounts import UserRow
 from grader.records.models.base import PUBLIC_ID_CHARS, Base, UtcDateTime, new_public_id, utcnow, words
 from grader.records.models.indexes import reading
 from grader.schemas.report import Language, Verdict
-from grader.schemas.submission import Kind, State
+from grader.schemas.submission import JudgingReason, State
 
 # 32 random bytes, in letters that stand in an address as they are.
 SHARE_KEY_CHARS = 43
@@ -64,7 +64,9 @@ class SubmissionRow(Base):
     idempotency_key: Mapped[str | None] = mapped_column(String(128))
     request_sha256: Mapped[str | None] = mapped_column(String(64))
     source_sha256: Mapped[str | None] = mapped_column(String(64))
-    kind: Mapped[Kind] = mapped_column(words(Kind, 16), default=Kind.COURSE, server_default=Kind.COURSE.value)
+    kind: Mapped[JudgingReason] = mapped_column(
+        words(JudgingReason, 16), default=JudgingReason.COURSE, server_default=JudgingReason.COURSE.value
+    )
     priority: Mapped[int] = mapped_column(default=0)
     rejudge_of: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
 

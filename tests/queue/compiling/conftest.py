@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.queue.compile_desk import CompileDesk
-from grader.queue.hands import Hands
-from grader.queue.heart import Heart
+from grader.queue.compile_executor import CompileExecutor
+from grader.queue.finaliser import Finaliser
+from grader.queue.heartbeat import Heartbeat
 from grader.records import gpus
 from grader.records.engine import writing
 from grader.records.gpus import GpuRecord
@@ -19,7 +19,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submit import submit
 from grader.settings import Settings
-from tests.queue.compiling.stage import BOARD, SOURCE, MakeDesk, Send
+from tests.queue.compiling.builders import BOARD, SOURCE, MakeDesk, Send
 from tests.service.world import body, make_settings
 
 
@@ -42,19 +42,19 @@ def stopping() -> threading.Event:
 
 
 @pytest.fixture
-def heart(platform: Platform) -> Iterator[Heart]:
-    heart = Heart(platform, "c")
-    heart.start()
-    yield heart
-    heart.close()
+def heartbeat(platform: Platform) -> Iterator[Heartbeat]:
+    heartbeat = Heartbeat(platform, "c")
+    heartbeat.start()
+    yield heartbeat
+    heartbeat.close()
 
 
 @pytest.fixture
 def make_desk(
-    platform: Platform, heart: Heart, stopping: threading.Event, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, heartbeat: Heartbeat, stopping: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> MakeDesk:
-    monkeypatch.setattr(Hands, "pause_after_failure_s", 0.0)
-    return lambda compiler: CompileDesk(platform, compiler, heart, "c", stopping)
+    monkeypatch.setattr(Finaliser, "pause_after_failure_s", 0.0)
+    return lambda compiler: CompileExecutor(platform, compiler, heartbeat, "c", stopping)
 
 
 @pytest.fixture

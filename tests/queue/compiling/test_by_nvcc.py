@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.queue.compile_desk import BoxCompiler
+from grader.queue.compile_executor import BoxCompiler
 from grader.records import artefacts
 from grader.records.models import SubmissionRow
 from grader.sandbox.box import BoxSpec
@@ -22,7 +22,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submissions import get_report
 from tests.components import need
-from tests.queue.compiling.stage import SOURCE, MakeDesk, Send, see, state
+from tests.queue.compiling.builders import SOURCE, MakeDesk, Send, see, state
 
 
 class TestByNvcc:

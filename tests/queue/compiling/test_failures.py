@@ -1,4 +1,4 @@
-"""Our failures, cancellations, dead compilers and lost tickets."""
+"""Our failures, cancellations, dead compilers and lost wake-ups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.service.accounts import User
 from grader.service.cancel import cancel
 from grader.service.health import health
 from grader.service.platform import Platform
-from tests.queue.compiling.stage import BOARD, MakeDesk, Send, see, state, tickets
+from tests.queue.compiling.builders import BOARD, MakeDesk, Send, see, state, wakeups
 from tests.queue.fakes import FakeCompiler, compiled
 from tests.service.world import until
 
@@ -40,7 +40,7 @@ def test_our_failures_are_tried_again_and_cost_nothing(
     seen = see(platform, student, sent)
     assert (seen.state, seen.verdict) == (State.QUEUED, None)
     assert "signal 9" in seen.error
-    assert tickets(platform) == (2, 0)
+    assert wakeups(platform) == (2, 0)
     assert desk.serve_one()
     assert "/var/secret" not in see(platform, student, sent).error
     assert desk.serve_one()
@@ -104,7 +104,7 @@ def test_cancelled_at_the_last_moment_it_is_not_handed_on(
 
     make_desk(FakeCompiler(late)).serve_one()
     assert state(platform, student, sent) is State.CANCELLED
-    assert tickets(platform)[1] == 0
+    assert wakeups(platform)[1] == 0
 
 
 def test_a_worker_that_stops_puts_it_back_uncounted(
@@ -123,29 +123,29 @@ def test_a_worker_that_stops_puts_it_back_uncounted(
         assert session.query(SubmissionRow.failures).scalar() == 0
 
 
-def test_a_dead_compiler_is_noticed_and_its_ticket_issued_again(
+def test_a_dead_compiler_is_noticed_and_its_wakeup_issued_again(
     platform: Platform, student: User, send: Send
 ) -> None:
     sent = send()
-    platform.tickets.connection.flushall()
-    assert sweep(platform) == Swept(tickets=1)
-    platform.tickets.connection.flushall()
+    platform.wakeups.connection.flushall()
+    assert sweep(platform) == Swept(wakeups=1)
+    platform.wakeups.connection.flushall()
     with writing(platform.sessions) as session:
         ago = utcnow() - timedelta(seconds=60)
         assert claims.claim_to_compile(session, [BOARD], "dead", ago, platform.settings.lease_s)
-    assert sweep(platform) == Swept(reclaimed=1, tickets=1)
+    assert sweep(platform) == Swept(reclaimed=1, wakeups=1)
     assert state(platform, student, sent) is State.QUEUED
-    assert tickets(platform) == (1, 0)
+    assert wakeups(platform) == (1, 0)
 
 
-def test_a_wiped_redis_gets_the_tickets_of_what_waits_back(
+def test_a_wiped_redis_gets_the_wakeups_of_what_waits_back(
     platform: Platform, send: Send, make_desk: MakeDesk
 ) -> None:
     send()
     make_desk(FakeCompiler()).serve_one()
-    platform.tickets.connection.flushall()
-    assert sweep(platform) == Swept(tickets=1)
-    assert tickets(platform) == (0, 1)
+    platform.wakeups.connection.flushall()
+    assert sweep(platform) == Swept(wakeups=1)
+    assert wakeups(platform) == (0, 1)
 
 
 def test_without_anyone_who_compiles_there_is_an_alert(platform: Platform, send: Send) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.settings import Settings
-from tests.queue.control.stage import BOARD, ROOT, Start
+from tests.queue.control.builders import BOARD, ROOT, Start
 from tests.service.world import make_settings
 
 

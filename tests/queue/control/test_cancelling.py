@@ -22,7 +22,7 @@ from grader.service.platform import Platform
 from grader.service.quotas import get_quotas
 from grader.service.submit import submit
 from grader.settings import Settings
-from tests.queue.control.stage import BOARD, see, until_state, worker
+from tests.queue.control.builders import BOARD, see, until_state, worker
 from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes, waits_for
 from tests.queue.gpus import H200
 from tests.service.world import body

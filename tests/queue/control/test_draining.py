@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from grader.queue.tickets import take
 from grader.queue.worker import run_worker
 from grader.records import workers
 from grader.records.engine import writing
@@ -21,7 +20,8 @@ from grader.service.health import health
 from grader.service.platform import Platform
 from grader.service.submit import submit
 from grader.settings import Settings
-from tests.queue.control.stage import Start, end, see, states, until_state
+from grader.wakeups import take
+from tests.queue.control.builders import Start, end, see, states, until_state
 from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.service.world import body, until
 
@@ -85,7 +85,7 @@ class TestDraining:
             until_state(platform, student, sent, State.DONE)
         assert worker.poll() is None
 
-    def test_between_ticket_and_submission_it_loses_neither(
+    def test_between_wakeup_and_submission_it_loses_neither(
         self,
         platform: Platform,
         student: User,
@@ -93,7 +93,7 @@ class TestDraining:
         settings: Settings,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """Drained after it took the ticket, before its heart has heard of it."""
+        """Drained after it took the wake-up, before its heart has heard of it."""
         monkeypatch.setattr("grader.queue.worker._start_sweeping", lambda *_, **__: None)
         sent = submit(platform, student, body()).id
 
@@ -107,7 +107,7 @@ class TestDraining:
         run_worker(settings, "w", judge=judge, boxes=NoBoxes())
         assert judge.jobs == []
         assert see(platform, student, sent).attempt == 0
-        assert platform.tickets.waiting("run:cpu") == 1
+        assert platform.wakeups.waiting("run:cpu") == 1
 
     def test_one_that_only_compiles(self, platform: Platform, staff: User, start: Start) -> None:
         worker = start("c", "compile")

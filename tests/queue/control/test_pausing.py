@@ -16,7 +16,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submit import submit
 from grader.settings import Settings
-from tests.queue.control.stage import Start, see, until_state, worker
+from tests.queue.control.builders import Start, see, until_state, worker
 from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.service.world import body, until
 
@@ -32,7 +32,7 @@ class TestPausing:
         third = submit(platform, student, body(source="x = 3\n")).id
         (tmp_path / "gate").touch()
         assert until_state(platform, student, first, State.DONE).verdict is Verdict.ACCEPTED
-        until(lambda: platform.tickets.waiting("run:cpu") == 0, "its tickets are used up", 60)
+        until(lambda: platform.wakeups.waiting("run:cpu") == 0, "its wake-ups are used up", 60)
         for sent in (second, third):
             seen = see(platform, student, sent)
             assert (seen.state, seen.attempt) == (State.QUEUED, 0)
@@ -48,7 +48,7 @@ class TestPausing:
         settings: Settings,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """The sweeper of this worker runs five times a second: no ticket is issued, so nothing is taken."""
+        """The sweeper of this worker runs five times a second: no wake-up is issued, so nothing is taken."""
         queues.pause_queue(platform, staff, "cpu", "")
         for number in range(3):
             submit(platform, student, body(source=f"x = {number}\n"))
@@ -65,10 +65,10 @@ class TestPausing:
                 swept.set()
             return rounds[-1]
 
-        enqueue = platform.tickets.enqueue
+        enqueue = platform.wakeups.enqueue
         monkeypatch.setattr("grader.queue.sweeper.sweep", sweep)
         monkeypatch.setattr(
-            "grader.queue.tickets.Tickets.enqueue",
+            "grader.wakeups.Wake-ups.enqueue",
             lambda self, queue, count=1: (served.append(queue), enqueue(queue, count))[1],
         )
         stoppers: list[worker.Stopper] = []

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import NotFound, UnknownDevice
-from grader.records.ranks import EMPTY, Board, Entry
-from grader.records.standings import Standing
+from grader.records.ranks import EMPTY, Board, BoardEntry
+from grader.records.standings import BoardSnapshot
 from grader.schemas.report import Language
 from grader.service.accounts import Role
 from grader.service.platform import Platform
@@ -54,8 +54,8 @@ def test_a_track_is_ranked_by_what_is_solved_then_by_relative_speed(platform: Pl
 
 def test_more_solved_comes_before_faster(platform: Platform) -> None:
     def ranking(*times: tuple[int, float]) -> Ranking:
-        entries = {user: Entry(0, user, time, time, time, 0) for user, time in times}
-        return Ranking(Board("-", 1, "-"), Standing(EMPTY, entries, 0, frozenset()), [])
+        entries = {user: BoardEntry(0, user, time, time, time, 0) for user, time in times}
+        return Ranking(Board("-", 1, "-"), BoardSnapshot(EMPTY, entries, 0, frozenset()), [])
 
     found = standings_of([ranking((1, 10.0), (2, 40.0), (3, 10.0)), ranking((2, 30.0), (3, 60.0)), ranking()])
     assert [it.user for it in found] == [3, 2, 1]

@@ -127,13 +127,13 @@ def test_a_flood_ends(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_scopes_of_tokens(platform: Platform, student: User) -> None:
     boss = accounts.create_user(platform, "boss", PASSWORD, Role.ADMIN)
-    usual = tokens.issue(platform, boss, tokens.Wish(scopes=[Scope.SUBMIT, Scope.READ])).token
+    usual = tokens.issue(platform, boss, tokens.TokenRequest(scopes=[Scope.SUBMIT, Scope.READ])).token
     user = tokens.user_of_token(platform, usual)
     assert (user.role, user.staff, user.admin) == (Role.ADMIN, False, False)
     whole = tokens.user_of_token(platform, tokens.issue_token(platform, boss).token)
     assert (whole.staff, whole.admin) == (True, True)
     with pytest.raises(NotAllowed, match="staff"):
-        tokens.issue(platform, student, tokens.Wish(scopes=ALL))
+        tokens.issue(platform, student, tokens.TokenRequest(scopes=ALL))
 
 
 def test_a_token_loses_the_power_that_its_owner_loses(platform: Platform, staff: User) -> None:

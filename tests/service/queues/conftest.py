@@ -9,7 +9,7 @@ import pytest
 
 from grader.service.platform import open_platform
 from grader.settings import Settings
-from tests.service.queues.stage import BOARD
+from tests.service.queues.builders import BOARD
 from tests.service.world import make_settings
 
 

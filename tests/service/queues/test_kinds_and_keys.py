@@ -7,13 +7,13 @@ import pytest
 from grader.errors import BadRequest, Conflict
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow
-from grader.schemas.submission import Kind
+from grader.schemas.submission import JudgingReason
 from grader.service import queues
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.service.quotas import get_quotas
 from grader.service.submit import submit
-from tests.service.queues.stage import BOARD
+from tests.service.queues.builders import BOARD
 from tests.service.world import body
 
 
@@ -21,14 +21,14 @@ class TestKinds:
     def test_staff_choose_and_leave_it_to_the_track(
         self, platform: Platform, student: User, staff: User
     ) -> None:
-        assert submit(platform, student, body()).kind is Kind.COURSE
-        assert queues.set_kind(platform, staff, "scale", Kind.COMPETITION).chosen
+        assert submit(platform, student, body()).kind is JudgingReason.COURSE
+        assert queues.set_kind(platform, staff, "scale", JudgingReason.COMPETITION).chosen
         urgent = submit(platform, student, body())
-        assert (urgent.kind, urgent.position) == (Kind.COMPETITION, 1)
+        assert (urgent.kind, urgent.position) == (JudgingReason.COMPETITION, 1)
         found = queues.set_kind(platform, staff, "scale", None)
-        assert (found.kind, found.chosen) == (Kind.COURSE, False)
+        assert (found.kind, found.chosen) == (JudgingReason.COURSE, False)
         with pytest.raises(BadRequest, match="rejudges"):
-            queues.set_kind(platform, staff, "scale", Kind.REJUDGE)
+            queues.set_kind(platform, staff, "scale", JudgingReason.REJUDGE)
 
     def test_a_track_may_be_practice(self, platform: Platform, student: User, staff: User) -> None:
         tracks = "".join(
@@ -36,8 +36,8 @@ class TestKinds:
             for title, kind in (("first", 'kind = "practice"\n'), ("second", ""))
         )
         (platform.course.root / "challenges" / "tracks.toml").write_text(tracks)
-        assert submit(platform, student, body()).kind is Kind.PRACTICE
-        assert queues.get_kind(platform, staff, "only_cuda").kind is Kind.COURSE
+        assert submit(platform, student, body()).kind is JudgingReason.PRACTICE
+        assert queues.get_kind(platform, staff, "only_cuda").kind is JudgingReason.COURSE
 
     @pytest.mark.parametrize("field", ["kind", "priority"])
     def test_no_request_says_it(self, field: str) -> None:

@@ -12,14 +12,14 @@ from redis import Redis
 from grader.errors import BadRequest, NotAllowed, NotFound
 from grader.queue.sweeper import Swept, sweep
 from grader.records.models import utcnow
-from grader.schemas.submission import Kind, State, WaitReason
+from grader.schemas.submission import JudgingReason, State, WaitReason
 from grader.service import queues
 from grader.service.accounts import User
 from grader.service.health import health
 from grader.service.platform import Platform, open_platform
 from grader.service.submissions import get_submission
 from grader.service.submit import submit
-from tests.service.queues.stage import BOARD, CUDA, judge, reason, register
+from tests.service.queues.builders import BOARD, CUDA, judge, reason, register
 from tests.service.world import body, make_settings
 
 
@@ -31,7 +31,7 @@ class TestPauses:
             lambda: queues.list_workers(platform, student),
             lambda: queues.drain_worker(platform, student, "w"),
             lambda: queues.resume_worker(platform, student, "w"),
-            lambda: queues.set_kind(platform, student, "scale", Kind.COMPETITION),
+            lambda: queues.set_kind(platform, student, "scale", JudgingReason.COMPETITION),
             lambda: queues.get_kind(platform, student, "scale"),
         ]
         for act in acts:
@@ -94,9 +94,9 @@ class TestPauses:
         client.flushall()
         client.close()
         assert [sweep(platform), sweep(platform)] == [Swept(), Swept()]
-        assert platform.tickets.waiting("run:cpu") == 0
+        assert platform.wakeups.waiting("run:cpu") == 0
         queues.resume_queue(platform, staff, "cpu")
-        assert platform.tickets.waiting("run:cpu") == 3, "at once, not with the next sweep"
+        assert platform.wakeups.waiting("run:cpu") == 3, "at once, not with the next sweep"
 
     def test_it_outlives_a_restart(
         self, platform: Platform, student: User, staff: User, tmp_path: Path, redis_url: str
@@ -114,6 +114,6 @@ class TestPauses:
         seen = get_submission(small, student, sent).waits_for
         assert seen is not None
         assert seen.text == "Staff have paused compiling."
-        assert sweep(small).tickets == 0
+        assert sweep(small).wakeups == 0
         triton = submit(small, student, body(device=BOARD))
         assert (triton.position, reason(small, student, triton.id)) == (1, WaitReason.NEXT)

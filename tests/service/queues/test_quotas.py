@@ -12,13 +12,13 @@ import pytest
 from grader.errors import GraderError, TooMany
 from grader.records.models import SubmissionRow
 from grader.schemas.report import Verdict
-from grader.schemas.submission import Kind, State, SubmissionView
+from grader.schemas.submission import JudgingReason, State, SubmissionView
 from grader.service.accounts import User
 from grader.service.cancel import cancel
 from grader.service.platform import Platform, open_platform
 from grader.service.quotas import get_quotas
 from grader.service.submit import submit
-from tests.service.queues.stage import CUDA, fail, judge
+from tests.service.queues.builders import CUDA, fail, judge
 from tests.service.world import body, make_settings
 
 
@@ -64,7 +64,7 @@ class TestQuotas:
         assert rejudge(small, staff, "scale").queued == 1
         with small.sessions() as session:
             again = session.query(SubmissionRow).where(SubmissionRow.rejudge_of.is_not(None)).one()
-        assert (again.kind, again.priority < 0) == (Kind.REJUDGE, True)
+        assert (again.kind, again.priority < 0) == (JudgingReason.REJUDGE, True)
         found = get_quotas(small, student, "scale")
         assert (found.submissions.used, found.waiting.used) == (1, 0)
 

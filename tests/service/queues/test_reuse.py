@@ -6,14 +6,14 @@ import pytest
 
 from grader.errors import TooMany
 from grader.schemas.report import Verdict
-from grader.schemas.submission import Kind
+from grader.schemas.submission import JudgingReason
 from grader.service import queues
 from grader.service.accounts import User
 from grader.service.cancel import cancel
 from grader.service.platform import Platform
 from grader.service.quotas import get_quotas
 from grader.service.submit import submit
-from tests.service.queues.stage import BOARD, fail, judge
+from tests.service.queues.builders import BOARD, fail, judge
 from tests.service.world import body
 
 
@@ -58,7 +58,7 @@ class TestReuse:
     ) -> None:
         submit(platform, student, body())
         judge(platform)
-        queues.set_kind(platform, staff, "scale", Kind.COMPETITION)
+        queues.set_kind(platform, staff, "scale", JudgingReason.COMPETITION)
         assert not submit(platform, student, body(reuse=True)).reused
         queues.set_kind(platform, staff, "scale", None)
         path = platform.course.root / "challenges" / "scale" / "challenge.toml"

@@ -14,7 +14,7 @@ from grader.service.health import health
 from grader.service.platform import Platform
 from grader.service.submissions import get_submission
 from grader.service.submit import submit
-from tests.service.queues.stage import BOARD, CUDA, reason, register, report, take
+from tests.service.queues.builders import BOARD, CUDA, reason, register, report, take
 from tests.service.world import body
 
 

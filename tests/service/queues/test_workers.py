@@ -16,7 +16,7 @@ from grader.service import queues
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submit import submit
-from tests.service.queues.stage import register, take
+from tests.service.queues.builders import register, take
 from tests.service.world import body
 
 

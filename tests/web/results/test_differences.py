@@ -12,7 +12,7 @@ from grader.schemas.submission import SubmissionView
 from grader.service.accounts import User
 from grader.service.difference import Block, blocks
 from grader.service.platform import Platform
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit
 from tests.web.security.inert import what_runs
 
@@ -62,11 +62,11 @@ def test_too_long_to_compare_is_one_change() -> None:
 
 
 def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) -> None:
-    before = stage.judged(platform, ada, stage.wrong(), source=LONG)
+    before = builders.judged(platform, ada, builders.wrong(), source=LONG)
     mended = CaseReport(name="tail of block", category="block_edge", verdict=CaseVerdict.ACCEPTED)
-    report = stage.accepted()
+    report = builders.accepted()
     report = report.model_copy(update={"cases": [*report.cases, mended]})
-    after = stage.judged(platform, ada, report, source=LONG.replace("line_30 = 30", "line_30 = '<b>'"))
+    after = builders.judged(platform, ada, report, source=LONG.replace("line_30 = 30", "line_30 = '<b>'"))
     page = visit(ada).get(f"/submissions/{after.id}/diff").text  # the one before is the default
     assert texts(page, "before") == ["line_30 = 30"]
     assert texts(page, "after") == ["line_30 = &#39;&lt;b&gt;&#39;"]
@@ -81,11 +81,11 @@ def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) ->
 
 
 def test_what_changed_in_verdict_and_times(visit: Visit, platform: Platform, ada: User) -> None:
-    wrong = stage.wrong()
-    stage.judged(platform, ada, wrong)
-    mended = [it.model_copy(update={"name": "tail of block"}) for it in stage.accepted().cases[:1]]
-    stage.judged(platform, ada, stage.accepted(cases=mended))
-    faster = stage.judged(platform, ada, stage.accepted(406.25, cases=mended))
+    wrong = builders.wrong()
+    builders.judged(platform, ada, wrong)
+    mended = [it.model_copy(update={"name": "tail of block"}) for it in builders.accepted().cases[:1]]
+    builders.judged(platform, ada, builders.accepted(cases=mended))
+    faster = builders.judged(platform, ada, builders.accepted(406.25, cases=mended))
     client = visit(ada)
     page = client.get(f"/submissions/{faster.id}/diff").text
     assert "2.00× as fast" in page
@@ -108,7 +108,7 @@ def test_the_first_has_nothing_to_be_compared_with(visit: Visit, seen: Submissio
 def test_who_may(
     visit: Visit, platform: Platform, seen: SubmissionView, ada: User, bob: User, teacher: User
 ) -> None:
-    theirs = stage.judged(platform, bob, stage.accepted())
+    theirs = builders.judged(platform, bob, builders.accepted())
     path = f"/submissions/{theirs.id}/diff?against={seen.id}"
     assert [visit(user).get(path).status_code for user in (None, ada, bob, teacher)] == [302, 404, 404, 200]
     assert visit(bob).get(f"/submissions/{theirs.id}/diff?against=nobody").status_code == 404
@@ -116,19 +116,19 @@ def test_who_may(
 
 
 def test_only_for_one_challenge(visit: Visit, platform: Platform, seen: SubmissionView, ada: User) -> None:
-    other = stage.judged(platform, ada, stage.accepted(challenge="relu"), challenge="relu")
+    other = builders.judged(platform, ada, builders.accepted(challenge="relu"), challenge="relu")
     assert visit(ada).get(f"/submissions/{other.id}/diff?against={seen.id}").status_code == 400
 
 
 def test_sources_are_text(visit: Visit, platform: Platform, ada: User) -> None:
     for text in ("<script>alert(1)</script>", "</span></div><img src=x onerror=alert(2)>"):
-        view = stage.judged(platform, ada, stage.accepted(), source=f"{LONG}{text}\n")
+        view = builders.judged(platform, ada, builders.accepted(), source=f"{LONG}{text}\n")
     assert what_runs(visit(ada).get(f"/submissions/{view.id}/diff").text) == []
 
 
 def test_of_long_runs_of_lines_the_first_are_shown(visit: Visit, platform: Platform, ada: User) -> None:
-    stage.judged(platform, ada, stage.accepted(), source="head\n" + "a\n" * 100_000)
-    view = stage.judged(platform, ada, stage.accepted(), source="head\n" + "b\n" * 100_000)
+    builders.judged(platform, ada, builders.accepted(), source="head\n" + "a\n" * 100_000)
+    view = builders.judged(platform, ada, builders.accepted(), source="head\n" + "b\n" * 100_000)
     page = visit(ada).get(f"/submissions/{view.id}/diff").text
     assert page.count('<div class="line">') == 2 * limits.DIFF_LINES + 2
     assert page.count(f"and {100_000 - limits.DIFF_LINES} more lines") == 2

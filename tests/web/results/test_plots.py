@@ -18,7 +18,7 @@ from grader.web.pages.plots.axis import linear, logarithmic
 from grader.web.pages.plots.bars import workload_bars
 from grader.web.pages.plots.history import history
 from grader.web.pages.plots.roofline import Roofline, roofline
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit
 
 COST = WorkloadCost(bytes=4e9, flops=1e9, bandwidth=4e12, rate=50e12)
@@ -82,7 +82,7 @@ def test_a_time_that_is_not_known_has_no_bar() -> None:
 
 
 def test_a_point_under_the_slope() -> None:
-    plot = roofline(stage.accepted(workloads=[timed()]))
+    plot = roofline(builders.accepted(workloads=[timed()]))
     assert isinstance(plot, Roofline)
     (point,) = plot.points
     assert (point.intensity, point.rate, point.limit, point.by_memory) == (0.25, 5e11, 1e12, True)
@@ -105,7 +105,7 @@ def test_a_point_under_the_slope() -> None:
     ],
 )
 def test_why_there_is_no_roofline(workloads: list[WorkloadReport], why: str) -> None:
-    plot = roofline(stage.accepted(workloads=workloads))
+    plot = roofline(builders.accepted(workloads=workloads))
     assert isinstance(plot, str)
     assert why in plot
 
@@ -113,7 +113,7 @@ def test_why_there_is_no_roofline(workloads: list[WorkloadReport], why: str) -> 
 def test_the_page_shows_the_roofline_as_marks_and_as_a_table(
     visit: Visit, platform: Platform, ada: User
 ) -> None:
-    view = stage.judged(platform, ada, stage.accepted(workloads=[timed(name="<b>big</b>")]))
+    view = builders.judged(platform, ada, builders.accepted(workloads=[timed(name="<b>big</b>")]))
     page = visit(ada).get(f"/submissions/{view.id}").text
     assert page.count('class="point own"') == 1
     for part in ("&lt;b&gt;big&lt;/b&gt;", "500 GFLOP/s", "1 TFLOP/s", "50 %", "4 TB/s", "50 TFLOP/s"):
@@ -145,11 +145,11 @@ def test_far_apart_times_are_in_equal_factors() -> None:
 def test_whose_times_and_which(
     visit: Visit, platform: Platform, seen: SubmissionView, ada: User, bob: User
 ) -> None:
-    stage.judged(platform, bob, stage.accepted(100.0))
-    stage.judged(platform, ada, stage.wrong())
+    builders.judged(platform, bob, builders.accepted(100.0))
+    builders.judged(platform, ada, builders.wrong())
     assert [it.id for it in past_times(platform, ada, seen.id)] == [seen.id]
     assert 'id="history"' not in visit(ada).get(f"/submissions/{seen.id}").text
-    second = stage.judged(platform, ada, stage.accepted(400.0))
+    second = builders.judged(platform, ada, builders.accepted(400.0))
     assert [it.id for it in past_times(platform, ada, seen.id)] == [seen.id, second.id]
     page = visit(ada).get(f"/submissions/{second.id}").text
     points = re.findall(r'<a href="/submissions/(\w+)" aria-label="([^,]+),', page)

@@ -11,7 +11,7 @@ from grader.schemas.submission import SubmissionView
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.web.pages.formats import docs_linked
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit
 from tests.web.security.inert import what_runs
 
@@ -25,7 +25,7 @@ def worst(**values: Any) -> Report:
         WorstElement(index=[0, 3], got="never written", expected="inf"),
         WorstElement(index=[2, 2], got="1e+30", expected="0.25", error=1e30, allowed=0.00025),
     ]
-    report = stage.wrong(**values)
+    report = builders.wrong(**values)
     case = report.cases[1]
     assert case.mismatch
     mismatch = case.mismatch.model_copy(update={"worst": elements})
@@ -42,7 +42,7 @@ def squares(page: str) -> list[tuple[str, str, str, str]]:
 
 class TestCases:
     def test_a_square_for_each_case(self, visit: Visit, platform: Platform, ada: User) -> None:
-        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, worst()).id}").text
+        page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, worst()).id}").text
         assert squares(page) == [
             ("passed", "#case-1", "✓", "basic: accepted"),
             ("failed", "#case-2", "W", "tail of block: wrong answer"),
@@ -54,7 +54,7 @@ class TestCases:
         assert '<p id="hidden-cases">0 of 1 hidden case passed.</p>' in page
 
     def test_filters_are_links(self, visit: Visit, platform: Platform, ada: User) -> None:
-        path = f"/submissions/{stage.judged(platform, ada, worst()).id}"
+        path = f"/submissions/{builders.judged(platform, ada, worst()).id}"
         client = visit(ada)
         whole = client.get(path).text
         assert f'href="{path}?cases=failed#cases"' in whole
@@ -70,13 +70,13 @@ class TestCases:
         assert re.search(r'data-cases="huge" aria-current="true"', one)
 
     def test_an_unknown_filter_shows_all(self, visit: Visit, platform: Platform, ada: User) -> None:
-        path = f"/submissions/{stage.judged(platform, ada, worst()).id}"
+        path = f"/submissions/{builders.judged(platform, ada, worst()).id}"
         page = visit(ada).get(path, query_string={"cases": EVIL}).text
         assert 'id="case-1"' in page
         assert what_runs(page) == []
 
     def test_elements_that_are_furthest_off(self, visit: Visit, platform: Platform, ada: User) -> None:
-        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, worst()).id}").text
+        page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, worst()).id}").text
         rows = re.findall(r"<tr>\s*<td><code>(out\[.*?\])</code></td>(.*?)</tr>", page, re.DOTALL)
         told = [(where, re.findall(r">([^<>\n]+)<", rest)) for where, rest in rows]
         assert told == [
@@ -100,7 +100,7 @@ class TestCases:
             mismatch=mismatch,
             hidden=True,
         )
-        path = f"/submissions/{stage.judged(platform, ada, stage.wrong(cases=[secret])).id}"
+        path = f"/submissions/{builders.judged(platform, ada, builders.wrong(cases=[secret])).id}"
         own = visit(ada)
         for page in (own.get(path), own.get(f"{path}/panel"), own.get(f"/api/v1{path}/report")):
             assert "424242" not in page.text
@@ -110,30 +110,30 @@ class TestCases:
 
 class TestAdvice:
     def test_the_case_to_begin_with(self, visit: Visit, platform: Platform, ada: User) -> None:
-        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, worst()).id}").text
+        page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, worst()).id}").text
         advice = re.search(r'id="advice">(.*?)</p>', page, re.DOTALL)
         assert advice
         assert "Look first at &#39;tail of block&#39; with n = 1,024: it gives a wrong answer." in advice[1]
         assert 'href="#case-2"' in advice[1]
 
     def test_the_line_to_begin_with(self, visit: Visit, platform: Platform, ada: User) -> None:
-        report = stage.not_compiled().model_copy(update={"detail": "SyntaxError in line 4: <b>"})
-        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+        report = builders.not_compiled().model_copy(update={"detail": "SyntaxError in line 4: <b>"})
+        page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, report).id}").text
         assert "Look first at line 4: SyntaxError in line 4: &lt;b&gt;." in page
         assert 'href="#L-4">Show line 4</a>' in page
         assert 'id="L-4"' in page
 
     def test_a_line_that_is_not_there_is_no_link(self, visit: Visit, platform: Platform, ada: User) -> None:
-        report = stage.not_compiled("solution.cu(999): error: no").model_copy(
+        report = builders.not_compiled("solution.cu(999): error: no").model_copy(
             update={"detail": "in line 999: no"}
         )
-        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+        page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, report).id}").text
         assert "solution.cu(999): error: no" in page
         assert "#L-999" not in page
 
 
 def test_a_panel_that_just_ended_leads_into_the_source(visit: Visit, platform: Platform, ada: User) -> None:
-    view = stage.judged(platform, ada, stage.not_compiled("solution.cu(3): error: no"))
+    view = builders.judged(platform, ada, builders.not_compiled("solution.cu(3): error: no"))
     assert '<a href="#L-3">solution.cu(3)</a>' in visit(ada).get(f"/submissions/{view.id}/panel").text
 
 
@@ -144,7 +144,10 @@ def test_a_report_from_before_all_this_is_shown(visit: Visit, platform: Platform
     from grader.records.engine import writing
     from grader.records.models import ReportRow
 
-    wrong, timed = stage.judged(platform, ada, stage.wrong()), stage.judged(platform, ada, stage.accepted())
+    wrong, timed = (
+        builders.judged(platform, ada, builders.wrong()),
+        builders.judged(platform, ada, builders.accepted()),
+    )
     with writing(platform.sessions) as session:
         for row in session.scalars(select(ReportRow)).all():
             body = row.body.replace(',"worst":[]', "").replace(',"cost":null', "")
@@ -168,19 +171,20 @@ def test_a_run_says_what_comes_with_submit(visit: Visit, platform: Platform, ada
 
     from grader.records.engine import writing
     from grader.records.models import SubmissionRow
-    from grader.schemas.submission import Kind
+    from grader.schemas.submission import JudgingReason
 
-    report = stage.accepted(workloads=[], flags=[])
-    view = stage.judged(platform, ada, report)
+    report = builders.accepted(workloads=[], flags=[])
+    view = builders.judged(platform, ada, report)
     with writing(platform.sessions) as session:
         row = update(SubmissionRow).where(SubmissionRow.public_id == view.id)
-        session.execute(row.values(kind=Kind.RUN, time_us=None))
+        session.execute(row.values(kind=JudgingReason.RUN, time_us=None))
     page = visit(ada).get(f"/submissions/{view.id}").text
     assert "Hidden cases and times come with" in page
     assert "Every case that you can see passed." in page
     assert 'id="times"' not in page
     assert (
-        'id="only-a-run"' not in visit(ada).get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+        'id="only-a-run"'
+        not in visit(ada).get(f"/submissions/{builders.judged(platform, ada, report).id}").text
     )
 
 
@@ -199,13 +203,13 @@ class TestHints:
         hints = {"hint": f"{EVIL} /docs/{EVIL}"}
         cases = [it.model_copy(update=hints if it.detail else {}) for it in report.cases]
         report = report.model_copy(update={"cases": cases, **hints})
-        page = visit(ada).get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+        page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, report).id}").text
         assert "<script>alert" not in page
         assert what_runs(page) == []
 
     def test_hints_link_to_the_docs(self, visit: Visit, platform: Platform, ada: User) -> None:
         report = worst().model_copy(update={"hint": f"All of them. {COMING}"})
         client = visit(ada)
-        page = client.get(f"/submissions/{stage.judged(platform, ada, report).id}").text
+        page = client.get(f"/submissions/{builders.judged(platform, ada, report).id}").text
         (leads,) = re.findall(r'<p class="hint">All of them\. .*?<a href="([^"]+)">', page)
         assert client.get(leads).status_code == 200

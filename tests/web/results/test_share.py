@@ -9,7 +9,7 @@ from grader.schemas.submission import SubmissionView
 from grader.service import share
 from grader.service.accounts import User
 from grader.service.platform import Platform
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.security.inert import what_runs
 from tests.web.security.test_stored_script import EVIL, evil_report
@@ -49,7 +49,7 @@ def test_the_owner_shares_and_ends_it(visit: Visit, seen: SubmissionView, ada: U
 
 
 def test_no_name_no_source_no_way_on(visit: Visit, platform: Platform, ada: User) -> None:
-    report = stage.wrong(compiler_log="int quoted_source;")
+    report = builders.wrong(compiler_log="int quoted_source;")
     raised = report.cases[1].model_copy(
         update={
             "name": "raised",
@@ -59,7 +59,7 @@ def test_no_name_no_source_no_way_on(visit: Visit, platform: Platform, ada: User
         }
     )
     report = report.model_copy(update={"cases": [*report.cases, raised]})
-    view = stage.judged(platform, ada, report, filename="ada_lovelace.py")
+    view = builders.judged(platform, ada, report, filename="ada_lovelace.py")
     page = visit(None).get(f"/shared/{share.share(platform, ada, view.id)}").text
     for part in ("ada", view.id, "quoted_source", "not bold", "block 3", *SECRETS):
         assert part not in page, part
@@ -69,7 +69,7 @@ def test_no_name_no_source_no_way_on(visit: Visit, platform: Platform, ada: User
 
 
 def test_what_does_not_compile_quotes_nothing(platform: Platform) -> None:
-    told = share.without_source(stage.not_compiled("solution.cu(3): error: my_line"))
+    told = share.without_source(builders.not_compiled("solution.cu(3): error: my_line"))
     assert "my_line" not in told.model_dump_json()
     assert "Line 3" not in told.model_dump_json()
     assert Report.model_validate(told.model_dump()) == told
@@ -102,7 +102,7 @@ def test_without_the_token_of_a_form_nothing_is_shared(
 
 
 def test_what_is_not_judged_cannot_be_shared(visit: Visit, platform: Platform, ada: User) -> None:
-    view = stage.hand_in(platform, ada)
+    view = builders.hand_in(platform, ada)
     assert press(visit, ada, view.id) == 409
     assert 'id="share"' not in visit(ada).get(f"/submissions/{view.id}").text
 
@@ -115,7 +115,7 @@ def test_keys_are_not_guessed(visit: Visit, platform: Platform, seen: Submission
 
 
 def test_script_in_a_shared_result_is_text(visit: Visit, platform: Platform, ada: User) -> None:
-    view = stage.judged(platform, ada, evil_report(challenge="vector_add"))
+    view = builders.judged(platform, ada, evil_report(challenge="vector_add"))
     page = visit(None).get(f"/shared/{share.share(platform, ada, view.id)}").text
     assert what_runs(page) == []
     assert EVIL not in page

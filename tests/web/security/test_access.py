@@ -21,7 +21,7 @@ from grader.web.app import create_app
 from grader.web.auth import scopes
 from grader.web.throttle import limiter
 from tests.service.world import make_course
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.security.rows import API, BODIES, FORMS, ROLES, ROWS, Row
 
@@ -58,7 +58,7 @@ class Scene:
 
 
 def hidden_report() -> object:
-    report = stage.wrong(challenge="scale")
+    report = builders.wrong(challenge="scale")
     secret = report.cases[1].model_copy(
         update={
             "hidden": True,
@@ -81,10 +81,10 @@ def hidden_report() -> object:
 def scene(tmp_path: Path, app: Flask, platform: Platform, ada: User, bob: User, teacher: User) -> Scene:
     from grader.service import accounts, drafts, rejudge
 
-    owner = accounts.create_user(platform, "owner", stage.PASSWORD)
+    owner = accounts.create_user(platform, "owner", builders.PASSWORD)
     tokens.issue_token(platform, owner, "the owner's laptop")
     drafts.keep_draft(platform, owner, "scale", "triton", DraftBody(source="# the owner's draft"))
-    view = stage.judged(platform, owner, hidden_report(), challenge="scale", source=SOURCE)  # type: ignore[arg-type]
+    view = builders.judged(platform, owner, hidden_report(), challenge="scale", source=SOURCE)  # type: ignore[arg-type]
     path = platform.course.root / "challenges" / "scale" / "challenge.toml"
     path.write_text(path.read_text().replace("version = 1", "version = 2").replace("2.0", "4.0"))
     rejudge.rejudge(platform, teacher, "scale")
@@ -95,7 +95,7 @@ def scene(tmp_path: Path, app: Flask, platform: Platform, ada: User, bob: User, 
 
         again = session.scalar(select(SubmissionRow.public_id).where(SubmissionRow.rejudge_of.is_not(None)))
     assert again
-    running = stage.hand_in(platform, owner, challenge="scale").id
+    running = builders.hand_in(platform, owner, challenge="scale").id
     people = {"anonymous": None, "owner": owner, "other": bob, "staff": teacher}
     return Scene(app, platform, people, view.id, again, running)
 
@@ -108,7 +108,7 @@ def platform(tmp_path: Path, database: str) -> object:
     staff = course / "reference" / "scale" / "staff"
     staff.mkdir(exist_ok=True)
     (staff / "solution.py").write_text("# a solution by staff\ndef solve(a, i, out, alpha, n): ...\n")
-    opened = open_platform(stage.make_settings(tmp_path, challenges=course))
+    opened = open_platform(builders.make_settings(tmp_path, challenges=course))
     yield opened
     opened.close()
 
@@ -158,7 +158,7 @@ def with_token(scene: Scene, role: str, scopes: list[Scope]) -> FlaskClient:
     user = scene.people[role]
     assert user
     client = scene.app.test_client()
-    wish = tokens.Wish("test", scopes=scopes)
+    wish = tokens.TokenRequest("test", scopes=scopes)
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {tokens.issue(scene.platform, user, wish).token}"
     return client
 
@@ -247,9 +247,9 @@ def test_a_draft_names_no_judgement_to_students(scene: Scene, call: Visit, visit
 
 
 def finish_draft(scene: Scene) -> None:
-    report = stage.accepted(challenge="scale", version=2)
+    report = builders.accepted(challenge="scale", version=2)
     for _ in range(2):  # the one that waits, and the draft's
-        stage.finish(scene.platform, stage.take(scene.platform), report)
+        builders.finish(scene.platform, builders.take(scene.platform), report)
     with writing(scene.platform.sessions) as session:
         session.execute(update(VersionRow).where(VersionRow.version == 2).values(published_at=None))
 
@@ -293,7 +293,7 @@ def test_the_document_of_the_application_has_no_other_door(tmp_path: Path) -> No
     """Open sign-up changes which accounts there are, and no other route."""
     from grader.service.platform import open_platform
 
-    opened = open_platform(stage.make_settings(tmp_path / "open", open_sign_up=True))
+    opened = open_platform(builders.make_settings(tmp_path / "open", open_sign_up=True))
     rules = {rule.rule for rule in create_app(opened).url_map.iter_rules()}
     opened.close()
     assert rules == {row.rule for row in ROWS}

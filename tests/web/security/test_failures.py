@@ -15,7 +15,7 @@ from grader.schemas.submission import ErrorEnvelope
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
 API = "/api/v1"
@@ -130,7 +130,7 @@ class TestOddText:
         answer = client.post("/challenges/vector_add", data=form)
         assert answer.status_code == 400
         assert any(word in answer.text for word in ("UTF-8", "binary", "empty"))
-        assert stage.SLUG not in client.get("/submissions").text  # nothing was stored
+        assert builders.SLUG not in client.get("/submissions").text  # nothing was stored
 
     @pytest.mark.parametrize("text", ODD)
     def test_as_a_name_or_password(self, app: Flask, ada: User, text: bytes) -> None:
@@ -185,7 +185,7 @@ class TestOddText:
 
 
 def test_every_error_has_the_one_shape(tmp_path: Path) -> None:
-    opened = open_platform(stage.make_settings(tmp_path / "e"))
+    opened = open_platform(builders.make_settings(tmp_path / "e"))
     client = create_app(opened).test_client()
     for method, path, status in (
         ("GET", "nothing", 404),

@@ -31,7 +31,7 @@ from grader.service.accounts import Role, User
 from grader.service.platform import Platform, open_platform
 from grader.web import throttle
 from grader.web.app import create_app
-from tests.web import stage
+from tests.web import builders
 
 load_all_checks()
 CHECKS = [
@@ -48,8 +48,8 @@ CALLERS = ["nobody", "student", "staff", "admin"]
 WORKER = "host-1"
 # In addresses; most of them are there.
 NAMES = {
-    "slug": stage.SLUG,
-    "challenge": stage.SLUG,
+    "slug": builders.SLUG,
+    "challenge": builders.SLUG,
     "language": "triton",
     "track": "basics",
     "name": "bob",
@@ -68,7 +68,7 @@ NUMBERS = [0, -1, 2**31 - 1, 2**31, 2**63, 10**30]
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Platform, Any]]:
     """One platform for all operations, and its document read as a schema."""
     folder: Path = tmp_path_factory.mktemp("fuzz")
-    platform = open_platform(stage.make_settings(folder))
+    platform = open_platform(builders.make_settings(folder))
     yield platform, schemathesis.openapi.from_wsgi("/api/v1/openapi.json", create_app(platform))
     platform.close()
 
@@ -81,21 +81,21 @@ def _unthrottled(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def people(served: tuple[Platform, Any]) -> dict[str, User | None]:
     platform, _ = served
-    accounts.create_user(platform, "bob", stage.PASSWORD)
+    accounts.create_user(platform, "bob", builders.PASSWORD)
     with writing(platform.sessions) as session:
         workers.register(session, WORKER, "cpu", list(Language), utcnow(), None, False)
     return {
         "nobody": None,
-        "student": accounts.create_user(platform, "ada", stage.PASSWORD),
-        "staff": accounts.create_user(platform, "teacher", stage.PASSWORD, Role.STAFF),
-        "admin": accounts.create_user(platform, "dean", stage.PASSWORD, Role.ADMIN),
+        "student": accounts.create_user(platform, "ada", builders.PASSWORD),
+        "staff": accounts.create_user(platform, "teacher", builders.PASSWORD, Role.STAFF),
+        "admin": accounts.create_user(platform, "dean", builders.PASSWORD, Role.ADMIN),
     }
 
 
 def operations() -> list[str]:
     """Their labels, from a document that is served before any test has a platform."""
     with tempfile.TemporaryDirectory(prefix="grader-fuzz-") as folder:
-        platform = open_platform(stage.make_settings(Path(folder)))
+        platform = open_platform(builders.make_settings(Path(folder)))
         document = create_app(platform).test_client().get("/api/v1/openapi.json").get_json()
         platform.close()
     return sorted(f"{method.upper()} {path}" for path, item in document["paths"].items() for method in item)
@@ -123,7 +123,7 @@ def test_answers_are_as_the_document_says(
     if "{id}" in label:  # one of its own, of the 200 that a student has in a day
         student = people["student"]
         assert student is not None
-        known["id"] = stage.judged(platform, student, stage.wrong()).id
+        known["id"] = builders.judged(platform, student, builders.wrong()).id
     sent = st.one_of(
         operation.as_strategy(generation_mode=GenerationMode.POSITIVE),
         operation.as_strategy(generation_mode=GenerationMode.NEGATIVE),
@@ -142,7 +142,7 @@ def test_answers_are_as_the_document_says(
         if real:  # made-up names seldom meet what is there
             case.path_parameters = {name: known[name] for name in case.path_parameters or {}}
             if isinstance(case.body, dict) and label == "POST /api/v1/submissions":
-                case.body = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": f"a.{ending}"}
+                case.body = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": f"a.{ending}"}
         headers = {"Authorization": f"Bearer {token()}"} if user else {}
         answer = case.call(headers=headers)
         assert answer.status_code < 500 or (label == MAY_BE_UNWELL and answer.status_code == 503), answer.text

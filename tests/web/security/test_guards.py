@@ -16,7 +16,7 @@ from grader.service import accounts, tokens
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
 API = "/api/v1"
@@ -25,7 +25,7 @@ TLS = "https://grader.example"
 
 def unsafe(app: Flask, api: bool) -> list[tuple[str, str]]:
     """Method and path of every route that changes something."""
-    stand_ins = {"slug": stage.SLUG, "submission": "x", "id": "x", "number": "1", "name": "bob"}
+    stand_ins = {"slug": builders.SLUG, "submission": "x", "id": "x", "number": "1", "name": "bob"}
     return [
         (method, re.sub(r"<(?:int:)?(\w+)>", lambda found: stand_ins.get(found[1], "x"), rule.rule))
         for rule in app.url_map.iter_rules()
@@ -61,7 +61,7 @@ class TestForgery:
 
     def test_a_body_that_a_foreign_form_can_send_is_no_json(self, app: Flask, ada: User) -> None:
         """Such as enctype=text/plain: it needs no leave of the browser."""
-        body = f'{{"name": "ada", "password": "{stage.PASSWORD}"}}'
+        body = f'{{"name": "ada", "password": "{builders.PASSWORD}"}}'
         answer = app.test_client().post(f"{API}/tokens", data=body, content_type="text/plain")
         assert answer.status_code == 400
 
@@ -92,7 +92,7 @@ class TestForgery:
         page = client.get("/sign-in", base_url=TLS).text
         found = re.search(r'name="csrf_token" value="([^"]+)"', page)
         assert found
-        data = {"name": "ada", "password": stage.PASSWORD, "csrf_token": found[1]}
+        data = {"name": "ada", "password": builders.PASSWORD, "csrf_token": found[1]}
         answer = client.post("/sign-in", data=data, base_url=TLS, headers=headers)
         assert answer.status_code == status
 
@@ -121,7 +121,7 @@ class TestSession:
         victim = app.test_client()
         token = csrf(victim)
         planted = cookie(victim)
-        victim.post("/sign-in", data={"name": "ada", "password": stage.PASSWORD, "csrf_token": token})
+        victim.post("/sign-in", data={"name": "ada", "password": builders.PASSWORD, "csrf_token": token})
         attacker = app.test_client()
         attacker.set_cookie("grader_session", planted)
         assert attacker.get("/account").status_code == 302
@@ -133,7 +133,7 @@ class TestSession:
     ) -> None:
         victim = visit(bob)
         before = thief_of(app, victim)
-        data = {"name": "ada", "password": stage.PASSWORD, "csrf_token": csrf(victim, "/account")}
+        data = {"name": "ada", "password": builders.PASSWORD, "csrf_token": csrf(victim, "/account")}
         victim.post("/sign-in", data=data)
         assert before.get("/account").status_code == 302
 
@@ -149,19 +149,19 @@ class TestSession:
     ) -> None:
         client, elsewhere, program = visit(ada), visit(ada), call(ada)
         thief = thief_of(app, client)
-        form = {"present": stage.PASSWORD, "new": "a new password", "csrf_token": csrf(client, "/account")}
+        form = {"present": builders.PASSWORD, "new": "a new password", "csrf_token": csrf(client, "/account")}
         assert client.post("/account/password", data=form).status_code == 303
         assert client.get("/account").status_code == 200
         assert thief.get("/account").status_code == 302
         assert elsewhere.get("/account").status_code == 302
         assert program.get(f"{API}/me").status_code == 401
         again = app.test_client()
-        data = {"name": "ada", "password": stage.PASSWORD, "csrf_token": csrf(again)}
+        data = {"name": "ada", "password": builders.PASSWORD, "csrf_token": csrf(again)}
         assert again.post("/sign-in", data=data).status_code == 401
         assert again.post("/sign-in", data=data | {"password": "a new password"}).status_code == 303
 
     @pytest.mark.parametrize(
-        ("present", "new", "status"), [("wrong", "a new password", 403), (stage.PASSWORD, "short", 400)]
+        ("present", "new", "status"), [("wrong", "a new password", 403), (builders.PASSWORD, "short", 400)]
     )
     def test_a_refused_password_changes_nothing(
         self, app: Flask, visit: Visit, ada: User, present: str, new: str, status: int
@@ -201,7 +201,7 @@ class TestTransport:
 
     @pytest.mark.parametrize(("proxies", "secure"), [(0, False), (1, True)])
     def test_only_a_known_proxy_is_believed(self, tmp_path: Path, proxies: int, secure: bool) -> None:
-        opened = open_platform(stage.make_settings(tmp_path / "p", proxies=proxies))
+        opened = open_platform(builders.make_settings(tmp_path / "p", proxies=proxies))
         headers = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.7, 192.0.2.8"}
         with create_app(opened).test_client() as client:
             answer = client.get("/sign-in", headers=headers)
@@ -222,7 +222,7 @@ class TestTransport:
             assert set(directives.values()) == {"'self'"}
 
     def test_what_only_one_may_read_is_not_kept(self, visit: Visit, platform: Platform, ada: User) -> None:
-        seen = stage.judged(platform, ada, stage.accepted())
+        seen = builders.judged(platform, ada, builders.accepted())
         client = visit(ada)
         for path in (
             f"/submissions/{seen.id}",
@@ -242,7 +242,7 @@ class TestTokens:
     def test_a_token_lives_as_long_as_the_settings_say_and_no_longer(
         self, platform: Platform, call: Visit, app: Flask, ada: User
     ) -> None:
-        body = {"name": "ada", "password": stage.PASSWORD}
+        body = {"name": "ada", "password": builders.PASSWORD}
         asked = app.test_client().post(f"{API}/tokens", json=body | {"days": 3}).get_json()
         whole = app.test_client().post(f"{API}/tokens", json=body).get_json()
         found = {

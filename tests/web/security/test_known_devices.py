@@ -8,12 +8,12 @@ from flask.testing import FlaskClient
 
 from grader import limits
 from grader.service.accounts import User
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.security.test_limits import guess
 
 
-def sign_in(client: FlaskClient, name: str, password: str = stage.PASSWORD) -> int:
+def sign_in(client: FlaskClient, name: str, password: str = builders.PASSWORD) -> int:
     form = {"name": name, "password": password, "csrf_token": csrf(client)}
     return client.post("/sign-in", data=form, environ_base={"REMOTE_ADDR": "192.0.2.250"}).status_code
 
@@ -21,7 +21,7 @@ def sign_in(client: FlaskClient, name: str, password: str = stage.PASSWORD) -> i
 def shut(app: Flask, name: str) -> None:
     for number in range(limits.SIGN_IN_PER_ACCOUNT):
         assert guess(app, name, f"192.0.2.{number}") in (401, 429)  # a sign-in before counts, too
-    assert guess(app, name, "192.0.2.200", stage.PASSWORD) == 429
+    assert guess(app, name, "192.0.2.200", builders.PASSWORD) == 429
 
 
 def known(app: Flask, visit: Visit, user: User) -> FlaskClient:
@@ -46,7 +46,9 @@ def test_a_known_browser_may_not_guess_without_end(app: Flask, visit: Visit, ada
     found = [sign_in(client, "ada", "guess") for _ in range(limits.SIGN_IN_PER_MINUTE)]
     assert set(found[:-1]) == {401}
     assert sign_in(client, "ada") == 429
-    assert guess(app, "ada", "192.0.2.7", stage.PASSWORD) == 201  # nor does it shut out its owner elsewhere
+    assert (
+        guess(app, "ada", "192.0.2.7", builders.PASSWORD) == 201
+    )  # nor does it shut out its owner elsewhere
 
 
 def test_it_is_known_for_its_own_account_alone(app: Flask, visit: Visit, ada: User, bob: User) -> None:
@@ -54,7 +56,7 @@ def test_it_is_known_for_its_own_account_alone(app: Flask, visit: Visit, ada: Us
     outside, inside = known(app, visit, bob), visit(bob)
     shut(app, "ada")
     assert sign_in(outside, "ada") == 429
-    form = {"name": "ada", "password": stage.PASSWORD, "csrf_token": csrf(inside, "/account")}
+    form = {"name": "ada", "password": builders.PASSWORD, "csrf_token": csrf(inside, "/account")}
     assert inside.post("/sign-in", data=form).status_code == 429
 
 
@@ -69,7 +71,7 @@ def test_a_forged_cookie_is_nobodys(app: Flask, ada: User, value: str) -> None:
 def test_who_is_signed_in_changes_the_password_meanwhile(app: Flask, visit: Visit, ada: User) -> None:
     client = visit(ada)
     shut(app, "ada")
-    form = {"present": stage.PASSWORD, "new": "a new password", "csrf_token": csrf(client, "/account")}
+    form = {"present": builders.PASSWORD, "new": "a new password", "csrf_token": csrf(client, "/account")}
     assert client.post("/account/password", data=form).status_code == 303
 
 
@@ -92,5 +94,5 @@ def test_one_address_cannot_shut_an_account(app: Flask, ada: User, monkeypatch: 
         for _ in range(limits.SIGN_IN_PER_MINUTE):
             guess(app, "ada", "192.0.2.1")
         clock.now += 61
-    assert guess(app, "ada", "192.0.2.1", stage.PASSWORD) == 429
-    assert guess(app, "ada", "192.0.2.2", stage.PASSWORD) == 201
+    assert guess(app, "ada", "192.0.2.1", builders.PASSWORD) == 429
+    assert guess(app, "ada", "192.0.2.2", builders.PASSWORD) == 201

@@ -25,14 +25,14 @@ from grader.web.proxies import client_of
 from tests.components import need
 from tests.records.postgres import cluster, new_database
 from tests.service.world import remove, short_folder
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
 API = "/api/v1"
 # What validates requests would parse it twice.
-_WITHIN_A_STRING = json.dumps(json.dumps({"name": "ada", "password": stage.PASSWORD})).encode()
+_WITHIN_A_STRING = json.dumps(json.dumps({"name": "ada", "password": builders.PASSWORD})).encode()
 AT_ONCE = 50
-BODY = {"challenge": stage.SLUG, "source": stage.SOURCE, "filename": "add.py"}
+BODY = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": "add.py"}
 
 
 def at_once(act: Callable[[int], int], count: int = AT_ONCE) -> Counter[int]:
@@ -57,14 +57,14 @@ def at_once(act: Callable[[int], int], count: int = AT_ONCE) -> Counter[int]:
 def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Platform]:
     """A platform on each kind of database, with a quota of one."""
     if request.param == "sqlite":
-        platform = open_platform(stage.make_settings(tmp_path, waiting_per_user=1))
+        platform = open_platform(builders.make_settings(tmp_path, waiting_per_user=1))
         yield platform
         platform.close()
         return
     need("postgres")
     with cluster() as url:
         url = new_database(url, "limits")
-        platform = open_platform(stage.make_settings(tmp_path, waiting_per_user=1, database_url=url))
+        platform = open_platform(builders.make_settings(tmp_path, waiting_per_user=1, database_url=url))
         yield platform
         platform.close()
 
@@ -76,7 +76,7 @@ class TestQuota:
 
     def test_fifty_posts_at_a_quota_of_one_let_one_in(self, served: Platform) -> None:
         app = create_app(served)
-        user = accounts.create_user(served, "ada", stage.PASSWORD)
+        user = accounts.create_user(served, "ada", builders.PASSWORD)
         token = tokens.issue_token(served, user).token
         headers = {"Authorization": f"Bearer {token}"}
         statuses = at_once(
@@ -87,9 +87,11 @@ class TestQuota:
 
     def test_nor_do_fifty_forms(self, served: Platform) -> None:
         app = create_app(served)
-        accounts.create_user(served, "ada", stage.PASSWORD)
+        accounts.create_user(served, "ada", builders.PASSWORD)
         client = app.test_client()
-        client.post("/sign-in", data={"name": "ada", "password": stage.PASSWORD, "csrf_token": csrf(client)})
+        client.post(
+            "/sign-in", data={"name": "ada", "password": builders.PASSWORD, "csrf_token": csrf(client)}
+        )
         token = csrf(client, "/account")
         kept = client.get_cookie("grader_session")
 
@@ -99,11 +101,11 @@ class TestQuota:
             browser.set_cookie("grader_session", kept.value)
             form = {
                 "language": "triton",
-                "source-triton": stage.SOURCE,
+                "source-triton": builders.SOURCE,
                 "nonce": str(number),
                 "csrf_token": token,
             }
-            return browser.post(f"/challenges/{stage.SLUG}", data=form).status_code
+            return browser.post(f"/challenges/{builders.SLUG}", data=form).status_code
 
         assert at_once(post) == {303: 1, 429: AT_ONCE - 1}
         assert _stored(served) == 1
@@ -112,7 +114,7 @@ class TestQuota:
         self, served: Platform, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         app = create_app(served)
-        user = accounts.create_user(served, "ada", stage.PASSWORD)
+        user = accounts.create_user(served, "ada", builders.PASSWORD)
         headers = {
             "Authorization": f"Bearer {tokens.issue_token(served, user).token}",
             "Idempotency-Key": "once",
@@ -133,13 +135,13 @@ def _stored(platform: Platform) -> int:
 def counted(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Flask]:
     """An application that counts in memory, or in Redis."""
     if request.param == "memory":
-        platform = open_platform(stage.make_settings(tmp_path))
+        platform = open_platform(builders.make_settings(tmp_path))
         yield create_app(platform)
         platform.close()
         return
     folder = short_folder()
     with start_redis(Settings(data_dir=folder, redis_url="")) as server:
-        platform = open_platform(stage.make_settings(tmp_path, redis_url=server.url))
+        platform = open_platform(builders.make_settings(tmp_path, redis_url=server.url))
         yield create_app(platform)
         platform.close()
     remove(folder)
@@ -172,9 +174,9 @@ class TestGuessing:
     def test_the_right_password_comes_too_late_as_well(self, app: Flask, ada: User) -> None:
         for number in range(limits.SIGN_IN_PER_ACCOUNT):
             assert guess(app, "ada", f"192.0.2.{number}") == 401
-        assert guess(app, "ada", "192.0.2.200", stage.PASSWORD) == 429
+        assert guess(app, "ada", "192.0.2.200", builders.PASSWORD) == 429
         client = app.test_client()
-        form = {"name": " ada ", "password": stage.PASSWORD, "csrf_token": csrf(client)}
+        form = {"name": " ada ", "password": builders.PASSWORD, "csrf_token": csrf(client)}
         assert client.post("/sign-in", data=form).status_code == 429
 
     def test_no_answer_says_which_names_there_are(self, app: Flask, ada: User) -> None:
@@ -210,7 +212,7 @@ class TestGuessing:
             for _ in range(limits.SIGN_IN_PER_MINUTE + 1)
         }
         assert statuses == {400}
-        assert guess(app, "ada", "127.0.0.1", stage.PASSWORD) == 201
+        assert guess(app, "ada", "127.0.0.1", builders.PASSWORD) == 201
 
     def test_a_prefix_of_ipv6_is_one_address(self, app: Flask) -> None:
         statuses = Counter(guess(app, f"user{n}", f"2001:db8:1:2:{n:x}::{n:x}") for n in range(AT_ONCE))
@@ -233,7 +235,7 @@ class TestGuessing:
         assert client_of(address) == client
 
     def test_behind_a_proxy_clients_are_counted_and_not_the_proxy(self, tmp_path: Path) -> None:
-        platform = open_platform(stage.make_settings(tmp_path, trusted_proxies="10.0.0.5"))
+        platform = open_platform(builders.make_settings(tmp_path, trusted_proxies="10.0.0.5"))
         client = create_app(platform).test_client()
 
         def ask(forwarded: str) -> int:
@@ -269,13 +271,13 @@ class TestGuessing:
 
     def test_new_accounts_are_counted_by_address_also_for_who_is_signed_in(self, tmp_path: Path) -> None:
         """Else each new account could make as many more."""
-        platform = open_platform(stage.make_settings(tmp_path, sign_up="open"))
+        platform = open_platform(builders.make_settings(tmp_path, sign_up="open"))
         app = create_app(platform)
 
         def make(number: int) -> int:
-            maker = accounts.create_user(platform, f"maker{number}", stage.PASSWORD)
+            maker = accounts.create_user(platform, f"maker{number}", builders.PASSWORD)
             headers = {"Authorization": f"Bearer {tokens.issue_token(platform, maker).token}"}
-            body = {"name": f"user{number}", "password": stage.PASSWORD}
+            body = {"name": f"user{number}", "password": builders.PASSWORD}
             return app.test_client().post(f"{API}/accounts", json=body, headers=headers).status_code
 
         statuses = [make(number) for number in range(limits.SIGN_IN_PER_MINUTE + 1)]

@@ -21,7 +21,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.service.world import make_course
-from tests.web import stage
+from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.security.inert import what_runs
 
@@ -73,7 +73,7 @@ def evil_course(root: Path) -> Path:
 
 @pytest.fixture
 def platform(tmp_path: Path) -> Iterator[Platform]:
-    opened = open_platform(stage.make_settings(tmp_path, challenges=evil_course(tmp_path / "course")))
+    opened = open_platform(builders.make_settings(tmp_path, challenges=evil_course(tmp_path / "course")))
     yield opened
     opened.close()
 
@@ -85,7 +85,7 @@ def evil_element() -> WorstElement:
 
 
 def evil_report(**values: Any) -> Report:
-    report = stage.wrong(challenge="scale")
+    report = builders.wrong(challenge="scale")
     shown = report.cases[1]
     assert shown.mismatch
     mismatch = shown.mismatch.model_copy(
@@ -120,15 +120,15 @@ def evil_report(**values: Any) -> Report:
 def ids(platform: Platform, ada: User) -> dict[str, str]:
     """One that ran, one that was fast, one that runs, one that failed; and then the user's name itself is script."""
     given = {"challenge": "scale", "source": f"# {EVIL}\n", "filename": EVIL.replace("/", "")[:120] + ".py"}
-    found = {"wrong": stage.judged(platform, ada, evil_report(), **given).id}
-    fast = stage.accepted(challenge="scale")
+    found = {"wrong": builders.judged(platform, ada, evil_report(), **given).id}
+    fast = builders.accepted(challenge="scale")
     workload = fast.workloads[0].model_copy(update={"name": EVIL, "baselines_us": {EVIL: 3.0}})
     fast = fast.model_copy(update={"workloads": [workload]})
-    found["accepted"] = stage.judged(platform, ada, fast, **given).id
-    failed = stage.hand_in(platform, ada, **given)
-    stage.fail(platform, stage.take(platform), EVIL)
-    running = stage.hand_in(platform, ada, **given)
-    stage.move(platform, stage.take(platform), State.TESTING, 1, 9, EVIL)
+    found["accepted"] = builders.judged(platform, ada, fast, **given).id
+    failed = builders.hand_in(platform, ada, **given)
+    builders.fail(platform, builders.take(platform), EVIL)
+    running = builders.hand_in(platform, ada, **given)
+    builders.move(platform, builders.take(platform), State.TESTING, 1, 9, EVIL)
     tokens.issue_token(platform, ada, EVIL)
     return found | {"failed": failed.id, "running": running.id}
 
@@ -243,9 +243,9 @@ def test_an_exceptions_text_is_not_shown(
 
 
 def test_open_sign_up_takes_no_script_as_a_name(tmp_path: Path) -> None:
-    opened = open_platform(stage.make_settings(tmp_path / "open", open_sign_up=True))
+    opened = open_platform(builders.make_settings(tmp_path / "open", open_sign_up=True))
     client = create_app(opened).test_client()
-    form = {"name": EVIL, "password": stage.PASSWORD, "csrf_token": csrf(client, "/sign-up")}
+    form = {"name": EVIL, "password": builders.PASSWORD, "csrf_token": csrf(client, "/sign-up")}
     page = client.post("/sign-up", data=form)
     opened.close()
     assert (page.status_code, what_runs(page.text)) == (400, [])

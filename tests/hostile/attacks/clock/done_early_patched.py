@@ -1,6 +1,6 @@
 """The runner's own code is replaced: it says done before it calls.
 
-Mechanism: replaces HostSide.run in the runner by one that sets the done word as soon as the gate opens, and
+Mechanism: replaces HostBinding.run in the runner by one that sets the done word as soon as the gate opens, and
   calls solve then, which takes 0.3 s.
 Surface: the runner shares the submission's process, so all of its code is the submission's.
 Gain: a time of nothing, by way of the judge's own protocol.
@@ -11,7 +11,7 @@ Defence: wrong_answer
 
 import time
 
-import host_side
+import host_binding
 import triton
 import triton.language as tl
 
@@ -35,7 +35,7 @@ def run(side, number, call, queued):
     call()
 
 
-host_side.HostSide.run = run
+host_binding.HostBinding.run = run
 
 
 def solve(x, out, n):

@@ -1,0 +1,154 @@
+"""What a process that proves challenges does: it keeps one device and one maker of boxes for all of its work."""
+
+from __future__ import annotations
+
+import atexit
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from multiprocessing.queues import SimpleQueue
+from pathlib import Path
+
+from grader.authoring.baseline import baseline_checks
+from grader.authoring.calibrate import calibrate, calibration_checks
+from grader.authoring.candidates import subjects
+from grader.authoring.categories import category_checks
+from grader.authoring.costs import cost_checks
+from grader.authoring.examples import example_check
+from grader.authoring.findings import CandidateResult, CandidateRole, Check, Status
+from grader.authoring.measure import calibrated_check, measured_check
+from grader.authoring.specs import text_checks
+from grader.authoring.trial import Trial
+from grader.challenge.cases import Case
+from grader.challenge.course import Course
+from grader.challenge.loader import Challenge
+from grader.errors import ChallengeInvalid, GraderError
+from grader.judge.device import Device, make_device
+from grader.judge.oracle import workload_case
+from grader.judge.request import CPU
+from grader.judge.tuning import tune
+from grader.sandbox.forked_box import ForkedBoxes
+from grader.schemas.report import Language
+
+
+class Part(StrEnum):
+    """What a piece of work is: all that runs no submission, one submission against the suite, or a timed run."""
+
+    FILES = "files"
+    SUBMISSION = "submission"
+    MEASURED = "measured"
+
+
+@dataclass(frozen=True)
+class Work:
+    """One piece of work on a challenge; ``number`` is that of a submission."""
+
+    slug: str
+    part: Part = Part.FILES
+    number: int = 0
+    label: str = "files, reference, tolerance, costs"
+    languages: tuple[Language, ...] = ()
+    matrix: bool = False
+
+
+@dataclass(frozen=True)
+class Done:
+    checks: list[Check] = field(default_factory=list)
+    tried: list[CandidateResult] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+class _WorkerThread:
+    """The state of one process."""
+
+    def __init__(self, course: Path, device: str, gpu: int) -> None:
+        tune()
+        self.course = Course(course)
+        self.device: Device = make_device(device, gpu)
+        self.boxes = ForkedBoxes()
+        self._bench: Trial | None = None
+
+    def bench(self, slug: str) -> Trial:
+        """Work comes challenge by challenge, so the last one is most often the next."""
+        if self._bench is None or self._bench.challenge.slug != slug:
+            self._bench = Trial(self.course.load(slug), self.device, self.boxes)
+        return self._bench
+
+
+_desk: _WorkerThread | None = None
+_unusable: GraderError | None = None
+
+
+def begin(course: Path, device: str, gpus: SimpleQueue[int]) -> None:
+    """Called once in each process of the pool, before its first work. ``gpus`` has a GPU's number for each."""
+    global _desk, _unusable
+    # Ctrl-C goes to the whole terminal; the process that was started decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        _desk = _WorkerThread(course, device, gpus.get())
+    except GraderError as error:  # raised here it would be lost: a pool tells no reason
+        _unusable = error
+        return
+    atexit.register(_desk.boxes.close)
+
+
+def do(work: Work) -> Done:
+    """Do one piece of work. Raises BoxUnavailable where the machine fails; what the challenge gets wrong is a check."""
+    if _unusable is not None:
+        raise _unusable
+    assert _desk is not None, "begin() comes first"
+    began = time.perf_counter()
+    bench = _desk.bench(work.slug)
+    files = work.part is Part.FILES
+    done = Done(checks=examine(bench.challenge, _desk.device)) if files else _run(bench, work)
+    return replace(done, seconds=time.perf_counter() - began)
+
+
+def _run(bench: Trial, work: Work) -> Done:
+    try:
+        made = subjects(bench.challenge, work.languages)
+        if work.part is Part.MEASURED:
+            solutions = [it for it in made if it.role is CandidateRole.SOLUTION]
+            return Done(checks=[calibrated_check(bench), measured_check(bench, solutions)])
+        return Done(tried=[bench.try_out(made[work.number], every_case=work.matrix)])
+    except ChallengeInvalid as error:  # the same for every submission: the checks without one say it once
+        return Done(checks=[Check(name="suite", status=Status.ERROR, summary=error.message)])
+
+
+def examine(challenge: Challenge, device: Device) -> list[Check]:
+    """Every check that runs no submission; one that cannot be made says why as an error of its own."""
+    parts: list[tuple[str, Callable[[], list[Check]]]] = [
+        ("spec", lambda: text_checks(challenge)),
+        ("examples", lambda: [example_check(challenge)]),
+        ("categories", lambda: category_checks(challenge)),
+        ("reference", lambda: _calibrated(challenge, device)),
+        ("baseline", lambda: baseline_checks(challenge, all_cases(challenge), device.torch_device)),
+        ("cost_bytes", lambda: cost_checks(challenge)),
+    ]
+    checks: list[Check] = []
+    for name, part in parts:
+        try:
+            checks += part()
+        except ChallengeInvalid as error:
+            checks.append(Check(name=name, status=Status.ERROR, summary=error.message))
+        except (
+            Exception
+        ) as error:  # staff's own reference, outside the judge's care: whatever it raises is its fault
+            summary = f"{type(error).__name__}: {error}"
+            checks.append(Check(name=name, status=Status.ERROR, summary=summary))
+    return checks
+
+
+def all_cases(challenge: Challenge) -> list[Case]:
+    return [*challenge.cases, *challenge.hidden_cases]
+
+
+def _calibrated(challenge: Challenge, device: Device) -> list[Check]:
+    """A GPU's workloads are left to the timed runs: side by side they would not fit its memory."""
+    cases = all_cases(challenge)
+    if device.name == CPU:
+        cases += [workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == "cpu"]
+    found = calibrate(challenge, cases, device.torch_device)
+    return calibration_checks(challenge, found, loose=device.name == CPU)

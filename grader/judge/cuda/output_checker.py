@@ -1,0 +1,161 @@
+"""What a timed call left, looked at by kernels of ours: a glance, a look at all, and where nothing may be written.
+See ``grader.judge.device.Watch``."""
+
+from __future__ import annotations
+
+import functools
+import secrets
+from collections.abc import Callable
+
+import torch
+
+from grader.challenge.model import Kind
+from grader.judge.arena import Arena, Buffer
+from grader.judge.compare import LATE, compare, counted, trespass
+from grader.judge.cuda import kernels
+from grader.judge.cuda.memory import Staging
+from grader.judge.oracle import Question
+from grader.schemas.report import Mismatch
+
+# How many elements of an output a glance is at: of its like parts one each, so that two of them in a row, a
+# thirty-thousandth of the work, cannot be late unseen. On an H200 that takes some 17 microseconds, for everybody alike.
+_SPOTS = 1 << 16
+
+
+class CudaOutputChecker:
+    """See ``Watch``. ``glance`` and ``look`` are one pass of a kernel of ours, which copies what it sees too; what it
+    suspects is compared once more, exactly, on that copy, when the window has closed."""
+
+    def __init__(self, arena: Arena, staging: Staging) -> None:
+        self._arena = arena
+        self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
+        self._snapshots = {
+            it.argument.name: staging.room(f"snapshot {it.argument.name}", it.values).view(it.shape)
+            for it in self._results
+        }
+        self._spots = {it.argument.name: Spots(it, self._snapshots[it.argument.name]) for it in self._results}
+        blocks = [
+            kernels.look_blocks(count, at_spots=spots)
+            for it in self._results
+            for count, spots in ((self._spots[it.argument.name].count, True), (it.count, False))
+        ]
+        # Written anew each time, by every block: one more atomic addition a wrong block would be time.
+        self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
+        self._shares = torch.split(self._suspects, blocks)
+        self._forbidden = Forbidden(arena)
+        self._glances: list[Callable[[], None]] = []
+        self._looks: list[Callable[[], None]] = []
+
+    def aim(self, question: Question) -> None:
+        self._glances, self._looks = [], []
+        shares = iter(self._shares)
+        for buffer in self._results:
+            name = buffer.argument.name
+            spots = self._spots[name]
+            spots.draw()
+            aimed = self._aimed(buffer, question)
+            self._glances.append(
+                functools.partial(aimed, snapshot=spots.taken, suspects=next(shares), spots=spots.places)
+            )
+            self._looks.append(
+                functools.partial(aimed, snapshot=self._snapshots[name].view(-1), suspects=next(shares))
+            )
+
+    def glance(self) -> None:
+        glances, self._glances = self._glances, []  # kept no longer: answers are large
+        for glance in glances:
+            glance()
+
+    def look(self) -> None:
+        looks, self._looks = self._looks, []
+        for look in looks:
+            look()
+
+    def suspicious(self) -> bool:
+        return bool(self._suspects.any().item()) if self._suspects.numel() else False
+
+    def _aimed(self, buffer: Buffer, question: Question) -> Callable[..., None]:
+        manifest, argument = self._arena.manifest, buffer.argument
+        want = question.outputs[argument.name].reshape(-1)
+        scale = question.magnitudes.get(argument.name)
+        poisoned = argument.kind is Kind.OUTPUT and argument.dtype.floating
+        return functools.partial(
+            kernels.look,
+            buffer.values,
+            counted(manifest, argument, question, want.numel()),
+            want,
+            scale.reshape(-1) if scale is not None else None,
+            tolerance=(manifest.tolerance.atol, manifest.tolerance.rtol),
+            poison=buffer.poison_value if poisoned else None,
+        )
+
+    def explain(self, question: Question) -> Mismatch | None:
+        """What the look saw; and where that is right, what the glance had seen before it."""
+        if found := compare(self._arena, self._snapshots, question):
+            return found
+        for spots in self._spots.values():
+            spots.put_back()
+        found = compare(self._arena, self._snapshots, question)
+        return found and found.model_copy(update={"kind": LATE})
+
+    def trespass(self, question: Question) -> Mismatch | None:
+        return self._forbidden.seen(question)
+
+
+class Forbidden:
+    """Where a call may write nothing: around every buffer, and into its inputs. All of it is looked at by a kernel of
+    ours and told in one go; asked one by one, the answers take longer than a round."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._arena = arena
+        self._guards = [(buffer, *guard) for buffer in arena.buffers.values() for guard in buffer.guards()]
+        self._inputs = arena.of_kind(Kind.INPUT)
+        sizes = [zone.numel() for _, zone, _ in self._guards] + [it.count for it in self._inputs]
+        blocks = [kernels.look_blocks(it) for it in sizes]
+        self._numbers = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
+        self._shares = torch.split(self._numbers, blocks)
+
+    def seen(self, question: Question) -> Mismatch | None:
+        """What was written there. Seen once, it counts, also where it has been put back a moment later."""
+        shares = iter(self._shares)
+        for _, zone, untouched in self._guards:
+            kernels.differ(zone, untouched, next(shares))
+        for buffer in self._inputs:
+            revealed = question.inputs[buffer.argument.name]
+            kernels.differ(buffer.values, revealed.reshape(-1), next(shares))
+        if not (self._numbers.numel() and self._numbers.any().item()):
+            return None
+        return trespass(self._arena, question) or self._summary()
+
+    def _summary(self) -> Mismatch:
+        owners = [(it, "out_of_bounds") for it, _, _ in self._guards]
+        owners += [(it, "input_changed") for it in self._inputs]
+        numbers = [int(it.sum()) for it in self._shares]
+        buffer, kind, wrong = next(
+            (*owner, number) for owner, number in zip(owners, numbers, strict=True) if number
+        )
+        return Mismatch(argument=buffer.argument.name, kind=kind, wrong=wrong, total=buffer.count)
+
+
+class Spots:
+    """The elements of one result that a glance is at: one of each of ``_SPOTS`` like parts, drawn anew each time, or
+    all of a result that has no more."""
+
+    def __init__(self, buffer: Buffer, snapshot: torch.Tensor) -> None:
+        self._snapshot = snapshot.view(-1)
+        self._part = max(1, -(-buffer.count // _SPOTS))
+        self.count = -(-buffer.count // self._part)
+        self._last = buffer.count - 1
+        self._first = torch.arange(self.count, device="cuda") * self._part
+        self._chance = torch.Generator("cuda").manual_seed(secrets.randbits(63))
+        self.places = self._first.clone()
+        self.taken = torch.empty(self.count, dtype=snapshot.dtype, device="cuda")
+
+    def draw(self) -> None:
+        """Where the next glance looks. Enqueues."""
+        within = torch.randint(self._part, self._first.shape, generator=self._chance, device="cuda")
+        torch.add(self._first, within, out=self.places).clamp_(max=self._last)
+
+    def put_back(self) -> None:
+        """Make the snapshot what it was at these elements when they were glanced at."""
+        self._snapshot[self.places] = self.taken

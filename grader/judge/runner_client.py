@@ -1,0 +1,314 @@
+"""Drives the runner in a box: load, bind, call. Everything that it answers is a hint; what counts is in the arena."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grader import limits
+from grader.judge.arena import Arena
+from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError
+from grader.judge.device import Device, OutputChecker
+from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned, Seen
+from grader.sandbox.allowance import Allowance
+from grader.sandbox.box import Box, BoxEnd
+
+if TYPE_CHECKING:
+    import torch
+
+# Binding maps a few descriptors; a runner that needs so much processor time for it has stopped working.
+_BIND_SECONDS = 10.0
+# How long a box whose connection ended may take to tell how it ended: the engine of a busy host hears of it late.
+_END_SECONDS = 10.0
+
+
+# A runner that is not queued by then waits for something behind the closed gate: a first allocation, a synchronous
+# copy, a compilation. The gate is opened for it, and the call counts as ungated.
+_GATED_SECONDS = 2.0
+# The same for a box that was not queued by then once: it most likely never will be, and every case would wait so long.
+_IMPATIENT_SECONDS = 0.1
+# How long output may lag behind the answer that followed it, and how often it is looked for.
+_MARK_SECONDS = 0.5
+_MARK_POLL_SECONDS = 0.0005
+# While a timed call is late: how often it is asked whether anybody still wants its answer.
+_LATE_LOOK_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One round by the judge's clocks, in seconds: ``before``, ``gate`` and ``after`` of its window (see
+    ``grader.judge.gate``); ``host`` from the request to queued (host time of the call, hidden behind the gate)."""
+
+    before: float
+    gate: float
+    after: float
+    host: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A call that came back, ``seconds`` after the gate opened. ``failure``: what it raised. ``empty_launches``:
+    kernels launched with no program. ``control_s``: a control's own measure of its call. ``seen``: what the runner
+    noted, where it was asked to."""
+
+    seconds: float
+    failure: Failure | None
+    empty_launches: list[str]
+    control_s: float | None = None
+    seen: Seen | None = None
+
+
+class Ungated(Exception):
+    """The call did not queue behind a closed gate. It was let through and its time is lost; time it ungated."""
+
+
+class RunnerClient:
+    """One box and the runner inside it. ``memory_bytes``: what of the host's memory the box may use."""
+
+    def __init__(
+        self,
+        box: Box,
+        device: Device,
+        interrupt: Callable[[], None] = lambda: None,
+        memory_bytes: int = limits.BOX_MEMORY_BYTES,
+    ) -> None:
+        self.box = box
+        self.memory_bytes = memory_bytes
+        self.environment: dict[str, str] = {}
+        self._device = device
+        self._channel = Channel(box.connection, interrupt)
+        self._gate = device.make_gate()
+        self._closed = False
+        self._token = secrets.token_hex(8)
+        self._marks_come = True
+        self._seen_waiting = False
+
+    @property
+    def on_processor(self) -> bool:
+        """See ``Device``."""
+        return self._device.on_processor
+
+    def hello(self) -> None:
+        allowance = Allowance(
+            limits.BOX_START_SECONDS, self.box.cpu_seconds, patience=limits.BOX_START_PATIENCE
+        )
+        self.environment = self._channel.expect(Hello, allowance).environment
+
+    def _processor(self, seconds: float) -> Allowance:
+        """For what a runner does with the host's processor on any device. A GPU that waits serves nobody else: there
+        the clock is less patient."""
+        patience = limits.CLOCK_PATIENCE if self.on_processor else limits.IDLE_PATIENCE
+        return Allowance(seconds, self.box.cpu_seconds, patience=patience)
+
+    def _allow(self, seconds: float, *, exact: bool = False) -> Allowance:
+        """For what belongs to a call: processor time where calls run on the host's processor, else the clock."""
+        if not self.on_processor:
+            return Allowance(seconds)
+        return Allowance(seconds, self.box.cpu_seconds, exact=exact, total=limits.BOX_WALL_SECONDS)
+
+    def load(self, message: Mapping[str, Any], artefact: bytes | None = None) -> Failure | None:
+        """Load a submission (source, or a compiled artefact), reference or control. Returns what went wrong, or None.
+
+        The artefact travels as a sealed ``memfd``: no path that anybody could shape.
+        """
+        if artefact is None:
+            self._channel.send({"op": "load", **message})
+        else:
+            with sealed(artefact) as descriptor:
+                self._channel.send({"op": "load", **message}, [descriptor])
+        return self._channel.expect(Loaded, self._processor(limits.LOAD_SECONDS)).error
+
+    def bind(self, arena: Arena) -> None:
+        """Give the runner the buffers that the next calls work on."""
+        message = {"op": "bind", "memory": self._device.memory, "entries": arena.entries()}
+        self._channel.send(message, [self._gate.descriptor, *arena.descriptors()])
+        self._channel.expect(Bound, self._processor(_BIND_SECONDS))
+
+    def unbind(self) -> None:
+        """Have the runner let go of the arena: a GPU's memory is free only when nobody maps it. Does nothing where
+        the box is gone, as its mappings are then."""
+        with suppress(ChannelError):
+            self._channel.send({"op": "unbind"})
+            self._channel.expect(Bound, self._processor(_BIND_SECONDS))
+
+    def warm_up(
+        self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float, *, survey: bool = False
+    ) -> Answer:
+        """One call with the gate open from the start: it may compile and allocate, and nobody looks at its time.
+
+        Compiling (all that comes before everything is queued) has a budget of its own; then ``seconds`` begin.
+        ``survey``: have the runner note what torch does in it (see ``grader.judge.survey``).
+        """
+        arena.reveal(inputs)
+        self._gate.next_round()
+        self._gate.open()
+        self._send_call(survey=survey)
+        self._expect_queued(self._allow(limits.COMPILE_SECONDS + seconds))
+        return self._returned(time.perf_counter(), self._allow(seconds, exact=True))
+
+    def call(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
+        """One call behind the gate, waited for on the connection. Raises a ChannelError where none comes back."""
+        self._ask()
+        try:
+            self._expect_queued(self._allow(_IMPATIENT_SECONDS if self._seen_waiting else _GATED_SECONDS))
+            queued = True
+        except BoxSilent:
+            self._seen_waiting, queued = True, False
+        arena.reveal(inputs)
+        opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
+        if not queued:
+            self._expect_queued(allowance)
+        return self._returned(opened, allowance)
+
+    def timed_call(
+        self,
+        arena: Arena,
+        inputs: Mapping[str, torch.Tensor],
+        seconds: float,
+        watch: OutputChecker,
+        *,
+        gated: bool = True,
+    ) -> tuple[Timed, Answer]:
+        """One round: reveal, open, wait for done, then glance and look (snapshot and compare) within the window.
+
+        Not ``gated``: the gate is open before the call is asked for, so that its host time counts too.
+        Raises Ungated where a gated call does not queue, and a ChannelError where a box fails.
+        """
+        # Made here, because it may take a while to ask what was used; and asked again only when the call is late.
+        allowance = self._allow(seconds, exact=True)
+        # Settled first: the longer a runner's stream has been blocked at the gate, the later it looks at it again.
+        self._device.before_round()
+        host = self._queue(arena, inputs, seconds) if gated else 0.0
+        if not gated:
+            self._gate.next_round()
+        try:
+            opened = self._gate.open_behind(
+                lambda: self._device.reveal(arena, inputs), watch.glance, watch.look
+            )
+            allowance.begin(opened)
+            if not gated:
+                self._send_call(marked=False)
+            if not self._spin_until_done(opened + seconds, allowance):
+                self._returned(opened, allowance)
+                raise BoxLied("returned without setting the gate's done word")
+            window = self._gate.look_now()
+        except BaseException:
+            self._release()
+            raise
+        if not gated:
+            self._expect_queued(self._allow(seconds))
+        answer = self._returned(opened, self._allow(seconds))
+        return Timed(window.before, window.gate, window.after, host), answer
+
+    def _spin_until_done(self, deadline: float, allowance: Allowance) -> bool:
+        """As long as ``allowance`` lasts, which is not asked before ``deadline``: nothing else shall run beside a call
+        that is timed."""
+        while not self._gate.spin_until_done(deadline, self._channel.gone):
+            if self._channel.gone() or (left := allowance.left()) == 0.0:
+                return False
+            # The round is late already: to ask whether anybody still waits for the answer spoils nothing.
+            self._channel.ask()
+            deadline = time.perf_counter() + min(left, _LATE_LOOK_SECONDS)
+        return True
+
+    def _release(self) -> None:
+        """Have nothing of the judge's wait for this box any more: whatever is asked of the device next would wait too.
+        A box that keeps it waiting all the same is ended."""
+        if self._gate.give_up():
+            return
+        if self._channel.gone():
+            self.end()  # by itself, as it seems: that is what is to be told
+        self.box.kill()
+        self._gate.give_up()
+
+    def _queue(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> float:
+        """Ask for the next round's call; returns the seconds until the runner said that it waits at the gate."""
+        start = time.perf_counter()
+        self._ask(marked=False)
+        try:
+            self._expect_queued(self._allow(_GATED_SECONDS))
+        except BoxSilent as error:
+            arena.reveal(inputs)
+            opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
+            self._expect_queued(allowance)
+            self._returned(opened, allowance)
+            raise Ungated from error
+        return time.perf_counter() - start
+
+    def _ask(self, *, marked: bool = True) -> None:
+        self._gate.next_round()
+        self._send_call(marked=marked)
+
+    def _send_call(self, *, marked: bool = True, survey: bool = False) -> None:
+        """Not ``marked``: nobody reads what a timed call prints, and a mark would wake its reader beside the look."""
+        mark = self._mark() if marked else ""
+        more = {"survey": True} if survey else {}
+        self._channel.send({"op": "call", "round": self._gate.round, "mark": mark, **more})
+
+    def _mark(self) -> str:
+        return f"<{self._token}:{self._gate.round}>"
+
+    def _expect_queued(self, allowance: Allowance) -> None:
+        if self._channel.expect(Queued, allowance).round != self._gate.round:
+            raise BoxLied("queued another round than was asked for")
+
+    def _returned(self, opened: float, allowance: Allowance) -> Answer:
+        message = self._channel.expect(Returned, allowance)
+        took = time.perf_counter() - opened
+        if message.round != self._gate.round or not self._gate.is_done():
+            raise BoxLied("returned from another round than was asked for")
+        control = message.control_us * 1e-6 if message.control_us is not None else None
+        return Answer(took, message.error, message.empty_launches, control, message.seen)
+
+    def printed(self) -> bytes:
+        """What the box printed up to the end of the last call. The runner prints a mark after each call, because
+        output and answers come by different ways; a submission that closed its output only loses what it printed."""
+        data = bytearray(self.box.output())
+        mark = self._mark().encode()
+        deadline = _within(_MARK_SECONDS)
+        while self._marks_come and mark not in data and not self._channel.gone():
+            if time.perf_counter() > deadline:
+                self._marks_come = False
+            time.sleep(_MARK_POLL_SECONDS)
+            data += self.box.output()
+        return re.sub(rb"<%s:\d+>" % self._token.encode(), b"", bytes(data))
+
+    def end(self) -> BoxEnd | None:
+        """How the box ended, once its connection is gone; None while it seems to live."""
+        return self.box.end(_END_SECONDS)
+
+    def close(self) -> BoxEnd:
+        """End the box, whatever state it is in. Harmless when called again."""
+        end = self.box.kill()
+        if not self._closed:
+            self._closed = True
+            self._gate.close()
+        return end
+
+
+@contextmanager
+def sealed(data: bytes) -> Iterator[int]:
+    """A descriptor of memory that holds ``data`` and can no longer be changed."""
+    descriptor = os.memfd_create("artefact", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            file.write(data)
+        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SEAL
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _within(seconds: float) -> float:
+    return time.perf_counter() + seconds
+
+
+__all__ = ["Answer", "BoxGone", "BoxLied", "BoxSilent", "RunnerClient", "Timed", "Ungated"]

@@ -1,0 +1,167 @@
+"""Serves one submission of the queue ``compile``: claims it, has it compiled, hands it on to who runs it, or gives it
+its verdict where it does not compile. No GPU and no torch is needed for that.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+import structlog
+
+from grader import metrics
+from grader.errors import BoxUnavailable
+from grader.judge.boards import CPU, CPU_ARCHITECTURE
+from grader.judge.compilation import COMPILING, artefact_of, compile_error, request_of
+from grader.judge.environment import machine_environment
+from grader.judge.process import Cancelled
+from grader.logs import get_logger
+from grader.queue.finaliser import Finaliser, check_version, words
+from grader.queue.heartbeat import Heartbeat, HeldLease
+from grader.queue.sandbox_health import SandboxHealth
+from grader.records import artefacts, claims, gpus, leases
+from grader.records.claims import Claim
+from grader.records.engine import AWAY, clock, writing
+from grader.sandbox.box import BoxMaker
+from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda, compile_spec
+from grader.sandbox.pool import SpareBoxes
+from grader.sandbox.toolkit import nvcc_version
+from grader.sandbox.watched import WatchedBoxes
+from grader.schemas.submission import ProgressView, State
+from grader.service import versions
+from grader.service.platform import Platform
+from grader.wakeups import run_queue
+
+log = get_logger(__name__)
+
+
+class Compiler(Protocol):
+    """What compiles, see ``grader.sandbox.compiler.nvcc.compile_cuda``."""
+
+    def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult: ...
+
+    def try_box(self) -> None:
+        """Start a box and end it. Raises BoxUnavailable where this host cannot."""
+
+    def close(self) -> None:
+        """Let go of everything that is held ready."""
+
+
+class BoxCompiler:
+    """nvcc in a box of its own for each source; up to ``spares`` boxes are started ahead of need."""
+
+    def __init__(self, boxes: BoxMaker, spares: int) -> None:
+        self._maker = boxes
+        self._boxes = SpareBoxes(boxes, compile_spec(), spares)
+        self._boxes.refill()
+
+    def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult:
+        try:
+            return compile_cuda(WatchedBoxes(self._boxes, metrics.box_started), request, interrupt)
+        finally:
+            self._boxes.refill()
+
+    def try_box(self) -> None:
+        self._maker.start(compile_spec()).kill()
+
+    def close(self) -> None:
+        self._boxes.close()
+
+
+class CompileExecutor:
+    """One submission at a time. ``stopping`` set: let go of it and take no other."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        compiler: Compiler,
+        heartbeat: Heartbeat,
+        name: str,
+        stopping: threading.Event,
+    ) -> None:
+        self._platform = platform
+        self._compiler = compiler
+        self._heartbeat = heartbeat
+        self._name = name
+        self._stopping = stopping
+        self._finaliser = Finaliser(platform, stopping)
+        self._sandbox_health = SandboxHealth(compiler, partial(self._finaliser.set_sandbox_fault, name))
+
+    def serve_one(self) -> bool:
+        """Claim the next submission that is to be compiled, of any board whose GPUs are known; False where there is
+        none.
+        """
+        if self._stopping.is_set():
+            return False
+        with writing(self._platform.sessions) as session:
+            architectures = {CPU: CPU_ARCHITECTURE, **gpus.architectures(session)}
+            held = claims.claim_to_compile(
+                session, architectures, self._name, clock(session), self._platform.settings.lease_s
+            )
+        if held is None:
+            return False
+        with (
+            structlog.contextvars.bound_contextvars(**held.context, worker=self._name),
+            self._heartbeat.hold(held) as lease,
+        ):
+            log.info("compiling", device=held.device, architecture=architectures[held.device])
+            self._serve(held, lease, architectures[held.device])
+        self._sandbox_health.wait(self._stopping)
+        return True
+
+    def _serve(self, held: Claim, lease: HeldLease, architecture: str) -> None:
+        try:
+            self._compile(held, lease, architecture)
+        except Cancelled:
+            self._finaliser.let_go(held)
+        except BoxUnavailable as error:
+            log.exception("compiling_failed")
+            if not self._stopping.is_set() and (why := self._sandbox_health.lost(alone=True)):
+                self._finaliser.let_go(held, why)
+            else:
+                self._finaliser.fail(held, words(error), None)
+        except AWAY as error:
+            log.warning("database_away", error=type(error).__name__)
+            self._finaliser.let_go(held, "The database was away.")
+        except Exception as error:
+            # Any error at all: a submission that stays unfinished for ever is the worst we can do.
+            log.exception("compiling_failed")
+            self._finaliser.fail(held, words(error), None)
+
+    def _compile(self, held: Claim, lease: HeldLease, architecture: str) -> None:
+        challenge = self._platform.course.load(held.challenge)
+        served = versions.serve(self._platform, challenge)
+        check_version(held, served.version)
+        request = request_of(challenge, held.source, architecture)
+        key = request.key()
+        if self._finaliser.write(lambda session: artefacts.use(session, key, clock(session))):
+            self._hand_on(held, key)
+            return
+        nvcc = ProgressView(label=COMPILING)
+        self._finaliser.write(lambda session: leases.progress(session, held, State.COMPILING, nvcc))
+        result = self._compiler.compile(request, lambda: self._ask(lease))
+        if result.ok:
+            artefact = artefact_of(request, result)
+            self._finaliser.write(lambda session: artefacts.store(session, artefact, clock(session)))
+            self._hand_on(held, key)
+            return
+        cases = len(challenge.cases) + (0 if held.run else len(challenge.hidden_cases))
+        environment = {**machine_environment(), "nvcc": str(nvcc_version())}
+        seconds = round(result.seconds, 4)
+        report = compile_error(challenge, held.device, result, cases, environment).model_copy(
+            update={"breakdown_s": {"compile": seconds, "total": seconds}}
+        )
+        self._finaliser.finish(held, report, served)
+
+    def _ask(self, lease: HeldLease) -> None:
+        """Raises Cancelled where nobody wants the library any more."""
+        if lease.cancel_requested or lease.lost or self._stopping.is_set():
+            raise Cancelled
+
+    def _hand_on(self, held: Claim, key: str) -> None:
+        if not self._finaliser.write(lambda session: leases.hand_on(session, held, key, clock(session))):
+            raise Cancelled
+        log.info("compiled")
+        self._platform.wakeups.enqueue(run_queue(held.device))

@@ -1,0 +1,220 @@
+"""Serves one submission: claims it, has it judged, records what came out. Whatever fails here is never the
+student's fault.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from grader.errors import BoxUnavailable, JudgeFailure
+from grader.judge.job import Job, Outcome, Progress
+from grader.judge.process import Cancelled
+from grader.logs import get_logger
+from grader.queue.finaliser import Finaliser, check_version, words
+from grader.queue.gpu_health import GpuHealth
+from grader.queue.heartbeat import Heartbeat, HeldLease
+from grader.queue.judge import Judge
+from grader.queue.sandbox_health import SandboxHealth
+from grader.records import artefacts, baselines, claims, leases, workers
+from grader.records.baselines import BaselineKey
+from grader.records.claims import Claim
+from grader.records.engine import AWAY, clock, writing
+from grader.sandbox.toolkit import nvcc_version
+from grader.schemas.artefact import Artefact
+from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.submission import State
+from grader.service import versions
+from grader.service.devices import languages_of
+from grader.service.platform import Platform
+from grader.service.versions import ServedVersion
+from grader.wakeups import COMPILE, run_queue
+
+log = get_logger(__name__)
+
+# Progress within a state is written at most this often: it is for eyes, and each time is a transaction.
+_PROGRESS_SECONDS = 0.2
+# As many as the hash has that derives the seeds from it.
+_SEED_KEY_BYTES = 32
+
+
+class Executor:
+    """One worker's desk: one judge, one submission at a time. ``stopping`` set: let go of it and take no
+    other. ``gpu_health`` is the worker's GPU, where it has one.
+    """
+
+    def __init__(
+        self,
+        platform: Platform,
+        judge: Judge,
+        heartbeat: Heartbeat,
+        name: str,
+        stopping: threading.Event,
+        gpu_health: GpuHealth | None = None,
+    ) -> None:
+        self._platform = platform
+        self._judge = judge
+        self._heartbeat = heartbeat
+        self._name = name
+        self._stopping = stopping
+        self._gpu_health = gpu_health
+        self._finaliser = Finaliser(platform, stopping)
+        self._sandbox_health = SandboxHealth(judge, partial(self._finaliser.set_sandbox_fault, name))
+
+    def serve_one(self) -> bool:
+        """Claim the next submission of this worker's device and bring it to an end; False where nothing
+        waits.
+        """
+        if self._stopping.is_set():
+            return False
+        held = self._claim()
+        if held is None:
+            return False
+        with (
+            structlog.contextvars.bound_contextvars(**held.context, worker=self._name),
+            self._heartbeat.hold(held) as lease,
+        ):
+            log.info("judging", language=held.language.value, device=held.device)
+            self._serve(held, lease)
+        self._sandbox_health.wait(self._stopping)
+        return True
+
+    def _claim(self) -> Claim | None:
+        settings, toolkit = self._platform.settings, nvcc_version()
+        device = settings.device
+        returned: list[int] = []
+        with writing(self._platform.sessions) as session:
+            now = clock(session)
+            compiling = workers.compiling(session, now, settings.lease_s)
+            # With nobody who only compiles, a queue that never empties would hold up for ever what is not compiled.
+            alone = toolkit is not None and all(worker.device for worker in compiling)
+            held = claims.claim(
+                session,
+                device,
+                languages_of(device),
+                self._name,
+                now,
+                settings.lease_s,
+                toolkit=toolkit,
+                uncompiled=alone,
+                returned=returned,
+            )
+        if returned:
+            self._platform.wakeups.enqueue(COMPILE, len(returned))
+        if held is not None and held.language is Language.CUDA and held.artefact is None:
+            # Its own wake-up is one to compile, which a worker of another board may take: this one was somebody else's.
+            self._platform.wakeups.enqueue(run_queue(device))
+        return held
+
+    def _serve(self, held: Claim, lease: HeldLease) -> None:
+        try:
+            served = self._served(held)
+            report = self._have_judged(held, served, lease).report
+            if report.verdict is Verdict.INTERNAL_ERROR:
+                self._judge_failed(held, report.detail or "The judge failed.", report)
+            else:
+                if self._gpu_health is not None:
+                    self._gpu_health.went_well()
+                self._finaliser.finish(held, report, served)
+        except Cancelled:
+            self._finaliser.let_go(held)
+        except (JudgeFailure, BoxUnavailable, OSError) as error:
+            log.exception("judge_failed")
+            self._judge_failed(held, words(error), None)
+        except AWAY as error:
+            log.warning("database_away", error=type(error).__name__)
+            self._finaliser.let_go(held, "The database was away.")
+        except Exception as error:
+            # Any error at all: a submission that stays unfinished for ever is the worst a judge can do.
+            log.exception("judge_failed")
+            self._finaliser.fail(held, words(error), None)
+
+    def _served(self, held: Claim) -> ServedVersion:
+        """What it is judged by."""
+        served = versions.serve(self._platform, self._platform.course.load(held.challenge))
+        check_version(held, served.version)
+        return served
+
+    def _have_judged(self, held: Claim, served: ServedVersion, lease: HeldLease) -> Outcome:
+        platform = self._platform
+        key = BaselineKey(held.challenge, served.version, self._judge.device_model, self._judge.torch_version)
+        with platform.sessions() as session:
+            frozen = baselines.read(session, key)
+            ceilings = self._gpu_health.ceilings(session) if self._gpu_health is not None else {}
+        job = Job(
+            submission=held.public_id,
+            course=str(platform.course.root),
+            challenge=held.challenge,
+            language=held.language,
+            source=held.source,
+            fingerprint=served.fingerprint,
+            device=held.device,
+            # Drawn anew for each judgement, and kept nowhere: there is no secret that hosts must share or that can get
+            # out, and what a box saw before its host died tells the next one nothing. The report names the seeds.
+            seed_key=secrets.token_hex(_SEED_KEY_BYTES),
+            baselines=frozen,
+            ceilings=ceilings,
+            artefact=self._artefact(held),
+            context={**held.context, "worker": self._name},
+            public_only=held.run,
+        )
+        outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(lease))
+        self._finaliser.write(lambda session: versions.check_unchanged(session, served))
+        if outcome.baselines:
+            # The challenge may have got a new version since it was loaded here: the times are of what was judged.
+            judged = replace(key, version=outcome.report.version)
+            self._finaliser.write(lambda session: baselines.freeze(session, judged, outcome.baselines))
+        return outcome
+
+    def _artefact(self, held: Claim) -> Artefact | None:
+        """What it was compiled to; the judge sees to it that it is of this very source."""
+        if held.artefact is None:
+            return None
+        with self._platform.sessions() as session:
+            return artefacts.read(session, held.artefact)
+
+    def _must_end(self, lease: HeldLease) -> bool:
+        return lease.cancel_requested or lease.lost or self._stopping.is_set()
+
+    def _judge_failed(self, held: Claim, error: str, report: Report | None) -> None:
+        """A failure that may be this host's or its GPU's. Where it is, another worker judges this, or this one later,
+        and it costs no try.
+        """
+        if not self._stopping.is_set() and (why := self._sandbox_health.lost(alone=self._gpu_health is None)):
+            self._finaliser.let_go(held, why)
+        elif self._gpu_health is not None and not self._stopping.is_set() and self._gpu_health.went_wrong():
+            self._finaliser.let_go(held)
+        else:
+            self._finaliser.fail(held, error, report)
+
+
+class _ProgressWriter:
+    """Maps the judge's progress into the record: every new state, and what happens within it now and then."""
+
+    def __init__(self, platform: Platform, held: Claim) -> None:
+        self._platform = platform
+        self._held = held
+        self._state: State | None = None
+        self._since: datetime | None = None
+        self._written = 0.0
+
+    def __call__(self, news: Progress) -> None:
+        now = time.monotonic()
+        if news.state is self._state and now - self._written < _PROGRESS_SECONDS:
+            return
+        anew = news.state is not self._state
+        self._state, self._written = news.state, now
+        try:
+            with writing(self._platform.sessions) as session:
+                self._since = clock(session) if anew or self._since is None else self._since
+                told = news.progress.model_copy(update={"since": self._since})
+                leases.progress(session, self._held, news.state, told)
+        except SQLAlchemyError as error:
+            log.warning("progress_not_written", error=type(error).__name__)

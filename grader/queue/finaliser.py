@@ -1,0 +1,136 @@
+"""What a worker does with a submission that it holds, apart from the work itself: the ways to let go of it.
+
+Used by those who judge and by those who compile. Whatever fails here is never the student's fault.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from itertools import chain, repeat
+from typing import TypeVar
+
+from sqlalchemy.orm import Session
+
+from grader import metrics
+from grader.errors import ChallengeChanged, ChallengeInvalid, GraderError
+from grader.logs import get_logger
+from grader.records import leases, workers
+from grader.records.claims import Claim
+from grader.records.engine import AWAY, clock, writing
+from grader.schemas.report import Report
+from grader.schemas.submission import State
+from grader.service import versions
+from grader.service.platform import Platform
+from grader.service.versions import ServedVersion
+from grader.wakeups import first_queue
+
+log = get_logger(__name__)
+T = TypeVar("T")
+
+# A verdict must not be lost to a database that is away: nobody else can take the submission meanwhile either, and if
+# somebody did at last, its fence drops the verdict. A worker that was asked to end makes only the first tries.
+_WRITE_PAUSES_S = (0.2, 1.0, 3.0)
+# No failover or restart takes as long; it is what the database answers to this very write, then.
+_WRITE_SECONDS = 600.0
+
+
+class Finaliser:
+    """``stopping`` set: the worker ends, and waits for nothing any more."""
+
+    # After a failure of ours, so that a broken engine does not fail a whole queue within a second.
+    pause_after_failure_s = 1.0
+
+    def __init__(self, platform: Platform, stopping: threading.Event) -> None:
+        self._platform = platform
+        self._stopping = stopping
+
+    def finish(self, held: Claim, report: Report, served: ServedVersion) -> None:
+        """Store its verdict. Raises ChallengeChanged where ``served`` is no longer what its version stands for."""
+
+        def store(session: Session) -> bool:
+            # In one transaction: from the first verdict on nothing takes the place of what was judged by.
+            versions.check_unchanged(session, served)
+            return leases.finish(session, held, report, clock(session))
+
+        stored = self.write(store)
+        if stored:
+            metrics.judged(report)
+        log.info("judged" if stored else "late_result_dropped", verdict=report.verdict.value)
+
+    def let_go(self, held: Claim, why: str = "") -> None:
+        """Its end was asked for: it was cancelled by its user, or this worker stops, or the lease was lost. Or,
+        ``why``, this worker can judge nothing just now.
+        """
+        state = self.write(
+            lambda session: leases.give_back(session, held.id, held.attempt, clock(session), error=why)
+        )
+        log.info("let_go", state=state.value if state else "lost")
+        self._back_in_queue(held, state)
+
+    def fail(self, held: Claim, error: str, report: Report | None) -> None:
+        """Give it back after a failure of ours, which is counted; not where this worker ends, since what ends it often
+        ends its judge and its boxes a moment earlier.
+        """
+        if self._stopping.is_set():
+            log.warning("failure_while_stopping", error=error)
+            self.let_go(held)
+            return
+        cap = self._platform.settings.attempts
+        state = self.write(
+            lambda session: leases.give_back(
+                session, held.id, held.attempt, clock(session), error=error, cap=cap, report=report
+            )
+        )
+        metrics.failed(held.device)
+        log.warning("our_failure", state=state.value if state else "lost", error=error)
+        self._stopping.wait(self.pause_after_failure_s)
+        self._back_in_queue(held, state)
+
+    def _back_in_queue(self, held: Claim, state: State | None) -> None:
+        if state is State.QUEUED:
+            self._platform.wakeups.enqueue(first_queue(held.device, held.language))
+
+    def set_sandbox_fault(self, worker: str, reason: str) -> None:
+        """Publish why ``worker`` can start no sandboxes now; empty: it can."""
+        self.write(lambda session: workers.set_sandbox_fault(session, worker, reason))
+
+    def write(self, change: Callable[[Session], T]) -> T:
+        """Make a change in a transaction, again and again where the database is away."""
+        ends = time.monotonic() + _WRITE_SECONDS
+        for tries, pause in enumerate(chain(_WRITE_PAUSES_S, repeat(_WRITE_PAUSES_S[-1])), 1):
+            try:
+                with writing(self._platform.sessions) as session:
+                    return change(session)
+            except AWAY as error:
+                hurried = self._stopping.is_set() and tries > len(_WRITE_PAUSES_S)
+                if hurried or time.monotonic() > ends:
+                    raise
+                log.warning("write_tried_again", error=type(error).__name__)
+                time.sleep(pause)
+        raise AssertionError("it is tried without end")
+
+
+def check_version(held: Claim, version: int) -> None:
+    """A student is judged by the version that is here; staff order one version, and another's board must not get it.
+
+    Raises ChallengeChanged.
+    """
+    if held.rejudge and held.version != version:
+        raise ChallengeChanged(
+            f"Version {held.version} was to be judged, and {held.challenge} has version {version} here.",
+            "Bring the course of every worker to the same version.",
+        )
+
+
+def words(error: Exception) -> str:
+    """What a person may read: our own errors were written for that, others may name paths and are logged
+    only.
+    """
+    if isinstance(error, ChallengeInvalid):
+        # It names files of this machine, and is for staff: they have an alert and the log.
+        return "The challenge's folder on the server is broken. The staff have an alert."
+    if isinstance(error, GraderError):
+        return f"{error.message} {error.hint}".strip()
+    return f"An unexpected error in the judge ({type(error).__name__})."

@@ -1,0 +1,90 @@
+"""A worker's GPU: whether it is fit to judge, and what was measured of it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.errors import BoxUnavailable, GraderError
+from grader.logs import get_logger
+from grader.queue.gpus import driver_version, record_of
+from grader.queue.judge import Judge
+from grader.records import ceilings, gpus, workers
+from grader.records.ceilings import CalibrationKey
+from grader.records.engine import writing
+from grader.records.models import utcnow
+from grader.sandbox.gpu import Gpu
+from grader.service.health import mend_of
+from grader.service.platform import Platform
+
+log = get_logger(__name__)
+
+
+class GpuHealth:
+    """``stop`` makes the worker take no other submission. ``trouble`` says why the GPU is out of service."""
+
+    def __init__(
+        self, platform: Platform, judge: Judge, gpu: Gpu, worker: str, stop: Callable[[], None]
+    ) -> None:
+        self._platform = platform
+        self._judge = judge
+        self._gpu = gpu
+        self._worker = worker
+        self._stop = stop
+        self._driver = driver_version()
+        self._failures = 0
+        self.trouble = ""
+
+    def take_up(self) -> None:
+        """Probe the GPU before the first submission: a good one is in service again, whatever was said of it, and what
+        is to be compiled for it is known.
+
+        Raises BoxUnavailable where it is bad.
+        """
+        if self._is_bad():
+            raise self.error()
+        found = record_of(self._gpu, self._judge)
+        with writing(self._platform.sessions) as session:
+            workers.back_in_service(session, self._gpu.uuid)
+            gpus.register(session, found, utcnow())
+
+    def went_well(self) -> None:
+        """A submission was judged."""
+        self._failures = 0
+
+    def went_wrong(self) -> bool:
+        """The judge failed; True where the GPU turns out to be bad and this worker must end."""
+        self._failures += 1
+        if self._failures < min(limits.BAD_GPU_FAILURES, self._platform.settings.attempts):
+            return False
+        return self._is_bad()
+
+    def ceilings(self, session: Session) -> dict[str, float]:
+        """What ``grader worker --calibrate`` kept of this GPU under this driver and torch, if anything."""
+        return ceilings.read(session, CalibrationKey(self._gpu.uuid, self._driver, self._judge.torch_version))
+
+    def error(self) -> BoxUnavailable:
+        """What the worker ends with once it is out of service."""
+        mend = mend_of(self._gpu.uuid, socket.gethostname())
+        return BoxUnavailable(f"GPU {self._gpu.index} is out of service: {self.trouble}", mend)
+
+    def _is_bad(self) -> bool:
+        try:
+            self._judge.probe()
+        except GraderError as error:
+            self.trouble = f"{error.message} {error.hint}".strip()
+        else:
+            return False
+        log.error("gpu_out_of_service", gpu=self._gpu.uuid, reason=self.trouble)
+        self._stop()
+        try:
+            with writing(self._platform.sessions) as session:
+                workers.take_out_of_service(session, self._worker, self._gpu.uuid, self.trouble)
+        except SQLAlchemyError as error:
+            # The worker ends all the same; who starts it again hears the same of its GPU.
+            log.warning("alert_not_written", error=type(error).__name__)
+        return True

@@ -1,0 +1,26 @@
+"""Started as a script: becomes another program that ends when its parent does (Linux).
+
+``python parent_death.py PARENT_PID PROGRAM [ARGUMENT...]``. A script, because setting this up between fork and exec
+of a program that has threads is not safe in Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    parent, program = int(sys.argv[1]), sys.argv[2:]
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:  # it died before we asked to be told
+        sys.exit(1)
+    os.execv(program[0], program)  # noqa: S606 - no shell is the point
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Whether a worker's host can judge anything at all: an engine that restarts or a full disk fails every submission
+alike, and none of them should lose a try by it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from grader.errors import BoxUnavailable, GraderError
+from grader.logs import get_logger
+
+log = get_logger(__name__)
+
+# Between two looks: an engine restarts within seconds, and a disk is full until somebody comes.
+_PAUSES_S = (1.0, 2.0, 4.0, 8.0)
+
+
+class Starter(Protocol):
+    """A judge or a compiler."""
+
+    def try_box(self) -> None:
+        """Start a box and end it. Raises BoxUnavailable, or another GraderError where it does not come so far."""
+
+
+class SandboxHealth:
+    """``starter``: what needs boxes here. ``publish`` hears why no box can be started, and an empty text when they can
+    be again."""
+
+    def __init__(self, starter: Starter, publish: Callable[[str], None]) -> None:
+        self._starter = starter
+        self._publish = publish
+        self._lost = ""
+
+    def lost(self, alone: bool) -> str:
+        """After a failure: why nothing can be judged here, or an empty text. ``alone``: nobody else looks after a judge
+        that does not start.
+        """
+        try:
+            self._starter.try_box()
+        except BoxUnavailable as error:
+            self._lost = f"{error.message} {error.hint}".strip()
+        except GraderError as error:
+            self._lost = f"{error.message} {error.hint}".strip() if alone else ""
+        if self._lost:
+            log.error("no_boxes", reason=self._lost)
+            self._publish(self._lost)
+        return self._lost
+
+    def wait(self, stopping: threading.Event) -> None:
+        """Until boxes can be started again, or the worker ends; at once where nothing was lost."""
+        tries = 0
+        while self._lost and not stopping.wait(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)]):
+            tries += 1
+            try:
+                self._starter.try_box()
+            except GraderError:
+                continue
+            log.info("boxes_again", tries=tries)
+            self._lost = ""
+            self._publish("")

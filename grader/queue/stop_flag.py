@@ -1,0 +1,38 @@
+"""Whether a process was asked to end: said by a signal handler, read by everybody."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+# A stop is noticed this soon by who waits here.
+_LOOK_SECONDS = 0.05
+
+
+class StopFlag(threading.Event):
+    """An event that a signal handler may set.
+
+    An ordinary one takes a lock to be set, and so does who waits for it: a handler that runs in the thread that holds
+    the lock (one that is about to wait, or the handler of a signal just before) waits for ever. Here is no lock.
+    """
+
+    _said = False
+
+    def is_set(self) -> bool:
+        return self._said
+
+    def set(self) -> None:
+        self._said = True
+
+    def clear(self) -> None:
+        self._said = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """For up to ``timeout`` seconds (None: for ever); whether it is set."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while not self._said:
+            left = _LOOK_SECONDS if end is None else end - time.monotonic()
+            if left <= 0:
+                break
+            time.sleep(min(left, _LOOK_SECONDS))
+        return self._said

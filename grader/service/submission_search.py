@@ -1,0 +1,121 @@
+"""What the operator looks up: any submission, by what it was and what became of it, with the ids to find it by in the
+logs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy.orm import Session
+
+from grader.errors import NotFound
+from grader.records.engine import reading_on
+from grader.records.models import SubmissionRow, UserRow, utcnow
+from grader.schemas.report import Language, Verdict
+from grader.schemas.submission import JudgingReason, State
+from grader.schemas.submission_search import FoundSubmission
+from grader.service.platform import Platform
+
+# A spreadsheet computes what begins so; a quote before it makes it a text.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_BATCH = 500
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Everything that is None is any. ``since_days``: handed in so lately. ``runs``: these instead of what counts."""
+
+    challenge: str | None = None
+    user: str | None = None
+    state: State | None = None
+    verdict: Verdict | None = None
+    device: str | None = None
+    language: Language | None = None
+    request: str | None = None
+    since_days: float | None = None
+    runs: bool = False
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        row = SubmissionRow
+        wanted = [row.kind == JudgingReason.RUN if self.runs else row.kind != JudgingReason.RUN]
+        pairs = (
+            (row.challenge, self.challenge),
+            (row.state, self.state),
+            (row.verdict, self.verdict),
+            (row.device, self.device),
+            (row.language, self.language),
+            (row.request_id, self.request),
+        )
+        wanted += [column == value for column, value in pairs if value is not None]
+        if self.user is not None:
+            wanted.append(UserRow.name_key == self.user.lower())
+        if self.since_days is not None:
+            wanted.append(row.created_at >= utcnow() - timedelta(days=self.since_days))
+        return wanted
+
+
+def entries(platform: Platform, wanted: Filter, limit: int | None = None) -> Iterator[FoundSubmission]:
+    """The newest first. Sources and reports stay where they are."""
+    with reading_on(platform.sessions) as session:
+        found = _select(*wanted.conditions()).order_by(
+            SubmissionRow.created_at.desc(), SubmissionRow.id.desc()
+        )
+        yield from _read(session, found.limit(limit) if limit is not None else found)
+
+
+def entry(platform: Platform, submission: str) -> FoundSubmission:
+    """Raises NotFound."""
+    with reading_on(platform.sessions) as session:
+        found = list(_read(session, _select(SubmissionRow.public_id == submission.lower())))
+    if not found:
+        raise NotFound(
+            f"There is no submission '{submission[:32]}'.", "`grader admin submissions` lists them."
+        )
+    return found[0]
+
+
+_COLUMNS = {
+    "id": SubmissionRow.public_id,
+    "user": UserRow.name,
+    **{
+        name: getattr(SubmissionRow, name)
+        for name in (
+            "challenge version language device filename kind state verdict attempt failures worker error "
+            "request_id time_us ci_lo_us ci_hi_us speedup passed total created_at started_at finished_at"
+        ).split()
+    },
+}
+
+
+def _select(*conditions: ColumnElement[bool]) -> Select[tuple[object, ...]]:
+    columns = [column.label(name) for name, column in _COLUMNS.items()]
+    return select(*columns).join(UserRow, UserRow.id == SubmissionRow.user_id).where(*conditions)
+
+
+def _read(session: Session, statement: Select[tuple[object, ...]]) -> Iterator[FoundSubmission]:
+    for row in session.execute(statement, execution_options={"yield_per": _BATCH}):
+        yield FoundSubmission.model_validate(dict(row._mapping))
+
+
+def as_csv(found: Iterator[FoundSubmission]) -> Iterator[str]:
+    """Lines of a table for spreadsheets, which no name can make compute anything."""
+    yield _csv_line(list(_COLUMNS))
+    for it in found:
+        values = it.model_dump(mode="json")
+        yield _csv_line([_cell(values[name]) for name in _COLUMNS])
+
+
+def _csv_line(cells: list[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return text.getvalue()
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    # A number that we computed may be negative; a text that looks like one is still a text.
+    return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text

@@ -1,0 +1,186 @@
+"""Wake-ups: RQ jobs that say "serve one submission of this queue". Which one is decided in SQL, by who takes
+the wake-up.
+
+A wake-up is data. Nothing in Redis is called, imported or unpickled: who can write there can wake a worker
+for nothing, and no more. So RQ's own worker is not used: it calls whatever function, callback or webhook a job names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import re
+import zlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from grader import limits
+from grader.logs import get_logger
+from grader.schemas.report import Language
+
+if TYPE_CHECKING:
+    from redis import Redis
+    from rq import Queue
+
+log = get_logger(__name__)
+
+# A submit must not hang on a Redis that is gone: it succeeds without, and the sweeper issues the wake-up
+# later.
+_CONNECT_SECONDS = 2.0
+# What every wake-up names as its function. It is compared and never called, and stays what it always was, so that
+# workers and webs of different releases understand each other.
+_FUNCTION = "grader.queue.worker.serve"
+# The ids that RQ makes and takes.
+_JOB_ID = re.compile(rb"[A-Za-z0-9_-]{1,64}")
+
+COMPILE = "compile"
+
+
+def run_queue(device: str) -> str:
+    return f"run:{device}"
+
+
+def first_queue(device: str, language: Language) -> str:
+    """Where a submission stands that no worker has taken yet."""
+    return COMPILE if language is Language.CUDA else run_queue(device)
+
+
+class WakeUps:
+    """The queues of one Redis, by name. Nothing is connected before it is needed."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    @functools.cached_property
+    def connection(self) -> Redis:
+        from redis import Redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+
+        return Redis.from_url(
+            self.url,
+            socket_connect_timeout=_CONNECT_SECONDS,
+            socket_timeout=_CONNECT_SECONDS,
+            # Once more at once, for a connection that Redis closed meanwhile; the client's default waits
+            # seconds.
+            retry=Retry(NoBackoff(), 1),
+        )
+
+    def _queue(self, name: str) -> Queue:
+        return _queue(name, self.connection)
+
+    def enqueue(self, queue: str, count: int = 1) -> bool:
+        """Issue wake-ups of ``queue``; False where Redis does not answer (never an error: SQL knows what waits)."""
+        from redis import RedisError
+
+        try:
+            for _ in range(count):
+                self._queue(queue).enqueue(
+                    _FUNCTION,
+                    queue,
+                    job_timeout=-1,
+                    result_ttl=0,
+                    description=f"serve one submission of {queue}",
+                )
+        except (RedisError, OSError) as error:
+            log.warning("ticket_not_issued", queue=queue, error=str(error))
+            return False
+        return True
+
+    def waiting(self, queue: str) -> int:
+        """Wake-ups that nobody took yet. Raises redis.RedisError where Redis does not answer."""
+        return int(self._queue(queue).count)
+
+    def ping(self) -> bool:
+        from redis import RedisError
+
+        try:
+            return bool(self.connection.ping())
+        except (RedisError, OSError):
+            return False
+
+    def close(self) -> None:
+        if "connection" in self.__dict__:
+            self.connection.close()
+
+
+def take(connection: Redis, queues: Sequence[str], wait_s: int | None) -> tuple[str, bytes] | None:
+    """The next job of ``queues``, an earlier queue first: its queue and its id. None where there is none within
+    ``wait_s`` seconds (None: now). It is yet to be redeemed.
+
+    Raises redis.RedisError where Redis does not answer.
+    """
+    from redis import ResponseError
+    from rq import Queue
+    from rq.exceptions import DequeueTimeout
+
+    names = {_queue(name, connection).key.encode(): name for name in queues}
+    try:
+        found = Queue.lpop([key.decode() for key in names], wait_s, connection=connection)
+    except DequeueTimeout:
+        return None
+    except ResponseError:
+        if not _remove_what_is_no_list(connection, list(names)):
+            raise
+        return None
+    if found is None:
+        return None
+    key, job = found
+    return names[key if isinstance(key, bytes) else key.encode()], job
+
+
+def redeem(connection: Redis, queue: str, job: bytes) -> bool:
+    """Whether the job that was taken from ``queue`` is a wake-up. Its record is removed, whatever it is.
+
+    A submission whose wake-up was lost to something else gets a new one from the sweeper. Raises redis.RedisError where
+    Redis does not answer.
+    """
+    from rq.job import Job
+
+    if not _JOB_ID.fullmatch(job):
+        log.warning("wakeup_refused", queue=queue, reason="its id is none of RQ's")
+        return False
+    key = Job.key_for(job.decode())
+    reason = _why_no_wakeup(connection, key, queue)
+    connection.unlink(key)
+    if reason:
+        log.warning("wakeup_refused", queue=queue, job=job.decode(), reason=reason)
+    return not reason
+
+
+def _queue(name: str, connection: Redis) -> Queue:
+    from rq import Queue
+    from rq.serializers import JSONSerializer
+
+    return Queue(name, connection=connection, serializer=JSONSerializer)
+
+
+def _why_no_wakeup(connection: Redis, key: bytes | str, queue: str) -> str:
+    """Empty where it is one."""
+    from redis import ResponseError
+
+    try:
+        size = connection.hstrlen(key, "data")
+        data = connection.hget(key, "data") if size <= limits.TICKET_BYTES else None
+    except ResponseError:
+        return "its record is no hash"
+    if not isinstance(data, bytes):
+        return "its record is gone" if not size else f"its content has {size} bytes"
+    with contextlib.suppress(zlib.error):  # RQ packs it, but takes also what is not packed
+        # What unpacks to more than the limit is cut, and no JSON then.
+        data = zlib.decompressobj().decompress(data, limits.TICKET_BYTES)
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return "its content is not JSON"
+    return "" if content == [_FUNCTION, None, [queue], {}] else "it asks for something else"
+
+
+def _remove_what_is_no_list(connection: Redis, keys: Sequence[bytes]) -> bool:
+    """Something else under a queue's name would stop that queue for good. Whether there was any."""
+    wrong = [key for key in keys if connection.type(key) not in (b"list", b"none")]
+    for key in wrong:
+        log.warning("queue_removed", key=key.decode(), reason="it was no list")
+        connection.unlink(key)
+    return bool(wrong)

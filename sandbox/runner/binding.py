@@ -1,0 +1,43 @@
+"""What both kinds of binding promise: arguments over the judge's memory, and one round behind its gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+# One entry of a binding, as the judge sends it:
+#   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "offset", "nbytes"}, its descriptor in order
+#   value:  {"kind": "value", "name", "dtype", "value"}
+Entry = dict[str, Any]
+# What ``failure.describe`` makes of an exception.
+Failure = dict[str, Any]
+Call = Callable[[], Any]
+
+
+class Binding(Protocol):
+    """What one case or workload is called with: ``HostBinding`` or ``CudaBinding``."""
+
+    entries: list[Entry]
+
+    def tensors(self) -> dict[str, Any]:
+        """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""
+
+    def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
+        """Round ``number``: wait at the gate, call, say done. ``queued`` is called once the round waits at the gate.
+
+        Returns what went wrong, or None.
+        """
+
+    def close(self) -> None:
+        """Unmap the memory: nothing may use it any more."""
+
+
+def make_binding(memory: str, entries: list[Entry], descriptors: list[int]) -> Binding:
+    """The binding over ``memory`` ("host" or "cuda"); ``descriptors``: the gate's page, then one per buffer."""
+    if memory == "cuda":
+        from cuda_binding import CudaBinding
+
+        return CudaBinding(entries, descriptors)
+    from host_binding import HostBinding
+
+    return HostBinding(entries, descriptors)

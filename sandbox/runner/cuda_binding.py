@@ -1,0 +1,111 @@
+"""A binding in device memory: the gate is a wait on the stream, the call is enqueued behind it and runs later."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import cuda_driver as driver
+import gated
+from cuda_memory import CudaFlags, CudaMapping
+from failure import describe
+from binding import Call, Entry, Failure
+
+_C_TYPES = {
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+    "int64": ctypes.c_int64,
+    "int32": ctypes.c_int32,
+}
+
+
+class _Bytes:
+    """Device memory as torch takes it without a copy."""
+
+    def __init__(self, address: int, size: int) -> None:
+        self.__cuda_array_interface__ = {
+            "shape": (size,),
+            "typestr": "|u1",
+            "data": (address, False),
+            "version": 3,
+            "strides": None,
+        }
+
+
+class CudaBinding:
+    """What one case or workload is called with, and how a round of it runs. See ``HostBinding`` for the other one."""
+
+    def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
+        flags, *buffers = descriptors
+        self.entries = entries
+        self._mappings: dict[str, CudaMapping] = {}
+        self._flags = CudaFlags(flags)
+        remaining = iter(buffers)
+        for entry in entries:
+            if entry["kind"] == "buffer":
+                self._mappings[entry["name"]] = CudaMapping(next(remaining), entry["mapped"])
+
+    def close(self) -> None:
+        for mapping in self._mappings.values():
+            mapping.close()
+        self._flags.close()
+
+    def address(self, entry: Entry) -> int:
+        return self._mappings[entry["name"]].address + int(entry["offset"])
+
+    def tensors(self) -> dict[str, Any]:
+        """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""
+        return {
+            entry["name"]: entry["value"] if entry["kind"] == "value" else self._tensor(entry)
+            for entry in self.entries
+        }
+
+    def _tensor(self, entry: Entry) -> Any:
+        import torch
+
+        dtype = getattr(torch, entry["dtype"])
+        if entry["nbytes"] == 0:
+            return torch.empty(entry["shape"], dtype=dtype, device="cuda")
+        flat = torch.as_tensor(_Bytes(self.address(entry), entry["nbytes"]), device="cuda")
+        return flat.view(dtype).view(entry["shape"])
+
+    def c_values(self) -> list[Any]:
+        """The arguments as C has them, in signature order: device pointers as 64-bit integers, numbers by dtype."""
+        return [self._c_value(entry) for entry in self.entries]
+
+    def _c_value(self, entry: Entry) -> Any:
+        if entry["kind"] == "buffer":
+            return ctypes.c_uint64(self.address(entry))
+        value = entry["value"]
+        default = "float32" if isinstance(value, float) else "int64"
+        return _C_TYPES[entry.get("dtype", default)](value)
+
+    def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
+        """One round: enqueue gate, call and done, say queued, wait for the device. What went wrong, or None.
+
+        What the call itself raises comes first; a fault of its kernels shows when the device is waited for.
+        """
+        failure = self._enqueue(number, call)
+        queued()
+        try:
+            driver.synchronise()
+        except driver.CudaError as error:
+            self._flags.set_done(number)
+            return failure or describe(error)
+        if failure is not None:
+            self._flags.set_done(number)
+        return failure
+
+    def _enqueue(self, number: int, call: Call) -> Failure | None:
+        failure = None
+        try:
+            with self._flags.gate(number):
+                try:
+                    with gated.while_closed(not self._flags.is_open(number)):
+                        call()
+                except BaseException as error:  # a submission may raise anything, SystemExit too
+                    failure = describe(error)
+        except driver.CudaError as error:
+            return failure or describe(error)
+        return failure

@@ -1,0 +1,61 @@
+"""A binding in host memory: the gate is a word that the runner spins on, and the call runs in this thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from failure import describe
+from memory import Flags, Mapping, bytes_at
+from binding import Call, Entry, Failure
+
+
+class HostBinding:
+    """What one case or workload is called with, and how a round of it runs. See ``CudaBinding`` for the other one."""
+
+    def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
+        flags, *buffers = descriptors
+        self.entries = entries
+        self._flags = Flags(flags)
+        remaining = iter(buffers)
+        self._mappings = {
+            entry["name"]: Mapping(next(remaining), entry["mapped"])
+            for entry in entries
+            if entry["kind"] == "buffer"
+        }
+
+    def close(self) -> None:
+        for mapping in self._mappings.values():
+            mapping.close()
+
+    def memory(self, entry: Entry) -> Any:
+        return bytes_at(self._mappings[entry["name"]].address + entry["offset"], entry["nbytes"])
+
+    def tensors(self) -> dict[str, Any]:
+        """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""
+        import torch
+
+        values: dict[str, Any] = {}
+        for entry in self.entries:
+            if entry["kind"] == "value":
+                values[entry["name"]] = entry["value"]
+                continue
+            dtype = getattr(torch, entry["dtype"])
+            if entry["nbytes"] == 0:
+                values[entry["name"]] = torch.empty(entry["shape"], dtype=dtype)
+            else:
+                flat = torch.frombuffer(self.memory(entry), dtype=dtype)
+                values[entry["name"]] = flat.view(entry["shape"])
+        return values
+
+    def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
+        """One round: say queued, spin until the gate opens, call, set done. What the call raised, or None."""
+        failure = None
+        queued()
+        self._flags.wait_open(number)
+        try:
+            call()
+        except BaseException as error:  # a submission may raise anything, SystemExit too
+            failure = describe(error)
+        self._flags.set_done(number)
+        return failure

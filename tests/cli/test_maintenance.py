@@ -1,0 +1,92 @@
+"""The operator's chores and `db upgrade` on the command line; what they do is tested with their services."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.records.engine import make_engine
+from grader.records.schema import head
+from grader.service import accounts
+from grader.service.platform import open_platform
+from grader.settings import Settings
+from tests.cli.conftest import Cli
+from tests.records import releases
+from tests.web import builders
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """A platform as an earlier release left it, named by the environment."""
+    found = builders.make_settings(tmp_path)
+    monkeypatch.setenv("GRADER_DATA_DIR", str(found.data_dir))
+    monkeypatch.setenv("GRADER_REDIS_URL", found.redis_url)
+    engine = make_engine(found.sql_url)
+    releases.make(engine, "0005")
+    engine.dispose()
+    return found
+
+
+def test_an_upgrade_says_what_it_does_and_warns(cli: Cli, settings: Settings) -> None:
+    planned = cli("db", "upgrade", "--dry-run", "--json")
+    assert json.loads(planned.out)["steps"] == [f"{number:04}" for number in range(6, int(head()) + 1)]
+    assert "grader admin backup" in planned.err
+    done = cli("db", "upgrade")
+    assert (done.code, "doing 0006" in done.err, "up to date" in done.err) == (0, True, True)
+    again = cli("db", "upgrade", "--dry-run")
+    assert (again.code, "backup" in again.err, "up to date" in again.err) == (0, False, True)
+
+
+def test_backup_and_restore(
+    cli: Cli, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = str(tmp_path / "backup")
+    ran = cli("admin", "backup", file)
+    assert (ran.code, "submissions ..." in ran.err) == (0, True)
+    again = cli("admin", "backup", file)
+    assert (again.code, "already" in again.err) == (2, True)
+    refused = cli("admin", "restore", file)
+    assert (refused.code, "--replace" in refused.err) == (2, True)
+    assert cli("admin", "restore", file, "--replace").code == 0
+    monkeypatch.setenv("GRADER_DATA_DIR", str(tmp_path / "elsewhere"))
+    assert cli("admin", "restore", file).code == 0
+    assert len(json.loads(cli("admin", "submissions", "--json").out)["submissions"]) == 6
+    bad = cli("admin", "restore", str(tmp_path / "nothing"), "--replace")
+    assert (bad.code, "There is no file" in bad.err) == (2, True)
+
+
+def test_looking_up_and_trying_again(cli: Cli, settings: Settings) -> None:
+    (failed,) = json.loads(cli("admin", "submissions", "--state", "failed", "--json").out)["submissions"]
+    shown = cli("admin", "show", failed["id"])
+    assert "The box could not be made." in shown.out
+    assert f"grep -E '{failed['id']}'" in shown.err
+    assert failed["id"] in cli("admin", "submissions", "--user", "bob").out
+    assert cli("admin", "requeue").code == 2
+    assert json.loads(cli("admin", "requeue", failed["id"], "--json").out) == {"submissions": [failed["id"]]}
+    assert cli("admin", "requeue", failed["id"]).code == 2
+    assert json.loads(cli("admin", "requeue", "--all", "--json").out) == {"submissions": []}
+
+
+def test_exports(cli: Cli, settings: Settings, tmp_path: Path) -> None:
+    rows = list(csv.DictReader(cli("admin", "export", "--verdict", "accepted").out.splitlines()))
+    assert sorted((row["user"], row["time_us"]) for row in rows) == [("Bob", "812.5"), ("ada", "900.0")]
+    file = tmp_path / "results.json"
+    assert cli("admin", "export", str(file), "--format", "json", "--user", "ada").code == 0
+    assert {json.loads(line)["user"] for line in file.read_text().splitlines()} == {"ada"}
+    assert cli("admin", "export", str(file)).code == 2
+    assert cli("admin", "export", "-").out == cli("admin", "export").out
+    assert not Path("-").exists()
+
+
+def test_pruning_and_forgetting_ask_first(cli: Cli, settings: Settings) -> None:
+    assert "Would remove: nothing." in cli("admin", "prune").out
+    assert cli("admin", "forget", "ada").code == 2
+    assert "Would remove" in cli("admin", "prune", "--older-than", "1").out
+    done = json.loads(cli("admin", "forget", "ada", "--yes", "--json").out)
+    assert done["name"].startswith("gone-")
+    platform = open_platform(settings)
+    assert accounts.authenticate(platform, "bob", "battery staple").name == "Bob"
+    platform.close()

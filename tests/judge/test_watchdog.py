@@ -1,0 +1,59 @@
+"""A hold of the judge's own stream is lifted from outside when the judge itself waits for it."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import time
+
+import pytest
+
+from grader.errors import JudgeFailure
+from grader.judge.watchdog import Watchdog
+
+
+def test_who_waits_for_its_own_hold_is_relieved_and_told() -> None:
+    held = threading.Event()
+    watchdog = Watchdog(held.set, seconds=0.1)
+    with pytest.raises(JudgeFailure, match="own hold"), watchdog.within():
+        assert held.wait(30), "nobody lifted it"
+    held.clear()
+    with watchdog.within():
+        pass
+    watchdog.close()
+    assert not held.is_set()
+
+
+def test_what_ends_in_time_is_left_alone() -> None:
+    lifted: list[float] = []
+    watchdog = Watchdog(lambda: lifted.append(time.monotonic()), seconds=60.0)
+    for _ in range(3):
+        with watchdog.within():
+            pass
+    watchdog.close()
+    assert lifted == []
+
+
+def test_an_error_within_is_not_hidden() -> None:
+    watchdog = Watchdog(lambda: None, seconds=60.0)
+    with pytest.raises(ValueError, match="its own"), watchdog.within():
+        raise ValueError("its own")
+    watchdog.close()
+
+
+def test_its_thread_ends_with_it() -> None:
+    before = threading.active_count()
+    watchdog = Watchdog(lambda: None, seconds=60.0)
+    with watchdog.within():
+        assert threading.active_count() == before + 1
+    watchdog.close()
+    assert threading.active_count() == before
+
+
+def test_a_look_is_one_kernel_however_many_elements_count() -> None:
+    """What varies from round to round must not make Triton compile and load another: the stream is held then."""
+    from grader.judge.cuda import kernels
+
+    varying = {"counted"}
+    assert varying <= set(inspect.signature(kernels._look.fn).parameters)
+    assert varying <= {it.name for it in kernels._look.params if it.do_not_specialize}

@@ -1,0 +1,77 @@
+"""Baselines are frozen for one challenge version, device model and torch, and measured anew for any other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from grader.judge.job import Job, Outcome, Progress
+from grader.queue.executor import Executor
+from grader.queue.heartbeat import Heartbeat
+from grader.records import baselines
+from grader.records.baselines import BaselineKey, Times
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.service.submit import submit
+from tests.queue.fakes import FakeJudge, judged, report_for
+from tests.service.world import body
+
+BOTH: Times = {"small": {"eager": 5.0, "compile": 4.0}}
+
+
+@pytest.fixture
+def serve(platform: Platform, student: User) -> Iterator[Callable[[FakeJudge], Job]]:
+    """Have one submission judged; the job that the judge was handed."""
+    heartbeat = Heartbeat(platform, "w")
+    heartbeat.start()
+
+    def one(judge: FakeJudge) -> Job:
+        submit(platform, student, body())
+        assert Executor(platform, judge, heartbeat, "w", threading.Event()).serve_one()
+        return judge.jobs[-1]
+
+    yield one
+    heartbeat.close()
+
+
+@pytest.mark.parametrize(("what", "value"), [("device_model", "cardboard"), ("torch_version", "1")])
+def test_each_model_and_torch_has_its_own(serve: Callable[[FakeJudge], Job], what: str, value: str) -> None:
+    other = FakeJudge(judged(baselines={"small": {"eager": 9.0}}), judged())
+    setattr(other, what, value)
+    assert serve(FakeJudge(judged(baselines=BOTH))).baselines == {}
+    assert serve(FakeJudge()).baselines == BOTH
+    assert serve(other).baselines == {}
+    assert serve(other).baselines == {"small": {"eager": 9.0}}
+    assert serve(FakeJudge()).baselines == BOTH
+
+
+def test_what_is_missing_is_added_and_what_is_there_stays(serve: Callable[[FakeJudge], Job]) -> None:
+    judge = FakeJudge(judged(baselines={"small": {"eager": 5.0}}), judged(baselines=BOTH), judged())
+    assert [serve(judge).baselines for _ in range(3)] == [{}, {"small": {"eager": 5.0}}, BOTH]
+
+
+def test_that_one_is_too_short_is_not_found_out_again(serve: Callable[[FakeJudge], Job]) -> None:
+    found: Times = {"small": {"eager": None, "compile": 4.0}}
+    serve(FakeJudge(judged(baselines=found)))
+    assert serve(FakeJudge()).baselines == found
+
+
+def test_a_new_version_has_its_own(platform: Platform, serve: Callable[[FakeJudge], Job]) -> None:
+    serve(FakeJudge(judged(baselines=BOTH)))
+    manifest = platform.course.root / "challenges" / "scale" / "challenge.toml"
+    manifest.write_text(manifest.read_text().replace("version = 1", "version = 2"))
+    assert serve(FakeJudge()).baselines == {}
+
+
+def test_times_belong_to_the_version_that_was_judged(
+    platform: Platform, serve: Callable[[FakeJudge], Job]
+) -> None:
+    def newer(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
+        return Outcome(report=report_for(job).model_copy(update={"version": 2}), baselines=BOTH)
+
+    serve(FakeJudge(newer))
+    with platform.sessions() as session:
+        found = [baselines.read(session, BaselineKey("scale", version, "paper", "0")) for version in (1, 2)]
+    assert found == [{}, BOTH]

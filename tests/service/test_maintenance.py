@@ -1,0 +1,233 @@
+"""Chores of the operator: looking up, giving another try, exporting, forgetting, pruning."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select, update
+
+from grader.errors import Conflict, NotFound, NotSignedIn
+from grader.queue.sweeper import sweep
+from grader.records import quotas
+from grader.records.engine import writing
+from grader.records.models import (
+    ArtefactRow,
+    Base,
+    ChoreRow,
+    ReportRow,
+    SubmissionRow,
+    TokenRow,
+    WorkerRow,
+    utcnow,
+)
+from grader.schemas.report import Language, Verdict
+from grader.schemas.submission import State
+from grader.service import accounts, leaderboard, submission_search, submissions, tokens
+from grader.service.accounts import User
+from grader.service.forget import forget
+from grader.service.platform import Platform, open_platform
+from grader.service.requeue import requeue
+from grader.service.retention import prune
+from grader.service.submission_search import Filter
+from tests.web import builders
+
+
+def failed(platform: Platform, user: User) -> str:
+    view = builders.hand_in(platform, user, challenge="scale")
+    builders.fail(platform, builders.take(platform))
+    return view.id
+
+
+def judged(platform: Platform, user: User, time_us: float) -> str:
+    return builders.judged(
+        platform, user, builders.accepted(time_us, challenge="scale"), challenge="scale"
+    ).id
+
+
+def board(platform: Platform) -> list[tuple[int, float]]:
+    found = leaderboard.leaderboard(platform, "scale", device="cpu")
+    return [(entry.rank, entry.time_us) for entry in found.entries]
+
+
+def test_what_failed_waits_again_and_is_judged(platform: Platform, student: User) -> None:
+    one, two = failed(platform, student), failed(platform, student)
+    assert submission_search.entry(platform, one).verdict is Verdict.INTERNAL_ERROR
+    assert requeue(platform, []).submissions == [one, two]
+    again = submission_search.entry(platform, one)
+    assert (again.state, again.verdict, again.failures, again.error) == (State.QUEUED, None, 0, "")
+    with platform.sessions() as session:
+        assert quotas.read(session, student.id, quotas.WAITING, utcnow()).used == 2
+    for _ in range(2):
+        builders.finish(platform, builders.take(platform), builders.accepted(challenge="scale"))
+    assert submission_search.entry(platform, one).verdict is Verdict.ACCEPTED
+    with platform.sessions() as session:
+        assert quotas.read(session, student.id, quotas.WAITING, utcnow()).used == 0
+
+
+def test_only_what_failed_waits_again(platform: Platform, student: User) -> None:
+    bad, good = failed(platform, student), judged(platform, student, 10.0)
+    with pytest.raises(Conflict, match="is done"):
+        requeue(platform, [bad, good])
+    assert submission_search.entry(platform, bad).state is State.FAILED
+    with pytest.raises(NotFound):
+        requeue(platform, ["0000000000"])
+
+
+def test_submissions_are_found_by_what_they_are(platform: Platform, student: User, other: User) -> None:
+    bad, good = failed(platform, student), judged(platform, other, 10.0)
+
+    def found(**wanted: object) -> list[str]:
+        return [it.id for it in submission_search.entries(platform, Filter(**wanted))]  # type: ignore[arg-type]
+
+    assert found() == [good, bad]
+    assert found(user="BOB") == found(verdict=Verdict.ACCEPTED) == found(state=State.DONE) == [good]
+    assert found(state=State.FAILED, language=Language.TRITON, challenge="scale", device="cpu") == [bad]
+    assert found(since_days=0.0) == found(request="none-of-ours") == []
+    assert len(list(submission_search.entries(platform, Filter(), 1))) == 1
+
+
+@pytest.mark.parametrize("name", ["=cmd|'x'!A1.py", "+1+1.py", "-1.py", "@SUM(1).py"])
+def test_no_name_becomes_a_formula(platform: Platform, student: User, name: str) -> None:
+    builders.hand_in(platform, student, challenge="scale", filename=name)
+    with writing(platform.sessions) as session:
+        session.execute(update(SubmissionRow).values(error="\t=1+1", time_us=-1.5))
+    lines = list(submission_search.as_csv(submission_search.entries(platform, Filter())))
+    (row,) = csv.DictReader(lines)
+    assert (row["filename"], row["error"]) == (f"'{name}", "'\t=1+1")
+    assert (row["user"], row["challenge"], row["time_us"]) == ("ada", "scale", "-1.5")
+    assert "source" not in row
+
+
+def test_a_name_with_commas_quotes_and_lines_stays_one_cell(platform: Platform, student: User) -> None:
+    builders.hand_in(platform, student, challenge="scale", filename='a,"b".py')
+    (row,) = csv.DictReader(list(submission_search.as_csv(submission_search.entries(platform, Filter()))))
+    assert row["filename"] == 'a,"b".py'
+
+
+def everything(platform: Platform) -> str:
+    """All that the database holds."""
+    with platform.sessions() as session:
+        rows = {
+            name: [tuple(map(str, row)) for row in session.execute(select(table))]
+            for name, table in Base.metadata.tables.items()
+        }
+    return json.dumps(rows)
+
+
+def test_who_is_forgotten_leaves_times_and_no_trace(platform: Platform, other: User) -> None:
+    person = accounts.create_user(platform, "Grace.Hopper", "correct horse")
+    token = tokens.issue_token(platform, person, "grace's laptop").token
+    source = "# by grace hopper\n"
+    mine = builders.judged(
+        platform, person, builders.accepted(5.0, challenge="scale"), challenge="scale", source=source
+    ).id
+    waiting = builders.hand_in(platform, person, challenge="scale", source=source, filename="grace.py").id
+    theirs = judged(platform, other, 7.0)
+    ranks = board(platform)
+    with platform.sessions() as session:
+        digest = session.scalar(select(TokenRow.sha256).where(TokenRow.user_id == person.id))
+    done = forget(platform, "grace.hopper")
+    assert (done.submissions, done.cancelled) == (2, 1)
+    assert board(platform) == ranks
+    assert leaderboard.leaderboard(platform, "scale", device="cpu").entries[0].user == done.name
+    left = everything(platform).lower()
+    assert "grace" not in left
+    assert str(digest) not in left
+    with pytest.raises(NotSignedIn):
+        tokens.user_of_token(platform, token)
+    assert submission_search.entry(platform, waiting).state is State.CANCELLED
+    assert submissions.get_report(platform, other, theirs).verdict is Verdict.ACCEPTED
+    with pytest.raises(Conflict, match="no report"):
+        submissions.get_report(platform, accounts.User(0, "x", accounts.Role.STAFF), mine)
+    assert accounts.create_user(platform, "Grace.Hopper", "correct horse").id != person.id
+    with pytest.raises(NotFound):
+        forget(platform, "nobody")
+
+
+def test_nobody_is_forgotten_while_being_judged(platform: Platform, student: User) -> None:
+    builders.hand_in(platform, student, challenge="scale")
+    builders.take(platform)
+    with pytest.raises(Conflict, match="being judged"):
+        forget(platform, "ada")
+    assert (
+        submission_search.entry(platform, next(submission_search.entries(platform, Filter())).id).user
+        == "ada"
+    )
+
+
+def age(platform: Platform, days: float) -> None:
+    """Everything happened so many days earlier."""
+    ago = utcnow() - timedelta(days=days)
+    with writing(platform.sessions) as session:
+        session.execute(update(SubmissionRow).values(finished_at=ago, created_at=ago))
+        session.execute(update(ArtefactRow).values(used_at=ago))
+
+
+def reports(platform: Platform) -> set[str]:
+    with platform.sessions() as session:
+        found = select(SubmissionRow.public_id).join(ReportRow, ReportRow.submission_id == SubmissionRow.id)
+        return set(session.scalars(found))
+
+
+def test_reports_go_and_what_a_board_stands_on_stays(
+    platform: Platform, student: User, other: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.service.retention._BATCH", 1)
+    slow, best = judged(platform, student, 20.0), judged(platform, student, 10.0)
+    wrong = builders.judged(platform, other, builders.wrong(challenge="scale"), challenge="scale").id
+    theirs = judged(platform, other, 30.0)
+    age(platform, 100)
+    ranks = board(platform)
+    assert prune(platform, 101, dry_run=False).reports == 0
+    planned = prune(platform, 99)
+    assert (planned.dry_run, planned.reports, planned.report_bytes > 0) == (True, 2, True)
+    assert reports(platform) == {slow, best, wrong, theirs}
+    assert prune(platform, 99, dry_run=False).reports == 2
+    assert reports(platform) == {best, theirs}
+    assert board(platform) == ranks
+    assert submission_search.entry(platform, wrong).verdict is Verdict.WRONG_ANSWER
+
+
+def test_each_version_keeps_its_board(platform: Platform, student: User) -> None:
+    first, second = judged(platform, student, 20.0), judged(platform, student, 10.0)
+    with writing(platform.sessions) as session:
+        session.execute(update(SubmissionRow).where(SubmissionRow.public_id == second).values(version=2))
+    age(platform, 100)
+    prune(platform, 1, dry_run=False)
+    assert reports(platform) == {first, second}
+
+
+def test_what_has_expired_goes_by_itself_once_a_day(platform: Platform, student: User) -> None:
+    tokens.issue_token(platform, student, "old")
+    kept = tokens.issue_token(platform, student, "new").token
+    judged(platform, student, 20.0), judged(platform, student, 10.0)
+    age(platform, 1000)
+    long_ago = utcnow() - timedelta(days=31)
+    with writing(platform.sessions) as session:
+        session.execute(update(TokenRow).where(TokenRow.label == "old").values(expires_at=long_ago))
+        for name, gpu in (("made-up", None), ("gpu", "GPU-1")):
+            session.add(
+                WorkerRow(name=name, device="cpu", languages="", host="h", pid=1, ended_at=long_ago, gpu=gpu)
+            )
+    assert sweep(platform).pruned == 2
+    assert tokens.user_of_token(platform, kept).name == "ada"
+    with platform.sessions() as session:
+        assert session.scalars(select(WorkerRow.name)).all() == ["gpu"]
+        assert session.scalar(select(func.count()).select_from(ReportRow)) == 2  # no setting, no pruning
+    with writing(platform.sessions) as session:
+        session.execute(update(TokenRow).values(expires_at=long_ago))
+    assert sweep(platform).pruned == 0
+    with writing(platform.sessions) as session:
+        session.execute(update(ChoreRow).values(begun_at=utcnow() - timedelta(hours=25)))
+    assert sweep(platform).pruned == 1
+
+
+def test_sweepers_prune_by_the_setting(platform: Platform, student: User) -> None:
+    judged(platform, student, 20.0), judged(platform, student, 10.0)
+    age(platform, 10)
+    bounded = open_platform(platform.settings.model_copy(update={"retention_days": 9}))
+    assert sweep(bounded).pruned == 1
+    bounded.close()
