@@ -110,7 +110,7 @@ LEASE_SECONDS = 20.0
 HEARTBEAT_SECONDS = 4.0
 SWEEP_SECONDS = 4.0
 # A wake-up names a function and a queue: some hundred bytes. What is longer is none, and is not read.
-TICKET_BYTES = 4 * KIB
+WAKEUP_BYTES = 4 * KIB
 # When a platform starts, a SQLite file up to this size is checked in full, indices against rows; a larger one page by
 # page, and neither for longer than this: a start shall not wait for minutes. Checking reads some 200 MiB a second.
 INTEGRITY_BYTES = 256 * MIB

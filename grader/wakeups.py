@@ -84,7 +84,7 @@ class WakeUps:
                     description=f"serve one submission of {queue}",
                 )
         except (RedisError, OSError) as error:
-            log.warning("ticket_not_issued", queue=queue, error=str(error))
+            log.warning("wakeup_not_issued", queue=queue, error=str(error))
             return False
         return True
 
@@ -162,14 +162,14 @@ def _why_no_wakeup(connection: Redis, key: bytes | str, queue: str) -> str:
 
     try:
         size = connection.hstrlen(key, "data")
-        data = connection.hget(key, "data") if size <= limits.TICKET_BYTES else None
+        data = connection.hget(key, "data") if size <= limits.WAKEUP_BYTES else None
     except ResponseError:
         return "its record is no hash"
     if not isinstance(data, bytes):
         return "its record is gone" if not size else f"its content has {size} bytes"
     with contextlib.suppress(zlib.error):  # RQ packs it, but takes also what is not packed
         # What unpacks to more than the limit is cut, and no JSON then.
-        data = zlib.decompressobj().decompress(data, limits.TICKET_BYTES)
+        data = zlib.decompressobj().decompress(data, limits.WAKEUP_BYTES)
     try:
         content = json.loads(data)
     except (ValueError, RecursionError):

@@ -113,4 +113,4 @@ def _serve_one(queue: str, desk: Callable[[], object]) -> None:
         desk()
     except Exception:
         # One submission must not end the worker; its lease runs out, and the sweeper finds it.
-        log.exception("ticket_failed", queue=queue)
+        log.exception("wakeup_failed", queue=queue)
