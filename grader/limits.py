@@ -1,5 +1,5 @@
-"""Every limit, once, with its reason. A limit that a course may change is a default of ``settings`` or of
-``challenge.toml``; what stands here alone is fixed."""
+"""Every limit, with its reason. Settings and ``challenge.toml`` take their defaults from here; every other limit
+is fixed."""
 
 from __future__ import annotations
 
@@ -7,222 +7,216 @@ KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
 
-# A long hand-tuned kernel is some 40 KiB; ten times that leaves room and bounds what is stored for ever.
+# A long hand-tuned kernel has about 40 KiB. Six times that leaves room and bounds what is stored.
 SOURCE_BYTES = 256 * KIB
 
-# Printing is for finding mistakes: 1 MiB is far more than anyone reads, and ends a flood within milliseconds.
+# Printing is for debugging: nobody reads 1 MiB, and a flood reaches it within milliseconds.
 OUTPUT_BYTES = 1 * MIB
-# What of it is kept in the report: a few screens.
+# The part kept in the report: a few screens.
 OUTPUT_KEPT_BYTES = 8 * KIB
-# Of a wrong output, the elements that are furthest off: enough to see a pattern, few enough for a screen.
+# Elements of a wrong output that a report shows, the largest errors first: enough to see a pattern.
 WORST_ELEMENTS = 8
-# A value in nine significant digits, or a 64-bit integer, or words such as "never written".
+# Fits nine significant digits, a 64-bit integer, or "never written".
 VALUE_CHARS = 32
-# Of one person's times for a challenge, on one plot: the newest, as many as can be told apart on a phone.
+# Newest times of one person on one plot: as many as a phone shows apart.
 PAST_TIMES = 60
-# Lines of two sources that are compared, and that are shown of one run of lines: several times a long kernel. A page
-# of 250,000 lines, which a source may have, takes seconds to write.
+# Lines compared between two sources, and shown of one block: several times a long kernel. A source may have 250,000
+# lines, and a page of them takes seconds to render.
 DIFF_LINES = 2_000
-# Looks at a pair of lines while sources are compared: some 0.2 s. Sources of 2,000 lines made to be slow take ten times
-# as many; kernels that are edited, a hundredth.
+# Line comparisons in one diff: about 0.2 s. Hostile sources of 2,000 lines need ten times as many, edited kernels a
+# hundredth.
 DIFF_STEPS = 1_000_000
-# Lines of a source that are numbered on its page: ten times a long kernel. What follows is shown without numbers.
+# Lines of a source that its page numbers: ten times a long kernel. Later lines have no number.
 LISTED_LINES = 20_000
 
-# A message of the runner is a few hundred bytes; an error text is cut to fit.
+# A message from the runner has a few hundred bytes; error texts are cut to fit.
 MESSAGE_BYTES = 64 * KIB
 ERROR_TEXT_CHARS = 8_000
 
-# torch and triton hold some 1.2 GiB once imported; the rest is the submission's own.
+# torch and Triton take about 1.2 GiB once imported; the submission has the rest.
 BOX_MEMORY_BYTES = 4 * GIB
-# On a GPU: torch, Triton and a CUDA context hold some 4 GiB of host memory; torch.compile starts compilers beside it.
+# On a GPU, torch, Triton and a CUDA context take about 4 GiB of host memory, and torch.compile starts compilers.
 GPU_BOX_MEMORY_BYTES = 24 * GIB
 BOX_TMP_BYTES = 512 * MIB
-# torch starts threads per core; 256 is far above that and far below a fork bomb.
+# torch starts threads for each core. 256 is well above that and well below a fork bomb.
 BOX_PIDS = 256
 BOX_CPUS = 2.0
-# Processor time from start to the runner's hello. Importing torch takes some 5 s of it; a box that has used so much and
-# has not said hello never will.
+# Processor time from a box's start to its runner's hello. Importing torch takes about 5 s of it.
 BOX_START_SECONDS = 60.0
-# Ten times that by the clock: a busy host starts a box late, and that is no reason to give it up.
+# Factor from that to wall-clock time: a busy host starts boxes late.
 BOX_START_PATIENCE = 10.0
-# What one box may take over a whole submission: by the clock on a GPU, of its own processor time on a host's board.
+# Time of one box for a whole submission: wall-clock time on a GPU, processor time on the host's board.
 BOX_WALL_SECONDS = 900.0
-# A host's board gives a box the clock that it needs for it: a fourth of a core on the average.
+# Factor from that processor time to wall-clock time: a box gets at least a quarter of a core on average.
 BOX_WALL_PATIENCE = 4.0
 
-# Processor time for each program of the compiler, and so many times more for all of them together. A compiler yields to
-# whatever is timed on its host, and that it had to wait is not the student's fault.
+# Processor time of each compiler process, and the factor for all of them together. Compilers yield to timed runs on
+# the same host, so waiting does not count.
 COMPILE_SECONDS = 60.0
 COMPILE_PATIENCE = 4.0
 COMPILE_MEMORY_BYTES = 4 * GIB
 COMPILE_LOG_BYTES = 64 * KIB
 ARTEFACT_BYTES = 64 * MIB
-# A library is about 1 MiB, most of it the CUDA runtime: room for those of a thousand submissions, so that what waits
-# for its turn is still there when it comes. Those used longest ago go first.
+# A compiled library has about 1 MiB, mostly CUDA runtime. This holds a thousand, so libraries of waiting submissions
+# survive; the least recently used are evicted first.
 ARTEFACT_STORE_BYTES = 1 * GIB
 
-# Limits on what a box does with the host's processor count the processor time that the box has used, so that a busy
-# host decides nothing. By the clock it may take so many times more: beside seven processes that never rest, a box of a
-# two-core host gets a twentieth of a core at worst.
+# Limits on the host's board count processor time, so a busy host changes no verdict. This is the factor to the
+# wall-clock limit: beside seven busy processes on two cores, a box gets at least a twentieth of a core.
 CLOCK_PATIENCE = 20.0
-# A box that gets next to nothing done is not short of a processor but asleep: after so many times its limit by the
-# clock, less than half a percent of a core. A host that gives a box as little has a load of far over a hundred.
+# A box that uses less than IDLE_SHARE of a core is asleep, not starved. It ends after IDLE_PATIENCE times its limit
+# by the clock. Only a load far above a hundred starves a box that much.
 IDLE_PATIENCE = 3.0
 IDLE_SHARE = 0.005
-# Loading runs the module's top level: imports and decorators, no work. Processor time.
+# Processor time to load a submission: imports and decorators, no work.
 LOAD_SECONDS = 30.0
-# One call of one case on a GPU, by the clock: a right kernel takes milliseconds.
+# Wall-clock time of one call on a GPU: correct kernels take milliseconds.
 CASE_SECONDS = 10.0
-# One call of one case on a host's board, in processor time. At least twice what right kernels with blocks of 64, tiles
-# of 16 x 16 or one row a program need in Triton's interpreter (benchmarks/slow_kernels.py measures them).
+# Processor time of one call on the host's board: at least twice what correct kernels with blocks of 64, tiles of
+# 16 x 16 or one row per program need in Triton's interpreter (measured by benchmarks/slow_kernels.py).
 CASE_CPU_SECONDS = 60.0
-# After a case that used up its processor time the verdict is known. The cases after it get so much, so that an endless
-# loop does not keep a worker for minutes.
+# Processor time of each case after one that ran out of it. The verdict is known by then, and an endless loop must not
+# hold a worker for minutes.
 NEXT_CASE_CPU_SECONDS = 10.0
-# After a fault the process is gone or poisoned; three fresh boxes show a student what fails without a stampede.
+# A fault ends or corrupts the process, so the next case needs a fresh box. This many fresh boxes per submission.
 FRESH_BOXES = 3
 
-# The hidden cases of a judgement end this long after they began, or after twice, four times, ... as long: a submission
-# that sleeps can choose among some ten steps instead of any number of milliseconds. An honest one loses at most as much
-# as its hidden cases take, and seldom more than this.
+# The time of all hidden cases is rounded up to this times a power of two. A submission that sleeps to leak hidden data
+# then has about ten distinguishable durations. An honest one waits at most as long again as its hidden cases took.
 HIDDEN_STEP_SECONDS = 0.25
 
-# All that judging one submission may take by the clock, every box of it together: whoever sleeps a little in each call,
-# in box after box, holds a worker no longer than this. Honest kernels end within minutes.
+# Wall-clock time to judge one submission, all boxes together. It bounds a submission that sleeps a little in each
+# call. Honest kernels take minutes.
 JUDGING_CLOCK_SECONDS = 3600.0
 
-# Where nearly all cases fail, they are called again with the sizes in so many other orders, to tell who takes them in
-# another one: every exchange of two out of four sizes, every order of three.
+# When nearly all cases fail, the judge tries this many other orders of the size arguments, to tell a student that
+# theirs differs: every swap of two among four sizes, every order of three.
 SIZE_ORDERS = 6
 
-# What was in a box that somebody outside ended is judged anew so often. A host that goes on killing is our failure, and
-# another worker may have better luck.
+# Times a submission is judged again after something outside killed its box. Then it is our failure, and another
+# worker may take it.
 KILLED_BOXES = 2
 
-# Below this roofline time the uncertainty of a round's fixed cost (1 to 3 us) is more than half a percent of the time.
+# Below this roofline time, the uncertainty of a round's fixed cost (1 to 3 us) exceeds half a percent.
 RANKED_ROOFLINE_US = 400.0
 
-# The lease must outlive a few missed heartbeats and SQLite's longest wait for its lock. A dead worker's submission is
-# found after a lease and a sweep at most, and shall run again within 30 s; a wiped Redis has its wake-ups back after a
-# sweep.
+# A lease outlives a few missed heartbeats and SQLite's longest lock wait. A dead worker's submission runs again within
+# 30 s: one lease and one sweep. A wiped Redis has its wake-ups back after one sweep.
 LEASE_SECONDS = 20.0
 HEARTBEAT_SECONDS = 4.0
 SWEEP_SECONDS = 4.0
-# A wake-up names a function and a queue: some hundred bytes. What is longer is none, and is not read.
+# A wake-up names a function and a queue in a few hundred bytes. Longer records are not read.
 WAKEUP_BYTES = 4 * KIB
-# When a platform starts, a SQLite file up to this size is checked in full, indices against rows; a larger one page by
-# page, and neither for longer than this: a start shall not wait for minutes. Checking reads some 200 MiB a second.
+# At start, a SQLite file up to this size gets a full check (indices against rows), a larger one a check page by page,
+# for INTEGRITY_SECONDS at most. Checking reads about 200 MiB/s.
 INTEGRITY_BYTES = 256 * MIB
 INTEGRITY_SECONDS = 20.0
-# With less room than this on the disk of a SQLite file, writes fail sooner or later: its log alone grows to 4 MiB.
+# Free disk space that SQLite needs: its write-ahead log alone grows to 4 MiB.
 FREE_BYTES = 4 * MIB
-# Whether a write works is tried this often at most, by each process: load balancers ask every second.
+# Seconds between trial writes of one process: load balancers ask every second.
 WRITE_PROBE_SECONDS = 5.0
-# Our own failures are retried this often before the submission is given up as failed (never the student's fault).
+# Tries of a submission that our failures interrupt. Then it has failed, which is never the student's fault.
 ATTEMPTS = 3
-# One failure of a judge may be chance; after this many in a row its GPU is probed. Below ATTEMPTS, so that one bad GPU
-# cannot use up the tries of a submission.
+# Judge failures in a row after which its GPU is probed. Below ATTEMPTS, so one bad GPU cannot use up all tries of a
+# submission.
 BAD_GPU_FAILURES = 2
 
-# argon2 costs some 50 ms of CPU a guess; more than this a minute from one address is not a person.
+# Sign-ins per minute from one address: argon2 takes about 50 ms a guess, and a person needs fewer.
 SIGN_IN_PER_MINUTE = 10
-# At one account, from wherever they come: many addresses must not add up to a search. Right ones count, too, so that
-# guesses in parallel are not weighed before the first is known to be wrong; nobody signs in this often.
+# Sign-ins to one account from all addresses together, so that many addresses cannot search for a password. Successes
+# count too: parallel guesses are counted before any is known to be wrong.
 SIGN_IN_PER_ACCOUNT = 40
 SIGN_IN_WINDOW_MINUTES = 15
-# Answers 401 to tokens that one address may get: a program with an old token stops at its first.
+# Answers 401 per minute to bad tokens from one address. A program with an expired token stops at its first.
 BAD_TOKENS_PER_MINUTE = 120
-# Providers give each customer a whole /64 of IPv6 or more, so one person has 2^64 addresses: counted as one client.
+# An IPv6 prefix that counts as one client: providers give each customer a /64 or more.
 IPV6_CLIENT_BITS = 64
-# A term and its repeats; who is still there signs in again.
+# A term and its resits.
 TOKEN_DAYS = 180
-# Noting each use would make a write of every read.
+# Seconds between updates of a token's last use: recording each use would turn every read into a write.
 TOKEN_USE_SECONDS = 600.0
-# After this a database that did not answer is asked again.
+# Retry-After when the database does not answer.
 RETRY_SECONDS = 5
 # A class of 200 before a deadline submits about once a minute each.
 SUBMIT_PER_MINUTE = 30
-# An editor keeps its draft when nothing was typed for a second or two; two of them at once stay below.
+# An editor saves its draft after a second or two without typing; two open editors stay below this.
 DRAFTS_PER_MINUTE = 90
 # Waiting or running at once for one user: enough to compare ideas, too few to fill the queue.
 WAITING_PER_USER = 10
-# For one challenge within a day: an attempt every five minutes for sixteen hours. It stops loops, not people.
+# Submissions per challenge and day: one every five minutes for sixteen hours. It stops loops, not people.
 QUOTA = 200
 QUOTA_HOURS = 24.0
-# Why a queue is paused: a sentence or two.
+# The reason shown while a queue is paused: a sentence or two.
 REASON_CHARS = 500
 
 NAME_CHARS = 64
 FILENAME_CHARS = 128
 REQUEST_BYTES = 2 * MIB
 
-# Connections to one process of the web, of which there are two. A connection that waits for its client costs a file
-# descriptor and some kilobytes, never a thread. When there are too many, the one that kept us waiting longest is closed
-# for each new one.
+# Connections to one web process (there are two). An idle connection costs a file descriptor and a few kilobytes, not a
+# thread. At the limit, each new connection closes the one that has been idle longest.
 CONNECTIONS = 512
-# From one address: a class behind one router, with idle connections closed a little early, if it is a large one.
+# From one address: enough for a class behind one router; a large class has idle connections closed early.
 CONNECTIONS_PER_ADDRESS = 128
-# Each connection, two files that an upload and an answer may be spilled to, and the databases'.
+# File descriptors: each connection, two spill files for its upload and answer, and the databases.
 OPEN_FILES = 4 * CONNECTIONS
-# From its first byte to its last: a long source takes eight seconds over 256 kbit/s.
+# From the first byte of a request to its last: a long source takes eight seconds at 256 kbit/s.
 REQUEST_SECONDS = 30.0
-# Without a byte of a request. Browsers keep a connection in the hope of a next page; a new one costs a round trip.
+# Idle time before a connection is closed. Browsers keep connections open; a new one costs a round trip.
 IDLE_SECONDS = 15.0
-# Of an answer, from when some of it was left to send to its last byte: 1 MB takes as long over 70 kbit/s.
+# Time to send an answer: 1 MB takes this long at 70 kbit/s.
 ANSWER_SECONDS = 120.0
-# For a client to hear its last answer to the end, while it may still be sending what was refused.
+# Time for a client to read its last answer while it still sends a refused upload.
 LINGER_SECONDS = 2.0
 # Addresses, cookies and tokens take 2 KiB.
 HEADER_BYTES = 32 * KIB
-# Of an upload; the rest is in a file until all of it is there.
+# Part of an upload kept in memory; the rest goes to a file until the upload is complete.
 BODY_IN_MEMORY_BYTES = 64 * KIB
-# Of all uploads to one process that are not complete: 256 long sources.
+# Incomplete uploads to one process, all together: 256 long sources.
 BODIES_BYTES = 64 * MIB
 
 # Accounts. An e-mail address has 254 characters at most (RFC 5321); an IPv6 address with a zone is below 64.
 EMAIL_CHARS = 254
 ADDRESS_CHARS = 64
-# One address has a fourth of what an account takes, so that no single one can shut it for devices that are not known.
+# One address has a quarter of an account's sign-ins, so that no single address can lock out unknown devices.
 SIGN_IN_PER_ADDRESS_AND_ACCOUNT = 10
-# A browser in which its owner has signed in before is counted by itself for so long, whatever others try.
+# Days for which a browser that its owner has signed in with has a counter of its own.
 KNOWN_DEVICE_DAYS = 180
-# A reset link waits in a mailbox while somebody fetches a coffee; a link that proves an address may wait for a day.
+# A reset link must survive a coffee break; a link that confirms an address, a day.
 RESET_MINUTES = 60
 PROOF_HOURS = 24
-# Whoever runs a platform may start it in the evening and look into its log in the morning.
+# An operator may start a platform in the evening and read its log in the morning.
 FIRST_ADMIN_HOURS = 24
-# To one mailbox, for each purpose: more is a nuisance that a stranger could cause.
+# Mails to one mailbox per purpose, so that a stranger cannot flood it.
 MAILS_PER_HOUR = 3
-# What waits to be sent at once; beyond it the server of the mail is in trouble, and people ask again.
+# Mails waiting to be sent. Beyond this the mail server is in trouble, and people ask again.
 MAILS_WAITING = 200
 MAIL_SECONDS = 20.0
-# An invitation is for a course: so many seats, so long a term.
+# An invitation is for a course: its seats, its term.
 INVITATION_USES = 1000
 INVITATION_DAYS = 180
-# Ten minutes suffice to open a page and sign in; the code of eight letters has 34 random bits, and of guesses at
-# it so many a minute are taken from one user.
+# Ten minutes are enough to open a page and sign in. A code of eight letters has 34 random bits, and one user gets this
+# many guesses a minute.
 DEVICE_CODE_MINUTES = 10
 DEVICE_POLL_SECONDS = 5
 DEVICE_GUESSES_PER_MINUTE = 10
-# They cost next to nothing, and a class behind one address logs in within a few minutes.
+# They cost almost nothing, and a class behind one address logs in within a few minutes.
 DEVICE_CODES_PER_MINUTE = 60
-# Waiting to be approved at once, in all: beyond it somebody floods, and the table must not grow.
+# Codes waiting for approval, all together: beyond this somebody floods the table.
 DEVICE_CODES_WAITING = 5_000
-# Nobody pages further by number, and counting a term's million for each look at its newest takes longer than the look.
+# Nobody pages further by number, and counting a term's million rows takes longer than reading the newest.
 LISTED_MOST = 10_000
-# Runs, by public cases alone, of one user: one every half a minute for an hour on end; and two at once, since a new one
-# takes the place of the last one for the same challenge.
+# Runs (public cases only) of one user: one every half a minute for an hour; two at once, since a new run replaces the
+# last one for the same challenge.
 RUNS_PER_HOUR = 120
 RUNS_AT_ONCE = 2
-# Who presses the button again and again is counted apart from who submits.
+# Runs per minute, counted apart from submissions.
 RUN_PER_MINUTE = 30
-# Nobody looks at a run of last month; it stands for nothing.
+# Days a run is kept: it counts for nothing.
 RUN_DAYS = 30
-# A profile counts these of its person's latest submissions: several years of the most diligent, and still a few
-# milliseconds.
-PROFILE_DEEDS = 5_000
-# Boards on a profile whose ranks are counted: each takes a walk over that board's entries.
+# Latest submissions that a profile counts: several years of the most diligent, in a few milliseconds.
+PROFILE_SUBMISSIONS = 5_000
+# Boards on a profile with a rank: each needs a walk over that board's entries.
 PROFILE_RANKS = 40
-# Reports that are opened in search of one that beats torch.compile.
+# Reports opened to find one that beats torch.compile.
 PROFILE_REPORTS = 5

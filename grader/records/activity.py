@@ -53,13 +53,13 @@ class BoardBest:
 
 
 def deeds(session: Session, user: int) -> list[SubmissionEvent]:
-    """The newest first, at most ``limits.PROFILE_DEEDS``."""
+    """The newest first, at most ``limits.PROFILE_SUBMISSIONS``."""
     row = SubmissionRow
     found = session.execute(
         select(row.challenge, row.language, row.verdict, row.created_at)
         .where(row.user_id == user, text(f"submissions.{HANDED_IN}"))
         .order_by(row.created_at.desc(), row.id.desc())
-        .limit(limits.PROFILE_DEEDS)
+        .limit(limits.PROFILE_SUBMISSIONS)
     )
     return [SubmissionEvent(*each) for each in found]
 
