@@ -25,6 +25,8 @@ from grader.settings import Settings
 from tests.queue.fakes import FakeJudge, NoBoxes, judged
 from tests.service.world import body, make_settings, remove, short_folder, until
 
+pytestmark = pytest.mark.both_databases
+
 StartWorker = Callable[[str], "subprocess.Popen[bytes]"]
 
 
