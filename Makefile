@@ -5,7 +5,7 @@ STAMP := $(VENV)/.setup-done
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-gpu bench-gpu hostile faults bundle lint format reference screenshots bench clean
+.PHONY: help setup demo up test test-all test-gpu bench-gpu hostile faults bundle lint format reference screenshots bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,8 +25,13 @@ up: $(STAMP) ## Start web, queue and worker on this machine; Ctrl-C ends them
 # How many processes run tests. Two, not one for each core: what a test starts is several processes already.
 JOBS ?= 2
 
+PYTEST = $(BIN)/pytest --durations=25 --numprocesses=$(JOBS) --dist=loadscope --no-loadscope-reorder
+
 test: $(STAMP) ## Run the tests (JOBS=2 at a time); GRADER_REQUIRE=docker,browser,postgres makes missing parts failures, GRADER_PROVE=all proves all challenges
-	$(BIN)/pytest --durations=25 --numprocesses=$(JOBS) --dist=loadscope --no-loadscope-reorder
+	$(PYTEST)
+
+test-all: $(STAMP) ## Run the full matrix, as CI does: `make test`, every test on PostgreSQL too, the images, and faults on both databases
+	$(PYTEST) --matrix
 
 bundle: $(STAMP) ## Collect what a GPU host without a network lacks into .bundle/ (under 64 MiB)
 	$(BIN)/python scripts/bundle.py

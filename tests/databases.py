@@ -1,4 +1,8 @@
-"""Fixtures of databases, for every folder: SQLite and PostgreSQL in turn, one server for the whole session."""
+"""Fixtures of databases, for every folder: SQLite and PostgreSQL in turn, one server for the whole session.
+
+The run on PostgreSQL is left to the full matrix (`make test-all`), except for tests marked ``both_databases``: those
+of records, queries, locks, migrations and dumps, where the two databases differ.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,17 @@ from tests.components import need
 
 KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 _numbers = itertools.count()
+
+
+def is_second_twin(item: pytest.Item) -> bool:
+    """Whether ``item`` runs on PostgreSQL what also runs on SQLite, and nothing in it depends on the database."""
+    run = getattr(item, "callspec", None)
+    return (
+        run is not None
+        and "postgres" in run.params.values()
+        and item.get_closest_marker("postgres") is not None
+        and item.get_closest_marker("both_databases") is None
+    )
 
 
 @pytest.fixture(scope="session")

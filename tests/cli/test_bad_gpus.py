@@ -55,6 +55,7 @@ def short() -> Iterator[Path]:
 
 
 def test_bad_gpus_stop_no_platform_and_are_told_of(short: Path) -> None:
+    """Protects against a platform that fails to start, or keeps quiet, because a GPU does not work."""
     env, log, ready = _settings_of(short), short / "log", short / "ready"
     command = [sys.executable, "-m", "grader.cli.main"]
     with log.open("wb") as file:
@@ -106,6 +107,7 @@ def test_bad_gpus_stop_no_platform_and_are_told_of(short: Path) -> None:
 
 
 def test_a_bad_gpu_ends_its_worker_with_our_failure(short: Path) -> None:
+    """Protects against a bad GPU that is taken for a submission's fault."""
     env = _settings_of(short) | {"GRADER_REDIS_URL": f"unix://{short}/none.sock"}
     ran = subprocess.run(
         [sys.executable, "-m", "grader.cli.main", "worker", "--gpu", "2"],
@@ -121,6 +123,7 @@ def test_a_bad_gpu_ends_its_worker_with_our_failure(short: Path) -> None:
 
 
 def test_all_starts_one_for_each_gpu_and_ends_them_together(short: Path) -> None:
+    """Protects against a worker that is left behind and holds its GPU when `--gpu all` is ended."""
     env, log = _settings_of(short) | {"GRADER_REDIS_URL": f"unix://{short}/none.sock"}, short / "log"
     with log.open("wb") as file:
         parent = subprocess.Popen(

@@ -29,15 +29,20 @@ def _explain(outcome: Outcome) -> str:
 # A machine that does much else beside starts processes slowly.
 @pytest.mark.timeout(900)
 def test_on_sqlite_every_submission_ends_once_with_its_true_verdict() -> None:
+    """Protects against a submission lost, judged twice or misjudged when a process, Redis or the disk fails."""
     outcome = campaign.run(Layout("sqlite"), seed=1, faults=15)
     assert outcome.wrong == [], _explain(outcome)
     assert len(outcome.struck) == 15
     assert _ON_SQLITE - {"temp full"} <= outcome.table().keys()
 
 
+@pytest.mark.matrix
 @pytest.mark.postgres
 @pytest.mark.timeout(900)
 def test_on_postgres_every_submission_ends_once_with_its_true_verdict() -> None:
+    """Protects against a submission lost, judged twice or misjudged when PostgreSQL or Docker is killed, frozen or
+    cut off. Storms take a minute each; `make test` makes the one on SQLite.
+    """
     need("postgres")
     layout = Layout("postgres", docker=True)
     layout = layout if can_use(layout) else Layout("postgres")

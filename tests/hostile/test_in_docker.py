@@ -36,6 +36,7 @@ def docker_boxes() -> Iterator[BoxMaker]:
 
 
 def test_a_right_kernel_is_accepted_and_timed(course: Course, docker_boxes: BoxMaker) -> None:
+    """Protects against limits of the box that stop honest kernels."""
     report = judge_at_home(course.load("twice"), RIGHT, Language.TRITON, docker_boxes)
     assert report.verdict is Verdict.ACCEPTED, report
     assert report.workloads[0].ci_us[1] > 0

@@ -13,6 +13,8 @@ from grader.service.platform import Platform
 from tests.hostile.service import Service
 from tests.web.conftest import Visit, ada, app, bob, call, platform, visit  # noqa: F401
 
+pytestmark = pytest.mark.both_databases
+
 FOLDER = Path(__file__).parent / "attacks" / "service"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
 

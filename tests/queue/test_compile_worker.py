@@ -113,6 +113,7 @@ def test_killed_while_compiling_another_compiles_it(
     slow: Callable[[str, str], subprocess.Popen[bytes]],
     tmp_path: Path,
 ) -> None:
+    """Protects against a submission lost when its compile worker is killed."""
     _know_the_gpu(platform)
     sent = _send(platform, student)
     first = slow("first", "compile")
@@ -203,6 +204,7 @@ def test_alone_it_serves_both_languages_in_their_turn(
 def test_the_command_compiles_by_nvcc_for_a_gpu_that_is_not_here(
     platform: Platform, student: User, settings: Settings, start: Start
 ) -> None:
+    """Protects against a compile worker that needs a GPU, or compiles for another than the judge has."""
     need("nvcc")
     _know_the_gpu(platform)
     right, wrong = _send(platform, student), _send(platform, student, SOURCE.replace("n) out", "m) out"))

@@ -27,6 +27,8 @@ from grader.service.submit import submit
 from tests.queue.fakes import FakeJudge, judged, raises, waits_for
 from tests.service.world import body, until
 
+pytestmark = pytest.mark.both_databases
+
 MakeDesk = Callable[[FakeJudge], Executor]
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from redis import Redis
 
 from grader.queue.sweeper import Swept, sweep
@@ -17,6 +18,8 @@ from grader.service.submissions import get_submission
 from grader.service.submit import submit
 from grader.wakeups import WakeUps
 from tests.service.world import body
+
+pytestmark = pytest.mark.both_databases
 
 
 def _take(platform: Platform, ago_s: float = 0.0) -> claims.Claim:

@@ -25,6 +25,8 @@ from grader.settings import Settings
 from tests.queue.fakes import FakeJudge, NoBoxes, judged
 from tests.service.world import body, make_settings, remove, short_folder, until
 
+pytestmark = pytest.mark.both_databases
+
 StartWorker = Callable[[str], "subprocess.Popen[bytes]"]
 
 
@@ -79,6 +81,7 @@ def test_a_wakeup_too_many_is_harmless(platform: Platform, student: User, settin
 def test_killed_while_testing_it_still_ends_with_its_true_verdict_once(
     platform: Platform, student: User, start_worker: StartWorker, tmp_path: Path
 ) -> None:
+    """Protects against a submission lost, or judged twice, when its worker is killed."""
     sent = submit(platform, student, body()).id
     first = start_worker("first")
     until(lambda: _see(platform, student, sent).state is State.TESTING, "testing")
@@ -100,6 +103,7 @@ def test_killed_while_testing_it_still_ends_with_its_true_verdict_once(
 def test_sigterm_while_testing_puts_it_back_at_once(
     platform: Platform, student: User, start_worker: StartWorker, tmp_path: Path
 ) -> None:
+    """Protects against a restart of workers that holds submissions until their leases run out."""
     sent = submit(platform, student, body()).id
     worker = start_worker("w")
     until(lambda: _see(platform, student, sent).state is State.TESTING, "testing")

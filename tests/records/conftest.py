@@ -1,12 +1,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine
 
 from grader.records.engine import Sessions, make_engine, make_sessions
 from grader.records.migrate import upgrade
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test of this folder is about SQL, locks or migrations."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.both_databases)
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from grader.service import accounts, tokens
 from grader.service.accounts import Role, User
 from grader.service.platform import Platform
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_a_user_signs_in_whatever_the_case_of_the_name(platform: Platform, student: User) -> None:
     assert accounts.authenticate(platform, "ADA", "correct horse") == student

@@ -31,6 +31,8 @@ from tests.components import need
 from tests.records import releases
 from tests.web import builders
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def source(tmp_path: Path, empty_url: str) -> Iterator[Platform]:

@@ -14,6 +14,8 @@ from grader.schemas.report import Language
 from grader.service import devices, figures, health, queues
 from grader.service.platform import Platform
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def ahead(monkeypatch: pytest.MonkeyPatch) -> None:

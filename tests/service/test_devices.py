@@ -20,6 +20,8 @@ from grader.service.platform import Platform, open_platform
 from grader.service.submit import submit
 from tests.service.world import body, make_settings
 
+pytestmark = pytest.mark.both_databases
+
 
 def _start(platform: Platform, device: str, gpu: str | None = None) -> None:
     with writing(platform.sessions) as session:

@@ -17,6 +17,8 @@ from grader.service.drafts import DraftChanged
 from grader.service.forget import forget
 from grader.service.platform import Platform
 
+pytestmark = pytest.mark.both_databases
+
 SLUG = "scale"
 
 

@@ -11,6 +11,8 @@ from grader.service.platform import Platform
 from grader.service.submissions import list_submissions
 from tests.records.rows import add_submission
 
+pytestmark = pytest.mark.both_databases
+
 
 def hand_in(platform: Platform, user: User, count: int, **values: object) -> None:
     for number in range(count):

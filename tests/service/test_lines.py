@@ -13,6 +13,8 @@ from grader.service.platform import Platform
 from grader.service.queue_snapshots import QueueSnapshots
 from tests.records.rows import add_submission, add_user
 
+pytestmark = pytest.mark.both_databases
+
 
 class Clock:
     def __init__(self) -> None:

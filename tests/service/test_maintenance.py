@@ -34,6 +34,8 @@ from grader.service.retention import prune
 from grader.service.submission_search import Filter
 from tests.web import builders
 
+pytestmark = pytest.mark.both_databases
+
 
 def failed(platform: Platform, user: User) -> str:
     view = builders.hand_in(platform, user, challenge="scale")

@@ -14,6 +14,8 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.progress import progress
 
+pytestmark = pytest.mark.both_databases
+
 
 def need(platform: Platform, slug: str, *others: str) -> None:
     path = platform.course.root / "challenges" / slug / "challenge.toml"

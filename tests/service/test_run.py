@@ -37,6 +37,8 @@ from tests.records.rows import accepted
 from tests.service.test_submit import _at_once
 from tests.service.world import body, make_settings
 
+pytestmark = pytest.mark.both_databases
+
 SLUG = "scale"
 
 

@@ -19,6 +19,8 @@ from grader.service.submissions import get_report, get_source, get_submission, l
 from grader.service.submit import submit
 from tests.service.world import body
 
+pytestmark = pytest.mark.both_databases
+
 
 def _take(platform: Platform) -> Claim:
     with writing(platform.sessions) as session:

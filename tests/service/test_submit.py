@@ -26,6 +26,8 @@ from grader.service.submissions import get_source, list_submissions
 from grader.service.submit import submit
 from tests.service.world import body, make_settings
 
+pytestmark = pytest.mark.both_databases
+
 
 def _count(platform: Platform, user: User) -> int:
     return list_submissions(platform, user).total

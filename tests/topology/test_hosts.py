@@ -104,6 +104,7 @@ def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
     assert worker.process.poll() is None
 
 
+@pytest.mark.matrix  # it waits for connections to time out
 def test_idle_and_cut_off_it_hangs_in_nothing(site: Site) -> None:
     """Waiting for a wake-up, it notices, tries again, and serves once the cable is mended; it can be ended, cut off."""
     worker = site.hosts.start_worker("b", "accepted", site.course)
@@ -120,7 +121,9 @@ def test_idle_and_cut_off_it_hangs_in_nothing(site: Site) -> None:
     worker.end()
 
 
+@pytest.mark.matrix  # it waits for connections to time out
 def test_the_web_answers_without_its_database_and_recovers(site: Site) -> None:
+    """Protects against a web that hangs, or stays broken, after its database was out of reach."""
     hosts = site.hosts
     assert hosts.ask("GET", "/leaderboards/scale", token=site.token)[0] == 200
     hosts.network.cut("web")
@@ -141,6 +144,7 @@ def test_the_web_answers_without_its_database_and_recovers(site: Site) -> None:
 
 
 def test_without_the_queue_submissions_are_taken_and_judged_later(site: Site) -> None:
+    """Protects against a submission refused or forgotten because Redis was out of reach when it came in."""
     worker = site.hosts.start_worker("b", "accepted", site.course)
     worker.open_gate()
     site.hosts.network.cut("queue")

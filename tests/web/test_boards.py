@@ -26,6 +26,8 @@ from tests.service.boards.rows import START, enter, person, report
 from tests.web import builders
 from tests.web.conftest import Visit
 
+pytestmark = pytest.mark.both_databases
+
 PAGE = f"/leaderboards/{builders.SLUG}"
 API = f"/api/v1{PAGE}"
 

@@ -170,10 +170,10 @@ def test_no_page_needs_torch(tmp_path: Path) -> None:
     import sys
 
     program = (
-        "import sys; from pathlib import Path; from tests.web import stage\n"
+        "import sys; from pathlib import Path; from tests.web import builders\n"
         "from grader.service.platform import open_platform; from grader.web.app import create_app\n"
         "import grader.web.server\n"
-        "client = create_app(open_platform(stage.make_settings(Path(sys.argv[1])))).test_client()\n"
+        "client = create_app(open_platform(builders.make_settings(Path(sys.argv[1])))).test_client()\n"
         "assert client.get('/challenges/vector_add').status_code == 200\n"
         "assert client.get('/api/v1/challenges').status_code == 200\n"
         "print([name for name in ('torch', 'triton', 'docker', 'numpy') if name in sys.modules])\n"

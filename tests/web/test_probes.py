@@ -21,6 +21,8 @@ from grader.web.app import create_app
 from tests.faults.disks import SmallDisk
 from tests.web import builders
 
+pytestmark = pytest.mark.both_databases
+
 TOKEN = "scrape-me-0123456789"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
+import pytest
+
 from grader.queue.executor import Executor
 from grader.queue.heartbeat import Heartbeat
 from grader.records import gpus, workers
@@ -20,6 +22,8 @@ from grader.service.platform import Platform
 from grader.service.submissions import get_report
 from tests.queue.compiling.builders import BOARD, SOURCE, MakeDesk, Send, see, state, wakeups
 from tests.queue.fakes import LIBRARY, FakeCompiler, FakeJudge, compiled
+
+pytestmark = pytest.mark.both_databases
 
 
 def test_wakeups_stand_where_the_submission_waits(

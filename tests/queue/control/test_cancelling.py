@@ -27,6 +27,8 @@ from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes, waits_for
 from tests.queue.gpus import H200
 from tests.service.world import body
 
+pytestmark = pytest.mark.both_databases
+
 
 class TestCancelling:
     """At each state: it ends soon, its worker is free for the next, and the place and the quota are free, too."""

@@ -68,7 +68,7 @@ class TestPausing:
         enqueue = platform.wakeups.enqueue
         monkeypatch.setattr("grader.queue.sweeper.sweep", sweep)
         monkeypatch.setattr(
-            "grader.wakeups.Wake-ups.enqueue",
+            "grader.wakeups.WakeUps.enqueue",
             lambda self, queue, count=1: (served.append(queue), enqueue(queue, count))[1],
         )
         stoppers: list[worker.Stopper] = []

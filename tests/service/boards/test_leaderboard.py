@@ -13,6 +13,8 @@ from grader.service.leaderboard import leaderboard
 from grader.service.platform import Platform
 from tests.service.boards.rows import SLUG, enter, person, remove, report
 
+pytestmark = pytest.mark.both_databases
+
 
 def _seen(board: Leaderboard) -> list[tuple[int, str]]:
     return [(it.rank, it.user) for it in board.entries]

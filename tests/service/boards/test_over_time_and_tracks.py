@@ -15,6 +15,8 @@ from grader.service.records_over_time import records_over_time
 from grader.service.track_board import leaderboards, standings_of, track_board
 from tests.service.boards.rows import SLUG, START, enter, person
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_records_are_those_that_were_surely_better(platform: Platform) -> None:
     ada, bob = person(platform, "ada"), person(platform, "bob")

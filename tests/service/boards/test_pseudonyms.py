@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from grader.service.accounts import Role
 from grader.service.leaderboard import leaderboard
 from grader.service.platform import Platform
@@ -9,6 +11,8 @@ from grader.service.pseudonyms import made_up_name
 from grader.service.records_over_time import records_over_time
 from grader.service.track_board import leaderboards, track_board
 from tests.service.boards.rows import SLUG, enter, person
+
+pytestmark = pytest.mark.both_databases
 
 SECRET = b"s" * 32
 

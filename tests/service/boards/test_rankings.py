@@ -20,6 +20,8 @@ from grader.service.records_over_time import records_over_time
 from grader.service.track_board import leaderboards
 from tests.service.boards.rows import SLUG, enter, person
 
+pytestmark = pytest.mark.both_databases
+
 STEPS = 25
 
 

@@ -21,6 +21,8 @@ from grader.service.track_board import leaderboards, track_board
 from grader.settings import Settings
 from tests.service import world
 
+pytestmark = pytest.mark.both_databases
+
 PASSWORD = "correct horse"
 SLUG = "scale"
 

@@ -26,6 +26,8 @@ from grader.service.accounts import Role, User
 from grader.service.platform import Platform
 from tests.service.joining.conftest import PASSWORD
 
+pytestmark = pytest.mark.both_databases
+
 ALL = list(Scope)
 
 

@@ -14,6 +14,8 @@ from grader.service.links import LinkUseless
 from tests.service.joining.conftest import PASSWORD, Open
 from tests.service.joining.test_sign_up import key_of
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_it_is_made_once_and_every_other_link_ends_with_it(opened: Open) -> None:
     platform = opened(sign_up="open")

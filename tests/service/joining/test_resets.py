@@ -22,6 +22,8 @@ from tests.service.joining.conftest import PASSWORD, Open
 from tests.service.joining.test_sign_up import key_of
 from tests.service.postbox import Postbox, link_in
 
+pytestmark = pytest.mark.both_databases
+
 NEW = "a new password"
 
 

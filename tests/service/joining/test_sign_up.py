@@ -20,6 +20,8 @@ from grader.service.platform import Platform
 from tests.service.joining.conftest import PASSWORD, Open
 from tests.service.postbox import Postbox, link_in
 
+pytestmark = pytest.mark.both_databases
+
 
 def body(name: str = "eve", key: str = "") -> SignUpBody:
     return SignUpBody(name=name, password=PASSWORD, key=key)

@@ -16,6 +16,8 @@ from grader.service.submit import submit
 from tests.service.queues.builders import BOARD
 from tests.service.world import body
 
+pytestmark = pytest.mark.both_databases
+
 
 class TestKinds:
     def test_staff_choose_and_leave_it_to_the_track(

@@ -22,6 +22,8 @@ from grader.service.submit import submit
 from tests.service.queues.builders import BOARD, CUDA, judge, reason, register
 from tests.service.world import body, make_settings
 
+pytestmark = pytest.mark.both_databases
+
 
 class TestPauses:
     def test_only_staff(self, platform: Platform, student: User) -> None:

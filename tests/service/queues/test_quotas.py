@@ -21,6 +21,8 @@ from grader.service.submit import submit
 from tests.service.queues.builders import CUDA, fail, judge
 from tests.service.world import body, make_settings
 
+pytestmark = pytest.mark.both_databases
+
 
 class TestQuotas:
     def test_a_challenge_takes_so_many_and_says_when_more(self, small: Platform, student: User) -> None:

@@ -16,6 +16,8 @@ from grader.service.submit import submit
 from tests.service.queues.builders import BOARD, fail, judge
 from tests.service.world import body
 
+pytestmark = pytest.mark.both_databases
+
 
 class TestReuse:
     def test_what_was_judged_before_comes_back_and_costs_nothing(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from grader.records import leases, workers
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
@@ -16,6 +18,8 @@ from grader.service.submissions import get_submission
 from grader.service.submit import submit
 from tests.service.queues.builders import BOARD, CUDA, reason, register, report, take
 from tests.service.world import body
+
+pytestmark = pytest.mark.both_databases
 
 
 class TestWords:

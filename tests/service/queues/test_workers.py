@@ -19,6 +19,8 @@ from grader.service.submit import submit
 from tests.service.queues.builders import register, take
 from tests.service.world import body
 
+pytestmark = pytest.mark.both_databases
+
 
 class TestWorkers:
     def test_they_are_listed_with_what_they_do(self, platform: Platform, student: User, staff: User) -> None:

@@ -20,6 +20,8 @@ from grader.service.submit import submit
 from tests.service.versions.scenes import SLUG, at_once, judge, judged, raise_version
 from tests.service.world import body
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_judging_again_is_nobodys_attempt(platform: Platform, student: User, staff: User) -> None:
     judged(platform, student)

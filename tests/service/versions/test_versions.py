@@ -16,6 +16,8 @@ from grader.service.submit import submit
 from tests.service.versions.scenes import SLUG, at_once, edit, judge, judged, raise_version, shown
 from tests.service.world import body
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_the_first_version_is_shown_at_once(platform: Platform, student: User, staff: User) -> None:
     submit(platform, student, body())

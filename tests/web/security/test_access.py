@@ -129,6 +129,7 @@ def test_every_route_has_a_row(app: Flask) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_who_may(scene: Scene, visit: Visit, call: Visit, role: str) -> None:
+    """Protects every address against a caller whose role may not use it."""
     user = scene.people[role]
     wrong = []
     for row in ROWS:

@@ -28,6 +28,8 @@ from tests.service.world import remove, short_folder
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
+pytestmark = pytest.mark.both_databases
+
 API = "/api/v1"
 # What validates requests would parse it twice.
 _WITHIN_A_STRING = json.dumps(json.dumps({"name": "ada", "password": builders.PASSWORD})).encode()
