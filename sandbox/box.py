@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal as signals
 import socket
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -16,7 +17,7 @@ from typing import Protocol
 
 from grader import limits
 from grader.sandbox.gpu import Gpu
-from grader.sandbox.share import Share
+from grader.sandbox.processor import Share
 
 RUNNER_PROGRAM = "main.py"
 
@@ -117,7 +118,7 @@ class BoxEnd:
 STATUS_BYTES = 4
 
 
-def told_code(data: bytes) -> int | None:
+def child_exit_code(data: bytes) -> int | None:
     """What the child of a supervisor ended with, a negative number for a signal; None where nothing was told."""
     whole = len(data) == STATUS_BYTES
     return os.waitstatus_to_exitcode(int.from_bytes(data, "little")) if whole else None
@@ -161,3 +162,34 @@ class BoxMaker(Protocol):
 
     def reap(self) -> int:
         """Kill boxes whose parent is gone; returns how many."""
+
+
+class BoundedOutput:
+    """What a box printed: written by one thread, read by any. Keeps at most ``limit`` bytes in all and counts the rest,
+    so that a flood is noticed."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._kept = bytearray()
+        self._seen = 0
+        self._lock = threading.Lock()
+
+    @property
+    def flooded(self) -> bool:
+        """Whether more was printed than may be."""
+        return self._seen > self._limit
+
+    def add(self, data: bytes) -> bool:
+        """Keep what fits. False when the limit is passed: the writer should be ended."""
+        with self._lock:
+            room = max(0, self._limit - self._seen)
+            self._kept += data[:room]
+            self._seen += len(data)
+            return self._seen <= self._limit
+
+    def take(self) -> bytes:
+        """What came since the last call."""
+        with self._lock:
+            taken = bytes(self._kept)
+            self._kept.clear()
+            return taken

@@ -307,3 +307,19 @@ def _left_behind(base: Path) -> list[str]:
         return [folder.name for folder in base.iterdir() if is_left_behind(KIND, folder.name)]
     except OSError:
         return []
+
+
+# The engine learns that the kernel killed a box for memory from an event, which can come after the container has ended;
+# on control groups version 2 it is then lost. Nobody in a box can kill its first process, so a SIGKILL that is not ours
+# came from the kernel or from the host's administrator. The kernel counts its own.
+_VMSTAT = Path("/proc/vmstat")
+
+
+def host_memory_kills(counters: Path = _VMSTAT) -> int:
+    """Number of processes that this host's kernel has killed for lack of memory since boot; 0 where it does not say."""
+    try:
+        lines = counters.read_text().splitlines()
+    except OSError:
+        return 0
+    found = (line.split() for line in lines)
+    return next((int(words[1]) for words in found if words[:1] == ["oom_kill"]), 0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import queue
 import shutil
 import signal
 import socket
@@ -21,15 +22,11 @@ from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import container, gpu_access, image, runtime
 from grader.sandbox.allowance import Allowance
-from grader.sandbox.box import STATUS_BYTES, BoxEnd, BoxSpec, EndReason, told_code
-from grader.sandbox.control_groups import Group, group_of, is_in
-from grader.sandbox.docker_engine import engine, is_orphan, labels
-from grader.sandbox.frames import Frames
-from grader.sandbox.memory_kills import memory_kills
-from grader.sandbox.output import BoundedOutput
+from grader.sandbox.box import STATUS_BYTES, BoundedOutput, BoxEnd, BoxSpec, EndReason, child_exit_code
+from grader.sandbox.control_groups import Group, group_of, host_memory_kills, is_in
+from grader.sandbox.docker_engine import Engine, Frames, engine, is_orphan, labels
 from grader.sandbox.parent import make_folder, sweep_folders
 from grader.sandbox.processes import cpu_seconds, descendants
-from grader.sandbox.remover import Remover
 from grader.sandbox.toolchain import chosen_image, find_toolchain
 
 READ_BYTES = 256 * limits.KIB
@@ -48,7 +45,7 @@ class Supervision:
     """Hears, on a thread of its own, what the supervisor in a box tells of its child's end."""
 
     def __init__(self, connection: socket.socket, container: str, kills_before: int) -> None:
-        """``kills_before``: ``memory_kills()`` when the box began."""
+        """``kills_before``: ``host_memory_kills()`` when the box began."""
         self._connection = connection
         self._kills_before = kills_before
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
@@ -60,17 +57,17 @@ class Supervision:
 
     def _hear(self) -> None:
         with self._connection, contextlib.suppress(OSError):
-            code = told_code(self._connection.recv(STATUS_BYTES))
+            code = child_exit_code(self._connection.recv(STATUS_BYTES))
             if code is not None:
                 # Now: the supervisor waits until the connection is closed, and the group goes with the box.
                 self._end = self._end_of(code)
 
     def _end_of(self, code: int) -> BoxEnd:
         if self._group is None:
-            return BoxEnd.of_code(code, memory_kills() - self._kills_before)
+            return BoxEnd.of_code(code, host_memory_kills() - self._kills_before)
         return BoxEnd.of_code(code, self._group.memory_kills(), self._group.out_of_memory())
 
-    def told(self) -> BoxEnd | None:
+    def child_end(self) -> BoxEnd | None:
         """How the child ended; None where the supervisor died without a word. To be asked when the box is over."""
         self.join()
         return self._end
@@ -97,7 +94,7 @@ class DockerBox:
         self._lock = threading.Lock()
         self._deadline = time.monotonic() + spec.wall_seconds
         self._thread: threading.Thread | None = None
-        self._memory_kills = memory_kills()
+        self._memory_kills = host_memory_kills()
         self._supervision: Supervision | None = None
         self._folder = maker.root / self.id
         self._folder.mkdir(mode=0o711)
@@ -253,10 +250,10 @@ class DockerBox:
             self._ended.set()
 
     def _by_itself(self) -> BoxEnd:
-        """How it ended where none of us did it: as its supervisor told or, where that is dead, as the engine says."""
+        """How it ended where none of us did it: as its supervisor said or, where that is dead, as the engine says."""
         if self._supervision is None:
             return self._own_end()
-        return self._supervision.told() or self._own_end().of_supervisor()
+        return self._supervision.child_end() or self._own_end().of_supervisor()
 
     def _own_end(self) -> BoxEnd:
         """What the engine says of the box's first process."""
@@ -265,7 +262,7 @@ class DockerBox:
         except BoxUnavailable:  # somebody removed it
             return BoxEnd(EndReason.KILLED)
         code = int(state.get("ExitCode", 0))
-        killed = code == SIGNAL_BASE + signal.SIGKILL and memory_kills() > self._memory_kills
+        killed = code == SIGNAL_BASE + signal.SIGKILL and host_memory_kills() > self._memory_kills
         if state.get("OOMKilled") or killed:
             return BoxEnd(EndReason.OUT_OF_MEMORY)
         return BoxEnd.of_code(SIGNAL_BASE - code if SIGNAL_BASE < code <= SIGNAL_BASE + SIGNALS else code)
@@ -322,7 +319,7 @@ class DockerBox:
 
     def out_of_memory(self) -> bool:
         _, group = self._first_process()
-        return group.out_of_memory() if group is not None else memory_kills() > self._memory_kills
+        return group.out_of_memory() if group is not None else host_memory_kills() > self._memory_kills
 
     def output(self) -> bytes:
         return self._output.take()
@@ -381,3 +378,40 @@ class DockerBoxes:
             box.kill()
         self.remover.finish()
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+# An engine that was restarted is back after some seconds.
+RETRY_SECONDS = 2.0
+
+
+class Remover:
+    """Removes ended containers on a thread of its own, so that nobody waits for the engine. Thread-safe."""
+
+    def __init__(self, using: Engine) -> None:
+        self._engine = using
+        self._waiting: queue.Queue[str] = queue.Queue()
+        self._finishing = threading.Event()
+        threading.Thread(target=self._serve, name="box-remover", daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            ended = self._waiting.get()
+            try:
+                self._engine.remove(ended)
+            except BoxUnavailable:
+                self._try_again(ended)
+            finally:
+                self._waiting.task_done()
+
+    def _try_again(self, ended: str) -> None:
+        """Later: the engine may be away. At the end of the process it is left to whoever reaps next, by its label."""
+        if not self._finishing.wait(RETRY_SECONDS):
+            self._waiting.put(ended)
+
+    def remove(self, ended: str) -> None:
+        self._waiting.put(ended)
+
+    def finish(self) -> None:
+        """Wait until everything handed over is removed, or has been tried once more."""
+        self._finishing.set()
+        self._waiting.join()

@@ -8,11 +8,11 @@ import os
 import socket
 import tarfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from grader.errors import BoxUnavailable
-from grader.sandbox.engine_facts import EngineFacts
 from grader.sandbox.parent import (
     boot_identity,
     host_identity,
@@ -222,3 +222,87 @@ def is_orphan(marks: dict[str, str], runs: bool = True) -> bool:
         return not runs
     deadline = marks.get(LABEL_DEADLINE, "")
     return deadline.isdigit() and seconds_since_boot() * 1e9 > int(deadline)
+
+
+# Of a frame: stream, 0, 0, 0, length in 4 bytes.
+HEADER_BYTES = 8
+
+
+class Frames:
+    """What a container prints comes in frames. Takes the attached stream in pieces of any size and gives what was
+    printed, without the headers."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+        self._left = 0  # of the frame that was begun
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        self._held += data
+        while self._held:
+            if self._left == 0:
+                if len(self._held) < HEADER_BYTES:
+                    return
+                self._left = int.from_bytes(self._held[4:HEADER_BYTES], "big")
+                del self._held[:HEADER_BYTES]
+            part = bytes(self._held[: self._left])
+            del self._held[: self._left]
+            self._left -= len(part)
+            yield part
+
+
+# What the engine can bound, by its own name. Where it cannot, it makes the box all the same and leaves the limit out.
+_LIMIT_NAMES = {
+    "MemoryLimit": "memory",
+    "SwapLimit": "swap",
+    "PidsLimit": "processes",
+    "CpuCfsQuota": "processor time",
+}
+
+
+@dataclass(frozen=True)
+class EngineFacts:
+    """What an engine says of itself, as far as boxes depend on it.
+
+    ``options``: the names of its security options, such as ``seccomp``, ``apparmor``, ``userns``. ``runtimes``: the
+    programs that it can run a container with. ``cgroup``: 1 or 2, the host's control groups. ``unbounded``: values of
+    ``_LIMIT_NAMES`` that it cannot set on this host. ``cdi``: it knows devices by name. ``group``: the control group
+    to put boxes in, None where the engine's own choice is right.
+    """
+
+    runtimes: tuple[str, ...]
+    cgroup: int
+    options: frozenset[str]
+    version: str = ""
+    unbounded: tuple[str, ...] = ()
+    cdi: bool = False
+    group: str | None = None
+
+    @classmethod
+    def of(cls, info: Mapping[str, Any]) -> EngineFacts:
+        """From the answer to the engine's ``/info``, whose parts may be missing."""
+        said = [str(text) for text in info.get("SecurityOptions") or []]
+        # Such as "name=seccomp,profile=default".
+        pairs = [part.partition("=") for text in said for part in text.split(",")]
+        return cls(
+            runtimes=tuple(sorted(info.get("Runtimes") or {})),
+            # Engines before 20.10 did not say, and knew version 1 only.
+            cgroup=2 if str(info.get("CgroupVersion")) == "2" else 1,
+            options=frozenset(value for key, _, value in pairs if key == "name"),
+            version=str(info.get("ServerVersion") or ""),
+            # An engine that does not speak of a limit is taken to set it.
+            unbounded=tuple(what for key, what in _LIMIT_NAMES.items() if info.get(key) is False),
+            cdi=bool(info.get("CDISpecDirs")),
+            # There it would put them under /docker, and however little one box has to say within that group, the group
+            # counts as much as any process of the host. With systemd they lie beside the host's services.
+            group="/" if info.get("CgroupDriver") == "cgroupfs" else None,
+        )
+
+    def sentence(self, runtime: str) -> str:
+        """What a box is made with here, without versions: a report's reader need not know what is old."""
+        remapped = ", users remapped" if self.remaps_users else ""
+        return f"docker: {runtime}, control groups {self.cgroup}{remapped}"
+
+    @property
+    def remaps_users(self) -> bool:
+        """Whether user 0 of a container is an ordinary user of the host."""
+        return bool(self.options & {"userns", "rootless"})

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import STATUS_BYTES, Box, BoxEnd, BoxSpec, EndReason, told_code
+from grader.sandbox.box import STATUS_BYTES, Box, BoxEnd, BoxSpec, EndReason, child_exit_code
 from grader.sandbox.local_box import LocalBox, LocalBoxes
 from grader.sandbox.processes import cpu_seconds, descendants
 
@@ -58,7 +58,7 @@ class ForkedBox:
 
     def _take_status(self) -> BoxEnd:
         data = os.read(self._status, STATUS_BYTES)
-        code = told_code(data)
+        code = child_exit_code(data)
         if code is None:  # the server is gone, and its children with it
             return BoxEnd(EndReason.KILLED, outside=not self._killed)
         if code < 0 and self._killed:

@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import BoxSpec
-from grader.sandbox.engine_facts import EngineFacts
+from grader.sandbox.docker_engine import EngineFacts
 
 VARIABLE = "GRADER_GPU_ACCESS"
 NODES, CDI = "nodes", "cdi"

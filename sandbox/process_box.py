@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import select
 import socket
 import subprocess
@@ -14,12 +15,12 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import Future
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import STATUS_BYTES, BoxEnd, BoxSpec, EndReason, told_code
-from grader.sandbox.launcher import launch
-from grader.sandbox.output import BoundedOutput
+from grader.sandbox.box import STATUS_BYTES, BoundedOutput, BoxEnd, BoxSpec, EndReason, child_exit_code
 
 # Memory is looked at this often: 2 GB/s of touching passes a limit by 100 MB before it is seen.
 WATCH_SECONDS = 0.05
@@ -169,7 +170,7 @@ class ProcessBox(ABC):
         if self._status is not None:
             self._status.setblocking(False)
             with contextlib.suppress(OSError):
-                self._end_code = told_code(self._status.recv(STATUS_BYTES))
+                self._end_code = child_exit_code(self._status.recv(STATUS_BYTES))
 
     def _by_itself(self, code: int) -> BoxEnd:
         if self._end_code is not None:
@@ -218,3 +219,44 @@ class ProcessBox(ABC):
     def live_for(self, seconds: float) -> None:
         """Restart the wall clock: the box may live so long from now."""
         self._deadline = time.monotonic() + seconds
+
+
+Start = Callable[[], "subprocess.Popen[bytes]"]
+
+
+class _Launcher:
+    """The one thread that starts boxes. The kernel ties "die with your parent" to the *thread* that forked: a box
+    started on a short-lived thread would die with that thread. This one lives as long as the process."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self._jobs: queue.SimpleQueue[tuple[Start, Future[subprocess.Popen[bytes]]]] = queue.SimpleQueue()
+        threading.Thread(target=self._serve, name="box-launcher", daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            start, future = self._jobs.get()
+            try:
+                future.set_result(start())
+            except BaseException as error:
+                future.set_exception(error)
+            del start, future
+
+    def start(self, start: Start) -> subprocess.Popen[bytes]:
+        future: Future[subprocess.Popen[bytes]] = Future()
+        self._jobs.put((start, future))
+        return future.result()
+
+
+_launcher: _Launcher | None = None
+_lock = threading.Lock()
+
+
+def launch(start: Start) -> subprocess.Popen[bytes]:
+    """What ``start`` makes, made on the launcher's thread. Raises what it raises."""
+    global _launcher
+    with _lock:
+        if _launcher is None or _launcher.pid != os.getpid():  # a fork takes no threads along
+            _launcher = _Launcher()
+        using = _launcher
+    return using.start(start)

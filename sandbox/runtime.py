@@ -10,7 +10,7 @@ import os
 
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import BoxSpec
-from grader.sandbox.engine_facts import EngineFacts
+from grader.sandbox.docker_engine import EngineFacts
 
 DEFAULT = "runc"
 VARIABLE = "GRADER_RUNTIME"

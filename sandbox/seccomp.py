@@ -1,4 +1,5 @@
-"""The system calls of a box: an allow list; whatever is not named here is refused.
+"""The system calls of a box: an allow list; whatever is not named here is refused. As a profile for Docker, and as a
+program for the kernel.
 
 Docker's own profile serves every program there is. A box runs Python, torch, Triton, a compiler and CUDA's driver, so
 it can do with less: what none of them needs is attack surface of the host's kernel, which all boxes share with it.
@@ -9,8 +10,11 @@ from __future__ import annotations
 import errno
 import functools
 import json
+import os
 from dataclasses import dataclass
 from typing import Any
+
+from grader.errors import BoxUnavailable
 
 
 @dataclass(frozen=True)
@@ -184,3 +188,43 @@ def _refuse(names: list[str], error: int, first: int | None = None) -> dict[str,
     return (
         refused if first is None else {**refused, "args": [{"index": 0, "op": "SCMP_CMP_EQ", "value": first}]}
     )
+
+
+INSTALL_LIBSECCOMP = "Install libseccomp (Debian: libseccomp2) and the package pyseccomp (pip install 'kernel-grader[worker]')."
+# For boxes that no engine filters, libseccomp compiles the same list, as it does for Docker's runc.
+UNKNOWN = -1  # libseccomp's answer to a name that it has never heard of
+
+
+@functools.cache
+def call_filter() -> bytes:
+    """The filter, as an array of ``struct sock_filter`` for this machine. Calls of another architecture (32-bit ones)
+    end the thread. Raises BoxUnavailable where the library is missing."""
+    try:
+        import pyseccomp
+    except (ImportError, RuntimeError) as error:  # the latter: the C library is not there
+        raise BoxUnavailable(f"no filter of system calls can be made: {error}", INSTALL_LIBSECCOMP) from error
+    made = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.EPERM))
+    for rule in json.loads(profile())["syscalls"]:
+        _add(pyseccomp, made, rule)
+    with os.fdopen(os.memfd_create("filter"), "rb") as file:
+        made.export_bpf(file)
+        file.seek(0)
+        return file.read()
+
+
+def _add(library: Any, made: Any, rule: dict[str, Any]) -> None:
+    action = library.ALLOW if rule["action"] == "SCMP_ACT_ALLOW" else library.ERRNO(rule["errnoRet"])
+    conditions = [_condition(library, it) for it in rule.get("args", [])]
+    for name in rule["names"]:
+        if _is_known(library, name):
+            made.add_rule(action, name, *conditions)
+
+
+def _condition(library: Any, given: dict[str, Any]) -> Any:
+    operation = getattr(library, given["op"].removeprefix("SCMP_CMP_"))
+    return library.Arg(given["index"], operation, given["value"], given.get("valueTwo", 0))
+
+
+def _is_known(library: Any, name: str) -> bool:
+    """Whether the library knows such a call, as one does that is as new as the kernel. What it does not is refused."""
+    return bool(library.resolve_syscall(library.Arch.NATIVE, name) != UNKNOWN)

@@ -127,7 +127,7 @@ def _child(called: str, env: Mapping[str, str], *options: str) -> Child:
 
 def default_compilers(gpus: int) -> int:
     """How many compile for so many GPUs: compiling takes about as long as judging does, and a core."""
-    from grader.sandbox.cores import background_cores
+    from grader.sandbox.processor import background_cores
     from grader.sandbox.toolkit import nvcc_version
 
     if not gpus or nvcc_version() is None:

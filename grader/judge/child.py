@@ -30,7 +30,7 @@ from grader.judge.process import JsonStream
 from grader.judge.request import Request
 from grader.judge.session import Session
 from grader.logs import get_logger
-from grader.sandbox import share
+from grader.sandbox import processor
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.pool import SpareBoxes
@@ -61,7 +61,7 @@ class Child:
         self.device = make_device(device, gpu)
         # A board on the host's own processor leaves the web and the queue theirs. As much as its boxes do: those that
         # are its children get no more than it has.
-        share.take(self._spec(Language.TRITON).share)
+        processor.take(self._spec(Language.TRITON).share)
         self.maker = maker = make_boxes(box_kind)
         maker.reap()
         # A control costs one more start per submission; keeping one ahead hides it.

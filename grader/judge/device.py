@@ -19,7 +19,7 @@ from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate, Window
 from grader.judge.oracle import Question
 from grader.sandbox.box import BoxSpec, Purpose
-from grader.sandbox.share import Share
+from grader.sandbox.processor import Share
 from grader.schemas.hardware import GpuState
 from grader.schemas.report import Language, Mismatch
 

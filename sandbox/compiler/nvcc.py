@@ -22,12 +22,10 @@ from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
-from grader.sandbox.compiler.explain import explain
-from grader.sandbox.compiler.log import clean_log
+from grader.sandbox.compiler.explain import clean_log, explain
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
-from grader.sandbox.cores import background_cores
-from grader.sandbox.memory_kills import memory_kills
-from grader.sandbox.share import Share
+from grader.sandbox.control_groups import host_memory_kills
+from grader.sandbox.processor import Share, background_cores
 from grader.sandbox.toolchain import chosen_image
 from grader.sandbox.toolkit import cuda_home, nvcc_version
 
@@ -196,7 +194,7 @@ class _Compilation:
 
     def __init__(self, box: Box, request: CompileRequest, nvcc: str, interrupt: Callable[[], None]) -> None:
         self._box = box
-        self._memory_kills = memory_kills()
+        self._memory_kills = host_memory_kills()
         self._interrupt = interrupt
         self._connection = box.connection
         self.filename = request.filename if PLAIN_NAME.fullmatch(request.filename) else "solution.cu"
@@ -308,7 +306,7 @@ class _Compilation:
             # proof of it: a source can put any words there (#line, #error), so the kernel's own count decides.
             if self._box.out_of_memory():
                 log += "\n[the compiler used more memory than it may]\n"
-            elif memory_kills() > self._memory_kills:
+            elif host_memory_kills() > self._memory_kills:
                 raise BoxUnavailable(
                     "a program of the compiler was killed, and not by a limit of its box", _BUSY
                 )

@@ -10,7 +10,7 @@ import pytest
 
 from grader.cli.security import engine, gpu, kernel, platform
 from grader.cli.security.check import Check, Level, numbers
-from grader.sandbox.engine_facts import EngineFacts
+from grader.sandbox.docker_engine import EngineFacts
 from grader.settings import Settings
 from tests.cli.conftest import Cli
 

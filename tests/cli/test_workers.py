@@ -216,7 +216,7 @@ def test_several_are_processes_of_their_own(
 def test_compile_workers_suit_gpus_and_cores(
     monkeypatch: pytest.MonkeyPatch, gpus_here: int, cores: int, nvcc: str | None, expected: int
 ) -> None:
-    monkeypatch.setattr("grader.sandbox.cores.background_cores", lambda: tuple(range(cores)))
+    monkeypatch.setattr("grader.sandbox.processor.background_cores", lambda: tuple(range(cores)))
     monkeypatch.setattr("grader.sandbox.toolkit.nvcc_version", lambda: nvcc)
     assert workers.default_compilers(gpus_here) == expected
 

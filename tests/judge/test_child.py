@@ -11,7 +11,7 @@ from grader.errors import BoxUnavailable
 from grader.judge.child import Child
 from grader.judge.process import JsonStream
 from grader.judge.session import Session
-from grader.sandbox import share
+from grader.sandbox import processor
 from tests.judge.kernels import RIGHT
 from tests.judge.test_process import job
 
@@ -19,7 +19,7 @@ from tests.judge.test_process import job
 @pytest.fixture
 def ends_of_a_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Child, JsonStream]]:
     """A judge in this process, and the worker's end of its connection."""
-    monkeypatch.setattr(share, "take", lambda _: None)  # what this process gives up it does not get back
+    monkeypatch.setattr(processor, "take", lambda _: None)  # what this process gives up it does not get back
     ours, theirs = socket.socketpair()
     child = Child(ours, "local", spare_boxes=0, device="cpu", gpu=0)
     yield child, JsonStream(theirs)

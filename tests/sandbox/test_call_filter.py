@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import pytest
 
 from grader.sandbox import seccomp
-from grader.sandbox.call_filter import UNKNOWN, call_filter
+from grader.sandbox.seccomp import UNKNOWN, call_filter
 
 pyseccomp = pytest.importorskip("pyseccomp")
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from grader import limits
-from grader.sandbox.compiler.log import clean_log
+from grader.sandbox.compiler.explain import clean_log
 from grader.sandbox.compiler.usage import kernels_of
 
 

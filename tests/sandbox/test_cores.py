@@ -9,8 +9,7 @@ import pytest
 
 from grader.sandbox.box import Box, BoxMaker
 from grader.sandbox.compiler.nvcc import compile_spec
-from grader.sandbox.cores import background_cores, shared_out
-from grader.sandbox.share import Share
+from grader.sandbox.processor import Share, background_cores, shared_out
 from tests.sandbox.talk import ask
 
 Start = Callable[..., Box]

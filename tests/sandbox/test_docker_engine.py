@@ -9,8 +9,7 @@ import pytest
 import requests
 
 from grader.errors import BoxUnavailable
-from grader.sandbox.docker_engine import Engine
-from grader.sandbox.frames import Frames
+from grader.sandbox.docker_engine import Engine, Frames
 
 
 def framed(*parts: bytes) -> bytes:

@@ -11,14 +11,13 @@ import pytest
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox import container, memory_kills, runtime
+from grader.sandbox import container, control_groups, runtime
 from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxSpec, EndReason, Purpose
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.docker_box import DockerBox
-from grader.sandbox.docker_engine import engine
-from grader.sandbox.engine_facts import EngineFacts
+from grader.sandbox.docker_engine import EngineFacts, engine
 from grader.sandbox.gpu import Gpu
-from grader.sandbox.share import Share
+from grader.sandbox.processor import Share
 from tests.components import need
 from tests.sandbox.talk import run
 
@@ -98,7 +97,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], kills: int) ->
             return state
 
     box._engine, box._container, box._memory_kills = Telling(), "x", 5  # type: ignore[assignment]
-    monkeypatch.setattr("grader.sandbox.docker_box.memory_kills", lambda: 5 + kills)
+    monkeypatch.setattr("grader.sandbox.docker_box.host_memory_kills", lambda: 5 + kills)
     return box._own_end()
 
 
@@ -121,8 +120,8 @@ def test_want_of_memory_is_told_also_where_the_engine_missed_it(
 def test_the_kernels_count_of_kills_is_read(tmp_path: Path) -> None:
     counters = tmp_path / "vmstat"
     counters.write_text("pgpgin 1\noom_kill 7\noom_kill_disable 9\n")
-    assert memory_kills.memory_kills(counters) == 7
-    assert memory_kills.memory_kills(tmp_path / "missing") == 0
+    assert control_groups.host_memory_kills(counters) == 7
+    assert control_groups.host_memory_kills(tmp_path / "missing") == 0
 
 
 FACTS = EngineFacts(runtimes=("runc", "runsc"), cgroup=2, options=frozenset())

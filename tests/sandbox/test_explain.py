@@ -7,8 +7,7 @@ import time
 import pytest
 
 from grader import limits
-from grader.sandbox.compiler.explain import explain
-from grader.sandbox.compiler.log import clean_log
+from grader.sandbox.compiler.explain import clean_log, explain
 from grader.sandbox.compiler.outline import outline_of
 
 SOURCE = 'extern "C" void solve(const float* a) {}\n'

@@ -10,7 +10,7 @@ import pytest
 from grader.errors import BoxUnavailable
 from grader.sandbox import container, gpu, gpu_access, local_box
 from grader.sandbox.box import BoxSpec, Purpose
-from grader.sandbox.engine_facts import EngineFacts
+from grader.sandbox.docker_engine import EngineFacts
 from grader.sandbox.gpu import Gpu, find_gpus
 
 ONE = Gpu(1, "GPU-b", ("/dev/nvidia1", "/dev/nvidiactl"), "NVIDIA H200")

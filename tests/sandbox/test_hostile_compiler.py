@@ -125,7 +125,7 @@ def test_a_program_that_was_killed_is_the_sources_fault_only_where_the_box_was_f
     assert "more memory than it may" in compiled_by(killed, full=True).log
     assert not compiled_by(killed).ok, "a source can make the compiler print that"
     counts = iter(range(2))
-    monkeypatch.setattr(nvcc, "memory_kills", lambda: next(counts))
+    monkeypatch.setattr(nvcc, "host_memory_kills", lambda: next(counts))
     with pytest.raises(BoxUnavailable, match="killed, and not by a limit of its box"):
         compiled_by(killed)
 

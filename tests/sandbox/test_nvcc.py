@@ -235,7 +235,7 @@ def test_a_compiler_that_somebody_kills_is_no_fault_of_the_source(
     """As the host's kernel does where the host has no more memory."""
     begun: list[Box] = []
     killed: list[int] = []
-    monkeypatch.setattr(nvcc, "memory_kills", lambda: len(killed))
+    monkeypatch.setattr(nvcc, "host_memory_kills", lambda: len(killed))
     start = local_boxes.start
     monkeypatch.setattr(local_boxes, "start", lambda spec: begun.append(start(spec)) or begun[-1])
 

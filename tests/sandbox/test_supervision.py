@@ -87,7 +87,7 @@ def test_want_of_memory_is_what_the_boxs_own_group_counts(
     walled_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The whole host's count is the same for everybody, so it must not be needed.
-    monkeypatch.setattr("grader.sandbox.docker_box.memory_kills", lambda: 0)
+    monkeypatch.setattr("grader.sandbox.docker_box.host_memory_kills", lambda: 0)
     source = "held = [bytearray(b'x') * (64 << 20) for _ in range(64)]\n"
     end = _ended(_runner(walled_boxes, memory_bytes=256 * limits.MIB), source)
     assert end == BoxEnd(EndReason.OUT_OF_MEMORY)

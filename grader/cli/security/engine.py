@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.cli.security.check import Check, Level, numbers
 from grader.errors import GraderError
-from grader.sandbox.engine_facts import EngineFacts
+from grader.sandbox.docker_engine import EngineFacts
 
 AREA = "engine"
 # Before it the engine could not answer clone3 with "not there", and every thread of a newer C library failed.

@@ -1,11 +1,41 @@
-"""Which cores work in the background may use, so that what is timed on the same host keeps some to itself."""
+"""The processor time and the cores that boxes and background work get on a host that others use too."""
 
 from __future__ import annotations
 
 import functools
 import os
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 from pathlib import Path
+
+
+class Share(IntEnum):
+    """Shares of a contended core, where every other control group and process has 1024. A box alone on a core gets all
+    of it.
+
+    ``YIELDING`` is for boxes that are judged on the host's own processor, which the web and the queue need too. It is
+    enough that a case which takes a second is not taken for an endless one beside a process that never rests.
+    """
+
+    BACKGROUND = 64
+    YIELDING = 128
+    FULL = 1024
+
+    @property
+    def weight(self) -> int:
+        """The same in the measure of control groups version 2, where the default is 100."""
+        return self * 100 // 1024
+
+    @property
+    def nice(self) -> int:
+        """The same for a process that is in no group of its own, about: each step of niceness is a fifth less."""
+        return {Share.BACKGROUND: 12, Share.YIELDING: 9, Share.FULL: 0}[self]
+
+
+def take(share: Share) -> None:
+    """Leave this process, and all that it starts from now on, no more than that share. What it has is never raised."""
+    os.nice(max(0, share.nice - os.nice(0)))
+
 
 # Of so many cores one is kept free of background work, and one at least: a judge spins on a core while it times, and
 # its runner on another. A host with several GPUs has so many more cores.
