@@ -190,7 +190,7 @@ def _refuse(names: list[str], error: int, first: int | None = None) -> dict[str,
     )
 
 
-INSTALL_LIBSECCOMP = "Install libseccomp (Debian: libseccomp2) and the package pyseccomp (pip install 'kernel-grader[worker]')."
+HINT = "Install libseccomp (Debian: libseccomp2) and the package pyseccomp (pip install 'kernel-grader[worker]')."
 # For boxes that no engine filters, libseccomp compiles the same list, as it does for Docker's runc.
 UNKNOWN = -1  # libseccomp's answer to a name that it has never heard of
 
@@ -202,7 +202,7 @@ def call_filter() -> bytes:
     try:
         import pyseccomp
     except (ImportError, RuntimeError) as error:  # the latter: the C library is not there
-        raise BoxUnavailable(f"no filter of system calls can be made: {error}", INSTALL_LIBSECCOMP) from error
+        raise BoxUnavailable(f"no filter of system calls can be made: {error}", HINT) from error
     made = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.EPERM))
     for rule in json.loads(profile())["syscalls"]:
         _add(pyseccomp, made, rule)
