@@ -72,7 +72,7 @@ class EndReason(StrEnum):
 
 @dataclass(frozen=True)
 class BoxEnd:
-    """``outside``: somebody outside the box ended it. Only said where nothing inside can have done so."""
+    """``outside``: something outside the box killed it. True only where nothing inside can have done so."""
 
     reason: EndReason
     exit_code: int | None = None
@@ -82,8 +82,8 @@ class BoxEnd:
     @classmethod
     def of_code(cls, code: int, memory_kills: int = 0, at_limit: bool = True) -> BoxEnd:
         """Of a process that ended with ``code``, a negative one for a signal, as ``subprocess`` has it.
-        ``memory_kills``: how many processes of the box the kernel ended for want of memory; not ``at_limit``: though
-        the box had not used all that it may, so it was the host that ran out of memory."""
+        ``memory_kills``: number of the box's processes that the kernel killed for lack of memory; not ``at_limit``:
+        though the box had not used all that it may, so it was the host that ran out of memory."""
         if code >= 0:
             return cls(EndReason.EXITED, exit_code=code)
         if -code == signals.SIGKILL and memory_kills:
@@ -114,12 +114,12 @@ class BoxEnd:
         }[self.reason]
 
 
-# What a supervisor tells: the wait status of its child.
+# A supervisor's message: the wait status of its child.
 STATUS_BYTES = 4
 
 
 def child_exit_code(data: bytes) -> int | None:
-    """What the child of a supervisor ended with, a negative number for a signal; None where nothing was told."""
+    """Exit code of a supervisor's child, a negative number for a signal; None where the message is not whole."""
     whole = len(data) == STATUS_BYTES
     return os.waitstatus_to_exitcode(int.from_bytes(data, "little")) if whole else None
 
@@ -138,10 +138,10 @@ class Box(Protocol):
 
     def cpu_seconds(self) -> float:
         """Processor time that all its processes have used since it started, as the host counts it: nothing in the box
-        can change it. Once it is over, what was known last. Raises BoxUnavailable where nobody can tell."""
+        can change it. After its end, the last known value. Raises BoxUnavailable where it cannot be known."""
 
     def out_of_memory(self) -> bool:
-        """Whether one of its processes was ended because the box had used all the memory that it may."""
+        """Whether one of its processes was killed because the box had used all its memory."""
 
     def output(self) -> bytes:
         """What it printed so far (stdout and stderr together), cut to the limit. Takes it away: the next call

@@ -34,7 +34,7 @@ from grader.sandbox.seccomp import call_filter
 KIND = "bubblewrap"
 PROGRAM = "bwrap"
 INSTALL = "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap)."
-MEND = (
+USER_NAMESPACE_HINT = (
     "An ordinary user needs user namespaces for it (sysctl user.max_user_namespaces, "
     "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0), and the folders of Python, "
     "of the CUDA toolkit and of this platform readable; within a container it lacks the whole of /proc."
@@ -57,12 +57,12 @@ class BubblewrapBox(ProcessBox):
         self._first = -1  # a descriptor of the box's first process
         self._first_pid = 0
         self._control, self._step = socket.socketpair()
-        self._told, self._telling = os.pipe()
+        self._info, self._info_end = os.pipe()
         try:
             super().__init__(spec)
         finally:
             self._step.close()
-            os.close(self._telling)
+            os.close(self._info_end)
         try:
             # This takes next to no processor time; by the clock, as long as what does nothing may take.
             self._admit(time.monotonic() + limits.IDLE_PATIENCE * spec.start_seconds)
@@ -72,7 +72,7 @@ class BubblewrapBox(ProcessBox):
             if isinstance(error, TimeoutError):
                 late = f"it took too long (more than {spec.start_seconds:g} s)"
                 raise BoxUnavailable(f"bubblewrap made no box: {late}", BUSY) from error
-            raise BoxUnavailable(f"bubblewrap made no box: {said or error}", MEND) from error
+            raise BoxUnavailable(f"bubblewrap made no box: {said or error}", USER_NAMESPACE_HINT) from error
         except BaseException:
             self.kill()
             raise
@@ -81,7 +81,7 @@ class BubblewrapBox(ProcessBox):
         files = {path: _memory_file(text) for path, text in ACCOUNTS.items()}
         ends = (child_end, self._status_end)
         passed = [end.fileno() for end in ends if end is not None]
-        numbers = [*passed, self._step.fileno(), self._telling, *files.values()]
+        numbers = [*passed, self._step.fileno(), self._info_end, *files.values()]
         as_root = self._maker.as_root
         try:
             return subprocess.Popen(
@@ -89,7 +89,7 @@ class BubblewrapBox(ProcessBox):
                     # Instead of the program's name: whose it is, for whoever reaps.
                     owned_name(KIND) + self.id,
                     *enclosure.words(self._spec, as_root, files),
-                    *("--info-fd", str(self._telling), "--"),
+                    *("--info-fd", str(self._info_end), "--"),
                     *(
                         sys.executable,
                         "-I",
@@ -119,7 +119,7 @@ class BubblewrapBox(ProcessBox):
 
     def _admit(self, deadline: float) -> None:
         """Put the box under its limits while it is still ours, then let it become its program."""
-        pid = int(_whole_message(self._told, deadline)["child-pid"])
+        pid = int(_whole_message(self._info, deadline)["child-pid"])
         self._first, self._first_pid = os.pidfd_open(pid), pid
         if self._group is not None:
             self._group.add(pid)
@@ -182,10 +182,10 @@ class BubblewrapBox(ProcessBox):
         if self._group is not None:
             self._group.remove()
         self._control.close()
-        for number in (self._told, self._first):
+        for number in (self._info, self._first):
             if number >= 0:
                 os.close(number)
-        self._told = self._first = -1
+        self._info = self._first = -1
         self._maker.alive.discard(self)
 
 

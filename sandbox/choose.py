@@ -57,14 +57,14 @@ def why_not_exposed(kind: str) -> str:
     try:
         maker = _bubblewrap()
     except BoxUnavailable:
-        return ""  # nothing runs, and whoever starts a box hears why
+        return ""  # nothing runs; the first box that is started raises the reason
     maker.close()
     return "" if maker.bounded else "no control group would bound the memory of submissions here"
 
 
 def bubblewrap_status() -> tuple[bool, str]:
     """Whether bubblewrap boxes can be made here (one is made to find out), and one sentence: how they are bounded, or
-    why there are none and how to mend it."""
+    why there are none and how to fix it."""
     try:
         maker = _bubblewrap()
     except BoxUnavailable as error:
@@ -74,15 +74,15 @@ def bubblewrap_status() -> tuple[bool, str]:
 
 
 def docker_status() -> tuple[bool, str]:
-    """Whether Docker boxes can be made here, and one sentence: the engine's version, or why not and how to mend it."""
+    """Whether Docker boxes can be made here, and one sentence: the engine's version, or why not and how to fix it."""
     try:
         version = docker_engine.engine().version()
     except ImportError:
         return False, "The Python package docker is missing: pip install 'kernel-grader[worker]'."
     except BoxUnavailable as error:
         installed = shutil.which("dockerd") or shutil.which("docker")
-        mend = error.hint if installed else "Install it (Debian, Ubuntu: apt-get install docker.io)."
-        return False, f"No Docker engine answers ({error.message}). {mend}"
+        fix = error.hint if installed else "Install it (Debian, Ubuntu: apt-get install docker.io)."
+        return False, f"No Docker engine answers ({error.message}). {fix}"
     return True, f"Docker {version} answers."
 
 

@@ -1,4 +1,4 @@
-"""Libraries of ready-made GPU kernels on this host: what a CUDA submission shall not open instead of writing a kernel.
+"""Libraries of ready-made GPU kernels on this host: what a CUDA submission must not open instead of writing a kernel.
 
 A library that a source brings along in itself is not among them, and none is hidden that a kernel is made or started
 with: the CUDA runtime, the driver, the compilers.

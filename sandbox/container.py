@@ -22,7 +22,7 @@ CORE_BYTES = 1
 TMP_INODES = 16_384
 
 # What a box can read of the host beside its toolchain. Docker hides some of these itself; naming any replaces its list.
-# Each tells of the host's hardware, other people's activity, or where its kernel lies; /dev/mqueue is a second place to
+# Each shows the host's hardware, other people's activity, or where its kernel lies; /dev/mqueue is a second place to
 # write. A name that this host lacks is ignored. CUDA reads /proc/driver, /proc/devices, /proc/modules and /sys/bus:
 # they stay.
 MASKED = (
@@ -74,7 +74,7 @@ def tmp_options(spec: BoxSpec) -> str:
 def host_config(
     client: Any, spec: BoxSpec, binds: list[str], runtime: str = "runc", group: str | None = None
 ) -> dict[str, Any]:
-    """Everything that the engine is told about the box of ``spec``. The limits are the engine's own words for them,
+    """The engine's options for the box of ``spec``. The limits have the engine's own names,
     which it turns into those of control groups version 1 or 2; swap is part of the memory in both. ``group``: the
     control group that the box's own one lies in, None for the engine's choice."""
     from docker.types import LogConfig, Ulimit

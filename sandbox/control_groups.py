@@ -28,7 +28,7 @@ MAIN = "grader-main"
 KIND = "group"
 
 PERIOD_US = 100_000
-# Where a group says how many of its processes the kernel ended for want of memory: in version 2, and in version 1.
+# Where a group counts its processes that the kernel killed for lack of memory: in version 2, and in version 1.
 _KILL_COUNTERS = ("memory.events", "memory.oom_control")
 # Of its limit, which a group that the kernel ended something of has used: pages are charged by the batch.
 _NEARLY = 0.95
@@ -93,7 +93,7 @@ class Group:
             _write(folder / "cgroup.procs", str(pid))
 
     def memory_kills(self) -> int:
-        """How many processes of the box the kernel ended for want of memory."""
+        """Number of the box's processes that the kernel killed for lack of memory."""
         for name in _KILL_COUNTERS:
             with contextlib.suppress(OSError):
                 lines = (self._folders[0] / name).read_text().splitlines()

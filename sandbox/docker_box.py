@@ -30,11 +30,11 @@ from grader.sandbox.processes import cpu_seconds, descendants
 from grader.sandbox.toolchain import chosen_image, find_toolchain
 
 READ_BYTES = 256 * limits.KIB
-# How often a box that is silent looks at its wall clock, which the parent may have restarted.
+# How often a silent box checks its wall clock, which the parent may have restarted.
 CLOCK_SECONDS = 1.0
 AWAY_SECONDS = 0.05
 # How long what a supervisor said last may take to be read, when its box is over.
-HEARD_SECONDS = 5.0
+READ_SECONDS = 5.0
 _CREDENTIALS = struct.Struct("3i")
 # Docker reports death by signal N as exit code 128 + N.
 SIGNAL_BASE = 128
@@ -52,10 +52,12 @@ class Supervision:
         # 0 where the box's processes cannot be seen from here: from within another container, say.
         self._group = group_of(_CREDENTIALS.unpack(credentials)[0], container)
         self._end: BoxEnd | None = None
-        self._thread = threading.Thread(target=self._hear, name=f"{container[:12]}-supervision", daemon=True)
+        self._thread = threading.Thread(
+            target=self._receive, name=f"{container[:12]}-supervision", daemon=True
+        )
         self._thread.start()
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         with self._connection, contextlib.suppress(OSError):
             code = child_exit_code(self._connection.recv(STATUS_BYTES))
             if code is not None:
@@ -68,12 +70,12 @@ class Supervision:
         return BoxEnd.of_code(code, self._group.memory_kills(), self._group.out_of_memory())
 
     def child_end(self) -> BoxEnd | None:
-        """How the child ended; None where the supervisor died without a word. To be asked when the box is over."""
+        """How the child ended; None where the supervisor died without a report. Call it when the box is over."""
         self.join()
         return self._end
 
     def join(self) -> None:
-        self._thread.join(HEARD_SECONDS)
+        self._thread.join(READ_SECONDS)
 
 
 class DockerBox:
@@ -325,7 +327,7 @@ class DockerBox:
         return self._output.take()
 
     def live_for(self, seconds: float) -> None:
-        """Restart the wall clock: the box may live so long from now."""
+        """Restart the wall clock: the box may live ``seconds`` from now."""
         self._deadline = time.monotonic() + seconds
 
 
@@ -404,7 +406,7 @@ class Remover:
                 self._waiting.task_done()
 
     def _try_again(self, ended: str) -> None:
-        """Later: the engine may be away. At the end of the process it is left to whoever reaps next, by its label."""
+        """Later: the engine may be away. At the end of the process the next reap removes it, by its label."""
         if not self._finishing.wait(RETRY_SECONDS):
             self._waiting.put(ended)
 

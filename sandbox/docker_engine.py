@@ -22,9 +22,11 @@ from grader.sandbox.parent import (
     seconds_since_boot,
 )
 
-MEND = "Start the Docker engine (systemctl start docker), or use the box kind 'local' for your own code."
+START_HINT = (
+    "Start the Docker engine (systemctl start docker), or use the box kind 'local' for your own code."
+)
 
-# No call that boxes need takes long; an engine that is silent for so long is hung.
+# No call that boxes need takes this long: an engine that is silent for longer hangs.
 CALL_SECONDS = 60.0
 
 DEFAULT_SOCKET = "unix:///var/run/docker.sock"
@@ -46,7 +48,7 @@ def _engine_errors(doing: str) -> Iterator[None]:
     try:
         yield
     except (docker.errors.DockerException, requests.RequestException, OSError) as error:
-        raise BoxUnavailable(f"Docker could not {doing}: {error}", MEND) from error
+        raise BoxUnavailable(f"Docker could not {doing}: {error}", START_HINT) from error
 
 
 def _knock(url: str) -> None:
@@ -145,8 +147,8 @@ class Engine:
     def cpu_seconds(self, container: str) -> float:
         """Processor time that the container has used. An engine may take a second to say."""
         with _engine_errors("say what a box has used"):
-            told = self.client.stats(container, stream=False, one_shot=True)
-        return float(told.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)) * 1e-9
+            stats = self.client.stats(container, stream=False, one_shot=True)
+        return float(stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)) * 1e-9
 
     def kill(self, container: str) -> bool:
         """End the container and wait for its death. False when it was over already."""
@@ -289,7 +291,7 @@ class EngineFacts:
             cgroup=2 if str(info.get("CgroupVersion")) == "2" else 1,
             options=frozenset(value for key, _, value in pairs if key == "name"),
             version=str(info.get("ServerVersion") or ""),
-            # An engine that does not speak of a limit is taken to set it.
+            # An engine that does not mention a limit is assumed to set it.
             unbounded=tuple(what for key, what in _LIMIT_NAMES.items() if info.get(key) is False),
             cdi=bool(info.get("CDISpecDirs")),
             # There it would put them under /docker, and however little one box has to say within that group, the group

@@ -1,4 +1,4 @@
-"""What bubblewrap is told: the namespaces of a box and what of the host it sees, which is what a Docker box sees."""
+"""Bubblewrap's arguments: the namespaces of a box and what it sees of the host, which is what a Docker box sees."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _dev(gpu: Gpu | None) -> Iterator[str]:
 
 
 def _sys(gpu: Gpu | None) -> Iterator[str]:
-    # Not all of it: a file system of the host's, it would tell of the host's disks and networks.
+    # Not all of it: a file system of the host's, it would show the host's disks and networks.
     paths = [*SYSTEM, *(_gpu_paths(gpu) if gpu else ())]
     there = [path for path in paths if Path(path).exists()]
     yield from _folders_above(there)
@@ -136,7 +136,7 @@ def _gpu_paths(gpu: Gpu) -> list[str]:
 
 
 def _drives(folder: Path, gpu: Gpu) -> bool:
-    """Whether the PCI device of this folder is ``gpu``, as NVIDIA's kernel module tells."""
+    """Whether the PCI device of this folder is ``gpu``, as NVIDIA's kernel module says."""
     information = Path("/proc/driver/nvidia/gpus") / folder.name / "information"
     try:
         return gpu.uuid in information.read_text()

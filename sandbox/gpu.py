@@ -56,7 +56,7 @@ def _gpu(line: str, minors: dict[str, int]) -> Gpu | None:
 
 
 def _minors() -> dict[str, int]:
-    """Number of the device node by UUID, where the kernel module tells. It may differ from the driver's number."""
+    """Number of the device node by UUID, where the kernel module says. It may differ from the driver's number."""
     found = {}
     for file in Path("/proc/driver/nvidia/gpus").glob("*/information"):
         try:
@@ -102,5 +102,5 @@ def _linker_paths() -> list[Path]:
 
 
 def box_environment(gpu: Gpu | None) -> dict[str, str]:
-    """What tells CUDA in a box which GPU it has: that one only, or none at all."""
+    """Variables that show CUDA in a box one GPU, or none."""
     return {"CUDA_VISIBLE_DEVICES": gpu.uuid if gpu else ""}

@@ -1,4 +1,4 @@
-"""Who owns a box: a mark that names one process for ever, so that what a dead parent left behind can be told."""
+"""Who owns a box: a mark that names one process for ever, so that what a dead parent left behind can be recognised."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def owned_name(kind: str) -> str:
 
 
 def is_left_behind(kind: str, name: str) -> bool:
-    """Whether ``name`` begins as ``owned_name`` made it for a process that is gone. False for what is not ours to
-    tell: names of other forms, and of processes that this one would not see."""
+    """Whether ``name`` begins as ``owned_name`` made it for a process that is gone. False for names of other
+    forms, and of processes that this one would not see."""
     prefix = _prefix(kind)
     if not name.startswith(prefix):
         return False

@@ -1,4 +1,4 @@
-"""Boxes started ahead of need: importing torch takes seconds that nobody has to wait for."""
+"""Boxes started ahead of need, so that nobody waits the seconds that importing torch takes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Protocol
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import Box, BoxMaker, BoxSpec
 
-# A spare box that waited longer than this is replaced: it could not be told from a forgotten one.
+# A spare box that waited longer than this is replaced: it would look like one that was forgotten.
 IDLE_SECONDS = 3600.0
 
 
@@ -23,7 +23,7 @@ class _Clocked(Protocol):
 class SpareBoxes:
     """Up to ``count`` spare boxes of ``spec``. Each is handed out once; its wall clock starts when it is.
 
-    Itself a ``BoxMaker``, so that whoever starts boxes need not know. ``refill`` is explicit: the judge decides when
+    It is a ``BoxMaker`` itself, so that its callers need not know. ``refill`` is explicit: the judge decides when
     the machine is quiet enough to start processes.
     """
 
@@ -63,12 +63,12 @@ class SpareBoxes:
             self._filling.start()
 
     def wait(self) -> None:
-        """Wait until a running refill is through."""
+        """Wait until a running refill has finished."""
         if filling := self._filling:
             filling.join()
 
     def close(self) -> None:
-        """Kill the spare boxes. What was handed out belongs to its user."""
+        """Kill the spare boxes. A box that was handed out belongs to its user."""
         with self._lock:
             self._closed = True
         self.wait()
@@ -85,13 +85,13 @@ class SpareBoxes:
             try:
                 box = self._maker.start(waiting)
             except BoxUnavailable:
-                return  # whoever needs a box next meets the error, with its text
+                return  # the next call of start() raises the error
             with self._lock:
                 self._spares.append((box, time.monotonic()))
 
 
 def _is_well(box: Box) -> bool:
-    """Whether it lives, also by its connection: a box whose engine went away ends before anybody says so."""
+    """Whether it lives, also by its connection: a box whose engine went away ends before its thread notices."""
     if box.connection.fileno() < 0:
         return False  # ended by us
     looking = select.poll()
@@ -100,8 +100,8 @@ def _is_well(box: Box) -> bool:
 
 
 def _end(box: Box) -> None:
-    """Kill a spare box. One whose engine does not answer bears our mark: whoever reaps next removes it, and the others
-    are not kept for its sake."""
+    """Kill a spare box. Where its engine does not answer, the next reap removes it by its label, and the other spare
+    boxes are still killed."""
     with contextlib.suppress(BoxUnavailable):
         box.kill()
 

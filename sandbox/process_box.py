@@ -22,9 +22,9 @@ from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import STATUS_BYTES, BoundedOutput, BoxEnd, BoxSpec, EndReason, child_exit_code
 
-# Memory is looked at this often: 2 GB/s of touching passes a limit by 100 MB before it is seen.
+# Memory is read this often: 2 GB/s of touching passes a limit by 100 MB before it is seen.
 WATCH_SECONDS = 0.05
-# Every so many looks the children of the program are counted too, which costs a walk through /proc.
+# Every tenth reading counts the children of the program too, which costs a walk through /proc.
 WALK_EVERY = 10
 READ_BYTES = 64 * limits.KIB
 
@@ -45,7 +45,7 @@ class ProcessBox(ABC):
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self.connection, child_end = socket.socketpair()
-        # Where a supervisor tells how the program ended.
+        # Where a supervisor reports how the program ended.
         self._status: socket.socket | None = None
         self._status_end: socket.socket | None = None
         if spec.supervised:
@@ -95,7 +95,7 @@ class ProcessBox(ABC):
         return code
 
     def _memory_kills(self) -> int:
-        """How many processes of the box the kernel ended for want of memory, where that is counted."""
+        """Number of the box's processes that the kernel killed for lack of memory, where that is counted."""
         return 0
 
     @abstractmethod
@@ -108,18 +108,18 @@ class ProcessBox(ABC):
         poll = select.poll()
         ends = {self._pidfd, self._wake}
         if self._status is not None:
-            ends.add(self._status.fileno())  # told, or the supervisor is gone
+            ends.add(self._status.fileno())  # reported, or the supervisor is gone
         for descriptor in (self._pipe, *ends):
             poll.register(descriptor, select.POLLIN)
-        looks = 0
+        readings = 0
         while True:
             ready = {descriptor for descriptor, _ in poll.poll(WATCH_SECONDS * 1000)}
             if ends & ready:
                 break
             if self._pipe in ready and not self._read():
                 poll.unregister(self._pipe)
-            looks += 1
-            if self._must_end(walk=looks % WALK_EVERY == 0):
+            readings += 1
+            if self._must_end(walk=readings % WALK_EVERY == 0):
                 break
         self._finish()
 
@@ -145,7 +145,7 @@ class ProcessBox(ABC):
 
     def _finish(self) -> None:
         """End what is left, take the last output, say how it ended, free everything."""
-        self._hear()
+        self._receive()
         self._kill_all()
         code = self._process.wait()
         os.set_blocking(self._pipe, False)
@@ -156,7 +156,7 @@ class ProcessBox(ABC):
         if reason is None and self._output.flooded:
             reason = EndReason.OUTPUT_FLOOD
         self._end = BoxEnd(reason) if reason is not None else self._by_itself(code)
-        with self._lock:  # together: whoever kills it at this moment looks at one and writes to another
+        with self._lock:  # together: kill() may be reading one and writing to another at this moment
             for descriptor in (self._pipe, self._pidfd, self._wake, self._waker):
                 os.close(descriptor)
             self._waker = -1
@@ -165,8 +165,8 @@ class ProcessBox(ABC):
         self._free()
         self._ended.set()
 
-    def _hear(self) -> None:
-        """Take what the supervisor tells, where it has."""
+    def _receive(self) -> None:
+        """Take the supervisor's report, where there is one."""
         if self._status is not None:
             self._status.setblocking(False)
             with contextlib.suppress(OSError):
@@ -217,7 +217,7 @@ class ProcessBox(ABC):
         return self._output.take()
 
     def live_for(self, seconds: float) -> None:
-        """Restart the wall clock: the box may live so long from now."""
+        """Restart the wall clock: the box may live ``seconds`` from now."""
         self._deadline = time.monotonic() + seconds
 
 
@@ -253,7 +253,7 @@ _lock = threading.Lock()
 
 
 def launch(start: Start) -> subprocess.Popen[bytes]:
-    """What ``start`` makes, made on the launcher's thread. Raises what it raises."""
+    """Call ``start`` on the launcher's thread; returns and raises what it does."""
     global _launcher
     with _lock:
         if _launcher is None or _launcher.pid != os.getpid():  # a fork takes no threads along

@@ -1,4 +1,4 @@
-"""Processes of this host, as ``/proc`` tells of them."""
+"""Processes of this host, as ``/proc`` shows them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def descendants(pid: int) -> list[int]:
-    """``pid`` and every process it started that still hangs from it."""
+    """``pid`` and every process below it."""
     found = [pid]
     for parent in found:
         try:
@@ -53,7 +53,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def children(pid: int) -> list[int]:
-    """What the first thread of ``pid`` started and what hangs from it: all there is below a supervisor."""
+    """Children of the first thread of ``pid``: all that there is below a supervisor."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:  # noqa: PTH123 - twenty times a second
             return [int(word) for word in file.read().split()]

@@ -33,22 +33,22 @@ class Share(IntEnum):
 
 
 def take(share: Share) -> None:
-    """Leave this process, and all that it starts from now on, no more than that share. What it has is never raised."""
+    """Lower this process, and all that it starts from now on, to that share. Never raises it."""
     os.nice(max(0, share.nice - os.nice(0)))
 
 
-# Of so many cores one is kept free of background work, and one at least: a judge spins on a core while it times, and
-# its runner on another. A host with several GPUs has so many more cores.
+# One core in four, and at least one, is kept free of background work: a judge spins on a core while it times, and its
+# runner on another. Hosts with several GPUs have more cores.
 ONE_IN = 4
 
 
 @functools.cache
 def background_cores() -> tuple[int, ...]:
     """Cores for compilers and the like; empty, which means any, where there is only one."""
-    return shared_out(sorted(os.sched_getaffinity(0)), _threads_beside)
+    return without_reserved(sorted(os.sched_getaffinity(0)), _threads_beside)
 
 
-def shared_out(cores: Sequence[int], beside: Callable[[int], frozenset[int]]) -> tuple[int, ...]:
+def without_reserved(cores: Sequence[int], beside: Callable[[int], frozenset[int]]) -> tuple[int, ...]:
     """What is left of ``cores`` when every ``ONE_IN``-th is kept free, together with the hardware threads ``beside``
     it, since those are the same core."""
     wanted = max(1, len(cores) // ONE_IN)
@@ -62,7 +62,8 @@ def shared_out(cores: Sequence[int], beside: Callable[[int], frozenset[int]]) ->
 
 
 def _threads_beside(core: int) -> frozenset[int]:
-    """The hardware threads of the core that ``core`` is one of, such as "0,32" or "0-1"; itself where not told."""
+    """The hardware threads of the core that ``core`` is one of, such as "0,32" or "0-1"; itself where the system does
+    not say."""
     path = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
     found: set[int] = set()
     try:

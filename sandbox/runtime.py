@@ -43,10 +43,10 @@ def check_fits(runtime: str, spec: BoxSpec) -> None:
 
 
 def start_hint(runtime: str, timed_out: bool, said: str) -> str:
-    """What to mend where a box was made and its program did not connect. ``timed_out``: it was still running then;
+    """What to fix where a box was made and its program did not connect. ``timed_out``: it was still running then;
     ``said``: what it printed."""
     if any(sign in said for sign in ("Permission denied", "No such file", "ModuleNotFoundError")):
         return "Is the host's Python readable for everyone? Run: grader sandbox build --from-host"
     if timed_out and runtime == "runsc":
-        return "runsc must be told to let boxes connect: --host-uds=open (older ones: --fsgofer-host-uds)."
+        return "Let runsc allow boxes to connect: --host-uds=open (older ones: --fsgofer-host-uds)."
     return BUSY if timed_out else ""

@@ -33,7 +33,7 @@ ALLOWED = (
         "restart_syscall",
     ),
     Group(
-        "A runtime gives up what it still has after the filter is in place; nothing can be won by it.",
+        "A runtime gives up what it still has after the filter is in place; there is nothing to gain by it.",
         "capget capset",
     ),
     Group(
@@ -62,7 +62,7 @@ ALLOWED = (
         "readahead",
     ),
     Group(
-        "Descriptors are handed about and waited for; ioctl is CUDA's way into the driver.",
+        "Descriptors are passed and waited for; CUDA talks to its driver by ioctl.",
         "dup dup2 dup3 fcntl ioctl pipe pipe2 poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl "
         "epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2 signalfd signalfd4",
     ),
@@ -114,7 +114,7 @@ PERSONALITIES = (0x0, 0xFFFF_FFFF)
 # Sockets on this machine alone. There is no network, and every other family (packets, virtual machines, crypto, ...)
 # is kernel code that nobody here needs. AF_NETLINK of protocol 0 lists the interfaces.
 AF_UNIX, AF_NETLINK, NETLINK_ROUTE = 1, 16, 0
-# IPv4 and IPv6: a library that looks for a network is told that this machine has none.
+# IPv4 and IPv6: a library that looks for a network learns that this machine has none.
 NETWORK = (2, 10)
 # What is refused besides, each a way that containers were left or hosts were harmed before: keyrings (keyctl, add_key,
 # request_key), other processes' memory (ptrace, process_vm_readv, process_vm_writev, pidfd_getfd, kcmp), mounts and

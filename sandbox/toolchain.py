@@ -51,7 +51,7 @@ class Toolchain:
     compute_libraries: tuple[str, ...] | None = None
 
     def start_hint(self, runtime: str, timed_out: bool, said: str) -> str:
-        """What to mend where a box was made and its program did not connect, see ``runtime.start_hint``."""
+        """What to fix where a box was made and its program did not connect, see ``runtime.start_hint``."""
         if self.environment is None or "No such file" not in said:
             return start_hint(runtime, timed_out, said)
         return (
@@ -60,7 +60,7 @@ class Toolchain:
         )
 
     def binds_of(self, spec: BoxSpec) -> list[str]:
-        """Those of the box of ``spec``. Libraries that it shall not see lie hidden, and an image lacks the driver: its
+        """Those of the box of ``spec``. Libraries that it must not see are hidden. An image lacks the driver, whose
         files are bound one by one."""
         binds = [*self.binds]
         if not spec.compute_libraries:

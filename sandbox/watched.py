@@ -1,4 +1,4 @@
-"""Boxes whose start and end are told: in the log, and to whoever counts."""
+"""Boxes whose start and end are logged and counted."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Started = Callable[[Purpose, float, bool], None]
 
 
 class WatchedBoxes:
-    """A ``BoxMaker``. The lines of a box bear what was bound (a submission, a request) when it was started or handed
-    out, whichever thread ends it."""
+    """A ``BoxMaker``. The log lines of a box carry what was bound (a submission, a request) when it was started or
+    handed out, whichever thread ends it."""
 
     def __init__(self, maker: BoxMaker, started: Started | None = None) -> None:
         self.name, self.about = maker.name, maker.about
@@ -32,14 +32,14 @@ class WatchedBoxes:
         try:
             box = self._maker.start(spec)
         except BoxUnavailable:
-            self._tell(spec.purpose, began, False)
+            self._count(spec.purpose, began, False)
             raise
-        seconds = self._tell(spec.purpose, began, True)
+        seconds = self._count(spec.purpose, began, True)
         about = {"box": box.id, "purpose": spec.purpose.value, "kind": self.name}
         log.info("box_started", extra={**about, "seconds": seconds})
         return _WatchedBox(box, about)
 
-    def _tell(self, purpose: Purpose, began: float, there: bool) -> float:
+    def _count(self, purpose: Purpose, began: float, there: bool) -> float:
         seconds = round(time.monotonic() - began, 4)
         if self._started is not None:
             self._started(purpose, seconds, there)
@@ -57,14 +57,14 @@ class _WatchedBox:
         self._about = about
         self._began = time.monotonic()
         self._context = contextvars.copy_context()
-        self._told = threading.Lock()
+        self._logged = threading.Lock()
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
         return self._box.end(wait_s)
 
     def kill(self) -> BoxEnd:
         end = self._box.kill()
-        if self._told.acquire(blocking=False):  # never given back: an end is told once
+        if self._logged.acquire(blocking=False):  # never released: an end is logged once
             self._context.run(self._log_end, end)
         return end
 

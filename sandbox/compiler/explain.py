@@ -36,7 +36,7 @@ _OUR_LINE = re.compile(
 _ASSERTED = re.compile(r'static assertion failed with "(.*)"$')
 _DECLARED = re.compile(r"\(declared at line (\d{1,9})(?: of [^)]{0,300})?\)")
 _WANTED = re.compile(r'extern "C" void solve\((.*)\)')
-# How nvcc and gcc tell of one of their programs that crashed or was ended, with gcc's advice to report a bug of it.
+# How nvcc and gcc report that one of their programs crashed or was killed, with gcc's advice to file a bug.
 _CRASH = re.compile(
     r"internal compiler error|^Internal error: |internal error: assertion failed|[Ss]egmentation fault|"
     r"died due to signal|terminated program|Please submit a full bug report|See <\S*> for instructions|"
@@ -81,9 +81,9 @@ def explain(log: str, source: str, filename: str) -> Explained:
     kept = [line for block in of_source for line in block.lines]
     if len(of_source) < len(blocks):  # the compiler's count includes what is left out
         kept = [line for line in kept if not _TOTAL.match(line)]
-    told = [_OUR_LINE.sub("the grader's call of solve", line) for line in kept]
+    shown = [_OUR_LINE.sub("the grader's call of solve", line) for line in kept]
     lines = source.split("\n")
-    text = "\n".join([*told, *(_message(it, filename, lines) for it in findings)]).strip("\n")
+    text = "\n".join([*shown, *(_message(it, filename, lines) for it in findings)]).strip("\n")
     return Explained(text, _hint(text, outline))
 
 
@@ -115,7 +115,7 @@ def _without_crash(log: str) -> str:
 
 @dataclass(frozen=True)
 class _Finding:
-    """What is wrong with the function ``solve``; without a ``line``, nobody knows where."""
+    """What is wrong with the function ``solve``; without a ``line`` where its place is unknown."""
 
     text: str
     line: int = 0

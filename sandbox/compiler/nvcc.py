@@ -123,7 +123,7 @@ def compile_cuda(
 ) -> CompileResult:
     """Compile in a box of ``boxes``. A source that is at fault gives ``ok=False`` and a log that says why.
 
-    ``interrupt`` is called every ``ASK_SECONDS`` and raises when nobody wants the library any more. Raises
+    ``interrupt`` is called every ``ASK_SECONDS`` and raises when the library is no longer wanted. Raises
     BoxUnavailable when there is no compiler, or no box, or the box failed for no fault of the source.
     """
     home = cuda_home()

@@ -11,7 +11,7 @@ __all__ = ["MOST_KERNELS", "NAME_CHARS", "KernelUsage", "kernels_of"]
 # A source with more kernels than this was generated; nobody reads a longer table.
 MOST_KERNELS = 64
 NAME_CHARS = 200
-# No GPU has so much of anything: a number beyond it is a lie of the box's.
+# No GPU has this much of anything: a larger number is forged.
 _MOST = 2**31
 
 _ENTRY = re.compile(r"ptxas info\s*: Compiling entry function '(?P<name>.+)' for '")
@@ -29,7 +29,7 @@ _NO_STACK = {"stack": 0, "stores": 0, "loads": 0}
 
 
 def kernels_of(text: str) -> tuple[KernelUsage, ...]:
-    """The kernels that ``text`` (demangled lines of ``ptxas -v``) tells of, in its order. Never raises: the text
+    """The kernels that ``text`` (demangled lines of ``ptxas -v``) lists, in its order. Never raises: the text
     comes out of a box, and what makes no sense is left out."""
     found: list[KernelUsage] = []
     name, in_kernel, stack = "", False, _NO_STACK

@@ -2,7 +2,7 @@
 
 One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds"}`` and the
 pipe's write end. One answer: ``{"ok", "log", "usage", "killed"}``. The log is what the compiler printed, cut to
-``log_bytes``; ``usage`` are the assembler's lines about registers and memory, which a student shall not have to read
+``log_bytes``; ``usage`` are the assembler's lines about registers and memory, which students should not have to read
 past; ``killed`` says that one of its programs was, which the parent finds the reason of.
 
 Beside the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers that make a wait for the
@@ -70,7 +70,7 @@ KILLED = re.compile(
     r"|^(?:sh: .*)?Killed\b",
     re.MULTILINE,
 )
-# A compiler that prints so many times more than is kept is in an endless error; it is stopped.
+# A compiler that prints this many times more than is kept is stopped: it repeats an error without end.
 FLOOD_FACTOR = 16
 CHUNK = 1 << 20
 

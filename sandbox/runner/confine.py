@@ -102,7 +102,7 @@ def filter_calls(instructions: bytes) -> None:
 
 
 def confine(order: dict[str, Any]) -> None:
-    """What may fail for want of a privilege goes ahead of what takes privileges away."""
+    """Steps that need a privilege run before those that take privileges away."""
     bound_tmp(order["tmp"], order["user"])
     set_limits(order["limits"])
     os.nice(max(0, order["nice"] - os.nice(0)))
@@ -114,7 +114,7 @@ def confine(order: dict[str, Any]) -> None:
         become(order["user"])
     drop_capabilities()
     control(PR_SET_NO_NEW_PRIVS, 1)
-    # Whoever changes its user loses this wish, so it comes last.
+    # A change of user clears this setting, so it comes last.
     control(PR_SET_PDEATHSIG, signal.SIGKILL)
     os.chdir(FOLDER)
     filter_calls(bytes.fromhex(order["filter"]))

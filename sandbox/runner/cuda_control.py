@@ -1,6 +1,6 @@
 """The control on a GPU: kernels of ours over the same buffers, which say how long they took by CUDA's own events.
 
-It loads no submission, so its word is good: what the judge measures beyond it is the fixed cost of a round.
+It loads no submission, so the judge trusts it: what the judge measures beyond it is the fixed cost of a round.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ SOURCE_NAME = "solution.py"
 _CAUSES = 16
 _FRAMES = 64
 _LINE_CHARS = 200
-# No source that is taken has so many.
+# No accepted source has as many lines.
 _MOST_LINE = 1_000_000
 # What a class of the student's cannot replace.
 _OWN = BaseException.__dict__
@@ -121,7 +121,7 @@ def _line(number: Any) -> int:
 
 
 def _is_cuda(error: BaseException) -> bool:
-    """Whether it is a CudaError or a CallFailed (told by their form: on a host nobody imports the two)."""
+    """Whether it is a CudaError or a CallFailed (recognised by their form: on a host neither is imported)."""
     return _answer(lambda: hasattr(error, "out_of_memory") and hasattr(error, "code"), False)
 
 

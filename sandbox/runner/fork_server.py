@@ -90,7 +90,7 @@ class ForkServer:
         if pid == 0:
             os.close(status)
             self._run(connection, output, folder)
-        os.setpgid(pid, pid)  # here, not in the child: whoever is told its number may kill its group at once
+        os.setpgid(pid, pid)  # not in the child: the parent may kill the group as soon as it has its number
         os.close(connection)
         os.close(output)
         pidfd = os.pidfd_open(pid)
@@ -122,7 +122,7 @@ class ForkServer:
             os._exit(code)
 
     def _bury(self, pidfd: int) -> None:
-        """Tell how a child ended, and remove what it left."""
+        """Report how a child ended, and remove what it left."""
         self._poll.unregister(pidfd)
         os.close(pidfd)
         child = self._children.pop(pidfd)

@@ -44,7 +44,7 @@ def main() -> None:
         with contextlib.suppress(OSError):  # a core that was taken away meanwhile: any will do
             os.sched_setaffinity(0, cores)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")  # where the kernel must kill someone, it shall be the box
+        file.write("1000")  # where the kernel must kill a process, it picks the box first
     os.execv(sys.executable, [sys.executable, "-I", *sys.argv[6:]])  # noqa: S606 - no shell is wanted
 
 

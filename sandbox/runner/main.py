@@ -1,7 +1,7 @@
 """The runner: the program inside a box that loads one submission and calls it when the gate opens.
 
 It is untrusted from the moment it loads the submission: nothing that it says decides a verdict or a time.
-Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. STATUS_ADDRESS: where a supervisor tells how the runner ended, see
+Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. STATUS_ADDRESS: where a supervisor reports how the runner ended, see
 ``supervise.py``. Environment: GRADER_PRELOAD, see ``preload.py``.
 """
 
@@ -120,7 +120,7 @@ class Runner:
 def _flush(mark: str) -> None:
     """Let what was printed during a call (by Python, by C, by kernels) leave before the answer does, then ``mark``.
 
-    Output and answers reach the judge by different ways; the mark tells it where the output of a call ends.
+    Output and answers reach the judge by different ways; the mark shows it where the output of a call ends.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # the submission may have closed or replaced it

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
-# What kernels can print in one call: as much as a box may print at all. It is a ring: what is more is lost.
+# Bytes that kernels can print in one call: as many as a box may print at all. It is a ring: older output is lost.
 _PRINTF_BYTES = 1 << 20
 
 
@@ -20,7 +20,7 @@ def preload(wanted: str) -> EmptyLaunches | None:
     - ``torch-gpu``: torch and the context, for baselines;
     - ``torch``: torch alone;
     - ``cuda``: the context alone, for CUDA submissions and the control;
-    - nothing: nothing.
+    - empty: nothing.
     """
     if wanted == "triton":
         from triton_loader import prepare_interpreter
@@ -53,7 +53,7 @@ def _make_context() -> None:
 
 
 def _caches_in_box() -> None:
-    """Compiled kernels lie in the box and go with it: the next submission shall find none of this one's."""
+    """Compiled kernels stay in the box and vanish with it, so that the next submission finds none of them."""
     folder = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the box's own
     os.environ.pop("TRITON_INTERPRET", None)
     os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(folder, "triton"))

@@ -1,9 +1,9 @@
-"""Splits the runner in two: a supervisor that waits, and its child, which goes on and loads a submission.
+"""Splits the runner in two: a supervisor that waits, and its child, which continues and loads a submission.
 
 The supervisor is the box's first process. Nobody inside can kill that one: the kernel drops what its own namespace
 sends it. So when the supervisor dies, somebody outside ended the box, or it ran out of memory; and when the child dies,
-the supervisor tells how, exactly, over a socket that the child does not have: a 32-bit wait status, little endian. An
-exit code of 137 and a death by SIGKILL are then two things, which the exit code of a container cannot tell apart.
+the supervisor reports exactly how, over a socket that the child does not have: a 32-bit wait status, little endian. An
+exit code of 137 and a death by SIGKILL then differ; in the exit code of a container they are the same.
 
 A plain process has no namespace of its own. Its child could kill the supervisor; a local box is for one's own code.
 """
@@ -19,7 +19,7 @@ from connect import connect
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 STATUS_BYTES = 4
 # The parent reads the counters of the box's control group before the box is gone, and then closes the socket.
-HEARD_SECONDS = 5.0
+READ_SECONDS = 5.0
 
 
 def supervise(address: str, status_address: str) -> None:
@@ -48,7 +48,7 @@ def supervise(address: str, status_address: str) -> None:
     kind, _, where = address.partition(":")
     if kind == "fd":
         os.close(int(where))  # the connection ends with the child
-    _tell(status, _wait_for(child))
+    _report(status, _wait_for(child))
     os._exit(0)  # the kernel ends what else is in the box
 
 
@@ -60,10 +60,10 @@ def _wait_for(child: int) -> int:
             return status
 
 
-def _tell(status: socket.socket, code: int) -> None:
-    """Say how it ended, and stay until that is heard: where no namespace ends what else is in the box, our parent finds
-    it by looking at what we started."""
+def _report(status: socket.socket, code: int) -> None:
+    """Report how it ended, and stay until that is read: where no namespace ends what else is in the box, our parent
+    finds it among our children."""
     with contextlib.suppress(OSError):
         status.sendall(code.to_bytes(STATUS_BYTES, "little"))
-        status.settimeout(HEARD_SECONDS)
+        status.settimeout(READ_SECONDS)
         status.recv(1)

@@ -31,7 +31,7 @@ OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_.<>, ]")
 
 
 class Survey(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """``call`` is made once; ``seen`` tells of it afterwards."""
+    """Makes ``call`` once; ``seen`` then says what was noted."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -133,7 +133,7 @@ class Survey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return interpreted
 
     def _note(self, kernel: Any) -> None:
-        """What a compiled kernel takes, where this Triton tells."""
+        """What a compiled kernel uses, where this version of Triton says."""
         registers, words = getattr(kernel, "n_regs", None), getattr(kernel, "n_spills", None)
         if not isinstance(registers, int):
             return

@@ -72,7 +72,7 @@ class EmptyLaunches:
         return names
 
     def watch_compiler(self) -> None:
-        """The same for kernels that are compiled: Triton leaves an empty grid out without a word."""
+        """The same for kernels that are compiled: Triton skips an empty grid silently."""
         from triton.runtime.jit import JITFunction
 
         run = JITFunction.run
@@ -122,7 +122,7 @@ def prepare_interpreter() -> EmptyLaunches:
     empty = EmptyLaunches()
     empty.watch_interpreter()
     _warm_interpreter()
-    warned.tell_own_lines()
+    warned.show_own_lines()
     return empty
 
 
@@ -136,7 +136,7 @@ def prepare_compiler() -> EmptyLaunches:
     triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's own helper for the driver
     empty = EmptyLaunches()
     empty.watch_compiler()
-    warned.tell_own_lines()
+    warned.show_own_lines()
     return empty
 
 
@@ -192,7 +192,7 @@ def _check_arity(solve: Callable[..., Any], parameters: list[str], wanted: str) 
 
 
 def _arity_error(function: Callable[..., Any], parameters: list[str]) -> TypeError | None:
-    """Why ``function`` does not take as many arguments, if it does not, or if that cannot be told."""
+    """Why ``function`` does not take that many arguments; empty where it does or where that cannot be known."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -35,8 +35,8 @@ def control_call(binding: HostBinding, results: list[str], duration_us: float) -
 
 
 def load_reference(source: str, mode: str) -> Callable[..., Any]:
-    """What staff's own source has timed beside submissions: ``baseline``, or ``reference`` where there is none.
-    ``mode``: "eager" as it is written, "compile" through ``torch.compile``.
+    """The function of the staff's source that is timed beside submissions: ``baseline``, or ``reference`` where there
+    is none. ``mode``: "eager" as it is written, "compile" through ``torch.compile``.
     """
     # A module that can be imported again by its name: torch.compile does.
     module = sys.modules["reference"] = types.ModuleType("reference")
@@ -45,7 +45,7 @@ def load_reference(source: str, mode: str) -> Callable[..., Any]:
     if mode == "compile":
         import torch
 
-        # Static shapes: a baseline is timed on one workload at a time, and shall be as fast as it can be there.
+        # Static shapes: a baseline is timed on one workload at a time and should be as fast as possible there.
         return torch.compile(reference, fullgraph=False, dynamic=False)
     return reference
 

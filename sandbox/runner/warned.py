@@ -1,7 +1,7 @@
-"""Warnings that libraries give while a submission runs, told as warnings about the submission's own line.
+"""Warnings that libraries give while a submission runs, shown as warnings about the submission's own line.
 
-Triton's interpreter computes with NumPy, whose warnings name a line of the interpreter. That line is none of the
-student's business; the line of the kernel that was at work is.
+Triton's interpreter computes with NumPy, whose warnings name a line of the interpreter. That line means nothing
+to the student; the line of the kernel that ran does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from failure import SOURCE_NAME
 
 
-def tell_own_lines() -> None:
+def show_own_lines() -> None:
     """From now on a warning names the submission's line. One that no line of it led to is not printed."""
     warnings.showwarning = _show
 

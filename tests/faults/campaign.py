@@ -28,7 +28,7 @@ _MEET_SECONDS = 4.0
 # The same of the board with real boxes, which has few submissions.
 _MEET_REAL_SECONDS = 12.0
 # While it is waited for, what is over is undone so often.
-_LOOK_SECONDS = 0.2
+_READING_SECONDS = 0.2
 # Between two faults, from and to: several at once, and moments to recover.
 _GAPS = (0.0, 0.8)
 
@@ -144,7 +144,7 @@ class Campaign:
         """What the fault is to strike; what it does meanwhile must not keep others from ending."""
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
-            if found := sight.wait_for(self._engine, it.state, it.device, self._draw, _LOOK_SECONDS):
+            if found := sight.wait_for(self._engine, it.state, it.device, self._draw, _READING_SECONDS):
                 return found
             self._wait(0.0)
         return None

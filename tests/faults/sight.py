@@ -13,7 +13,7 @@ from grader.records.models import SubmissionRow
 from grader.records.states import UNFINISHED
 from grader.schemas.submission import State
 
-_LOOK_SECONDS = 0.02
+_READING_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
@@ -50,5 +50,5 @@ def wait_for(
         chosen = [it for it in found if it.device == device] or (found if device is None else [])
         if chosen:
             return draw.choice(chosen)
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_READING_SECONDS)
     return None

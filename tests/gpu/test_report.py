@@ -181,7 +181,7 @@ def test_the_gpus_state_is_recorded_around_rounds(judge: Judge) -> None:
     assert state.power_w is None or 5 < state.power_w.median < 2000
 
 
-def test_a_look_at_the_gpu_is_cheap() -> None:
+def test_a_read_at_the_gpu_is_cheap() -> None:
     pytest.importorskip("pynvml")
     from grader.judge.cuda.nvml import Monitor
 

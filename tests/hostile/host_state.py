@@ -31,7 +31,7 @@ SHARED_PLACES = tuple(Path(it) for it in ("/tmp", "/var/tmp", "/dev/shm", "/dev/
 SYSTEM_V = tuple(Path("/proc/sysvipc") / it for it in ("shm", "sem", "msg"))
 # A container is removed by a thread of its own, after the verdict: so long it may take on a busy host.
 SETTLE_SECONDS = 20.0
-_LOOK_SECONDS = 0.05
+_READING_SECONDS = 0.05
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -85,7 +85,7 @@ def settled(before: HostState, folders: Iterable[Path] = (), *, alone: bool = Fa
         now = take(folders, alone=alone)
         if not now.changed_since(before) or time.monotonic() > end:
             return now
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_READING_SECONDS)
 
 
 def _descendants() -> list[str]:

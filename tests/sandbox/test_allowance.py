@@ -56,7 +56,7 @@ def allow(host: Host, **more: object) -> Allowance:
 def test_a_busy_host_gives_as_much_processor_time_as_an_idle_one(host: Host, share: float) -> None:
     host.share = share
     allowed = allow(host)
-    assert host.wait_for(allowed) * share == pytest.approx(LIMIT, abs=2 * module._LOOK_SECONDS)
+    assert host.wait_for(allowed) * share == pytest.approx(LIMIT, abs=2 * module._READING_SECONDS)
     assert allowed.burnt
     assert not allowed.starved
 
@@ -105,7 +105,7 @@ def test_spinning_at_the_gate_is_free(host: Host) -> None:
     allowed = allow(host)
     host.run(7.0)
     allowed.begin(host.now)
-    assert host.wait_for(allowed) == pytest.approx(LIMIT, abs=2 * module._LOOK_SECONDS)
+    assert host.wait_for(allowed) == pytest.approx(LIMIT, abs=2 * module._READING_SECONDS)
 
 
 def test_a_short_wait_costs_no_look(host: Host) -> None:

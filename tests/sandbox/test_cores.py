@@ -9,7 +9,7 @@ import pytest
 
 from grader.sandbox.box import Box, BoxMaker
 from grader.sandbox.compiler.nvcc import compile_spec
-from grader.sandbox.processor import Share, background_cores, shared_out
+from grader.sandbox.processor import Share, background_cores, without_reserved
 from tests.sandbox.talk import ask
 
 Start = Callable[..., Box]
@@ -24,16 +24,18 @@ def _alone(core: int) -> frozenset[int]:
     [([0], ()), ([0, 1], (1,)), ([3, 7, 9], (7, 9)), (list(range(16)), tuple(range(4, 16)))],
 )
 def test_one_in_four_is_kept_free(cores: list[int], expected: tuple[int, ...]) -> None:
-    assert shared_out(cores, _alone) == expected
+    assert without_reserved(cores, _alone) == expected
 
 
 def test_the_threads_of_a_core_are_kept_together() -> None:
-    kept = set(range(16)) - set(shared_out(list(range(16)), lambda core: frozenset({core % 8, core % 8 + 8})))
+    kept = set(range(16)) - set(
+        without_reserved(list(range(16)), lambda core: frozenset({core % 8, core % 8 + 8}))
+    )
     assert kept == {0, 8, 1, 9}
 
 
 def test_half_a_core_is_kept_where_there_is_but_one() -> None:
-    assert shared_out([0, 1], lambda _: frozenset({0, 1})) == (1,)
+    assert without_reserved([0, 1], lambda _: frozenset({0, 1})) == (1,)
 
 
 def test_compilers_leave_a_core(boxes: BoxMaker, start: Start) -> None:
