@@ -25,8 +25,8 @@ def prepare(folder: Path) -> None:
     for path in exposed(folder):
         if reason := _why_not_ours(path, folder):
             mode = "700" if path.is_dir() else "600"
-            mend = f"chmod {mode} {shlex.quote(str(path))}"
-            log.warning("data_open_to_others", path=str(path), reason=reason, mend=mend)
+            fix = f"chmod {mode} {shlex.quote(str(path))}"
+            log.warning("data_open_to_others", path=str(path), reason=reason, fix=fix)
         else:
             close(path)
 

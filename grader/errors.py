@@ -1,4 +1,4 @@
-"""Every error a person can meet, with one shape: what was wrong (message), its code, and how to mend it (hint).
+"""Every error a person can meet, with one shape: what was wrong (message), its code, and how to fix it (hint).
 
 ``status`` is the HTTP status the API answers with; ``exit_code`` is what the CLI ends with. Both views of one error
 come from the same class, so the API and the CLI cannot disagree.
@@ -54,7 +54,7 @@ class UnknownChallenge(GraderError):
 
 
 class UnknownLanguage(BadRequest):
-    """There is none of that name, the file does not tell it, or the challenge does not take it."""
+    """No language has that name, the file's suffix names none, or the challenge does not accept it."""
 
     code = "unknown_language"
 
@@ -137,7 +137,7 @@ class Unreachable(GraderError):
 
 
 class TimedOut(GraderError):
-    """What was waited for did not come in time; it goes on."""
+    """What was waited for did not come in time; it continues."""
 
     code = "timed_out"
     status = 504

@@ -1,8 +1,8 @@
-"""Log lines: an event and its facts, to standard error; JSON where nobody sits at a terminal.
+"""Log lines: an event and its facts, to standard error; JSON where standard error is no terminal.
 
-Every line bears what its context was bound to: ``request`` (the id of a web request), ``submission`` (its public id)
-and the like, so that looking for one id tells the whole story. Never a source text, a password, a token or hidden data:
-nothing logs them, and what an exception of others might carry is struck out here.
+Every line carries what its context was bound to: ``request`` (the id of a web request), ``submission`` (its public id)
+and the like, so that a search for one id finds the whole story. Never a source text, a password, a token or hidden
+data: nothing logs them, and what an exception of others might carry is struck out here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REQUEST_ID = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{7,{REQUEST_ID_CHARS - 1}}
 # One line is for reading: a traceback fits, a source text that somehow got in does not.
 _VALUE_CHARS = 16_000
 _HIDDEN = "(not logged)"
-# Tracebacks keep their lines, indented, so that none of them looks like a line of the log.
+# Tracebacks keep their lines, indented, so that none can pass for a line of the log.
 _OF_LINES = frozenset({"exception", "stack"})
 _SECRET_KEYS = frozenset(
     "source password token secret authorization cookie seed_key database_url library body".split()
@@ -83,7 +83,7 @@ def new_request_id(proposed: str | None = None) -> str:
 
 
 def strike_out(_logger: object, _method: str, line: Line) -> Line:
-    """Keep what must not be in a log out of it, whoever put it there."""
+    """Remove what must not be in a log, wherever it came from."""
     for key, value in line.items():
         if key in _SECRET_KEYS:
             line[key] = _HIDDEN
@@ -104,7 +104,7 @@ def _to_standard_error(*_: object) -> structlog.PrintLogger:
 
 
 class _Provisional(structlog.BoundLogger):
-    """Marks that nobody has called ``configure``."""
+    """Marks that ``configure`` was not called."""
 
 
 def _from_warning(_logger: object, method: str, line: Line) -> Line:

@@ -18,7 +18,7 @@ MEDIAN_FACTOR = math.sqrt(math.pi / 2)
 MAD_TO_SIGMA = 1.4826
 
 # A time is known where its 95 % interval lies within this share of it. Honest kernels reach a few percent on a busy
-# CPU; beyond this two kernels could not be told apart that differ by half.
+# CPU; beyond this, two kernels that differ by half could not be distinguished.
 KNOWN_WITHIN = 0.2
 
 # A time after corrections can come out at or below zero only for a call that does nothing; it is cut off here, seconds.
@@ -95,8 +95,8 @@ def speedup(times_us: Sequence[float], baselines_us: Sequence[float | None]) -> 
 
 
 def ranks(intervals: Sequence[Interval]) -> list[int]:
-    """1 + the number of intervals that lie wholly below each (are surely faster), so that those that cannot be told
-    apart share a rank. Where two ends fall together nobody is surely faster.
+    """1 + the number of intervals that lie wholly below each (are surely faster), so that those that cannot be
+    distinguished share a rank. Where two ends coincide, neither is surely faster.
     """
     uppers = sorted(high for _, high in intervals)
     return [bisect_left(uppers, low) + 1 for low, _ in intervals]

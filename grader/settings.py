@@ -119,7 +119,7 @@ class Settings(BaseSettings):
         default="info", description="how much is logged"
     )
     log_format: Literal["auto", "json", "text"] = Field(
-        default="auto", description="auto: JSON where nobody sits at a terminal"
+        default="auto", description="auto: JSON where standard error is no terminal"
     )
     access_log: bool = Field(
         default=False, description="log every web request, not only those that change or break something"
@@ -241,7 +241,7 @@ class Settings(BaseSettings):
     @field_validator("smtp_host")
     @classmethod
     def _need_an_address_for_links(cls, value: str, info: ValidationInfo) -> str:
-        # What a request says of its own host is no ground for a link that is mailed to somebody else.
+        # A request's Host header must not decide a link that is mailed to somebody else.
         if value and not info.data.get("url"):
             raise ValueError("mail holds links, so set GRADER_URL to the address that people open")
         return value
@@ -305,8 +305,8 @@ class Settings(BaseSettings):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / name
         if not path.exists():
-            # It is there whole or not at all: a process that dies here, or a full disk, must not leave an empty secret,
-            # which anybody knows; and of two that make it at once, the second takes the first one's.
+            # Written whole or not at all: a process that dies here, or a full disk, must not leave an empty secret,
+            # which anybody could guess. Of two that make it at the same time, the second takes the first one's.
             partial = path.with_name(f".{name}.{os.getpid()}.{secrets.token_hex(4)}")
             try:
                 with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -89,7 +89,7 @@ class WakeUps:
         return True
 
     def waiting(self, queue: str) -> int:
-        """Wake-ups that nobody took yet. Raises redis.RedisError where Redis does not answer."""
+        """Number of wake-ups that no worker has taken. Raises redis.RedisError where Redis does not answer."""
         return int(self._queue(queue).count)
 
     def ping(self) -> bool:
@@ -139,7 +139,7 @@ def redeem(connection: Redis, queue: str, job: bytes) -> bool:
     from rq.job import Job
 
     if not _JOB_ID.fullmatch(job):
-        log.warning("wakeup_refused", queue=queue, reason="its id is none of RQ's")
+        log.warning("wakeup_refused", queue=queue, reason="its id is not one of RQ's")
         return False
     key = Job.key_for(job.decode())
     reason = _why_no_wakeup(connection, key, queue)

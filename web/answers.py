@@ -29,9 +29,9 @@ def conditional(response: Response) -> Response:
     return response
 
 
-def conditional_on(told: str, make: Callable[[], Response]) -> Response:
-    """The same for an answer that depends on ``told`` and the release alone: where that matches, nothing is made."""
-    tag = hashlib.sha256(f"{__version__} {told}".encode()).hexdigest()
+def conditional_on(facts: str, make: Callable[[], Response]) -> Response:
+    """The same for an answer that depends on ``facts`` and the release alone: where that matches, nothing is made."""
+    tag = hashlib.sha256(f"{__version__} {facts}".encode()).hexdigest()
     response = Response(status=304) if tag in request.if_none_match else make()
     response.set_etag(tag)
     _kept_by_reader(response)

@@ -26,8 +26,8 @@ def theme() -> Theme:
     user = viewer()
     if user is not None:
         return user.preferences.theme
-    told = request.cookies.get(COOKIE, "")
-    return Theme(told) if told in set(Theme) else Theme.SYSTEM
+    chosen = request.cookies.get(COOKIE, "")
+    return Theme(chosen) if chosen in set(Theme) else Theme.SYSTEM
 
 
 def remember(response: Response, chosen: Theme) -> None:

@@ -1,6 +1,6 @@
 """Connections of clients. One thread of a process reads requests and writes answers, for all connections; a request
-gets a thread of its own when the whole of it is there. So whoever sends or reads slowly occupies a socket and a buffer,
-and those are bounded in number, in bytes and in time.
+gets a thread of its own when the whole of it is there. So a client that sends or reads slowly occupies a socket and a
+buffer, and those are bounded in number, in bytes and in time.
 
 The server is Waitress. What it lacks is added here: deadlines that bytes which drip in do not move, a limit for each
 address, and a parting that does not destroy the answer on its way.
@@ -28,13 +28,13 @@ from grader.web.proxies import client_of
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-# How many waiting connections are taken before those that are open are looked at again.
+# How many waiting connections are accepted before the open ones are served again.
 _ACCEPTED_AT_ONCE = 64
-# How often deadlines are looked at.
+# Seconds between two checks of the deadlines.
 _TICK_SECONDS = 1
-# At the end of a process, for requests that are half here, and for clients to hear the end of their last answer.
+# At the end of a process, for requests that are half here, and for clients to receive the end of their last answer.
 _END_SECONDS = 0.3
-# After so many received bytes, what is buffered is counted anew.
+# After this many received bytes, the buffered ones are counted again.
 _COUNTED_BYTES = limits.MIB
 
 

@@ -1,4 +1,4 @@
-"""Every error leaves through here: one JSON shape under /api, a page elsewhere. A failure of ours tells nothing of
+"""Every error leaves through here: one JSON shape under /api, a page elsewhere. A failure of ours reveals nothing of
 what went wrong inside; the log does."""
 
 from __future__ import annotations

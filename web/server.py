@@ -50,7 +50,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
 
 
 class _Logger(Logger):  # type: ignore[misc]
-    """Gunicorn's own lines take the form of ours. Requests are told by the application, which knows their ids."""
+    """Gunicorn's own lines take the form of ours. The application logs requests, because it knows their ids."""
 
     def setup(self, cfg: Any) -> None:
         self.error_log.handlers.clear()

@@ -22,7 +22,7 @@ _ASKED_BY_MACHINES = {"probes.live", "probes.ready", "probes.metrics", "static"}
 
 
 def init_app(app: Flask) -> None:
-    """Before all else that looks at a request, so that what they refuse is told and counted, too."""
+    """Installed before everything else that handles a request, so that what those refuse is logged and counted, too."""
     app.before_request(_begin)
     app.after_request(_end)
     app.teardown_request(_forget)

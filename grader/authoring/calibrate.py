@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 11
-# A kernel that sums in another order than PyTorch errs as much, elsewhere: whoever is as exact as PyTorch must pass,
-# so PyTorch itself may use no more than half of what is allowed.
+# A kernel that sums in another order than PyTorch errs as much, elsewhere. A kernel as exact as PyTorch must pass, so
+# PyTorch itself may use at most half of the tolerance.
 HEADROOM = 2.0
 # What is proposed: PyTorch uses a quarter of it. A hand-written kernel errs up to twice as much (one running sum where
-# PyTorch adds pairwise, fast exponentials), and HEADROOM is kept beside that.
+# PyTorch adds pairwise, fast exponentials), and HEADROOM is kept on top.
 MARGIN = 4.0
-# Looser than this many times the proposal, a tolerance forgives what nobody's rounding explains.
+# Looser than this many times the proposal, a tolerance allows errors that no rounding explains.
 LOOSE = 50.0
 # Below the smallest normal number digits are lost, or all of it where denormals are flushed: rtol says nothing there.
 _SMALLEST_NORMAL = {

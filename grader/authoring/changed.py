@@ -1,4 +1,4 @@
-"""Which challenges differ from the default branch, as git tells it."""
+"""Which challenges differ from the default branch, by git."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 def changed_slugs(root: Path, slugs: Iterable[str]) -> list[str] | None:
     """Those of ``slugs`` with a file that was changed, added or removed since this branch left the default one,
-    committed or not; None where git cannot tell."""
+    committed or not; None where git does not know."""
     base = next((it for name in _BRANCHES if (it := _git(root, "merge-base", "HEAD", name))), None)
     if base is None:
         return None

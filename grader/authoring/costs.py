@@ -112,9 +112,9 @@ def _workloads(challenge: Challenge) -> Check:
             f"{RANKED_ROOFLINE_US:.0f} are needed"
         )
     if on_gpu and min(planned_bytes(manifest, it) for it in on_gpu) > SMALLEST_GPU_BYTES * PLANNED_SHARE:
-        problems.append("none fits a GPU of 16 GB with what judging keeps beside it")
-    told = ", ".join(f"{name}: {seconds * 1e6:.0f} us" for name, seconds in times.items())
-    return _unless_waived(challenge, "workloads", problems, f"at an H200's speed {told}")
+        problems.append("none fits a GPU of 16 GB together with what judging keeps there")
+    listed = ", ".join(f"{name}: {seconds * 1e6:.0f} us" for name, seconds in times.items())
+    return _unless_waived(challenge, "workloads", problems, f"at an H200's speed {listed}")
 
 
 def planned_bytes(manifest: Manifest, workload: Workload) -> int:

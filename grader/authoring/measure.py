@@ -32,7 +32,7 @@ def measured_check(bench: Trial, solutions: Sequence[Candidate]) -> Check:
     least = roofline_seconds(manifest, workload, bench.device.ceilings())
     if least is None:
         return Check(name="cost_measured", status=Status.SKIPPED, summary="this device has no ceilings")
-    told, problems = [], []
+    figures, problems = [], []
     control = _control(bench, solutions[0], workload) if solutions else []
     for candidate in solutions:
         seconds, fault = _seconds(bench, candidate, workload, control)
@@ -40,11 +40,11 @@ def measured_check(bench: Trial, solutions: Sequence[Candidate]) -> Check:
             problems.append(f"{candidate.name}: {workload.name}: {fault}")
             continue
         share = least / seconds
-        told.append(f"{candidate.name}: {seconds * 1e6:.0f} us, {share:.2f} of the speed of light")
+        figures.append(f"{candidate.name}: {seconds * 1e6:.0f} us, {share:.2f} of the speed of light")
         if share > ABOVE_ROOFLINE:
-            problems.append(f"{told[-1]}: cost.bytes or cost.flops is too high")
-    good = f"{workload.name}: {'; '.join(told)}"
-    return check("cost_measured", problems, good, bad=Status.ERROR, remarks=told if problems else [])
+            problems.append(f"{figures[-1]}: cost.bytes or cost.flops is too high")
+    good = f"{workload.name}: {'; '.join(figures)}"
+    return check("cost_measured", problems, good, bad=Status.ERROR, remarks=figures if problems else [])
 
 
 def calibrated_check(bench: Trial) -> Check:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 20
-# So many of a probe's inputs are NaN: rows of every length hold some, and none holds nothing else.
+# This many of a probe's inputs are NaN: rows of every length hold some, and none holds nothing else.
 _NAN_SHARE = 0.2
 # Cases that are typical: whatever else they hold besides NaN changes nothing.
 _PROBED = (Category.BASIC, Category.LARGE)

@@ -67,7 +67,7 @@ def prove(course: Path, slugs: Sequence[str], options: Options, on_progress: OnP
     began = time.perf_counter()
     drafts = {slug: _Draft(slug) for slug in slugs}
     work = [it for slug in slugs for it in _plan(Course(course), drafts[slug], options)]
-    # Timed runs come last, one at a time on each GPU, when nothing else is there.
+    # Timed runs come last, one at a time on each GPU, when nothing else runs.
     timed = [Work(slug, Part.MEASURED, 0, "a timed run", options.languages) for slug in _timed(work, options)]
     done = 0
     for part, workers in ((work, options.workers), (timed, len(options.gpus))):
@@ -161,7 +161,7 @@ def _tries(
 
 
 def _proof(course: Course, draft: _Draft, options: Options) -> Proof:
-    # A reference that fails does so for every submission; it is told once.
+    # A reference that fails does so for every submission; it is reported once.
     checks = list({(it.name, it.summary): it for it in draft.checks}.values())
     draft.tried.sort(key=lambda it: (list(CandidateRole).index(it.role), it.name))
     if draft.tried:

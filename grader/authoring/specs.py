@@ -1,4 +1,5 @@
-"""Whether all is there that students and teachers read: the spec's parts, the starters, the mistake of each mutant."""
+"""Whether everything that students and teachers read is present: the spec's parts, the starters, the mistake of each
+mutant."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _MISTAKE = "Mistake: "
 def text_checks(challenge: Challenge) -> list[Check]:
     """``spec``, ``starters``, ``mutant_files``. Raises ChallengeInvalid where ``spec.md`` is missing."""
     return [
-        check("spec", spec_problems(challenge.spec), "every part is there"),
+        check("spec", spec_problems(challenge.spec), "every part is present"),
         check("starters", _starter_problems(challenge), "as the signature makes them", bad=Status.ERROR),
         _mutants(challenge),
     ]

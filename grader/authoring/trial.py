@@ -24,7 +24,7 @@ from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.report import CaseReport, CaseVerdict, Language
 
-# How a report begins where Python code raised: a crash, a fault of the GPU and a wrong answer are told otherwise.
+# How a report begins where Python code raised. Reports of a crash, a GPU fault or a wrong answer begin otherwise.
 _RAISED = re.compile(r"\w+ while solve ran")
 # The driver's errors and those of the CUDA runtime, by name; torch and Triton quote them.
 _OF_THE_GPU = ("CUDA", "cudaError")
@@ -150,5 +150,5 @@ def _told(report: CaseReport) -> str:
 
 
 def _raised(report: CaseReport) -> bool:
-    """Whether Python code raised for a reason of its own. torch and Triton tell a GPU's fault by an exception, too."""
+    """Whether Python code raised for a reason of its own. torch and Triton also raise for a fault of the GPU."""
     return _RAISED.match(report.detail) is not None and not any(it in report.detail for it in _OF_THE_GPU)

@@ -45,7 +45,7 @@ def _killed(tried: Sequence[CandidateResult], role: CandidateRole, name: str) ->
         f"{it.name} survives all {it.ran} cases" for it in found if it.ending is CandidateOutcome.ACCEPTED
     ]
     broken = [f"{it.name} does not load: {it.detail}" for it in found if it.ending is CandidateOutcome.BROKEN]
-    # An exception is no wrong answer: the suite is not known to tell the mistake.
+    # An exception is no wrong answer: whether the suite catches the mistake is unknown.
     broken += [f"{it.name} raises an exception: {it.detail}" for it in found if it.raised]
     ran = [it for it in found if it.ending in (CandidateOutcome.FAILED, CandidateOutcome.ACCEPTED)]
     dead = sum(it.ending is CandidateOutcome.FAILED for it in ran)
@@ -73,6 +73,6 @@ def _kills(tried: Sequence[CandidateResult], cases: Sequence[str]) -> Check | No
         return None
     kills = Counter(name for it in wrong for name in it.failed)
     idle = [name for name in cases if name not in kills]
-    told = [f"{name} kills {count} of {len(wrong)}" for name, count in kills.most_common()]
+    listed = [f"{name} kills {count} of {len(wrong)}" for name, count in kills.most_common()]
     summary = f"{len(kills)} of {len(cases)} cases kill; nothing is killed by: {', '.join(idle) or 'none'}"
-    return Check(name="kills", status=Status.OK, summary=summary, remarks=told)
+    return Check(name="kills", status=Status.OK, summary=summary, remarks=listed)

@@ -88,7 +88,7 @@ def begin(course: Path, device: str, gpus: SimpleQueue[int]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         _desk = _WorkerThread(course, device, gpus.get())
-    except GraderError as error:  # raised here it would be lost: a pool tells no reason
+    except GraderError as error:  # raised here it would be lost: a pool passes no reason on
         _unusable = error
         return
     atexit.register(_desk.boxes.close)

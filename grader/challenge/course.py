@@ -37,7 +37,7 @@ class Broken:
     def mend(self) -> str:
         """What its author does."""
         check = "" if self.slug == TRACKS else f" Then: grader challenge check {self.slug}"
-        return f"Mend the file, or put it back as git has it. {self.error.hint}".strip() + check
+        return f"Fix the file, or restore git's version. {self.error.hint}".strip() + check
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ class RowPointers:
 class NearDiagonal:
     """Column numbers of a CSR matrix that follow the diagonal, as those of a mesh do: entry ``j`` of ``total`` lies in
     one of the ``width`` columns from ``cols * j / total`` on, in no order, and some columns come up twice. Past the
-    last column it goes on with the first.
+    last column it continues with the first.
     """
 
     width: int = 256

@@ -21,7 +21,7 @@ _GIT_SECONDS = 30.0
 def at_reference(course: Course, slug: str, reference: str) -> Iterator[Challenge]:
     """The challenge as ``reference`` (a commit, branch or tag) has it, in a folder that is gone afterwards.
 
-    Tracks are not looked at. Raises BadRequest where git does not know the reference, NotFound where the challenge is
+    Tracks are ignored. Raises BadRequest where git does not know the reference, NotFound where the challenge is
     not in it, ChallengeInvalid where it does not load.
     """
     commit = _git(

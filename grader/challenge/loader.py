@@ -144,13 +144,13 @@ class Challenge:
         return [replace(case, hidden=True) for case in filled] if hidden else filled
 
     def _check_named_categories(self, suite: Sequence[Case], path: Path) -> None:
-        """A category that is named must tell no more than that kind of case which students see."""
+        """A category that is named must reveal no more than the cases of that kind which students see."""
         public = {case.category for case in self.cases}
         for case in suite:
             if case.category not in public:
                 raise ChallengeInvalid(
                     f"{path}: case '{case.name}': no public case has its category '{case.category.value}', which "
-                    "name_hidden_categories would tell students",
+                    "name_hidden_categories would show students",
                     "Add a public case of this category, take another category, or leave name_hidden_categories out.",
                 )
 

@@ -23,7 +23,7 @@ _C_BUILT_IN = {
     DType.INT32: "int",
     DType.INT64: "long",
 }
-# Arities that the footer tells apart in its message; the longest signature of a challenge has far fewer.
+# Arities that the footer distinguishes in its message; the longest signature of a challenge has far fewer.
 _MOST_ARGUMENTS = 24
 _HEADERS = {DType.FLOAT16: "cuda_fp16.h", DType.BFLOAT16: "cuda_bf16.h"}
 
@@ -102,7 +102,7 @@ def cuda_footer(manifest: Manifest) -> str:
     Its ``static_assert``s let the compiler check that ``solve`` exists, its arity and its types, and say so in our
     words. A parameter may have another type than the signature says as long as no value is lost: ``int n`` for a
     size is legal, ``int scale`` for a float is not. ``grader_entry`` takes an array of pointers to arguments, so that
-    the loader needs no signature, and returns ``cudaGetLastError()`` (0 is success), which tells of a refused
+    the loader needs no signature, and returns ``cudaGetLastError()`` (0 is success), which reports a refused
     launch; ``grader_error`` gives its text.
 
     It includes nothing, so that no macro of the source reaches a header behind it, and spells every name out, so that

@@ -35,7 +35,7 @@ def decode(raw: bytes) -> str:
 
 
 def language_of(filename: str, chosen: str | None) -> Language:
-    """The chosen language, else the one that the file's ending tells. Raises UnknownLanguage."""
+    """The chosen language, else the one of the file's suffix. Raises UnknownLanguage."""
     if chosen is not None:
         try:
             return Language(chosen)
@@ -44,6 +44,6 @@ def language_of(filename: str, chosen: str | None) -> Language:
     suffix = PurePath(filename).suffix.lower()
     if suffix not in _BY_SUFFIX:
         raise UnknownLanguage(
-            f"'{filename}' does not tell its language.", "End it in .cu or .py, or name the language."
+            f"The suffix of '{filename}' names no language.", "End it in .cu or .py, or name the language."
         )
     return _BY_SUFFIX[suffix]

@@ -1,6 +1,6 @@
 """A challenge as it is shown: by the server's API and pages, and by the command line without a server.
 
-Nothing here runs ``reference.py``: its text is read, no more.
+Nothing here runs ``reference.py``: only its text is read.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def begin(settings: Settings) -> None:
 
 @functools.cache
 def _figures() -> ModuleType | None:
-    """What is counted with; None where nothing is. Nobody's judgement fails for the sake of a figure."""
+    """What is counted with; None where nothing is. A failure to count never fails a judgement."""
     if _FOLDER not in os.environ:
         return None
     try:

@@ -1,5 +1,5 @@
 """Sessions of browsers. The signed cookie holds an API token of its own, made at sign-in: so each sign-in rotates the
-session, and sign-out ends it on the server too, whoever may have copied the cookie."""
+session, and sign-out ends it on the server too, even where the cookie was copied."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def end() -> None:
 
 def _label() -> str:
     """What the list of sessions calls this one, such as ``Firefox on Linux``."""
-    told = request.user_agent.string
-    browser = next((name for mark, name in _BROWSERS.items() if mark in told), "A browser")
-    system = next((name for mark, name in _SYSTEMS.items() if mark in told), "")
+    agent = request.user_agent.string
+    browser = next((name for mark, name in _BROWSERS.items() if mark in agent), "A browser")
+    system = next((name for mark, name in _SYSTEMS.items() if mark in agent), "")
     return f"{browser} on {system}" if system else browser

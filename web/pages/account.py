@@ -93,7 +93,7 @@ def revoke(number: int) -> Response:
 
 @pages.post("/account/sessions/end")
 def end_others() -> Response:
-    """End every other session; tokens go on."""
+    """End every other session; tokens stay valid."""
     tokens.end_sessions(platform(), current_user(), session.get(sessions.TOKEN_KEY, ""))
     return redirect(url_for("account.show"), 303)
 

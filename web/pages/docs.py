@@ -83,7 +83,7 @@ def _kept(answer: Response | str) -> Response:
     response = make_response(answer)
     if viewer() is not None:
         return response
-    # The tokens of forms are written anew for each answer, and each is good as long as the session lives.
+    # Each answer writes new form tokens, and each is valid for the session's life.
     same = _CSRF.sub(b"", response.get_data()) + str(session.get("csrf_token", "")).encode()
     response.set_etag(hashlib.sha256(same).hexdigest())
     response.cache_control.private = True

@@ -55,8 +55,8 @@ def draw(activity: Activity) -> Calendar:
         x, y = LEFT + number // 7 * _STEP, TOP + number % 7 * _STEP
         if day.day == 1 and number // 7 < (activity.end - activity.begin).days // 7:
             months.append((x, day.strftime("%b")))
-        told = by_day.get(day)
-        submitted, accepted = (told.submitted, told.accepted) if told else (0, 0)
+        counts = by_day.get(day)
+        submitted, accepted = (counts.submitted, counts.accepted) if counts else (0, 0)
         shade = sum(submitted >= least for least in _DARKER)
         squares.append(Square(x, y, shade, accepted > 0, _label(day, submitted, accepted)))
     return Calendar(squares, months, squares[-1].x + _STEP, TOP + 7 * _STEP)

@@ -62,7 +62,7 @@ def setup_form() -> Response:
 @pages.post("/setup")
 @throttle.sign_in_limit
 def set_up() -> Response:
-    """Makes the first admin, for who was told the link by the platform's log or terminal."""
+    """Makes the first admin, by the link in the platform's log or terminal."""
     key = shown_key()
     name = request.form.get("name", "").strip()
     try:

@@ -27,7 +27,7 @@ def show(key: str) -> Response:
         result=result(found.report, request.args.get("cases", ALL)),
     )
     response = make_response(page)
-    # For those who were given the link: neither for searching nor for the logs of what the page leads to.
+    # For those who have the link: search engines must not index it, nor linked sites learn it from the referrer.
     response.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response

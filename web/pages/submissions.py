@@ -92,9 +92,9 @@ def panel(submission: str) -> Response:
     """The part of the page that changes; 304 while it does not."""
     view = submissions.get_submission(platform(), current_user(), submission)
     # Of what is shown and to whom: the page itself holds a token that is another one each second.
-    told = f"{session.get(TOKEN_KEY)} {view.model_dump_json()}"
+    facts = f"{session.get(TOKEN_KEY)} {view.model_dump_json()}"
     return conditional_on(
-        told, lambda: make_response(render_template("_panel.html", **_panel(view, _lines(view))))
+        facts, lambda: make_response(render_template("_panel.html", **_panel(view, _lines(view))))
     )
 
 

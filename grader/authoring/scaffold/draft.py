@@ -1,4 +1,4 @@
-"""What `grader challenge new` is told, read and completed: arguments, sizes, workloads."""
+"""The options of `grader challenge new`, read and completed: arguments, sizes, workloads."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class Draft:
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in problem["loc"])
-            told = f"{where}: {problem['msg'].removeprefix('Value error, ')}".removeprefix(": ")
-            raise BadRequest(f"This makes no challenge: {told}.", ARG_HINT) from error
+            text = f"{where}: {problem['msg'].removeprefix('Value error, ')}".removeprefix(": ")
+            raise BadRequest(f"These options make no challenge: {text}.", ARG_HINT) from error
 
 
 def read_arg(text: str) -> Argument:
@@ -95,7 +95,7 @@ def read_arg(text: str) -> Argument:
 
 
 def complete(args: list[Argument]) -> list[Argument]:
-    """In the order of a signature, with the sizes that shapes name and nobody declared."""
+    """In the order of a signature, with the sizes that shapes name and no option declared."""
     known = {arg.name for arg in args}
     for arg in [*args]:
         for text in arg.shape:

@@ -1,7 +1,7 @@
 """What the example of a new challenge computes: something of the right shape and type that every wrong kernel misses.
 
 An element of a result is made from one element of an input: the one at the same place where the shapes are the same,
-else counted from the input's end, over and over. Floats are doubled and integers have their bits inverted, both exactly
+else counted from the input's end, repeated. Floats are doubled and integers have their bits inverted, both exactly
 in every precision, so the example needs no tolerance.
 """
 

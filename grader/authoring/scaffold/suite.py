@@ -154,7 +154,8 @@ def _readable(manifest: Manifest) -> dict[str, DType]:
 
 
 def _sizes(manifest: Manifest, table: Mapping[int, Sequence[int]]) -> dict[str, int]:
-    """The sizes that ``table`` has for so many, the rest small; in an order in which no buffer is empty, if any is."""
+    """The sizes that ``table`` has for that many, the rest small; in an order in which no buffer is empty, if any
+    is."""
     names = manifest.sizes
     values = [*table.get(min(len(names), 3), ()), *[_MORE] * len(names)][: len(names)]
     turns = [values, values[::-1], sorted(values), sorted(values, reverse=True)]

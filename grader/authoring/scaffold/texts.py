@@ -108,7 +108,7 @@ def reference_text(manifest: Manifest) -> str:
 
 
 _SPREAD = '''def spread(values: torch.Tensor, *shape: int) -> torch.Tensor:
-    """The elements of ``values`` from its end, over and over, in ``shape``; zeros where there are none."""
+    """The elements of ``values`` from its end, repeated, in ``shape``; zeros where there are none."""
     count = values.numel()
     if count == 0:
         return values.new_zeros(shape)
