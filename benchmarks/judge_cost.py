@@ -21,8 +21,9 @@ from grader.challenge.course import find_course
 from grader.judge.device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.local_box import LocalBoxes
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 
 SIZES = (0, 1, 1_000, 10_000, 100_000)
 REPEATS = 15

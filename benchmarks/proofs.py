@@ -22,7 +22,7 @@ from grader.authoring.proof import Options, prove
 from grader.challenge.course import Course, find_course
 from grader.cli.proof_view import Progress, put_proofs
 from grader.judge.request import CPU
-from grader.schemas.report import Language
+from grader.languages import Language
 
 # Each group starts its processes anew, which costs half a minute on a GPU.
 AT_ONCE = 8

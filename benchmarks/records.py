@@ -39,11 +39,11 @@ from serving import database, serving
 from sqlalchemy import event, text
 
 from grader.challenge.course import find_course
+from grader.languages import Language
 from grader.queue.sweeper import sweep
 from grader.records import claims
 from grader.records.engine import writing
 from grader.records.models import utcnow
-from grader.schemas.report import Language
 from grader.schemas.submission import SubmitBody
 from grader.service.accounts import Role, User
 from grader.service.catalogue import get_challenge

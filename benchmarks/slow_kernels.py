@@ -30,8 +30,8 @@ from grader.judge.oracle import workload_case
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.local_box import LocalBoxes
-from grader.schemas.report import Language
 
 # As much as a challenge may give a case.
 MOST_SECONDS = 300.0

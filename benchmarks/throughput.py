@@ -36,13 +36,14 @@ from grader import limits
 from grader.challenge.course import find_course
 from grader.cli.configuration import environment
 from grader.judge.boards import CPU, CPU_ARCHITECTURE, board_name
+from grader.languages import Language
 from grader.queue.embedded import start_redis
 from grader.queue.gpus import chosen_gpus
 from grader.records import gpus
 from grader.records.engine import writing
 from grader.records.gpus import GpuRecord
 from grader.records.models import utcnow
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import SubmissionView, SubmitBody
 from grader.service.accounts import User, create_user
 from grader.service.health import health

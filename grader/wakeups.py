@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from grader import limits
+from grader.languages import Language
 from grader.logs import get_logger
-from grader.schemas.report import Language
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -43,7 +43,7 @@ def run_queue(device: str) -> str:
 
 def first_queue(device: str, language: Language) -> str:
     """Where a submission stands that no worker has taken yet."""
-    return COMPILE if language is Language.CUDA else run_queue(device)
+    return COMPILE if language.compiled else run_queue(device)
 
 
 class WakeUps:

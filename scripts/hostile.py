@@ -30,9 +30,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from grader.judge.device import Device, make_device
 from grader.judge.request import CPU
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import docker_status, make_boxes
-from grader.schemas.report import Language
 from tests.hostile import host_state, suite
 from tests.hostile.range import COURSE, DEFENDED, NOT_RUN, Finding, QuickHost, Range, kind_of, run
 

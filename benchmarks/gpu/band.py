@@ -33,10 +33,11 @@ from grader.challenge.signature import cuda_footer
 from grader.judge.device import Device, make_device
 from grader.judge.request import Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
-from grader.schemas.report import Flag, Language, Report, Verdict
+from grader.schemas.report import Flag, Report, Verdict
 
 FOLDER = Path(__file__).resolve().parent / "attacks"
 SHARED = FOLDER / "attack.cuh"

@@ -25,9 +25,9 @@ from grader.judge.roofline import is_ranked
 from grader.judge.rule import settle
 from grader.judge.timing import Stopwatch
 from grader.judge.tuning import tune
+from grader.languages import Language
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
-from grader.schemas.report import Language
 
 
 def quantiles(seconds: Sequence[float]) -> str:

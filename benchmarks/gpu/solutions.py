@@ -41,10 +41,10 @@ from grader.judge.rule import ControlRound, Own, settle
 from grader.judge.runner_client import RunnerClient
 from grader.judge.timing import Stopwatch
 from grader.judge.tuning import tune
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker, Purpose
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
-from grader.schemas.report import Language
 
 COPY_SHARE = 0.85
 EAGER_SHARES = {"matmul_fp16": 0.6, "matmul_bf16": 0.6, "matmul": 0.4, "causal_attention_fp16": 0.5}

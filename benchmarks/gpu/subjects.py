@@ -22,9 +22,9 @@ from grader.challenge.signature import cuda_footer
 from grader.judge.device import Device
 from grader.judge.request import CPU
 from grader.judge.roofline import is_ranked
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
-from grader.schemas.report import Language
 
 HERE = Path(__file__).resolve().parent
 HONEST_SECONDS = 240.0

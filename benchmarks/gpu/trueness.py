@@ -35,9 +35,9 @@ from grader.challenge.model import Workload
 from grader.judge.device import Device, make_device
 from grader.judge.request import CPU
 from grader.judge.roofline import is_ranked
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import make_boxes
-from grader.schemas.report import Language
 
 TARGET = 0.02
 WAYS = ("inside", "cold", "events", "ncu")

@@ -37,7 +37,8 @@ from grader.challenge.fingerprint import content, digest
 from grader.judge.job import Job, Outcome
 from grader.judge.process import JudgeProcess
 from grader.judge.request import CPU
-from grader.schemas.report import Language, Verdict
+from grader.languages import Language
+from grader.schemas.report import Verdict
 
 SLUG = "vector_add"
 TARGETS = {Language.CUDA: 4.0, Language.TRITON: 5.0}

@@ -9,9 +9,10 @@ from grader.authoring.findings import CandidateRole
 from grader.authoring.generic import WORDS, generics, native_source
 from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid
-from grader.schemas.report import Language
+from grader.languages import Language
 
-_LANGUAGES = {".cu": Language.CUDA, ".py": Language.TRITON}
+# What is written in PyTorch, native solutions and generic wrong ones, is loaded as a submission in this language.
+_NATIVE = Language.TRITON
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,9 @@ def staff_folder(challenge: Challenge) -> Path:
 
 
 def mutant_files(challenge: Challenge) -> list[Path]:
-    """In both languages, by name."""
+    """In every language, by name."""
     folder = staff_folder(challenge) / "mutants"
-    return sorted(path for path in folder.glob("*") if path.suffix in _LANGUAGES)
+    return sorted(path for path in folder.glob("*") if Language.of_file(path.name))
 
 
 def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Candidate]:
@@ -42,18 +43,17 @@ def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Cand
     made = [
         _solution(challenge, language) for language in challenge.manifest.languages if language in languages
     ]
-    if Language.TRITON in languages:
-        made.append(Candidate(CandidateRole.NATIVE, "reference", Language.TRITON, native_source(challenge)))
+    if _NATIVE in languages:
+        made.append(Candidate(CandidateRole.NATIVE, "reference", _NATIVE, native_source(challenge)))
     for path in mutant_files(challenge):
-        if (language := _LANGUAGES[path.suffix]) in languages:
+        language = Language.of_file(path.name)
+        if language is not None and language in languages:
             made.append(
                 Candidate(CandidateRole.MUTANT, path.name, language, path.read_text(encoding="utf-8"))
             )
-    if Language.TRITON in languages:
+    if _NATIVE in languages:
         made += [
-            Candidate(
-                CandidateRole.GENERIC, it.name, Language.TRITON, it.source, it.reason, WORDS[it.mistake]
-            )
+            Candidate(CandidateRole.GENERIC, it.name, _NATIVE, it.source, it.reason, WORDS[it.mistake])
             for it in generics(challenge)
         ]
     return made

@@ -18,7 +18,7 @@ from grader.authoring.worker_pool import Done, Part, Work, begin, do
 from grader.challenge.course import Course
 from grader.errors import BoxUnavailable, ChallengeInvalid, GraderError, JudgeFailure
 from grader.judge.request import CPU
-from grader.schemas.report import Language
+from grader.languages import Language
 
 JOBS_PER_GPU = 16
 

@@ -10,12 +10,11 @@ from pathlib import Path
 from grader.authoring.candidates import mutant_files
 from grader.authoring.findings import Check, Status, check
 from grader.challenge import signature
-from grader.challenge.loader import Challenge
-from grader.schemas.report import Language
+from grader.challenge.loader import Challenge, starter_name
+from grader.languages import Language
 
 LEAST_HINTS = 3
 LEAST_MUTANTS = 5
-_STARTERS = {Language.CUDA: "starter.cu", Language.TRITON: "starter.py"}
 _MISTAKE = "Mistake: "
 
 
@@ -55,7 +54,7 @@ def _section(spec: str, title: str) -> str:
 def _starter_problems(challenge: Challenge) -> list[str]:
     problems = []
     for language in challenge.manifest.languages:
-        path = challenge.folder / _STARTERS[language]
+        path = challenge.folder / starter_name(language)
         made = signature.starter(challenge.manifest, language)
         if path.exists() and path.read_text(encoding="utf-8") != made:
             problems.append(
@@ -76,8 +75,9 @@ def _mutants(challenge: Challenge) -> Check:
 
 def _names_mistake(path: Path) -> bool:
     text = path.read_text(encoding="utf-8")
-    if path.suffix == ".cu":
-        return text.startswith(f"// {_MISTAKE}")
+    language = Language.of_file(path.name)
+    if language is None or not language.python:
+        return language is not None and text.startswith(f"{language.comment} {_MISTAKE}")
     try:
         return (ast.get_docstring(ast.parse(text)) or "").startswith(_MISTAKE)
     except SyntaxError:

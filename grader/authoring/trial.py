@@ -13,16 +13,14 @@ from grader.authoring.findings import CandidateOutcome, CandidateResult, Candida
 from grader.authoring.probe import makes_a_difference
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
-from grader.challenge.signature import cuda_footer
+from grader.judge.compilation import compile_source, compiler_of, request_of
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.oracle import Question, ask
 from grader.judge.request import Request
 from grader.sandbox.box import BoxMaker
-from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
-from grader.sandbox.toolkit import nvcc_version
-from grader.schemas.report import CaseReport, CaseVerdict, Language
+from grader.schemas.report import CaseReport, CaseVerdict
 
 # How a report begins where Python code raised. Reports of a crash, a GPU fault or a wrong answer begin otherwise.
 _RAISED = re.compile(r"\w+ while solve ran")
@@ -88,13 +86,15 @@ class Trial:
         return (CandidateOutcome.ACCEPTED if right else CandidateOutcome.FAILED), reports, ""
 
     def compile_into(self, launcher: Launcher, candidate: Candidate) -> tuple[CandidateOutcome, str] | None:
-        """Compile a CUDA source and hand ``launcher`` the library. What keeps it from running, or None."""
-        if candidate.language is Language.CUDA:
-            if nvcc_version() is None:
-                return CandidateOutcome.NOT_RUN, "there is no CUDA compiler here"
-            footer = cuda_footer(self.challenge.manifest)
-            request = CompileRequest(candidate.source, footer, arch=self.device.architecture)
-            compiled = compile_cuda(self.boxes, request)
+        """Compile a source that needs it and hand ``launcher`` the library. What keeps it from running, or None."""
+        if candidate.language.compiled:
+            compiler = compiler_of(candidate.language)
+            if compiler.version() is None:
+                return CandidateOutcome.NOT_RUN, compiler.missing
+            request = request_of(
+                self.challenge, candidate.language, candidate.source, self.device.architecture
+            )
+            compiled = compile_source(self.boxes, request)
             if not compiled.ok:
                 return CandidateOutcome.BROKEN, compiled.log
             launcher.artefact = compiled.artefact

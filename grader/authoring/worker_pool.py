@@ -29,8 +29,8 @@ from grader.judge.device import Device, make_device
 from grader.judge.oracle import workload_case
 from grader.judge.request import CPU
 from grader.judge.tuning import tune
+from grader.languages import Language
 from grader.sandbox.forked_box import ForkedBoxes
-from grader.schemas.report import Language
 
 
 class Part(StrEnum):

@@ -17,11 +17,15 @@ from grader.challenge import signature
 from grader.challenge.cases import Case, Derived, Filling, Recipe
 from grader.challenge.model import Kind, Manifest, check_sizes
 from grader.errors import ChallengeInvalid
-from grader.schemas.report import Language
+from grader.languages import Language
 
 # Every page that lists a course reads all of its manifests: more than a course has, at some 20 KB each.
 _MANIFESTS = 256
-_STARTERS = {Language.CUDA: "starter.cu", Language.TRITON: "starter.py"}
+
+
+def starter_name(language: Language) -> str:
+    """The file of a challenge's folder that holds the starter."""
+    return f"starter{language.suffix}"
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class Challenge:
 
     def starter(self, language: Language) -> str:
         """The committed starter file, or a generated one where the folder has none."""
-        path = self.folder / _STARTERS[language]
+        path = self.folder / starter_name(language)
         return _text(path) if path.exists() else signature.starter(self.manifest, language)
 
     @functools.cached_property

@@ -12,7 +12,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from grader import limits
 from grader.challenge.expression import ExpressionError, parse
-from grader.schemas.report import Language, Sizes
+from grader.languages import Language
+from grader.schemas.report import Sizes
 
 # Words that an argument cannot be called in a C++ signature (Python's own are asked of Python), and our own names.
 _TAKEN = frozenset(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from string import Template
+
 from grader.challenge.model import Argument, DType, Kind, Manifest
-from grader.schemas.report import Language
+from grader.languages import Language, filled
 
 _C_TYPES = {
     DType.FLOAT32: "float",
@@ -38,10 +40,13 @@ def c_type(arg: Argument) -> str:
 
 def declaration(manifest: Manifest, language: Language) -> str:
     """The line a student implements."""
-    if language is Language.CUDA:
-        parameters = ", ".join(f"{c_type(arg)} {arg.name}" for arg in manifest.args)
-        return f'extern "C" void solve({parameters})'
-    return f"def solve({', '.join(arg.name for arg in manifest.args)})"
+    return Template(language.declaration).substitute(parameters=_parameters(manifest, language))
+
+
+def _parameters(manifest: Manifest, language: Language) -> str:
+    if language.python:
+        return ", ".join(arg.name for arg in manifest.args)
+    return ", ".join(f"{c_type(arg)} {arg.name}" for arg in manifest.args)
 
 
 def headers(manifest: Manifest) -> list[str]:
@@ -51,7 +56,12 @@ def headers(manifest: Manifest) -> list[str]:
 
 def starter(manifest: Manifest, language: Language) -> str:
     """A source that loads, compiles, and does nothing yet."""
-    return _cuda_starter(manifest) if language is Language.CUDA else _triton_starter(manifest)
+    values = {
+        "title": manifest.title,
+        "parameters": _parameters(manifest, language),
+        "declaration": declaration(manifest, language),
+    }
+    return filled(language.starter, values, argument=_describe(manifest), header=headers(manifest))
 
 
 def _describe(manifest: Manifest) -> list[str]:
@@ -62,38 +72,6 @@ def _describe(manifest: Manifest) -> list[str]:
         shape = f" [{', '.join(arg.shape)}]" if arg.shape else ""
         lines.append(f"{arg.name:<{width}}  {arg.kind.value:<6}  {arg.dtype.value}{shape}")
     return lines
-
-
-def _cuda_starter(manifest: Manifest) -> str:
-    includes = "".join(f"#include <{header}>\n" for header in headers(manifest))
-    notes = "".join(f"//   {line}\n" for line in _describe(manifest))
-    parameters = ", ".join(f"{c_type(arg)} {arg.name}" for arg in manifest.args)
-    return (
-        f"// {manifest.title}\n//\n{notes}//\n"
-        "// Pointers are device pointers. Launch on the default stream; there is no need to synchronise.\n"
-        f"#include <cstdint>\n#include <cuda_runtime.h>\n{includes}\n"
-        f"__global__ void kernel({parameters}) {{\n"
-        "    // One thread's work. Its number, in 64 bits:\n"
-        "    // int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;\n}\n\n"
-        f"{declaration(manifest, Language.CUDA)} {{\n"
-        "    // kernel<<<blocks, threads>>>(...);\n"
-        "    // Sizes may be 0, and a grid of 0 blocks is a launch error: ask before launching.\n}\n"
-    )
-
-
-def _triton_starter(manifest: Manifest) -> str:
-    notes = "".join(f"    {line}\n" for line in _describe(manifest))
-    parameters = ", ".join(arg.name for arg in manifest.args)
-    return (
-        f'"""{manifest.title}."""\n\nimport triton\nimport triton.language as tl\n\n\n'
-        f"@triton.jit\ndef kernel({parameters}, BLOCK: tl.constexpr):\n"
-        "    # One program's work. The numbers of its elements, in 64 bits:\n"
-        "    # offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)\n    pass\n\n\n"
-        f"{declaration(manifest, Language.TRITON)}:\n"
-        f'    """Write the result into the output; return nothing.\n\n{notes}    """\n'
-        "    # kernel[(blocks,)](..., BLOCK=1024)\n"
-        "    # Sizes may be 0: ask before launching, and leave nothing unwritten that the output holds.\n"
-    )
 
 
 def cuda_footer(manifest: Manifest) -> str:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
 from grader import limits
 from grader.errors import BadSource, UnknownLanguage
-from grader.schemas.report import Language
-
-_BY_SUFFIX = {".cu": Language.CUDA, ".cuh": Language.CUDA, ".py": Language.TRITON}
+from grader.languages import Language, names
 
 
 def decode(raw: bytes) -> str:
@@ -38,12 +34,13 @@ def language_of(filename: str, chosen: str | None) -> Language:
     """The chosen language, else the one of the file's suffix. Raises UnknownLanguage."""
     if chosen is not None:
         try:
-            return Language(chosen)
+            return Language.named(chosen)
         except ValueError as error:
-            raise UnknownLanguage(f"There is no language '{chosen}'.", "Languages: cuda, triton.") from error
-    suffix = PurePath(filename).suffix.lower()
-    if suffix not in _BY_SUFFIX:
+            raise UnknownLanguage(str(error), f"Languages: {names()}.") from error
+    found = Language.of_file(filename)
+    if found is None:
+        endings = " or ".join(it.suffix for it in Language)
         raise UnknownLanguage(
-            f"The suffix of '{filename}' names no language.", "End it in .cu or .py, or name the language."
+            f"The suffix of '{filename}' names no language.", f"End it in {endings}, or name the language."
         )
-    return _BY_SUFFIX[suffix]
+    return found

@@ -16,6 +16,7 @@ from grader.challenge.course import Course
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind
+from grader.languages import Language
 from grader.schemas.challenge import (
     ArgumentView,
     CaseView,
@@ -25,7 +26,6 @@ from grader.schemas.challenge import (
     TrackView,
     WorkloadView,
 )
-from grader.schemas.report import Language
 
 
 def summary(challenge: Challenge) -> ChallengeSummary:

@@ -12,6 +12,7 @@ from grader.cli.client import Client, segment
 from grader.cli.follow import fetch, fetch_report
 from grader.diff import unified
 from grader.errors import BadRequest, NotFound
+from grader.languages import Language
 from grader.schemas.report import Report, WorkloadReport
 from grader.schemas.submission import SourceView, State, SubmissionList, SubmissionView
 
@@ -86,7 +87,7 @@ def compare(client: Client, first: str, second: str | None, challenge: str | Non
 def side(client: Client, name: str) -> Side:
     """A file where there is one of that name, or it is named like one; else a submission."""
     path = Path(name)
-    if path.suffix in (".cu", ".cuh", ".py") or path.is_file():
+    if Language.of_file(name) is not None or path.is_file():
         return Side(name, _read(path))
     view = fetch(client, name)
     source = understood(SourceView, client.get(f"/submissions/{segment(name)}/source")).source
@@ -106,8 +107,8 @@ def _earlier(client: Client, newer: Side, challenge: str | None) -> str:
     of = newer.view.challenge if newer.view is not None else challenge
     found = understood(SubmissionList, client.get("/submissions", challenge=of, limit=_BACK)).submissions
     if newer.view is None:
-        language = ".cu" if newer.name.endswith((".cu", ".cuh")) else ".py"
-        earlier = [it for it in found if it.language.suffix == language]
+        language = Language.of_file(newer.name)
+        earlier = [it for it in found if language in (None, it.language)]
     else:
         earlier = [it for it in found if it.created_at < newer.view.created_at]
     if not earlier:

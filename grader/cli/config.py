@@ -10,6 +10,7 @@ import os
 import sys
 
 from grader.errors import BadRequest
+from grader.languages import Language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Key:
 KEYS = {
     "server": Key("the server's address", ""),
     "device": Key("the device whose board submit and leaderboard use", ""),
-    "language": Key("the language that init writes", "", choices=("cuda", "triton")),
+    "language": Key("the language that init writes", "", choices=tuple(it.value for it in Language)),
     "browser": Key("whether login and open may open a browser", True, of_bool=True),
 }
 _VARIABLES = {"device": "GRADER_CLIENT_DEVICE", "language": "GRADER_CLIENT_LANGUAGE"}

@@ -10,7 +10,12 @@ import typer
 from grader import limits
 from grader.cli import config
 from grader.errors import BadRequest
-from grader.schemas.report import Language
+from grader.languages import Language
+
+_ENDINGS = ", ".join(f"{it.suffix} is {it.display_name}" for it in Language)
+_NAMES = "|".join(it.value for it in Language)
+_TITLES = " or ".join(it.display_name for it in Language)
+_CHECKED = " and ".join(it.display_name for it in Language if it.python)
 
 Slug = Annotated[
     str, typer.Argument(metavar="SLUG", help="The challenge's slug, as `grader challenges` lists it.")
@@ -24,19 +29,16 @@ Challenge = Annotated[
 Submission = Annotated[
     str, typer.Argument(metavar="ID", help="The submission, as `grader submit` printed it.")
 ]
-File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The source file: .cu is CUDA C++, .py is Triton.")
-]
-LanguageOption = Annotated[
-    str | None, typer.Option("--language", "-l", metavar="cuda|triton", help="CUDA C++ or Triton.")
-]
+File = Annotated[Path, typer.Argument(metavar="FILE", help=f"The source file: {_ENDINGS}.")]
+LanguageOption = Annotated[str | None, typer.Option("--language", "-l", metavar=_NAMES, help=f"{_TITLES}.")]
 Device = Annotated[
     str | None, typer.Option("--device", "-d", metavar="NAME", help="The device whose board to use.")
 ]
 Check = Annotated[
     bool,
     typer.Option(
-        "--check/--no-check", help="Look for syntax errors in Triton sources here, before anything is sent."
+        "--check/--no-check",
+        help=f"Look for syntax errors in {_CHECKED} sources here, before anything is sent.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the answer alone on stdout, as JSON.")]

@@ -1,4 +1,4 @@
-"""Finds syntax errors of a Triton source on the student's machine: at once, and without using up an attempt."""
+"""Finds syntax errors of a Python source on the student's machine: at once, and without using up an attempt."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import sys
 import warnings
 
 from grader.errors import BadSource
-from grader.schemas.report import Language
+from grader.languages import Language
 
 # Lines that are longer say nothing when they are shown whole.
 _SHOWN_CHARS = 120
 
 
 def syntax_error(source: str, language: Language) -> str:
-    """What is wrong, with the line and a caret below it; empty where the source parses, and for CUDA, which only its
-    compiler can tell."""
-    if language is not Language.TRITON:
+    """What is wrong, with the line and a caret below it; empty where the source parses, and for what only a compiler
+    can tell."""
+    if not language.python:
         return ""
     try:
         with warnings.catch_warnings():

@@ -11,8 +11,9 @@ from grader.judge.job import Progress
 from grader.judge.oracle import find_case
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import Language, Report
+from grader.schemas.report import Report
 
 
 def judge_at_home(

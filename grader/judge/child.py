@@ -29,13 +29,13 @@ from grader.judge.launch import submission_spec
 from grader.judge.process import JsonStream
 from grader.judge.request import Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.logs import get_logger
 from grader.sandbox import processor
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.pool import SpareBoxes
 from grader.sandbox.watched import WatchedBoxes
-from grader.schemas.report import Language
 
 log = get_logger(__name__)
 
@@ -61,11 +61,11 @@ class Child:
         self.device = make_device(device, gpu)
         # A board on the host's own processor leaves the web and the queue theirs. As much as its boxes do: those that
         # are its children get no more than it has.
-        processor.take(self._spec(Language.TRITON).share)
+        processor.take(self._spec(self._language).share)
         self.maker = maker = make_boxes(box_kind)
         maker.reap()
         # A control costs one more start per submission; keeping one ahead hides it.
-        control = self.device.box_spec(Purpose.CONTROL, Language.TRITON, limits.BOX_MEMORY_BYTES)
+        control = self.device.box_spec(Purpose.CONTROL, self._language, limits.BOX_MEMORY_BYTES)
         self.pools = [SpareBoxes(maker, control, min(spare_boxes, 1))]
         for language in self.device.languages():
             self.pools.append(SpareBoxes(self.boxes, self._spec(language), spare_boxes))
@@ -74,6 +74,11 @@ class Child:
     def boxes(self) -> SpareBoxes:
         """Each pool passes on what it has none of to the one before it."""
         return self.pools[-1]
+
+    @property
+    def _language(self) -> Language:
+        """One that the device runs, where it does not matter which."""
+        return self.device.languages()[-1]
 
     def _spec(self, language: Language) -> BoxSpec:
         return submission_spec(self.device, language, limits.BOX_MEMORY_BYTES)
@@ -135,7 +140,7 @@ class Child:
 
     def _try_box(self) -> dict[str, Any]:
         """A fresh one: a spare was started when all was well."""
-        self.maker.start(self._spec(Language.TRITON)).kill()
+        self.maker.start(self._spec(self._language)).kill()
         return {"box": True}
 
     def _calibrate(self) -> dict[str, Any]:

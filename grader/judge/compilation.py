@@ -1,4 +1,4 @@
-"""Compiling a CUDA submission, the one way there is: ahead of judging, by a worker without a GPU, or within it.
+"""Compiling a submission, the one way there is: ahead of judging, by a worker without a GPU, or within it.
 
 Imports no torch: who compiles needs none.
 """
@@ -6,23 +6,66 @@ Imports no torch: who compiles needs none.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from grader.challenge.loader import Challenge
+from grader.challenge.model import Manifest
 from grader.challenge.signature import cuda_footer
 from grader.judge.boards import CPU
-from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
+from grader.languages import Language
+from grader.sandbox.box import BoxMaker
+from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
-from grader.schemas.report import Language, Report, Score, Verdict
-
-# What is told meanwhile.
-COMPILING = "Compiling with nvcc"
+from grader.schemas.report import Report, Score, Verdict
 
 
-def request_of(challenge: Challenge, source: str, architecture: str) -> CompileRequest:
-    """What to compile: the source, with the footer that checks its signature."""
-    return CompileRequest(source, cuda_footer(challenge.manifest), arch=architecture)
+@dataclass(frozen=True)
+class SourceCompiler:
+    """Makes libraries of sources. ``request``: what to compile, of a manifest, a source and an architecture, with the
+    footer that checks the signature. ``version``: the one that this machine has, None without. ``progress``: what
+    students see meanwhile; ``missing``: why nothing is compiled here, where ``version`` is None."""
+
+    request: Callable[[Manifest, str, str], CompileRequest]
+    run: Callable[[BoxMaker, CompileRequest, Callable[[], None]], CompileResult]
+    version: Callable[[], str | None]
+    progress: str
+    missing: str
+
+
+def _nvcc_request(manifest: Manifest, source: str, architecture: str) -> CompileRequest:
+    return CompileRequest(source, cuda_footer(manifest), arch=architecture)
+
+
+# By the name that a row of ``grader.languages`` and a request give it.
+COMPILERS = {
+    "nvcc": SourceCompiler(
+        request=_nvcc_request,
+        run=compile_cuda,
+        version=nvcc_version,
+        progress="Compiling with nvcc",
+        missing="there is no CUDA compiler here",
+    )
+}
+
+
+def compiler_of(language: Language) -> SourceCompiler:
+    """Of a compiled language."""
+    assert language.compiler is not None
+    return COMPILERS[language.compiler]
+
+
+def request_of(challenge: Challenge, language: Language, source: str, architecture: str) -> CompileRequest:
+    """What to compile: the source, with what checks its signature."""
+    return compiler_of(language).request(challenge.manifest, source, architecture)
+
+
+def compile_source(
+    boxes: BoxMaker, request: CompileRequest, interrupt: Callable[[], None] = lambda: None
+) -> CompileResult:
+    """Compile in a box of ``boxes``, see ``grader.sandbox.compiler.nvcc.compile_cuda``."""
+    return COMPILERS[request.compiler].run(boxes, request, interrupt)
 
 
 def artefact_of(request: CompileRequest, result: CompileResult) -> Artefact:
@@ -31,7 +74,7 @@ def artefact_of(request: CompileRequest, result: CompileResult) -> Artefact:
     return Artefact(
         key=request.key(),
         arch=request.arch,
-        toolkit=str(nvcc_version()),
+        toolkit=str(COMPILERS[request.compiler].version()),
         library=result.artefact,
         sha256=hashlib.sha256(result.artefact).hexdigest(),
         log=result.log,
@@ -43,7 +86,7 @@ def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | No
     """The library for ``request``, or None where the artefact is not what would be made of it here: of another source,
     signature, architecture or recipe, damaged, or by another compiler than the one that this machine has (a GPU's
     driver need not run what a newer one makes; a machine without a compiler has to take what there is)."""
-    here = nvcc_version()
+    here = COMPILERS[request.compiler].version()
     fits = artefact.arch == request.arch and (here is None or artefact.toolkit == here)
     if not (fits and artefact.key == request.key(artefact.toolkit) and artefact.intact):
         return None
@@ -52,6 +95,7 @@ def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | No
 
 def compile_error(
     challenge: Challenge,
+    language: Language,
     device: str,
     result: CompileResult,
     cases: int,
@@ -62,7 +106,7 @@ def compile_error(
         verdict=Verdict.COMPILE_ERROR,
         challenge=challenge.slug,
         version=challenge.manifest.version,
-        language=Language.CUDA,
+        language=language,
         device=device,
         representative=device != CPU,
         score=Score(passed=0, total=cases),

@@ -18,10 +18,11 @@ from grader.judge.compare import compare, differs, trespass
 from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate, Window
 from grader.judge.oracle import Question
+from grader.languages import ON_HOST, Language
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.processor import Share
 from grader.schemas.hardware import GpuState
-from grader.schemas.report import Language, Mismatch
+from grader.schemas.report import Mismatch
 
 if TYPE_CHECKING:
     import torch
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # The interpreter runs on the CPU; torch's own threads would fight the judge for the cores that it measures on.
 _HOST_ENV = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
 _HOST_ENVS = {
-    Purpose.RUN: {**_HOST_ENV, "GRADER_PRELOAD": "triton"},
+    Purpose.RUN: _HOST_ENV,
     Purpose.CONTROL: {"GRADER_PRELOAD": ""},
     Purpose.BASELINE: {**_HOST_ENV, "GRADER_PRELOAD": "torch"},
 }
@@ -255,7 +256,7 @@ class HostDevice:
         return cpu_model()
 
     def languages(self) -> tuple[Language, ...]:
-        return (Language.TRITON,)
+        return tuple(it for it in Language if it.runs_on(ON_HOST))
 
     def warm_up_cases(self, language: Language) -> bool:
         return False  # the interpreter compiles nothing
@@ -265,7 +266,10 @@ class HostDevice:
 
     def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec:
         spec = _HOST_SPECS[purpose]
-        return replace(spec, memory_bytes=memory_bytes) if purpose is Purpose.RUN else spec
+        if purpose is not Purpose.RUN:
+            return spec
+        env = {**spec.env, "GRADER_PRELOAD": language.preload.get(ON_HOST, "")}
+        return replace(spec, env=env, memory_bytes=memory_bytes)
 
     def stage(self, question: Question) -> Question:
         return question

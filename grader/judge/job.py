@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from grader.languages import Language
 from grader.schemas.artefact import Artefact
-from grader.schemas.report import Language, Report
+from grader.schemas.report import Report
 from grader.schemas.strict import Strict
 from grader.schemas.submission import ProgressView, State
 

@@ -20,8 +20,9 @@ from grader.judge.messages import Failure
 from grader.judge.request import Request
 from grader.judge.runner_client import RunnerClient
 from grader.judge.timing import CONTROL_US
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 
 # For a source that takes too long to load.
 _SLOW_TO_LOAD = (
@@ -40,7 +41,7 @@ class LoadFailed(Exception):
 @dataclass
 class Launcher:
     """``environment`` collects what boxes say of themselves (versions), for the report. ``artefact``: the compiled
-    library of a CUDA submission."""
+    library of a submission in a compiled language."""
 
     request: Request
     device: Device
@@ -56,7 +57,7 @@ class Launcher:
         client = self._start(Purpose.RUN)
         self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
         message = {
-            "language": self.request.language.value,
+            "loader": self.request.language.loader,
             "source": self.request.source if self.artefact is None else "",
             "parameters": [arg.name for arg in manifest.args],
             "declaration": declaration(manifest, self.request.language),
@@ -81,13 +82,13 @@ class Launcher:
     def control(self) -> RunnerClient:
         """A runner that loads no submission and whose call has a known length."""
         outputs = self.request.names(Kind.OUTPUT)
-        message = {"language": "control", "outputs": outputs, "duration_us": CONTROL_US}
+        message = {"loader": "control", "outputs": outputs, "duration_us": CONTROL_US}
         return self._trusted(Purpose.CONTROL, message)
 
     def reference(self, mode: str) -> RunnerClient:
         """The reference as a baseline: ``eager``, or ``compile`` for torch.compile."""
         source, outputs = self.request.challenge.reference_source, self.request.names(Kind.OUTPUT)
-        message = {"language": "reference", "mode": mode, "source": source, "outputs": outputs}
+        message = {"loader": "reference", "mode": mode, "source": source, "outputs": outputs}
         return self._trusted(Purpose.BASELINE, message)
 
     def close(self) -> None:
@@ -127,11 +128,11 @@ def submission_spec(
 ) -> BoxSpec:
     """What a submission's box is asked for with; ``allow``: the challenge's own.
 
-    A CUDA submission is to bring kernels of its own, so it finds no library of them unless the challenge allows that.
-    Torch needs them, which a Triton submission has, and so does every runner without a GPU.
+    A submission is to bring kernels of its own, so it finds no library of them unless the challenge allows that. Only
+    torch needs them, where its language comes with torch, and every runner without a GPU.
     """
     spec = device.box_spec(Purpose.RUN, language, memory_bytes)
-    hide = language is Language.CUDA and spec.gpu is not None and "cublas" not in allow
+    hide = not language.torch and spec.gpu is not None and "cublas" not in allow
     return replace(spec, compute_libraries=False) if hide else spec
 
 

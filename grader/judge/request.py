@@ -11,8 +11,8 @@ from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Workload
 from grader.judge.boards import CPU
+from grader.languages import Language
 from grader.schemas.artefact import Artefact
-from grader.schemas.report import Language
 
 __all__ = ["CPU", "Request"]
 

@@ -14,7 +14,7 @@ from grader import limits
 from grader.challenge.model import Workload
 from grader.errors import JudgeFailure, LanguageNotServed
 from grader.judge.assembly import Found, TimedWorkload, report, verdict_of, workload_report
-from grader.judge.compilation import COMPILING, compile_error, request_of, result_of
+from grader.judge.compilation import compile_error, compile_source, compiler_of, request_of, result_of
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
 from grader.judge.environment import judge_environment
@@ -31,9 +31,9 @@ from grader.judge.timekeeper import Half, Reading, TimedWrong, Timekeeper
 from grader.judge.tuning import tune
 from grader.logs import get_logger
 from grader.sandbox.box import BoxMaker
-from grader.sandbox.compiler.nvcc import CompileResult, compile_cuda
+from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.hardware import KernelUsage
-from grader.schemas.report import HIDDEN_PHASE, CaseReport, Language, Report, Verdict
+from grader.schemas.report import HIDDEN_PHASE, CaseReport, Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
 log = get_logger(__name__)
@@ -42,6 +42,11 @@ log = get_logger(__name__)
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
 # A cancellation is seen within so many seconds.
 _INTERRUPTED_EVERY = 0.05
+
+
+def _titles(device: Device) -> str:
+    """The languages that run on ``device``, for a sentence."""
+    return " or ".join(it.display_name for it in device.languages())
 
 
 class OutOfTime(Exception):
@@ -139,7 +144,7 @@ class Session:
 
     def _judge(self) -> Outcome:
         log, self._done = "", 0
-        if self.request.language is Language.CUDA:
+        if self.request.language.compiled:
             compiled = self._compile()
             log, self.kernels = compiled.log, compiled.kernels
             if not compiled.ok:
@@ -148,7 +153,7 @@ class Session:
         if self.request.language not in self.device.languages():
             raise LanguageNotServed(
                 "It compiles, but this machine cannot run it: grader found no NVIDIA GPU that it can use.",
-                "Submit to a server whose workers have a GPU, or judge the Triton version here.",
+                f"Submit to a server whose workers have a GPU, or judge the {_titles(self.device)} version here.",
             )
         control = self._timekeeper.control() if self.request.timing else None
         halves = self._timekeeper.ahead(control) if control is not None else []
@@ -162,20 +167,26 @@ class Session:
         return self._outcome(suite.reports, log, hint)
 
     def _compile(self) -> CompileResult:
-        """The library of a CUDA source: what it was compiled to ahead, else what a box of its own makes of it now."""
-        request = request_of(self.request.challenge, self.request.source, self.device.architecture)
+        """The library of a compiled source: compiled ahead, else made now in a box of its own."""
+        language = self.request.language
+        request = request_of(self.request.challenge, language, self.request.source, self.device.architecture)
         if self.request.artefact is not None:
             known = result_of(self.request.artefact, request)
             if known is not None:
                 return known
-        self._tell(State.COMPILING, 0, COMPILING)
+        self._tell(State.COMPILING, 0, compiler_of(language).progress)
         with self._clock("compile"):
-            return compile_cuda(self.boxes, request, self.interrupt)
+            return compile_source(self.boxes, request, self.interrupt)
 
     def _compile_error(self, compiled: CompileResult) -> Report:
         request = self.request
         return compile_error(
-            request.challenge, request.device, compiled, len(request.cases), self._environment()
+            request.challenge,
+            request.language,
+            request.device,
+            compiled,
+            len(request.cases),
+            self._environment(),
         )
 
     def _suite(self) -> Suite:
@@ -241,7 +252,7 @@ class Session:
             subject.close()
             self._test_hidden(suite, None, State.TIMING)
             return self._outcome([*suite.reports, failed], log)
-        if self.request.language is Language.TRITON:
+        if self.request.language.torch:
             self._survey(subject, [half.workload for half in halves])
         # Nothing that is being timed goes back to being tested.
         self._test_hidden(suite, subject, State.TIMING)

@@ -19,7 +19,8 @@ from grader.judge.correctness import Suite
 from grader.judge.faults import COMING
 from grader.judge.launch import LoadFailed
 from grader.judge.runner_client import RunnerClient
-from grader.schemas.report import CaseReport, CaseVerdict, Language
+from grader.languages import Language
+from grader.schemas.report import CaseReport, CaseVerdict
 
 # So many cases must fail, and this share of those in which the sizes differ: some pass by luck, all zeros for one.
 _FEWEST = 3

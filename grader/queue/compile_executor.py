@@ -14,7 +14,7 @@ import structlog
 from grader import metrics
 from grader.errors import BoxUnavailable
 from grader.judge.boards import CPU, CPU_ARCHITECTURE
-from grader.judge.compilation import COMPILING, artefact_of, compile_error, request_of
+from grader.judge.compilation import artefact_of, compile_error, compile_source, compiler_of, request_of
 from grader.judge.environment import machine_environment
 from grader.judge.process import Cancelled
 from grader.logs import get_logger
@@ -25,9 +25,8 @@ from grader.records import artefacts, claims, gpus, leases
 from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
-from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda, compile_spec
+from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_spec
 from grader.sandbox.pool import SpareBoxes
-from grader.sandbox.toolkit import nvcc_version
 from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.submission import ProgressView, State
 from grader.service import versions
@@ -38,7 +37,7 @@ log = get_logger(__name__)
 
 
 class Compiler(Protocol):
-    """What compiles, see ``grader.sandbox.compiler.nvcc.compile_cuda``."""
+    """What compiles, see ``grader.judge.compilation.compile_source``."""
 
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult: ...
 
@@ -59,7 +58,7 @@ class BoxCompiler:
 
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult:
         try:
-            return compile_cuda(WatchedBoxes(self._boxes, metrics.box_started), request, interrupt)
+            return compile_source(WatchedBoxes(self._boxes, metrics.box_started), request, interrupt)
         finally:
             self._boxes.refill()
 
@@ -134,13 +133,13 @@ class CompileExecutor:
         challenge = self._platform.course.load(held.challenge)
         served = versions.serve(self._platform, challenge)
         check_version(held, served.version)
-        request = request_of(challenge, held.source, architecture)
+        request = request_of(challenge, held.language, held.source, architecture)
         key = request.key()
         if self._finaliser.write(lambda session: artefacts.use(session, key, clock(session))):
             self._hand_on(held, key)
             return
-        nvcc = ProgressView(label=COMPILING)
-        self._finaliser.write(lambda session: leases.progress(session, held, State.COMPILING, nvcc))
+        telling = ProgressView(label=compiler_of(held.language).progress)
+        self._finaliser.write(lambda session: leases.progress(session, held, State.COMPILING, telling))
         result = self._compiler.compile(request, lambda: self._ask(lease))
         if result.ok:
             artefact = artefact_of(request, result)
@@ -148,9 +147,10 @@ class CompileExecutor:
             self._hand_on(held, key)
             return
         cases = len(challenge.cases) + (0 if held.run else len(challenge.hidden_cases))
-        environment = {**machine_environment(), "nvcc": str(nvcc_version())}
+        version = compiler_of(held.language).version()
+        environment = {**machine_environment(), str(held.language.compiler): str(version)}
         seconds = round(result.seconds, 4)
-        report = compile_error(challenge, held.device, result, cases, environment).model_copy(
+        report = compile_error(challenge, held.language, held.device, result, cases, environment).model_copy(
             update={"breakdown_s": {"compile": seconds, "total": seconds}}
         )
         self._finaliser.finish(held, report, served)

@@ -29,7 +29,7 @@ from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
-from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import State
 from grader.service import versions
 from grader.service.devices import languages_of
@@ -108,7 +108,7 @@ class Executor:
             )
         if returned:
             self._platform.wakeups.enqueue(COMPILE, len(returned))
-        if held is not None and held.language is Language.CUDA and held.artefact is None:
+        if held is not None and held.language.compiled and held.artefact is None:
             # Its own wake-up is one to compile, which a worker of another board may take: this one was somebody else's.
             self._platform.wakeups.enqueue(run_queue(device))
         return held

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from grader import logs, metrics
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.boards import board_name
+from grader.languages import Language
 from grader.logs import get_logger
 from grader.metrics.host import serve as serve_figures
 from grader.queue.compile_executor import BoxCompiler, CompileExecutor, Compiler
@@ -31,7 +32,6 @@ from grader.records import workers
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.toolkit import nvcc_version
-from grader.schemas.report import Language
 from grader.service.devices import languages_of
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
@@ -143,7 +143,9 @@ def run_compile_worker(
         boxes = boxes or _boxes(settings)
         compiler = compiler or BoxCompiler(boxes, settings.spare_boxes)
         stack.callback(compiler.close)
-        entry = _Entry(name or f"{_name(None)}-compile", "", [Language.CUDA], None, compiles=True)
+        entry = _Entry(
+            name or f"{_name(None)}-compile", "", [it for it in Language if it.compiled], None, compiles=True
+        )
         platform, heartbeat = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
         executor = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
         _serve_queues(platform, entry.name, {COMPILE: executor.serve_one}, burst, stopper)

@@ -14,9 +14,10 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session, aliased
 
 from grader import limits
+from grader.languages import Language
 from grader.records.models import ReportRow, SubmissionRow, UserRow
 from grader.records.models.indexes import GRADED, HANDED_IN, RANKED
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 
 # Made once: an alias of so wide a table takes longer to make than to query.
 _OWN = aliased(SubmissionRow, name="own")

@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
+from grader.languages import Language
 from grader.records import artefacts, queues, workers
 from grader.records.models import SubmissionRow
 from grader.records.order import compilable, runnable, waiting_order
 from grader.records.states import move
-from grader.schemas.report import Language
 from grader.schemas.submission import JudgingReason, State
 
 

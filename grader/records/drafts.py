@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
 
+from grader.languages import Language
 from grader.records.engine import changed, clock
 from grader.records.models import DraftRow, UserRow
-from grader.schemas.report import Language
 
 
 @dataclass(frozen=True)

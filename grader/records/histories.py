@@ -10,11 +10,11 @@ from sqlalchemy import ColumnElement, TextClause, func, or_, select, text
 from sqlalchemy.orm import Session, defer, joinedload
 
 from grader import limits
+from grader.languages import Language
 from grader.records.models import ReportRow, SubmissionRow
 from grader.records.models.indexes import HANDED_IN, RUN
-from grader.schemas.report import Language
 
-# A platform where nobody uses Triton is not read to its beginning.
+# A platform where nobody uses torch is not read to its beginning.
 _SEARCHED = 64
 
 
@@ -65,8 +65,8 @@ def page(
 
 
 def last_versions(session: Session) -> dict[str, str]:
-    """The versions of python, torch and triton that the newest report on a Triton submission names. Empty where none
-    of the newest ``_SEARCHED`` reports is on one."""
+    """The versions of python, torch and triton that the newest report on a submission with torch names. Empty where
+    none of the newest ``_SEARCHED`` reports is on one."""
     newest = (
         select(ReportRow.submission_id, ReportRow.attempt)
         .order_by(ReportRow.submission_id.desc())
@@ -80,7 +80,7 @@ def last_versions(session: Session) -> dict[str, str]:
             (ReportRow.submission_id == newest.c.submission_id) & (ReportRow.attempt == newest.c.attempt),
         )
         .join(SubmissionRow, SubmissionRow.id == ReportRow.submission_id)
-        .where(SubmissionRow.language == Language.TRITON)
+        .where(SubmissionRow.language.in_([it for it in Language if it.torch]))
         .order_by(ReportRow.submission_id.desc())
         .limit(1)
     )

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import CTE, ColumnElement, and_, case, func, literal_column, not_, or_, select
 from sqlalchemy.orm import Session
 
+from grader.languages import Language
 from grader.records import queues
 from grader.records.models import SubmissionRow
 from grader.records.states import ACTIVE, FREE
-from grader.schemas.report import Language
 from grader.schemas.submission import JudgingReason, State
 
 # Ten apart, which is one step of those who wait long. A run has the priority of its challenge's kind.
@@ -39,28 +39,33 @@ _LATELY = timedelta(hours=1)
 _SAMPLE = 20
 
 
+def _compiled() -> ColumnElement[bool]:
+    """Whether its language needs compiling."""
+    return SubmissionRow.language.in_([it for it in Language if it.compiled])
+
+
 def compilable() -> ColumnElement[bool]:
     """What the queue ``compile`` serves."""
-    return and_(SubmissionRow.state == State.QUEUED, SubmissionRow.language == Language.CUDA)
+    return and_(SubmissionRow.state == State.QUEUED, _compiled())
 
 
 def runnable() -> ColumnElement[bool]:
     """What the queue of a device serves: what is compiled, and what needs no compiling ahead."""
     row = SubmissionRow
     # All states in one condition, here and below: an index can be searched for that, not for what is within OR.
-    return and_(row.state.in_(FREE), or_(row.state == State.WAITING, row.language != Language.CUDA))
+    return and_(row.state.in_(FREE), or_(row.state == State.WAITING, not_(_compiled())))
 
 
 def pending() -> ColumnElement[bool]:
     """What a device has yet to run. While it is compiled it keeps its place."""
     row = SubmissionRow
     free = row.state != State.COMPILING
-    return and_(row.state.in_((*FREE, State.COMPILING)), or_(free, row.language == Language.CUDA))
+    return and_(row.state.in_((*FREE, State.COMPILING)), or_(free, _compiled()))
 
 
 def is_pending(row: SubmissionRow) -> bool:
     """The same of one row."""
-    return row.state in FREE or (row.state is State.COMPILING and row.language is Language.CUDA)
+    return row.state in FREE or (row.state is State.COMPILING and row.language.compiled)
 
 
 def waiting_order(devices: Iterable[str], now: datetime) -> CTE:

@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from sqlalchemy.types import NullType as _Raw
 
 from grader import scoring
+from grader.languages import Language
 from grader.records.models import SubmissionRow, UserRow
 from grader.records.models.indexes import RANKED
 from grader.schemas.leaderboard import LeaderboardEntry
-from grader.schemas.report import Language
 
 # So many ids at once in one statement: both databases limit its parameters, SQLite to 32,766.
 _IDS = 1_000

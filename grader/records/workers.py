@@ -11,9 +11,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from grader.languages import Language
 from grader.records.engine import changed
 from grader.records.models import WorkerRow
-from grader.schemas.report import Language
 
 
 def register(

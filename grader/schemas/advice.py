@@ -6,10 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.languages import compiled_name
 from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Sizes, Verdict, WorkloadReport
 
 # Where a compiler or Python names a line: `solution.cu(3): error`, `solution.cu:3:10: error`, `in line 3`, `(line 3)`.
-_LINE = re.compile(r"\.cu\((\d{1,6})\)|\.cu:(\d{1,6}):|\b[Ll]ine (\d{1,6})\b")
+_LINE = re.compile(
+    rf"{compiled_name()}\((\d{{1,6}})\)|{compiled_name()}:(\d{{1,6}}):|\b[Ll]ine (\d{{1,6}})\b"
+)
 # A sentence, not the whole trace.
 _SAID_CHARS = 200
 _FLAGGED = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from grader.schemas.report import Language, Sizes
+from grader.languages import Language
+from grader.schemas.report import Sizes
 from grader.schemas.strict import Strict
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from grader.schemas.report import Language
+from grader.languages import Language
 from grader.schemas.strict import Moment, Strict
 
 

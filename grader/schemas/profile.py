@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime
 from enum import StrEnum
 
+from grader.languages import Language
 from grader.schemas.progress import TrackProgress
-from grader.schemas.report import Language
 from grader.schemas.strict import Strict
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from grader import limits, scoring
+from grader.languages import Language
 from grader.schemas.hardware import GpuState, KernelUsage
 from grader.schemas.strict import Strict
 
@@ -72,16 +73,6 @@ class Flag(StrEnum):
     ABOVE_ROOFLINE = "above_roofline"
     WORK_OUTSIDE_GATE = "work_outside_gate"
     SIMILAR = "similar"
-
-
-class Language(StrEnum):
-    CUDA = "cuda"
-    TRITON = "triton"
-
-    @property
-    def suffix(self) -> str:
-        """The file ending of a source in this language."""
-        return ".cu" if self is Language.CUDA else ".py"
 
 
 class WorstElement(Strict):

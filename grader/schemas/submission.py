@@ -7,9 +7,10 @@ from enum import StrEnum
 
 from pydantic import Field, StrictBool
 
+from grader.languages import Language
 from grader.schemas.leaderboard import Leaderboard as Leaderboard
 from grader.schemas.leaderboard import LeaderboardEntry as LeaderboardEntry
-from grader.schemas.report import Language, Score, Verdict
+from grader.schemas.report import Score, Verdict
 from grader.schemas.strict import Strict
 
 

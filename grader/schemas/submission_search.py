@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from grader.schemas.report import Language, Verdict
+from grader.languages import Language
+from grader.schemas.report import Verdict
 from grader.schemas.strict import Strict
 from grader.schemas.submission import JudgingReason, State
 

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from pydantic import Field, StrictBool
 
-from grader.schemas.report import Language, Verdict
+from grader.languages import Language
+from grader.schemas.report import Verdict
 from grader.schemas.strict import Strict
 from grader.schemas.submission import State
 

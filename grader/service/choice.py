@@ -8,9 +8,9 @@ from typing import TypedDict, Unpack
 from sqlalchemy.orm import Session
 
 from grader.errors import ChallengeInvalid, NotFound, UnknownDevice, UnknownLanguage
+from grader.languages import Language, names
 from grader.records import ranks, versions
 from grader.records.ranks import Board
-from grader.schemas.report import Language
 from grader.service.platform import Platform
 
 
@@ -85,6 +85,6 @@ def _language(name: str | None) -> Language | None:
     if name is None:
         return None
     try:
-        return Language(name)
+        return Language.named(name)
     except ValueError as error:
-        raise UnknownLanguage(f"There is no language '{name[:32]}'.", "Languages: cuda, triton.") from error
+        raise UnknownLanguage(f"There is no language '{name[:32]}'.", f"Languages: {names()}.") from error

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from grader.languages import ON_GPU, ON_HOST, Language
 from grader.records import workers
 from grader.records.engine import moment
 from grader.records.models import WorkerRow
-from grader.schemas.report import Language
 from grader.service.platform import Platform
 
-# The device without a GPU: Triton runs in its interpreter there, CUDA cannot run.
+# The device without a GPU: what has an interpreter runs there.
 CPU = "cpu"
 
 
 def serves(device: str, language: Language) -> bool:
-    return device != CPU or language is Language.TRITON
+    return language.runs_on(ON_HOST if device == CPU else ON_GPU)
 
 
 def languages_of(device: str) -> list[Language]:

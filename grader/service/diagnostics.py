@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator
 
 from grader.errors import Conflict
+from grader.languages import compiled_name
 from grader.records import histories
 from grader.records.histories import History
 from grader.schemas.diagnostic import Diagnostic, DiagnosticList, Severity
-from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.report import Report, Verdict
 from grader.service import submissions
 from grader.service.accounts import User
 from grader.service.platform import Platform
@@ -23,8 +24,10 @@ _MESSAGE_CHARS = 500
 
 # nvcc's front end: `solution.cu(3): error: ...`, `solution.cu(3): warning #177-D: ...`; the host's compiler and
 # preprocessor: `solution.cu:1:10: fatal error: ...`. The name is the one that a source is compiled under.
-_NVCC = re.compile(r"solution\.cu\((\d{1,6})\): (?:catastrophic )?(error|warning)(?: (?:#[\w-]+))?: (.+)")
-_GCC = re.compile(r"solution\.cu:(\d{1,6}):(?:(\d{1,6}):)? (?:fatal )?(error|warning): (.+)")
+_NVCC = re.compile(
+    compiled_name() + r"\((\d{1,6})\): (?:catastrophic )?(error|warning)(?: (?:#[\w-]+))?: (.+)"
+)
+_GCC = re.compile(compiled_name() + r":(\d{1,6}):(?:(\d{1,6}):)? (?:fatal )?(error|warning): (.+)")
 # What the judge says of a source that Python cannot load, and of an exception within `solve`.
 _LOADING = re.compile(r"(\w{1,80}) in line (\d{1,6}): (.+)")
 _RAISED = re.compile(r"(\w{1,80}) while [\w .]{1,60} \(line (\d{1,6})\)(?:: (.*))?")
@@ -62,7 +65,7 @@ def read(report: Report, source: str) -> list[Diagnostic]:
     """Errors and warnings of ``report`` that name a line of ``source``, in the order of the lines."""
     lines = source.split("\n")
     heard = _of_log(report.compiler_log, lines)
-    if report.language is Language.TRITON:
+    if not report.language.compiled:
         heard = _of_python(report, lines)
     unique: dict[tuple[int, Severity, str], Diagnostic] = {}
     for it in heard:

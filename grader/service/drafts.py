@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from grader import limits
 from grader.challenge.source import language_of
 from grader.errors import BadSource, Conflict, NotFound, UnknownLanguage
+from grader.languages import Language
 from grader.records import drafts
 from grader.records.drafts import DraftKey
 from grader.records.engine import writing
 from grader.records.models import DraftRow
 from grader.schemas.draft import DraftBody, DraftLine, DraftList, DraftView
-from grader.schemas.report import Language
 from grader.service.accounts import User
 from grader.service.platform import Platform
 

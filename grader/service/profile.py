@@ -9,13 +9,13 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import NotFound
+from grader.languages import Language
 from grader.records import activity, attempts, versions
 from grader.records.activity import BoardBest, SubmissionEvent
 from grader.records.models import UserRow, utcnow
 from grader.schemas.preferences import of_stored
 from grader.schemas.profile import BestRank, LanguageShare, Profile
 from grader.schemas.progress import Mark, Progress
-from grader.schemas.report import Language
 from grader.service import badges, calendar
 from grader.service.accounts import User, name_key
 from grader.service.devices import representative

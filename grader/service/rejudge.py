@@ -9,10 +9,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader.errors import Conflict
+from grader.languages import Language
 from grader.records import ranks, rejudges, versions
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow
-from grader.schemas.report import Language
 from grader.schemas.submission import State
 from grader.schemas.version import ComparedRank, ComparedSubmission, Comparison, Judgement, Rejudge
 from grader.service.accounts import User

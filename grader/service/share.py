@@ -10,10 +10,11 @@ from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session, defer
 
 from grader.errors import Conflict, NotAllowed, NotFound
+from grader.languages import Language
 from grader.records.engine import writing
 from grader.records.models import ReportRow, SubmissionRow
 from grader.records.models.submissions import SHARE_KEY_CHARS
-from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Verdict
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import JudgingReason, State
 from grader.service.accounts import User
 from grader.service.keys import new_key

@@ -13,9 +13,10 @@ from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from grader.errors import NotFound
+from grader.languages import Language
 from grader.records.engine import reading_on
 from grader.records.models import SubmissionRow, UserRow, utcnow
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, State
 from grader.schemas.submission_search import FoundSubmission
 from grader.service.platform import Platform

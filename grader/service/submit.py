@@ -16,11 +16,12 @@ from grader import limits
 from grader.challenge.loader import Challenge
 from grader.challenge.source import decode, language_of
 from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice, UnknownLanguage
+from grader.languages import Language
 from grader.logs import get_logger
 from grader.records.engine import clock, writing
 from grader.records.models import ReportRow, SubmissionRow, UserRow
 from grader.records.order import PRIORITIES
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
 from grader.service import quotas, versions
 from grader.service.accounts import User

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from grader import limits
+from grader.languages import Language
 from grader.records import times
-from grader.schemas.report import Interval, Language
+from grader.schemas.report import Interval
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submissions import find

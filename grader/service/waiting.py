@@ -14,9 +14,8 @@ from grader.records import order, queues, workers
 from grader.records.models import PauseRow, SubmissionRow, WorkerRow, utcnow
 from grader.records.queues import Pauses
 from grader.records.states import FREE
-from grader.schemas.report import Language
 from grader.schemas.submission import State, WaitReason, WaitsFor
-from grader.service.devices import serves
+from grader.service.devices import languages_of
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class QueueSnapshot:
 
     def _obstacle(self, row: SubmissionRow) -> WaitsFor | None:
         """What must change before it moves at all, however many are ahead."""
-        uncompiled = row.state is State.QUEUED and row.language is Language.CUDA
+        uncompiled = row.state is State.QUEUED and row.language.compiled
         if paused := self.pauses.of(self.device) or (uncompiled and self.pauses.of(queues.COMPILE)):
             return _paused(paused)
         if uncompiled and not self.compilers.serving:
@@ -107,7 +106,7 @@ def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
     """The queue of ``device`` as it is now."""
     now = utcnow()
     compilers = compilers_of(session, now, silent_s)
-    compiled = bool(compilers.serving) or not serves(device, Language.CUDA)
+    compiled = bool(compilers.serving) or not any(it.compiled for it in languages_of(device))
     return QueueSnapshot(
         device=device,
         places=order.positions(session, device, now, compiled),

@@ -45,12 +45,14 @@ _BUSY = "Is the host short of memory or processors? It is tried again."
 
 @dataclass(frozen=True)
 class CompileRequest:
-    """``footer`` is appended to ``source`` and must define ``grader_entry``; ``arch`` is such as ``sm_90``."""
+    """``footer`` is appended to ``source`` and must define ``grader_entry``; ``arch`` is such as ``sm_90``.
+    ``compiler``: its name in ``grader.judge.compilation.COMPILERS``."""
 
     source: str
     footer: str
     filename: str = "solution.cu"
     arch: str = "sm_90"
+    compiler: str = "nvcc"
 
     def key(self, toolkit: str | None = None) -> str:
         """What the artefact depends on, as a hash; ``toolkit``: another version than this machine's."""

@@ -32,6 +32,10 @@ class Binding(Protocol):
         """Unmap the memory: nothing may use it any more."""
 
 
+# What a loader returns: it makes a call of a submission from the binding of a case.
+MakeCall = Callable[[Binding], Call]
+
+
 def make_binding(memory: str, entries: list[Entry], descriptors: list[int]) -> Binding:
     """The binding over ``memory`` ("host" or "cuda"); ``descriptors``: the gate's page, then one per buffer."""
     if memory == "cuda":

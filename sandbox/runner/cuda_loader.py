@@ -9,10 +9,22 @@ from collections.abc import Callable
 from typing import Any
 
 import gated
+from binding import Binding, Call, MakeCall
 from cuda_driver import error_of
 from cuda_binding import CudaBinding
 
 LIBRARY_NAME = "solution.so"
+
+
+def load_submission(_message: dict[str, Any], descriptors: list[int]) -> MakeCall:
+    """See ``main.py``. Raises what ``Library`` raises."""
+    library = Library(descriptors[0])
+
+    def make(binding: Binding) -> Call:
+        assert isinstance(binding, CudaBinding), "a CUDA library takes device memory"
+        return library.make_call(binding)
+
+    return make
 
 
 class CallFailed(Exception):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import contextlib
+import importlib
 import os
 import platform
 import sys
@@ -22,13 +23,13 @@ import protocol
 from connect import connect
 from failure import describe
 from preload import preload
-from binding import Call, Binding, make_binding
+from binding import Binding, Call, MakeCall, make_binding
 from supervise import supervise
 
 if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
-MakeCall = Callable[[Binding], Call]
+Load = Callable[[dict[str, Any], list[int]], MakeCall]
 Prepare = Callable[[], "EmptyLaunches | None"]
 _libc = ctypes.CDLL(None)
 
@@ -74,7 +75,7 @@ class Runner:
 
     def _load(self, message: dict[str, Any], descriptors: list[int]) -> None:
         try:
-            self.make_call = _loaders[message["language"]](message, descriptors)
+            self.make_call = _loader(message["loader"])(message, descriptors)
         except BaseException as error:  # a submission may raise anything, SystemExit too
             self._send({"op": "loaded", "error": describe(error)})
         else:
@@ -138,32 +139,6 @@ def _environment() -> dict[str, str]:
     return found
 
 
-def _load_triton(message: dict[str, Any], _descriptors: list[int]) -> MakeCall:
-    from triton_loader import load
-
-    solve = load(message["source"], message["parameters"], message["declaration"])
-
-    def make(binding: Binding) -> Call:
-        values = list(binding.tensors().values())
-        return lambda: solve(*values)
-
-    return make
-
-
-def _load_cuda(_message: dict[str, Any], descriptors: list[int]) -> MakeCall:
-    from cuda_loader import Library
-
-    library = Library(descriptors[0])
-
-    def make(binding: Binding) -> Call:
-        from cuda_binding import CudaBinding
-
-        assert isinstance(binding, CudaBinding), "a CUDA library takes device memory"
-        return library.make_call(binding)
-
-    return make
-
-
 def _load_reference(message: dict[str, Any], _descriptors: list[int]) -> MakeCall:
     from trusted import load_reference, reference_call
 
@@ -188,12 +163,13 @@ def _load_control(message: dict[str, Any], _descriptors: list[int]) -> MakeCall:
     return make
 
 
-_loaders: dict[str, Callable[[dict[str, Any], list[int]], MakeCall]] = {
-    "cuda": _load_cuda,
-    "triton": _load_triton,
-    "reference": _load_reference,
-    "control": _load_control,
-}
+_ours: dict[str, Load] = {"reference": _load_reference, "control": _load_control}
+
+
+def _loader(name: str) -> Load:
+    """``name``: a program of ours, or the module that loads submissions in one language."""
+    load: Load = _ours.get(name) or importlib.import_module(name).load_submission
+    return load
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from grader.authoring.worker_pool import examine
 from grader.challenge.course import Course
 from grader.challenge.loader import Challenge
 from grader.judge.device import HostDevice
+from grader.languages import Language
 from grader.sandbox.forked_box import ForkedBoxes
-from grader.schemas.report import Language
 
 Write = Callable[..., "Made"]
 

@@ -13,10 +13,11 @@ import pytest
 from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice
+from grader.languages import Language
 from grader.sandbox.box import BoxSpec, EndReason, Purpose
 from grader.sandbox.forked_box import ForkedBox, ForkedBoxes
 from grader.sandbox.local_box import LocalBox
-from grader.schemas.report import CaseVerdict, Language, Report, Verdict
+from grader.schemas.report import CaseVerdict, Report, Verdict
 
 SPEC = HostDevice().box_spec(Purpose.RUN, Language.TRITON, 4 << 30)
 COURSE = Course(Path(__file__).parent.parent / "course")

@@ -12,7 +12,7 @@ from grader.authoring.findings import CandidateOutcome, CandidateRole
 from grader.authoring.generic import WORDS, generics, native_source
 from grader.authoring.probe import makes_a_difference
 from grader.challenge.loader import Challenge
-from grader.schemas.report import Language
+from grader.languages import Language
 from tests.authoring.conftest import Write
 
 TWO = ("x:input:float32:n", "out:output:float32:n", "first:output:float32:1")

@@ -12,7 +12,7 @@ from grader.authoring.findings import CandidateRole, Check, Status
 from grader.authoring.measure import calibrated_check, measured_check
 from grader.authoring.trial import Trial
 from grader.judge.device import HostDevice
-from grader.schemas.report import Language
+from grader.languages import Language
 from tests.authoring.conftest import Made, Write
 
 

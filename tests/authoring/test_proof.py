@@ -12,7 +12,7 @@ from grader.authoring.findings import Check, Status
 from grader.authoring.proof import JOBS_PER_GPU, Options, prove
 from grader.authoring.worker_pool import Done, Work
 from grader.errors import BoxUnavailable
-from grader.schemas.report import Language
+from grader.languages import Language
 from tests.authoring.conftest import Write
 
 NO_BOX = BoxUnavailable("a box started, but its runner did not answer")

@@ -10,7 +10,7 @@ import pytest
 
 from grader.challenge.course import Course, find_course
 from grader.errors import ChallengeInvalid, UnknownChallenge
-from grader.schemas.report import Language
+from grader.languages import Language
 from tests.challenge.conftest import CASES, MANIFEST, Write
 
 HEAD = "from grader.challenge.cases import Constant, case\n"

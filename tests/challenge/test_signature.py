@@ -15,8 +15,8 @@ from grader.challenge.course import find_course
 from grader.challenge.loader import Challenge
 from grader.challenge.model import DType, Manifest
 from grader.challenge.signature import cuda_footer, declaration, starter
+from grader.languages import Language
 from grader.sandbox.compiler.explain import explain
-from grader.schemas.report import Language
 
 COURSE = find_course()
 SLUGS = COURSE.slugs()

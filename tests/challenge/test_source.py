@@ -7,7 +7,7 @@ import pytest
 from grader import limits
 from grader.challenge.source import decode, language_of
 from grader.errors import BadSource, UnknownLanguage
-from grader.schemas.report import Language
+from grader.languages import Language
 
 
 @pytest.mark.parametrize(

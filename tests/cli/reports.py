@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from grader.languages import Language
 from grader.schemas.report import (
     CaseReport,
     CaseVerdict,
-    Language,
     Mismatch,
     Report,
     Score,

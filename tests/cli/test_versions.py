@@ -12,7 +12,8 @@ import pytest
 from grader import errors
 from grader.challenge.course import Course
 from grader.challenge.fingerprint import content
-from grader.schemas.report import Language, Verdict
+from grader.languages import Language
+from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.schemas.version import (
     ComparedRank,

@@ -12,9 +12,10 @@ import pytest
 from grader.challenge.course import find_course
 from grader.challenge.signature import cuda_footer
 from grader.judge.at_home import judge_at_home
+from grader.languages import Language
 from grader.manual.pages import Manual
 from grader.sandbox.choose import make_boxes
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from tests.components import need
 
 

@@ -12,9 +12,10 @@ from grader.judge.device import Device
 from grader.judge.launch import submission_spec
 from grader.judge.request import Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.box import Box, BoxMaker, BoxSpec
 from grader.sandbox.pool import SpareBoxes
-from grader.schemas.report import Language, Report
+from grader.schemas.report import Report
 from tests.components import need
 from tests.judge.conftest import COURSE
 

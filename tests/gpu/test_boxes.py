@@ -32,7 +32,7 @@ def twice(x, out, n, BLOCK: tl.constexpr):
 def solve(x, out, n):
     twice[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)
 """
-TRITON = {"language": "triton", "parameters": ["x", "out", "n"], "declaration": "def solve(x, out, n)"}
+TRITON = {"loader": "triton_loader", "parameters": ["x", "out", "n"], "declaration": "def solve(x, out, n)"}
 MakeStage = Callable[..., Builder]
 
 
@@ -55,7 +55,7 @@ def builders(boxes: BoxMaker) -> Iterator[MakeStage]:
             result = compiled(boxes, source)
             assert result.ok, result.log
             artefact = result.artefact
-        loaded = it.load(message or {"language": "cuda", "parameters": ["x", "out", "n"]}, artefact)
+        loaded = it.load(message or {"loader": "cuda_loader", "parameters": ["x", "out", "n"]}, artefact)
         assert loaded.error is None, loaded.error
         it.bind()
         return it
@@ -274,7 +274,7 @@ def test_a_fault_of_triton_has_cudas_name(builders: MakeStage) -> None:
 def test_the_reference_is_a_baseline(builders: MakeStage, mode: str) -> None:
     source = "import torch\ndef reference(x, n):\n    return torch.relu(2 * x) + 1\n"
     it = builders(
-        "", "torch-gpu", {"language": "reference", "mode": mode, "source": source, "outputs": ["out"]}
+        "", "torch-gpu", {"loader": "reference", "mode": mode, "source": source, "outputs": ["out"]}
     )
     assert it.call(closed=False).error is None
     assert it.call().error is None
@@ -282,7 +282,7 @@ def test_the_reference_is_a_baseline(builders: MakeStage, mode: str) -> None:
 
 
 def test_the_control_measures_itself(builders: MakeStage) -> None:
-    it = builders("", "cuda", {"language": "control", "outputs": ["out"]}, count=2**26 + 3)
+    it = builders("", "cuda", {"loader": "control", "outputs": ["out"]}, count=2**26 + 3)
     assert it.call(closed=False).error is None
     took = []
     for _ in range(5):

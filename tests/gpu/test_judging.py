@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from grader.challenge.course import Course, find_course
-from grader.schemas.report import CaseVerdict, Language, Verdict
+from grader.languages import Language
+from grader.schemas.report import CaseVerdict, Verdict
 from tests.gpu.conftest import Judge
 from tests.judge.kernels import HEAD
 from tests.judge.kernels import RIGHT as RIGHT_TRITON

@@ -10,9 +10,10 @@ import pytest
 
 from grader import limits
 from grader.judge.printed import COUNTS, WARM_UP
+from grader.languages import Language
 from grader.sandbox.gpu import find_gpus
 from grader.schemas.hardware import Witness
-from grader.schemas.report import CaseVerdict, Flag, Language, Report, Verdict
+from grader.schemas.report import CaseVerdict, Flag, Report, Verdict
 from tests.gpu.conftest import Judge
 from tests.judge.kernels import RIGHT as RIGHT_TRITON
 from tests.judge.kernels import with_solve

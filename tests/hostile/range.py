@@ -16,16 +16,9 @@ from grader.judge.job import Progress
 from grader.judge.oracle import find_case
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import (
-    HIDDEN_PHASE,
-    CaseVerdict,
-    Flag,
-    HiddenCases,
-    Language,
-    Report,
-    Verdict,
-)
+from grader.schemas.report import HIDDEN_PHASE, CaseVerdict, Flag, HiddenCases, Report, Verdict
 from tests.hostile.conditions import around, leaked
 from tests.hostile.host_state import HostState, settled, take
 from tests.hostile.suite import CHARGED, CONTROL, Entry

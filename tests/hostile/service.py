@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Score, Verdict
+from grader.languages import Language
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from tests.web import builders

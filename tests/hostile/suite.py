@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.schemas.report import Language
+from grader.languages import Language
 
 FOLDER = Path(__file__).resolve().parent
 ATTACKS, CONTROLS = FOLDER / "attacks", FOLDER / "controls"

@@ -11,10 +11,10 @@ import pytest
 from grader.challenge.course import Course
 from grader.challenge.signature import cuda_footer
 from grader.judge.launch import submission_spec
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.pool import SpareBoxes
-from grader.schemas.report import Language
 from tests.components import need
 from tests.hostile.host_state import settled, take
 from tests.hostile.range import COURSE, QuickHost, Range

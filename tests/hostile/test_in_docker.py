@@ -8,8 +8,9 @@ import pytest
 
 from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import CaseVerdict, Language, Verdict
+from grader.schemas.report import CaseVerdict, Verdict
 from tests.components import need
 from tests.hostile.test_memory_bomb import BOMBS
 from tests.judge.kernels import RIGHT, with_solve

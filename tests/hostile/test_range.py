@@ -9,16 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.schemas.report import (
-    CaseReport,
-    CaseVerdict,
-    Flag,
-    Language,
-    Report,
-    Score,
-    Verdict,
-    WorkloadReport,
-)
+from grader.languages import Language
+from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Score, Verdict, WorkloadReport
 from tests.hostile.host_state import MARK, take
 from tests.hostile.range import ACCEPTED, DEFENDED, REFUSED, UNEXPECTED, VULNERABLE, decide
 from tests.hostile.suite import CONTROL, Entry, HeaderInvalid, read

@@ -9,9 +9,10 @@ import pytest
 
 from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.local_box import LocalBoxes
-from grader.schemas.report import Language, Report
+from grader.schemas.report import Report
 
 COURSE = Path(__file__).parent.parent / "course"
 Judge = Callable[..., Report]

@@ -12,7 +12,8 @@ from grader.judge.assembly import TimedWorkload, report, workload_report
 from grader.judge.device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.rule import Measured
-from grader.schemas.report import CaseReport, CaseVerdict, Flag, Language, Report, Verdict, WorkloadReport
+from grader.languages import Language
+from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Verdict, WorkloadReport
 from grader.scoring import SHORTEST_S, Estimate
 
 EAGER_US = 4120.0

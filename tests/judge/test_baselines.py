@@ -15,7 +15,7 @@ from grader.judge.device import HostDevice
 from grader.judge.request import Request
 from grader.judge.rule import Measured
 from grader.judge.timekeeper import Timekeeper
-from grader.schemas.report import Language
+from grader.languages import Language
 from grader.scoring import SHORTEST_S, Estimate
 
 

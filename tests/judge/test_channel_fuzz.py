@@ -230,7 +230,7 @@ def test_judging_ends_however_a_runner_answers(
 def _converse(client: RunnerClient, arena: Arena, inputs: dict[str, torch.Tensor]) -> None:
     deeds: list[Callable[[], Any]] = [
         client.hello,
-        lambda: client.load({"language": "triton", "source": "x" * 1000}, b"library"),
+        lambda: client.load({"loader": "triton_loader", "source": "x" * 1000}, b"library"),
         lambda: client.bind(arena),
         lambda: client.warm_up(arena, inputs, PATIENCE),
         lambda: client.call(arena, inputs, PATIENCE),

@@ -18,12 +18,13 @@ from grader.judge.device import HostDevice
 from grader.judge.job import Job, Progress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler import nvcc
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
 from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import KernelUsage
-from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import State
 from tests.components import need
 from tests.judge.test_cuda import RIGHT, Pretending
@@ -34,7 +35,7 @@ USAGE = KernelUsage(name="twice", registers=24, stack_bytes=8)
 @pytest.fixture
 def asked(course: Course) -> CompileRequest:
     need("nvcc")
-    return request_of(course.load("twice"), RIGHT, HostDevice.architecture)
+    return request_of(course.load("twice"), Language.CUDA, RIGHT, HostDevice.architecture)
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def test_a_damaged_library_is_nothing(asked: CompileRequest, made: Artefact) -> 
 def test_a_library_under_another_sources_key_is_nothing(
     course: Course, asked: CompileRequest, made: Artefact
 ) -> None:
-    other = request_of(course.load("twice"), RIGHT + "// other\n", HostDevice.architecture)
+    other = request_of(course.load("twice"), Language.CUDA, RIGHT + "// other\n", HostDevice.architecture)
     assert result_of(made.model_copy(update={"key": other.key()}), asked) is None
 
 
@@ -114,7 +115,7 @@ class TestInASession:
     def test_the_report_is_the_same_either_way(self, course: Course, boxes: BoxMaker) -> None:
         within, states = self._judge(course, boxes, None)
         assert states == [State.COMPILING, State.TESTING]
-        request = request_of(course.load("twice"), RIGHT, HostDevice.architecture)
+        request = request_of(course.load("twice"), Language.CUDA, RIGHT, HostDevice.architecture)
         made = artefact_of(request, nvcc.compile_cuda(boxes, request))
         travelled = Artefact.model_validate_json(made.model_dump_json())
         ahead, states = self._judge(course, boxes, travelled)
@@ -134,7 +135,7 @@ class TestInASession:
             compiled.append(request.source)
             return CompileResult(False, None, "error: here", 0.0)
 
-        monkeypatch.setattr(session_module, "compile_cuda", compile_cuda)
+        monkeypatch.setattr(session_module, "compile_source", compile_cuda)
         stranger = made.model_copy(update={"key": hashlib.sha256(b"other").hexdigest()})
         report, _ = self._judge(course, boxes, stranger)
         assert compiled == [RIGHT]

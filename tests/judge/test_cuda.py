@@ -10,9 +10,10 @@ from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.hardware import Witness
-from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.report import Report, Verdict
 from tests.components import need
 
 RIGHT = """#include <cstdint>

@@ -15,9 +15,10 @@ from grader.judge.device import HostDevice
 from grader.judge.job import Progress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.local_box import LocalBoxes
-from grader.schemas.report import CaseReport, CaseVerdict, HiddenCases, Language, Report, Verdict
+from grader.schemas.report import CaseReport, CaseVerdict, HiddenCases, Report, Verdict
 from grader.schemas.submission import State
 from tests.hostile.range import DEFENDED, Range
 from tests.hostile.suite import load

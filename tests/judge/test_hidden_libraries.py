@@ -11,9 +11,9 @@ from grader.challenge.course import Course
 from grader.judge.device import HostDevice
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
 from grader.sandbox.gpu import Gpu
-from grader.schemas.report import Language
 
 
 class WithGpu(HostDevice):

@@ -9,8 +9,9 @@ import pytest
 
 from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import CaseReport, CaseVerdict, HiddenCases, Language, Report, Verdict
+from grader.schemas.report import CaseReport, CaseVerdict, HiddenCases, Report, Verdict
 from tests.judge.conftest import COURSE, Judge
 from tests.judge.kernels import HEAD, RIGHT, with_solve
 

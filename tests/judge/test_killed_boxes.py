@@ -16,9 +16,10 @@ from grader.judge.device import make_device
 from grader.judge.job import Progress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.box import Box, BoxSpec, Purpose
 from grader.sandbox.local_box import LocalBoxes
-from grader.schemas.report import CaseVerdict, Language, Report, Verdict
+from grader.schemas.report import CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
 from tests.faults.harness import ROOT
 

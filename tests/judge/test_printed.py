@@ -10,8 +10,9 @@ from grader.judge.device import HostDevice
 from grader.judge.printed import COUNTS, WARM_UP, told
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import CaseReport, CaseVerdict, Language
+from grader.schemas.report import CaseReport, CaseVerdict
 from tests.judge.kernels import with_solve
 
 

@@ -16,7 +16,8 @@ from grader.challenge.fingerprint import content, digest
 from grader.errors import JudgeFailure
 from grader.judge.job import Job, Progress
 from grader.judge.process import Cancelled, JsonStream, JudgeProcess
-from grader.schemas.report import Language, Verdict
+from grader.languages import Language
+from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from tests.judge.conftest import COURSE
 from tests.judge.kernels import RIGHT, with_solve

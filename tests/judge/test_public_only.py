@@ -10,9 +10,10 @@ from grader.judge.job import Outcome, Progress
 from grader.judge.process import JudgeProcess
 from grader.judge.request import Request
 from grader.judge.session import PUBLIC_ONLY, Session
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker, Purpose
 from grader.sandbox.watched import WatchedBoxes
-from grader.schemas.report import CaseVerdict, Language, Verdict
+from grader.schemas.report import CaseVerdict, Verdict
 from grader.schemas.submission import State
 from tests.judge.kernels import HEAD, RIGHT, with_solve
 from tests.judge.test_hidden_cases import WRONG_WHERE_HIDDEN

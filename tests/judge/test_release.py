@@ -9,8 +9,9 @@ from grader.judge.device import HostDevice, Plan
 from grader.judge.gate import HostGate
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.local_box import LocalBoxes
-from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.report import Report, Verdict
 from tests.judge.conftest import COURSE
 
 # The first call at the workload's size is none that is timed.

@@ -13,10 +13,11 @@ from grader.judge.device import HostDevice, Noise, Plan
 from grader.judge.request import CPU, Request
 from grader.judge.rule import ControlRound, Measured, Own, settle
 from grader.judge.session import Session
+from grader.languages import Language
 from grader.sandbox.box import Purpose
 from grader.sandbox.local_box import LocalBoxes
 from grader.sandbox.watched import WatchedBoxes
-from grader.schemas.report import Flag, Language, Report, Verdict
+from grader.schemas.report import Flag, Report, Verdict
 from grader.scoring import Estimate
 from tests.faults.harness import ROOT
 

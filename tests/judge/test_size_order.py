@@ -9,8 +9,9 @@ import pytest
 from grader.challenge.course import find_course
 from grader.judge.at_home import judge_at_home
 from grader.judge.size_order import Order, explain
+from grader.languages import Language
 from grader.sandbox.local_box import LocalBoxes
-from grader.schemas.report import CaseReport, CaseVerdict, Language, Verdict
+from grader.schemas.report import CaseReport, CaseVerdict, Verdict
 
 ACCEPTED, WRONG, CRASHED, NOT_RUN = (
     CaseVerdict.ACCEPTED,

@@ -17,8 +17,8 @@ from grader.judge.launch import Launcher
 from grader.judge.oracle import Question
 from grader.judge.request import CPU, Request
 from grader.judge.timing import Stopwatch
+from grader.languages import Language
 from grader.sandbox.local_box import LocalBoxes
-from grader.schemas.report import Language
 
 RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
 ROUNDS, WARM_UP = 3, 2

@@ -14,7 +14,8 @@ from grader.judge.messages import Returned, Seen
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import RunnerClient
 from grader.judge.survey import Survey, survey
-from grader.schemas.report import Flag, Language, Verdict
+from grader.languages import Language
+from grader.schemas.report import Flag, Verdict
 from tests.judge.conftest import Judge
 from tests.judge.kernels import HEAD, RIGHT, with_solve
 

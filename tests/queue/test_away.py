@@ -11,6 +11,7 @@ from sqlalchemy.exc import DataError, OperationalError
 from sqlalchemy.orm import Session
 
 from grader.errors import BoxUnavailable, JudgeFailure
+from grader.languages import Language
 from grader.queue import finaliser, sandbox_health
 from grader.queue.compile_executor import CompileExecutor
 from grader.queue.executor import Executor
@@ -22,7 +23,7 @@ from grader.records.engine import writing
 from grader.records.gpus import GpuRecord
 from grader.records.models import SubmissionRow, WorkerRow, utcnow
 from grader.sandbox.compiler.nvcc import CompileResult
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.accounts import User
 from grader.service.platform import Platform

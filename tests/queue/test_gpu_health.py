@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from grader.errors import BoxUnavailable, Conflict, JudgeFailure
+from grader.languages import Language
 from grader.queue.finaliser import Finaliser
 from grader.queue.gpu_lock import hold, holder, lock_folder
 from grader.queue.gpus import driver_version
@@ -18,7 +19,7 @@ from grader.records import ceilings, workers
 from grader.records.ceilings import CalibrationKey
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, WorkerRow, utcnow
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.accounts import User
 from grader.service.health import health

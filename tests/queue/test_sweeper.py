@@ -5,11 +5,12 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
+from grader.languages import Language
 from grader.queue.sweeper import Swept, sweep
 from grader.records import claims, workers
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.accounts import User
 from grader.service.cancel import cancel

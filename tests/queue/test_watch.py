@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from grader.languages import Language
 from grader.queue import sweeper
 from grader.queue.sweeper import ExpiryGuard, Swept, sweep
 from grader.records import claims
 from grader.records.engine import clock, writing
 from grader.records.models import SubmissionRow, utcnow
-from grader.schemas.report import Language
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submit import submit

@@ -8,11 +8,12 @@ from typing import Any
 from alembic import command
 from sqlalchemy import Connection
 
+from grader.languages import Language
 from grader.records.claims import Claim, claim
 from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, UserRow, utcnow
 from grader.records.schema import alembic_config
-from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Score, Verdict
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 
 DEVICE = "cpu"
 

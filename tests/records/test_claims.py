@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
+from grader.languages import Language
 from grader.records import artefacts, claims, leases, order
 from grader.records.claims import Claim
 from grader.records.engine import Sessions, writing
 from grader.records.models import utcnow
-from grader.schemas.report import Language
 from grader.schemas.submission import ProgressView, State
 from tests.records.rows import add_submission, add_user, read
 from tests.records.test_artefacts import artefact

@@ -8,13 +8,13 @@ import pytest
 from alembic import command
 from sqlalchemy import Engine, inspect, text
 
+from grader.languages import Language
 from grader.records import baselines, ceilings, migrate, workers
 from grader.records.baselines import BaselineKey
 from grader.records.ceilings import CalibrationKey
 from grader.records.engine import Sessions, make_engine, writing, writing_connection
 from grader.records.models import utcnow
 from grader.records.schema import alembic_config
-from grader.schemas.report import Language
 
 BENCH = BaselineKey("softmax", 1, "NVIDIA H200", "2.8.0")
 

@@ -6,11 +6,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
+from grader.languages import Language
 from grader.records import claims, leases
 from grader.records.claims import Claim
 from grader.records.engine import Sessions, writing
 from grader.records.models import ReportRow, SubmissionRow, utcnow
-from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import ProgressView, State
 from tests.records.rows import DEVICE, accepted, add_submission, add_user, read, take, wrong
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from grader.languages import Language
 from grader.records import claims, leases, order, queues, workers
 from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, utcnow
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, State
 from tests.records.rows import DEVICE, add_submission, add_user, take
 

@@ -7,12 +7,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete
 
+from grader.languages import Language
 from grader.records import baselines
 from grader.records.baselines import BaselineKey
 from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, UserRow
 from grader.records.ranks import boards, ranked
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import LeaderboardEntry, State
 from tests.records.rows import DEVICE, add_submission, add_user
 

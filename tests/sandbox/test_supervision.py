@@ -30,7 +30,7 @@ def _runner(maker: BoxMaker, **changes: Any) -> Box:
 
 def _ended(box: Box, source: str) -> BoxEnd:
     """How the box ends that loads ``source``."""
-    message = {"op": "load", "language": "triton", "source": source, "parameters": [], "declaration": ""}
+    message = {"op": "load", "loader": "triton_loader", "source": source, "parameters": [], "declaration": ""}
     body = json.dumps(message).encode()
     box.connection.sendall(len(body).to_bytes(4, "little") + body)
     try:

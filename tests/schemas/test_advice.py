@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from grader.languages import Language
 from grader.schemas.advice import advise
 from grader.schemas.report import (
     CaseReport,
     CaseVerdict,
     Flag,
     HiddenCases,
-    Language,
     Report,
     Verdict,
     WorkloadCost,

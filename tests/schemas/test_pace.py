@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grader.languages import Language
 from grader.schemas.pace import QUICKEST_S, SLOWEST_S, pace_s
-from grader.schemas.report import Language
 from grader.schemas.submission import State, SubmissionView
 
 

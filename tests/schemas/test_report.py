@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from grader.languages import Language
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread, Witness
 from grader.schemas.report import (
     CaseReport,
     CaseVerdict,
     Flag,
     HiddenCases,
-    Language,
     Mismatch,
     Report,
     Score,

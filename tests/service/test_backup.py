@@ -161,9 +161,9 @@ def test_other_secrets_are_kept_unless_told_otherwise(source: Platform, tmp_path
 
 
 def test_nothing_is_replaced_while_workers_live(source: Platform, tmp_path: Path) -> None:
+    from grader.languages import Language
     from grader.records import workers
     from grader.records.models import utcnow
-    from grader.schemas.report import Language
 
     backup.backup(source.settings, source.engine, tmp_path / "backup")
     with writing(source.sessions) as session:

@@ -7,11 +7,12 @@ import pytest
 
 from grader.challenge.views import installed_versions
 from grader.errors import ChallengeInvalid, NotAllowed, UnknownChallenge
+from grader.languages import Language
 from grader.queue.worker import run_worker
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import ReportRow, utcnow
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.service.accounts import User
 from grader.service.catalogue import get_challenge, list_challenges
 from grader.service.exposure import check_exposure

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import clock, writing
 from grader.records.models import base
-from grader.schemas.report import Language
 from grader.service import devices, figures, health, queues
 from grader.service.platform import Platform
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from grader.errors import LanguageNotServed, UnknownDevice
+from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import utcnow
-from grader.schemas.report import Language
 from grader.service.accounts import User
 from grader.service.catalogue import get_challenge
 from grader.service.devices import in_order, served_devices

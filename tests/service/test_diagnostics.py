@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from grader import limits
+from grader.languages import Language
 from grader.schemas.diagnostic import Diagnostic, Severity
-from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Verdict
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from grader.service.diagnostics import read
 
 SOURCE = """\

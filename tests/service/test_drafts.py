@@ -8,9 +8,9 @@ import pytest
 
 from grader import limits
 from grader.errors import BadSource, NotFound, UnknownChallenge, UnknownLanguage
+from grader.languages import Language
 from grader.records import drafts as kept
 from grader.schemas.draft import DraftBody, DraftView
-from grader.schemas.report import Language
 from grader.service import drafts
 from grader.service.accounts import User
 from grader.service.drafts import DraftChanged

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from grader.errors import Conflict, NotFound, NotSignedIn
+from grader.languages import Language
 from grader.queue.sweeper import sweep
 from grader.records import quotas
 from grader.records.engine import writing
@@ -23,7 +24,7 @@ from grader.records.models import (
     WorkerRow,
     utcnow,
 )
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service import accounts, leaderboard, submission_search, submissions, tokens
 from grader.service.accounts import User

@@ -16,12 +16,13 @@ import pytest
 from sqlalchemy import Engine, event
 
 from grader.errors import NotFound
+from grader.languages import Language
 from grader.queue.sweeper import sweep
 from grader.records import claims, leases, ranks
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, VersionRow, utcnow
 from grader.records.models.submissions import SHARE_KEY_CHARS
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import State, SubmitBody
 from grader.service.accounts import Role, User
 from grader.service.leaderboard import leaderboard

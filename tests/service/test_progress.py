@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import NotAllowed, NotFound
+from grader.languages import Language
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow
 from grader.schemas.progress import Mark
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.accounts import User
 from grader.service.platform import Platform

@@ -12,12 +12,13 @@ from sqlalchemy import update
 
 from grader import limits
 from grader.errors import Conflict, NotFound, TooMany
+from grader.languages import Language
 from grader.records import claims, figures, leases, quotas, rejudges, versions
 from grader.records.claims import Claim
 from grader.records.engine import clock, writing
 from grader.records.models import ReportRow, SubmissionRow, utcnow
 from grader.schemas.progress import Mark
-from grader.schemas.report import Language, Report, Verdict
+from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
 from grader.service.accounts import User
 from grader.service.cancel import cancel

@@ -5,11 +5,12 @@ from datetime import timedelta
 import pytest
 
 from grader.errors import Conflict, NotFound, UnknownDevice, UnknownLanguage
+from grader.languages import Language
 from grader.records import claims, leases
 from grader.records.claims import Claim
 from grader.records.engine import writing
 from grader.records.models import utcnow
-from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Score, Verdict
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.schemas.submission import State
 from grader.service.accounts import User
 from grader.service.cancel import cancel

@@ -17,7 +17,7 @@ from grader.errors import (
     UnknownDevice,
     UnknownLanguage,
 )
-from grader.schemas.report import Language
+from grader.languages import Language
 from grader.schemas.submission import State, SubmissionView
 from grader.service.accounts import User
 from grader.service.cancel import cancel

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from grader.languages import Language
 from grader.records import artefacts, claims, leases
 from grader.records.claims import Claim
 from grader.records.engine import writing
@@ -17,7 +18,6 @@ from grader.schemas.report import (
     CaseReport,
     CaseVerdict,
     Flag,
-    Language,
     Mismatch,
     Report,
     Score,

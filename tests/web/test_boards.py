@@ -9,6 +9,7 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
+from grader.languages import Language
 from grader.schemas.leaderboard import (
     Leaderboard,
     LeaderboardEntry,
@@ -16,7 +17,6 @@ from grader.schemas.leaderboard import (
     RecordHistory,
     TrackBoard,
 )
-from grader.schemas.report import Language
 from grader.service.accounts import User
 from grader.service.leaderboard import leaderboard
 from grader.service.platform import Platform

@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 from markupsafe import escape
 from pydantic import ValidationError
 
+from grader.languages import Language
 from grader.schemas.challenge import ChallengeSummary
-from grader.schemas.report import Language
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app

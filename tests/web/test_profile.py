@@ -8,13 +8,14 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from grader.errors import NotFound
+from grader.languages import Language
 from grader.records import activity, ranks
 from grader.records.activity import SubmissionEvent
 from grader.records.engine import writing
 from grader.records.models import ReportRow, SubmissionRow, utcnow
 from grader.schemas.preferences import PreferencesBody
 from grader.schemas.profile import BadgeKind, Profile
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, State
 from grader.service import calendar, preferences
 from grader.service.accounts import User, create_user

@@ -11,10 +11,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from grader import limits
+from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
-from grader.schemas.report import Language, Report
+from grader.schemas.report import Report
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionList, SubmissionView
 from grader.service import submissions
 from grader.service.accounts import User

@@ -11,11 +11,11 @@ from markupsafe import escape
 from pygments.lexer import Lexer  # type: ignore[import-untyped]
 
 from grader import limits
+from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.hardware import KernelUsage, Witness
-from grader.schemas.report import Language
 from grader.schemas.submission import State, SubmissionView
 from grader.service import queues
 from grader.service.accounts import User

@@ -6,8 +6,8 @@ from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from grader import limits
+from grader.languages import Language
 from grader.schemas.leaderboard import Leaderboard, LeaderboardList, RecordHistory, TrackBoard
-from grader.schemas.report import Language
 from grader.service import leaderboard, records_over_time, track_board
 from grader.service.choice import Wanted
 from grader.web.answers import cheap

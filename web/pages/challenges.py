@@ -9,8 +9,8 @@ from flask import Blueprint, g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from grader.errors import GraderError
+from grader.languages import LANGUAGES
 from grader.schemas.challenge import ChallengeDetail
-from grader.schemas.report import Language
 from grader.schemas.submission import RunBody, SubmitBody
 from grader.service import catalogue
 from grader.service import run as running
@@ -47,7 +47,7 @@ def submit(slug: str) -> Response | tuple[str, int]:
             challenge=slug,
             language=language,
             source=_unix_lines(sources.get(language, "")),
-            filename=f"{slug}{Language(language).suffix}" if language in set(Language) else "solution",
+            filename=f"{slug}{LANGUAGES[language].suffix}" if language in LANGUAGES else "solution",
             device=request.form.get("device") or None,
             reuse=forms.ticked("reuse"),
         )

@@ -14,8 +14,7 @@ from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
 from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
 from grader import limits
-
-_LEXERS = {"cuda": "cuda", "triton": "python"}
+from grader.languages import LANGUAGES
 
 
 def listing(source: str) -> Markup:
@@ -43,9 +42,11 @@ def count(source: str) -> int:
 
 @lru_cache(maxsize=256)
 def inline(source: str, language: str) -> Markup:
-    """Text of the course or the docs, marked, for a <pre>. Never a student's."""
+    """Text of the course or the docs, marked, for a <pre>. Never a student's. ``language``: of the table, or a name of
+    Pygments."""
     try:
-        lexer = get_lexer_by_name(_LEXERS.get(language, language), stripnl=False)
+        row = LANGUAGES.get(language)
+        lexer = get_lexer_by_name(row.lexer if row else language, stripnl=False)
     except ClassNotFound:
         lexer = get_lexer_by_name("text", stripnl=False)
     return Markup(highlight(source, lexer, HtmlFormatter(nowrap=True)))  # noqa: S704 - Pygments escapes what it marks

@@ -6,8 +6,10 @@ import re
 
 from markupsafe import Markup, escape
 
+from grader.languages import compiled_name
+
 # `solution.cu(3): error` of nvcc, `solution.cu:3:10: error` of the host's compiler; a source is compiled by this name.
-_PLACE = re.compile(r"solution\.cu(?:\((\d{1,6})\)|:(\d{1,6})(?=[:,]))")
+_PLACE = re.compile(compiled_name() + r"(?:\((\d{1,6})\)|:(\d{1,6})(?=[:,]))")
 
 
 def linked(log: str, lines: int) -> Markup:

@@ -11,6 +11,7 @@ from typing import Any
 from flask import Flask
 from markupsafe import Markup, escape
 
+from grader.languages import LANGUAGES, Language
 from grader.schemas.report import TOO_SHORT, CaseVerdict, Sizes, Verdict
 
 # A page of ours in running text: the full stop behind it is none of it.
@@ -26,7 +27,7 @@ _FLAGS = {
 def init_app(app: Flask) -> None:
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
-    app.jinja_env.globals.update(too_short=TOO_SHORT)
+    app.jinja_env.globals.update(too_short=TOO_SHORT, languages=LANGUAGES)
     app.jinja_env.filters.update(
         duration=duration,
         interval=interval,
@@ -39,6 +40,8 @@ def init_app(app: Flask) -> None:
         number=number,
         clock=clock,
         iso=iso,
+        language_name=lambda name: Language.named(name).display_name,
+        language_mode=lambda name: Language.named(name).editor,
         flag_words=flag_words,
         tone=tone,
         shell=shlex.quote,

@@ -8,6 +8,7 @@ import nh3
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from grader.languages import Language
 from grader.web.pages import code
 
 _TEXT = {"a", "abbr", "b", "br", "code", "del", "em", "i", "kbd", "s", "span", "strong", "sub", "sup", "var"}
@@ -51,5 +52,5 @@ def parser() -> MarkdownIt:
 
 
 def _highlight(source: str, language: str, _: str) -> str:
-    known = {"cpp": "cuda", "c++": "cuda", "c": "cuda", "cu": "cuda", "py": "triton", "python": "triton"}
-    return str(code.inline(source, known.get(language, language or "text")))
+    known = next((it.value for it in Language if language in it.fences), language)
+    return str(code.inline(source, known or "text"))

@@ -15,7 +15,7 @@ from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.model import Argument, Cost, DType, Kind, Manifest, Workload
 from grader.errors import BadRequest
 from grader.judge.roofline import roofline_seconds
-from grader.schemas.report import Language
+from grader.languages import Language
 
 ARG_HINT = "NAME:KIND[:DTYPE[:SHAPE]], such as x:input:float32:rows,cols, alpha:scalar:float32:2.0 or n:size."
 WORKLOAD_HINT = "SIZE=NUMBER,..., such as rows=4096,cols=1024."

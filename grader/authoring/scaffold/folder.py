@@ -7,14 +7,14 @@ import shutil
 from pathlib import Path
 
 from grader.authoring.scaffold.draft import Draft
-from grader.authoring.scaffold.kernels import MUTANTS, Style, cuda_source, triton_source
+from grader.authoring.scaffold.kernels import MUTANTS, SOLUTIONS, triton_source
 from grader.authoring.scaffold.suite import hidden_cases, public_cases
 from grader.authoring.scaffold.texts import cases_text, manifest_text, reference_text, spec_text
 from grader.challenge.course import Course
+from grader.challenge.loader import starter_name
 from grader.challenge.model import Manifest
 from grader.challenge.signature import starter
 from grader.errors import BadRequest, Conflict
-from grader.schemas.report import Language
 
 _SLUG = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -61,12 +61,10 @@ def _files(manifest: Manifest, slug: str) -> tuple[dict[str, str], dict[str, str
         "staff/hidden_cases.py": cases_text(f"Staff's own cases of {slug}.", hidden_cases(manifest)),
         **{f"staff/mutants/{name}.py": triton_source(manifest, style) for name, style in MUTANTS.items()},
     }
-    if Language.CUDA in manifest.languages:
-        seen["starter.cu"] = starter(manifest, Language.CUDA)
-        kept["staff/solution.cu"] = cuda_source(manifest)
-    if Language.TRITON in manifest.languages:
-        seen["starter.py"] = starter(manifest, Language.TRITON)
-        kept["staff/solution.py"] = triton_source(manifest, Style())
+    for language in manifest.languages:
+        seen[starter_name(language)] = starter(manifest, language)
+        if language in SOLUTIONS:
+            kept[f"staff/solution{language.suffix}"] = SOLUTIONS[language](manifest)
     return seen, kept
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader.authoring.scaffold.formula import Formula, formulas
 from grader.challenge.model import Argument, DType, Manifest
 from grader.challenge.signature import c_type, declaration, headers
-from grader.schemas.report import Language
+from grader.languages import Language
 
 _PLACES = "tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
 
@@ -117,6 +117,13 @@ def cuda_source(manifest: Manifest) -> str:
         f"{_cuda_helpers(made)}{kernels}\n"
         f"{declaration(manifest, Language.CUDA)} {{\n{calls}}}\n"
     )
+
+
+# By language: the solution that a new challenge begins with. One that has none here begins with its starter alone.
+SOLUTIONS: dict[Language, Callable[[Manifest], str]] = {
+    Language.CUDA: cuda_source,
+    Language.TRITON: lambda manifest: triton_source(manifest, Style()),
+}
 
 
 def _cuda_kernel(formula: Formula) -> str:

@@ -127,8 +127,8 @@ def check(
     from grader.authoring.proof import Options, prove
     from grader.cli.proof_view import Progress, put_proofs
     from grader.cli.terminal import put_json
+    from grader.languages import Language
     from grader.queue.gpus import chosen_gpus
-    from grader.schemas.report import Language
 
     only = options.language(language)
     gpus = (0,) if device == "cpu" else tuple(it.index for it in chosen_gpus(gpu))

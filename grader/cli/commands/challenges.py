@@ -14,8 +14,8 @@ from grader.cli.command import make_app
 from grader.cli.report import sizes_text
 from grader.cli.terminal import out, put_columns, put_json, safe, say
 from grader.errors import BadRequest, UnknownLanguage
+from grader.languages import ON_HOST, Language
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
-from grader.schemas.report import Language
 
 app = make_app()
 Local = Annotated[bool, typer.Option("--local", help="Read the course on this machine; ask no server.")]
@@ -83,8 +83,8 @@ def init(
 
 
 def _preferred(detail: ChallengeDetail) -> Language:
-    """Triton where the challenge takes it: it runs on every machine."""
-    return Language.TRITON if Language.TRITON in detail.languages else detail.languages[0]
+    """The first that every machine runs, else the first."""
+    return next((it for it in detail.languages if it.runs_on(ON_HOST)), detail.languages[0])
 
 
 def _put_list(found: ChallengeList) -> None:
@@ -116,7 +116,7 @@ def _show(detail: ChallengeDetail) -> None:
     console.print(Markdown(detail.spec, hyperlinks=False))
     for language, declaration in detail.signatures.items():
         console.print(f"\n[bold]{language}[/bold]")
-        syntax = Syntax("", "cpp" if language == "cuda" else "python", background_color="default")
+        syntax = Syntax("", Language.named(language).lexer, background_color="default")
         # Whole, however narrow the terminal is: it is copied.
         console.print(syntax.highlight(safe(declaration).plain), soft_wrap=True, end="")
     console.print(_arguments(detail))

@@ -17,7 +17,8 @@ from grader.cli.syntax import syntax_error
 from grader.cli.terminal import put_json
 from grader.errors import BadRequest, NotAllowed
 from grader.judge.boards import CPU
-from grader.schemas.report import Language, Report, Score, Verdict
+from grader.languages import Language
+from grader.schemas.report import Report, Score, Verdict
 
 if TYPE_CHECKING:
     from grader.challenge.loader import Challenge
@@ -54,7 +55,7 @@ def judge_here(
     chosen = language_of(file.name, language)
     loaded = catalogue.course().load(catalogue.challenge_of(file, challenge, local=True))
     if wrong := syntax_error(source, chosen):
-        return _tell(_not_python(loaded, wrong), file, json)
+        return _tell(_not_python(loaded, chosen, wrong), file, json)
 
     from grader.judge.at_home import judge_at_home
     from grader.sandbox.choose import make_boxes
@@ -81,13 +82,13 @@ def _tell(report: Report, file: Path, json: bool) -> int:
     return exit_code(report.verdict)
 
 
-def _not_python(challenge: Challenge, wrong: str) -> Report:
+def _not_python(challenge: Challenge, language: Language, wrong: str) -> Report:
     """What the judge would say of a syntax error, without the seconds that a box takes to start."""
     return Report(
         verdict=Verdict.COMPILE_ERROR,
         challenge=challenge.slug,
         version=challenge.manifest.version,
-        language=Language.TRITON,
+        language=language,
         device=CPU,
         representative=False,
         score=Score(total=len(challenge.cases) + len(challenge.hidden_cases)),

@@ -21,9 +21,9 @@ from grader.judge.cuda.memory import CudaMemories, Staging
 from grader.judge.cuda.output_checker import CudaOutputChecker
 from grader.judge.device import Floor, Gate, Noise, OutputChecker, Plan
 from grader.judge.oracle import Question
+from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.gpu import Gpu, find_gpus
-from grader.schemas.report import Language
 
 # A reveal that writes this many times the L2 cache has flushed it.
 _FLUSHING_FACTOR = 8
@@ -76,7 +76,7 @@ class CudaDevice:
         return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
 
     def languages(self) -> tuple[Language, ...]:
-        return (Language.CUDA, Language.TRITON)
+        return tuple(it for it in Language if it.runs_on(ON_GPU))
 
     def warm_up_cases(self, language: Language) -> bool:
         return True  # Triton compiles for new sizes, CUDA allocates lazily: both would block behind a closed gate
@@ -87,7 +87,7 @@ class CudaDevice:
     def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec:
         preload = {Purpose.CONTROL: "cuda", Purpose.BASELINE: "torch-gpu"}.get(purpose)
         if preload is None:
-            preload = "cuda" if language is Language.CUDA else "triton-gpu"
+            preload = language.preload.get(ON_GPU, "")
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": "EAGER"}
         return BoxSpec(purpose, env=env, memory_bytes=limits.GPU_BOX_MEMORY_BYTES, gpu=self._gpu)
 

@@ -6,8 +6,10 @@ import secrets
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import DateTime, Dialect, Double, Enum, MetaData, TypeDecorator
+from sqlalchemy import DateTime, Dialect, Double, Enum, MetaData, String, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase
+
+from grader.languages import Language
 
 # Without i, l, o and u: an id can be read out and typed in. Ten of 32 letters are 50 bits: not to be guessed
 # or met twice.
@@ -49,6 +51,19 @@ def words(kind: type[Any], length: int) -> Enum:
     return Enum(
         kind, native_enum=False, length=length, values_callable=lambda members: [m.value for m in members]
     )
+
+
+class LanguageName(TypeDecorator[Language]):
+    """A row of the table of languages, stored as its value: a new language needs no migration."""
+
+    impl = String(16)
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else Language.named(value).value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Language | None:
+        return None if value is None else Language.named(value)
 
 
 class Base(DeclarativeBase):

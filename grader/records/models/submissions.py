@@ -9,10 +9,19 @@ from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, U
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from grader import limits, logs
+from grader.languages import Language
 from grader.records.models.accounts import UserRow
-from grader.records.models.base import PUBLIC_ID_CHARS, Base, UtcDateTime, new_public_id, utcnow, words
+from grader.records.models.base import (
+    PUBLIC_ID_CHARS,
+    Base,
+    LanguageName,
+    UtcDateTime,
+    new_public_id,
+    utcnow,
+    words,
+)
 from grader.records.models.indexes import reading
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, State
 
 # 32 random bytes, in letters that stand in an address as they are.
@@ -57,7 +66,7 @@ class SubmissionRow(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
     challenge: Mapped[str] = mapped_column(String(64))
     version: Mapped[int]
-    language: Mapped[Language] = mapped_column(words(Language, 16))
+    language: Mapped[Language] = mapped_column(LanguageName)
     device: Mapped[str] = mapped_column(String(32))
     source: Mapped[str] = mapped_column(Text)
     filename: Mapped[str] = mapped_column(String(limits.FILENAME_CHARS))

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from grader.records.models.base import Base, UtcDateTime, utcnow, words
-from grader.schemas.report import Language
+from grader.languages import Language
+from grader.records.models.base import Base, LanguageName, UtcDateTime, utcnow
 
 
 class DraftRow(Base):
@@ -18,6 +18,6 @@ class DraftRow(Base):
 
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     challenge: Mapped[str] = mapped_column(String(64), primary_key=True)
-    language: Mapped[Language] = mapped_column(words(Language, 16), primary_key=True)
+    language: Mapped[Language] = mapped_column(LanguageName, primary_key=True)
     source: Mapped[str] = mapped_column(Text)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.languages import Language
 from grader.queue.executor import Executor
 from grader.queue.heartbeat import Heartbeat
 from grader.records import gpus, workers
@@ -14,7 +15,7 @@ from grader.records.engine import writing
 from grader.records.gpus import GpuRecord
 from grader.records.models import ArtefactRow, utcnow
 from grader.sandbox.compiler.nvcc import CompileResult
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service import versions
 from grader.service.accounts import User

@@ -107,8 +107,8 @@ class TestCancelling:
         """Its lease has run out, and no sweeper has come by yet."""
         from datetime import timedelta
 
+        from grader.languages import Language
         from grader.records import claims
-        from grader.schemas.report import Language
 
         sent = submit(platform, student, body()).id
         with writing(platform.sessions) as session:

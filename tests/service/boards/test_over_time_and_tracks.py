@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import NotFound, UnknownDevice
+from grader.languages import Language
 from grader.records.ranks import EMPTY, Board, BoardEntry
 from grader.records.standings import BoardSnapshot
-from grader.schemas.report import Language
 from grader.service.accounts import Role
 from grader.service.platform import Platform
 from grader.service.rankings import Ranking

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import delete, select, update
 
+from grader.languages import Language
 from grader.records import standings
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, UserRow
-from grader.schemas.report import Language
 from grader.service.accounts import Role, User
 from grader.service.leaderboard import leaderboard
 from grader.service.platform import Platform

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from grader.languages import Language
 from grader.records import claims, leases, workers
 from grader.records.claims import Claim
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
-from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Score, Verdict
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.schemas.submission import State, WaitReason
 from grader.service.accounts import User
 from grader.service.platform import Platform

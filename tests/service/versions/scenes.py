@@ -6,11 +6,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from grader.languages import Language
 from grader.records import leases
 from grader.records.claims import claim
 from grader.records.engine import writing
 from grader.records.models import utcnow
-from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Score, Verdict
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.schemas.submission import SubmissionView
 from grader.service.accounts import User
 from grader.service.leaderboard import leaderboard

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import Conflict
+from grader.languages import Language
 from grader.records import leases
 from grader.records.claims import claim
 from grader.records.engine import writing
 from grader.records.models import utcnow
-from grader.schemas.report import Language, Verdict
+from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service import versions
 from grader.service.accounts import User

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
+from grader.languages import Language
 from grader.records.models import utcnow
-from grader.schemas.report import Language, WorkloadCost, WorkloadReport
+from grader.schemas.report import WorkloadCost, WorkloadReport
 from grader.schemas.submission import SubmissionView
 from grader.service.accounts import User
 from grader.service.platform import Platform

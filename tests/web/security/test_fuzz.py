@@ -22,10 +22,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import utcnow
-from grader.schemas.report import Language
 from grader.service import accounts, tokens
 from grader.service.accounts import Role, User
 from grader.service.platform import Platform, open_platform

@@ -1,12 +1,15 @@
-// C++ with CUDA's words, and Python.
+// The editor's parsers, by the mode that the server names: C++ with CUDA's words, and Python.
 import { cpp } from "@codemirror/lang-cpp";
 import { python } from "@codemirror/lang-python";
 import { syntaxTree } from "@codemirror/language";
 import { Decoration, MatchDecorator, ViewPlugin } from "@codemirror/view";
 import { CUDA_WORDS } from "./words.js";
 
-export function languageOf(name) {
-  return name === "cuda" ? [cpp(), cudaWords] : python();
+const MODES = { cuda: () => [cpp(), cudaWords], python };
+
+// Nothing of a mode that has no parser here: the text stays plain.
+export function languageOf(mode) {
+  return MODES[mode]?.() ?? [];
 }
 
 const marks = {

@@ -6,6 +6,8 @@ import { classHighlighter, highlightTree } from "@lezer/highlight";
 import { parser as python } from "@lezer/python";
 import { paintLine } from "./paint.js";
 
+// By the mode that the server names, see languages.js.
+const PARSERS = { cuda: cpp, python };
 const SLICE_MS = 10;
 const PATIENCE_MS = 2000;
 const MOST_MARKS = 40_000;
@@ -29,9 +31,10 @@ class Work {
   }
 }
 
-async function mark(lines, language, work) {
+async function mark(lines, mode, work) {
+  if (!PARSERS[mode]) return;
   const texts = lines.map((line) => line.textContent);
-  const tree = await parsed(texts.join("\n").slice(0, MOST_CHARS), language, work);
+  const tree = await parsed(texts.join("\n").slice(0, MOST_CHARS), mode, work);
   for (let first = 0, start = 0; tree && first < lines.length && start < MOST_CHARS; first += BATCH) {
     const part = texts.slice(first, first + BATCH);
     const end = start + part.join("\n").length;
@@ -45,7 +48,7 @@ async function mark(lines, language, work) {
         own.push({ ...found[next], from: Math.max(found[next].from - start, 0), to: Math.min(found[next].to - start, text.length) });
         if (found[next].to > start + text.length) break;
       }
-      const runs = paintLine(text, own, language);
+      const runs = paintLine(text, own, mode);
       work.marks += runs.length;
       if (work.marks > MOST_MARKS) return;
       if (runs.some((run) => run.names)) lines[first + place].replaceChildren(...runs.map(element));
@@ -55,8 +58,8 @@ async function mark(lines, language, work) {
   }
 }
 
-async function parsed(text, language, work) {
-  const parse = (language === "cuda" ? cpp : python).startParse(text);
+async function parsed(text, mode, work) {
+  const parse = PARSERS[mode].startParse(text);
   for (let steps = 1; ; steps += 1) {
     const tree = parse.advance();
     if (tree) return tree;
@@ -74,8 +77,8 @@ function element({ text, names }) {
 
 async function main() {
   const work = new Work();
-  const source = document.querySelector("#source[data-language]");
-  if (source) await mark([...source.querySelectorAll("[id^='L-']")], source.dataset.language, work);
+  const source = document.querySelector("#source[data-mode]");
+  if (source) await mark([...source.querySelectorAll("[id^='L-']")], source.dataset.mode, work);
   const difference = document.querySelector(".difference");
   for (const side of difference ? ["before", "after"] : []) {
     await mark([...difference.querySelectorAll(`.side.${side} .text`)], difference.dataset[side], work);

@@ -2,11 +2,11 @@
 import { CUDA_WORDS } from "./words.js";
 
 // `marks`: {from, to, names} within the line, in order. The line as runs of text, whose `names` are "" where they have no
-// class. CUDA's words count outside comments and strings.
-export function paintLine(text, marks, language) {
+// class. In mode "cuda", CUDA's words count outside comments and strings.
+export function paintLine(text, marks, mode) {
   const painted = new Array(text.length).fill("");
   for (const { from, to, names } of marks) painted.fill(names, from, to);
-  for (const match of language === "cuda" ? text.matchAll(CUDA_WORDS) : []) {
+  for (const match of mode === "cuda" ? text.matchAll(CUDA_WORDS) : []) {
     if (/comment|string/.test(painted[match.index])) continue;
     painted.fill(match[2] ? "tok-typeName" : "tok-keyword", match.index, match.index + match[0].length);
   }

@@ -33,7 +33,7 @@ export function makeState(area, nonce, changed) {
       replacing(),
       looks(),
       editing(Number(area.dataset.indent)),
-      languageOf(area.dataset.language),
+      languageOf(area.dataset.mode),
       keymap.of([
         ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, ...completionKeymap, ...defaultKeymap,
       ]),

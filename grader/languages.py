@@ -1,0 +1,239 @@
+"""The languages that a submission may be written in: a table, one row per language.
+
+Nothing else in the product compares a language with a particular one: it asks the row. To add a language, add its row
+here, its loader to ``sandbox/runner`` and, where it is compiled, its compiler to ``grader.sandbox.compiler`` and to
+``grader.judge.compilation.COMPILERS``.
+
+Imports nothing heavy: the command line reads the table when it starts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from string import Template
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
+
+# The kinds of device that a row names: the host's processor, where kernels are interpreted, and a GPU.
+ON_HOST, ON_GPU = "cpu", "gpu"
+
+
+class _Rows(type):
+    """Lets ``Language`` itself be iterated: over its rows, in the order of the table."""
+
+    def __iter__(cls) -> Iterator[Language]:
+        return iter([*LANGUAGES.values()])
+
+    def __len__(cls) -> int:
+        return len(LANGUAGES)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Language(str, metaclass=_Rows):
+    """A row. It is a string, equal to its ``value``: the word that stands for it in requests, reports and the database.
+
+    ``value``: at most 16 characters, see ``grader.records.models``.
+    ``display_name``: what pages show.
+    ``suffixes``: the endings of its files; the first is the one that we write.
+    ``comment``: what begins a comment to the end of the line.
+    ``lexer``: Pygments' name for it.
+    ``fences``: the names of Markdown's code blocks that are marked as this language.
+    ``editor``: which of the editor's parsers reads it, see ``web/client/src/languages.js``.
+    ``python``: a source is a Python module: parameters have no types, and ``ast`` finds its syntax errors.
+    ``declaration``: the line that a student implements; ``$parameters`` are those of the challenge.
+    ``starter``: a source that loads and does nothing yet. It may name ``$title``, ``$parameters`` and
+    ``$declaration``; a line with ``$argument`` is repeated for each argument, one with ``$header`` for each header that
+    the types need.
+    ``torch``: its runner has torch, so torch's kernels may do the work: the judge looks for that, and cannot take the
+    libraries away that torch needs.
+    ``loader``: the module in ``sandbox/runner`` that loads a source, or what it was compiled to. Its
+    ``load_submission(message, descriptors)`` returns what makes a call from a binding.
+    ``preload``: by kind of device, what a runner imports before it has a submission, see ``sandbox/runner/preload.py``.
+    The language runs on the kinds that are named here, and on no other.
+    ``compiler``: its name in ``grader.judge.compilation.COMPILERS``; None: what is judged is the source itself.
+    """
+
+    value: str
+    display_name: str
+    suffixes: tuple[str, ...]
+    comment: str
+    lexer: str
+    fences: tuple[str, ...]
+    editor: str
+    python: bool
+    declaration: str
+    starter: str
+    torch: bool
+    loader: str
+    preload: Mapping[str, str]
+    compiler: str | None = None
+
+    CUDA: ClassVar[Language]
+    TRITON: ClassVar[Language]
+
+    def __new__(cls, value: str, *_: object, **__: object) -> Language:
+        return str.__new__(cls, value)
+
+    @staticmethod
+    def named(value: str) -> Language:
+        """The row of that name. Raises ValueError."""
+        try:
+            return LANGUAGES[value]
+        except (KeyError, TypeError):
+            raise ValueError(f"There is no language '{value}'.") from None
+
+    @staticmethod
+    def of_file(filename: str) -> Language | None:
+        """The language that the file's ending names, if one does."""
+        suffix = PurePath(filename).suffix.lower()
+        return next((it for it in Language if suffix in it.suffixes), None)
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the files that we write in this language."""
+        return self.suffixes[0]
+
+    @property
+    def compiled(self) -> bool:
+        return self.compiler is not None
+
+    def runs_on(self, kind: str) -> bool:
+        """``kind``: ON_HOST or ON_GPU."""
+        return kind in self.preload
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copies and what other processes send are the table's own row.
+        return Language.named, (self.value,)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            _validated,
+            ref="grader.languages.Language",
+            serialization=core_schema.to_string_ser_schema(when_used="json"),
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"enum": [it.value for it in cls], "title": "Language", "type": "string"}
+
+
+def _validated(value: object) -> Language:
+    """Looked up when a value comes, so that a row that is added counts everywhere."""
+    from pydantic_core import PydanticCustomError
+
+    try:
+        return LANGUAGES[value]  # type: ignore[index]
+    except (KeyError, TypeError):
+        quoted = [f"'{it.value}'" for it in Language]
+        expected = " or ".join(part for part in (", ".join(quoted[:-1]), quoted[-1]) if part)
+        raise PydanticCustomError("enum", "Input should be {expected}", {"expected": expected}) from None
+
+
+def names() -> str:
+    """``cuda, triton``: for a hint."""
+    return ", ".join(it.value for it in Language)
+
+
+def compiled_name() -> str:
+    """A regular expression: the name that a source is compiled under, as compilers' messages give it."""
+    endings = "|".join(re.escape(it.suffix) for it in Language if it.compiled)
+    return f"solution(?:{endings})"
+
+
+def filled(template: str, values: Mapping[str, str], **repeated: list[str]) -> str:
+    """``template`` with ``values``; a line that names one of ``repeated`` comes once for each of its texts."""
+    lines: list[str] = []
+    for line in template.splitlines(keepends=True):
+        each = next((name for name in repeated if f"${name}" in line), None)
+        for text in repeated[each] if each else [""]:
+            lines.append(Template(line).substitute({**values, each: text} if each else values))
+    return "".join(lines)
+
+
+Language.CUDA = Language(
+    value="cuda",
+    display_name="CUDA C++",
+    suffixes=(".cu", ".cuh"),
+    comment="//",
+    lexer="cuda",
+    fences=("cpp", "c++", "c", "cu"),
+    editor="cuda",
+    python=False,
+    declaration='extern "C" void solve($parameters)',
+    starter="""\
+// $title
+//
+//   $argument
+//
+// Pointers are device pointers. Launch on the default stream; there is no need to synchronise.
+#include <cstdint>
+#include <cuda_runtime.h>
+#include <$header>
+
+__global__ void kernel($parameters) {
+    // One thread's work. Its number, in 64 bits:
+    // int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+$declaration {
+    // kernel<<<blocks, threads>>>(...);
+    // Sizes may be 0, and a grid of 0 blocks is a launch error: ask before launching.
+}
+""",
+    torch=False,
+    loader="cuda_loader",
+    preload=MappingProxyType({ON_GPU: "cuda"}),
+    compiler="nvcc",
+)
+
+Language.TRITON = Language(
+    value="triton",
+    display_name="Triton",
+    suffixes=(".py",),
+    comment="#",
+    lexer="python",
+    fences=("py", "python"),
+    editor="python",
+    python=True,
+    declaration="def solve($parameters)",
+    starter='''\
+"""$title."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel($parameters, BLOCK: tl.constexpr):
+    # One program's work. The numbers of its elements, in 64 bits:
+    # offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    pass
+
+
+$declaration:
+    """Write the result into the output; return nothing.
+
+    $argument
+    """
+    # kernel[(blocks,)](..., BLOCK=1024)
+    # Sizes may be 0: ask before launching, and leave nothing unwritten that the output holds.
+''',
+    torch=True,
+    loader="triton_loader",
+    preload=MappingProxyType({ON_HOST: "triton", ON_GPU: "triton-gpu"}),
+)
+
+LANGUAGES: dict[str, Language] = {it.value: it for it in (Language.CUDA, Language.TRITON)}
