@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Sizes, Verdict, WorkloadReport
+from grader.schemas.verdict import Fault
 
 # Where a compiler or Python names a line: `solution.cu(3): error`, `solution.cu:3:10: error`, `in line 3`, `(line 3)`.
 _LINE = re.compile(r"\.cu\((\d{1,6})\)|\.cu:(\d{1,6}):|\b[Ll]ine (\d{1,6})\b")
@@ -17,13 +18,6 @@ _FLAGGED = {
     Flag.ABOVE_ROOFLINE: "it is faster than the hardware allows",
     Flag.WORK_OUTSIDE_GATE: "it worked outside the timed window",
     Flag.SIMILAR: "it resembles another submission",
-}
-_FAILED = {
-    CaseVerdict.WRONG_ANSWER: "gives a wrong answer",
-    CaseVerdict.RUNTIME_ERROR: "ends in an error",
-    CaseVerdict.TIME_LIMIT: "takes too long",
-    CaseVerdict.MEMORY_LIMIT: "takes too much memory",
-    CaseVerdict.OUTPUT_LIMIT: "prints too much",
 }
 
 
@@ -38,11 +32,11 @@ class Advice:
 
 def advise(report: Report) -> Advice:
     """Of any report, whole or redacted."""
-    if report.verdict is Verdict.INTERNAL_ERROR:
-        return Advice("There is nothing for you to mend.")
+    if report.verdict.row.fault is Fault.PLATFORM:
+        return Advice(report.verdict.row.advice)
     if report.verdict is Verdict.ACCEPTED:
         return Advice(" ".join(part for part in (_flagged(report.flags), _of_times(report)) if part))
-    failing = [it for it in report.cases if it.verdict in _FAILED]
+    failing = [it for it in report.cases if it.verdict.failed]
     if report.fails_only_hidden and report.hidden is not None:
         text = f"{report.hidden.sentence} Try sizes and values that no public case has."
         return Advice(text, case=next((it.name for it in failing), None))
@@ -96,7 +90,7 @@ def _of_loading(report: Report) -> Advice:
     said = _first_line(report.detail)
     found = _LINE.search(report.detail)
     if found is None:
-        return Advice(f"Look first at what is said of it: {said}" if said else "No case was run.")
+        return Advice(f"Look first at what is said of it: {said}" if said else report.verdict.row.advice)
     line = int(next(number for number in found.groups() if number))
     return Advice(f"Look first at line {line}: {said}", line=line or None)
 
@@ -104,7 +98,7 @@ def _of_loading(report: Report) -> Advice:
 def _of_cases(failing: Sequence[CaseReport]) -> Advice:
     first = next((it for it in failing if not it.hidden), failing[0])
     sizes = f" with {_sizes(first.sizes)}" if first.sizes else ""
-    text = f"Look first at '{first.name}'{sizes}: it {_FAILED[first.verdict]}. {_first_line(first.detail)}"
+    text = f"Look first at '{first.name}'{sizes}: it {first.verdict.row.clause}. {_first_line(first.detail)}"
     found = _LINE.search(first.detail) if first.verdict is CaseVerdict.RUNTIME_ERROR else None
     line = int(next(number for number in found.groups() if number)) if found else None
     return Advice(text + _pattern(failing), case=first.name, line=line or None)

@@ -10,7 +10,15 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from grader import limits, logs
 from grader.records.models.accounts import UserRow
-from grader.records.models.base import PUBLIC_ID_CHARS, Base, UtcDateTime, new_public_id, utcnow, words
+from grader.records.models.base import (
+    PUBLIC_ID_CHARS,
+    Base,
+    UtcDateTime,
+    VerdictColumn,
+    new_public_id,
+    utcnow,
+    words,
+)
 from grader.records.models.indexes import reading
 from grader.schemas.report import Language, Verdict
 from grader.schemas.submission import JudgingReason, State
@@ -86,7 +94,7 @@ class SubmissionRow(Base):
     started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
-    verdict: Mapped[Verdict | None] = mapped_column(words(Verdict, 24))
+    verdict: Mapped[Verdict | None] = mapped_column(VerdictColumn(Verdict, 24))
     error: Mapped[str] = mapped_column(Text, default="")
     time_us: Mapped[float | None]
     ci_lo_us: Mapped[float | None]
