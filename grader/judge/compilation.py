@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from grader.challenge.loader import Challenge
 from grader.challenge.signature import cuda_footer
-from grader.judge.boards import CPU
+from grader.device_kinds import kind_of
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
@@ -64,7 +64,7 @@ def compile_error(
         version=challenge.manifest.version,
         language=Language.CUDA,
         device=device,
-        representative=device != CPU,
+        representative=kind_of(device).representative,
         score=Score(passed=0, total=cases),
         compiler_log=result.log,
         detail=_first_error(result.log),

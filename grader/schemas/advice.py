@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.device_kinds import caution_of
 from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Sizes, Verdict, WorkloadReport
 from grader.schemas.verdict import Fault
 
@@ -56,7 +57,7 @@ def _of_times(report: Report) -> str:
     if not workloads:
         return "Every case passed, and no time was measured."
     if not report.representative:
-        return "Every case passed; the times say nothing of a GPU."
+        return f"Every case passed; the times {caution_of(report.device)}."
     if report.score.unranked:
         return "Every case passed, and it has no rank."
     known = [it for it in workloads if it.sol is not None]

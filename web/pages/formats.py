@@ -11,6 +11,7 @@ from typing import Any
 from flask import Flask
 from markupsafe import Markup, escape
 
+from grader.device_kinds import caution_of
 from grader.schemas.report import TOO_SHORT, Sizes
 from grader.schemas.submission import State
 from grader.schemas.verdict import VERDICTS, Tone, VerdictWord
@@ -57,6 +58,7 @@ def init_app(app: Flask) -> None:
         quantity=quantity,
         exactly=exactly,
         docs_linked=docs_linked,
+        caution=caution_of,
     )
 
 
