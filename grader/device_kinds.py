@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from grader.errors import UnknownDevice
 from grader.judge.boards import CPU, CPU_ARCHITECTURE, board_name
@@ -106,6 +107,11 @@ def kind_of(board: str) -> DeviceKind:
         kinds = ", ".join(it.title for it in DEVICE_KINDS.values())
         raise UnknownDevice(f"'{board}' is the name of no known device.", f"Kinds of device: {kinds}.")
     return found
+
+
+def resolve_back_end(kind: DeviceKind) -> Any:
+    """What makes the kind's ``Device``, called with a board's name and a device's number. Imports torch."""
+    return resolve_name(kind.back_end)
 
 
 def board_of(gpu: Gpu) -> str:

@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Protocol
 
 from grader import limits
 from grader.challenge.loader import Challenge
-from grader.device_kinds import kind_of
+from grader.device_kinds import kind_of, resolve_back_end
 from grader.judge.arena import HOST, Arena, MemoryMaker
 from grader.judge.boards import CPU_ARCHITECTURE
 from grader.judge.compare import compare, differs, trespass
@@ -309,5 +308,5 @@ def make_device(name: str, index: int | None = None) -> Device:
 
     Raises UnknownDevice for a board of no kind, BoxUnavailable where the device cannot be used.
     """
-    make: Callable[[str, int], Device] = resolve_name(kind_of(name).back_end)
-    return make(name, index or 0)
+    device: Device = resolve_back_end(kind_of(name))(name, index or 0)
+    return device
