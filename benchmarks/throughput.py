@@ -35,7 +35,8 @@ from results import keep
 from grader import limits
 from grader.challenge.course import find_course
 from grader.cli.configuration import environment
-from grader.judge.boards import CPU, CPU_ARCHITECTURE, board_name
+from grader.device_kinds import board_of
+from grader.judge.boards import CPU, CPU_ARCHITECTURE
 from grader.languages import Language
 from grader.queue.embedded import start_redis
 from grader.queue.gpus import chosen_gpus
@@ -130,7 +131,7 @@ def _crew(options: Options, compilers: int) -> list[list[str]]:
     if options.device == CPU:
         crew = [["--device", CPU] for _ in range(options.workers)]
     else:
-        here = [gpu for gpu in chosen_gpus("all") if board_name(gpu.name) == options.device]
+        here = [gpu for gpu in chosen_gpus("all") if board_of(gpu) == options.device]
         if len(here) < options.gpu + options.workers:
             raise SystemExit(f"{options.workers} GPUs of the board {options.device} are not here: {here}")
         crew = [["--gpu", gpu.uuid] for gpu in here[options.gpu :][: options.workers]]

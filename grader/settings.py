@@ -15,6 +15,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from grader import limits
+from grader.device_kinds import find_kind
 
 # Where an engine puts files for a container: a setting may lie in one of its name, where no list of variables shows it.
 SECRETS = Path("/run/secrets")
@@ -216,6 +217,14 @@ class Settings(BaseSettings):
             raise ValueError(f"write it like redis://:password@host:6379/0, rediss:// or unix://; {_QUOTED}")
         return value
 
+    @field_validator("device", "devices")
+    @classmethod
+    def _names_known_devices(cls, value: str) -> str:
+        unknown = [name for name in _listed(value) if find_kind(name) is None]
+        if unknown:
+            raise ValueError(f"'{unknown[0]}' is the name of no known device")
+        return value
+
     @field_validator("sign_up")
     @classmethod
     def _agree_with_the_old_setting(cls, value: str, info: ValidationInfo) -> str:
@@ -297,7 +306,7 @@ class Settings(BaseSettings):
 
     @property
     def device_list(self) -> list[str]:
-        return [name.strip() for name in self.devices.split(",") if name.strip()]
+        return _listed(self.devices)
 
     def secret(self, name: str) -> bytes:
         """A random secret of 32 bytes, made on first use and kept in the data folder, readable by its owner only."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.sandbox import compute_libraries, container, image, local_box
 from grader.sandbox.box import BoxSpec
-from grader.sandbox.gpu import Gpu
+from grader.sandbox.gpu import GPU_KINDS, Gpu
 from grader.sandbox.image import Layout
 
 RUNNER = Path(__file__).resolve().parent / "runner"
@@ -30,8 +30,6 @@ LINKS = {
 LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 # How many cores and how much memory there are; torch and the C library ask.
 SYSTEM = ("/sys/devices/system/cpu", "/sys/devices/system/node")
-# What CUDA's driver looks up of the GPU it was given, beside that GPU's own folder.
-GPU_SYSTEM = ("/sys/bus/pci/devices", "/sys/module/nvidia", "/sys/module/nvidia_uvm")
 
 
 def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
@@ -131,17 +129,9 @@ def _sys(gpu: Gpu | None) -> Iterator[str]:
 
 
 def _gpu_paths(gpu: Gpu) -> list[str]:
+    kind = GPU_KINDS[gpu.kind]
     folders = Path("/sys/bus/pci/devices").glob("*")
-    return [*GPU_SYSTEM, *(str(folder.resolve()) for folder in folders if _drives(folder, gpu))]
-
-
-def _drives(folder: Path, gpu: Gpu) -> bool:
-    """Whether the PCI device of this folder is ``gpu``, as NVIDIA's kernel module says."""
-    information = Path("/proc/driver/nvidia/gpus") / folder.name / "information"
-    try:
-        return gpu.uuid in information.read_text()
-    except OSError:
-        return False
+    return [*kind.system, *(str(folder.resolve()) for folder in folders if kind.owns(folder, gpu))]
 
 
 def order(spec: BoxSpec, as_root: bool, grouped: bool, call_filter: bytes) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which NVIDIA GPUs this machine has, and what a box needs to use one: device nodes and the driver's folders.
+"""Which GPUs this machine has, and what a box needs to use one: device nodes and the driver's folders.
 
 Nodes and folders are named one by one, so that no toolkit of NVIDIA's is needed beside the driver, and a box sees
 the one GPU that it was given. Without torch, so that the command line stays quick.
@@ -10,10 +10,10 @@ import functools
 import os
 import re
 import subprocess
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_DRIVER_LIBRARY = "libcuda.so.1"
 # Beside the GPU's own node: the driver's control node, and unified memory's, which every CUDA context opens.
 _SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm")
 _QUERY_SECONDS = 60.0
@@ -21,16 +21,42 @@ _QUERY_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Gpu:
-    """``index`` is the driver's number, ``uuid`` such as ``GPU-8f...``, ``nodes`` the device files that a box gets."""
+    """``index`` is the driver's number, ``uuid`` such as ``GPU-8f...``, ``nodes`` the device files that a box gets,
+    ``kind`` its row in ``GPU_KINDS``."""
 
     index: int
     uuid: str
     nodes: tuple[str, ...]
     name: str = ""
+    kind: str = "nvidia"
+
+
+@dataclass(frozen=True)
+class GpuKind:
+    """What differs between makers of GPUs, as far as this machine and its boxes go. ``find``: the GPUs that this
+    process may use, by number. ``driver_version``: such as "570.86.15", or "unknown". ``visible``: the variable that
+    tells the driver in a box which GPUs it has. ``cdi``: the kind's name in the Container Device Interface. ``system``:
+    what the driver reads of every GPU in /sys; ``owns``: whether a PCI device's folder there is the GPU's own.
+    ``library``: the driver's library; ``libraries``: patterns of all of them."""
+
+    name: str
+    find: Callable[[], list[Gpu]]
+    driver_version: Callable[[], str]
+    visible: str
+    cdi: str
+    system: tuple[str, ...]
+    owns: Callable[[Path, Gpu], bool]
+    library: str
+    libraries: tuple[str, ...]
 
 
 def find_gpus() -> list[Gpu]:
-    """The GPUs that this process may use, by number; empty where there is none or the driver does not answer."""
+    """The GPUs of every kind that this process may use; empty where there is none or no driver answers."""
+    return [gpu for kind in GPU_KINDS.values() for gpu in kind.find()]
+
+
+def nvidia_gpus() -> list[Gpu]:
+    """NVIDIA's, by number; empty where there is none or the driver does not answer."""
     try:
         said = subprocess.run(
             ["nvidia-smi", "--query-gpu=index,uuid,name", "--format=csv,noheader"],
@@ -70,37 +96,76 @@ def _minors() -> dict[str, int]:
     return found
 
 
+def nvidia_driver() -> str:
+    """As the kernel module tells."""
+    for path in ("/sys/module/nvidia/version", "/proc/driver/nvidia/version"):
+        try:
+            said = Path(path).read_text()
+        except OSError:
+            continue
+        if version := re.search(r"\d+\.\d+(\.\d+)?", said):
+            return version[0]
+    return "unknown"
+
+
+def _is_nvidia(folder: Path, gpu: Gpu) -> bool:
+    information = Path("/proc/driver/nvidia/gpus") / folder.name / "information"
+    try:
+        return gpu.uuid in information.read_text()
+    except OSError:
+        return False
+
+
+NVIDIA = GpuKind(
+    name="nvidia",
+    find=nvidia_gpus,
+    driver_version=nvidia_driver,
+    visible="CUDA_VISIBLE_DEVICES",
+    cdi="nvidia.com/gpu",
+    system=("/sys/bus/pci/devices", "/sys/module/nvidia", "/sys/module/nvidia_uvm"),
+    owns=_is_nvidia,
+    library="libcuda.so.1",
+    libraries=("libcuda.so*", "libcudadebugger.so*", "libnvidia-*.so*"),
+)
+GPU_KINDS = {it.name: it for it in (NVIDIA,)}
+
+
 @functools.cache
 def driver_folders() -> tuple[str, ...]:
-    """Folders that hold the driver's libraries, links resolved; empty without a driver."""
+    """Folders that hold drivers' libraries, links resolved; empty without a driver."""
+    libraries = [kind.library for kind in GPU_KINDS.values()]
     folders = [Path(entry) for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":") if entry]
-    folders = [folder for folder in folders if (folder / _DRIVER_LIBRARY).exists()]
-    folders += [path.parent for path in _linker_paths()]
+    folders = [folder for folder in folders if any((folder / name).exists() for name in libraries)]
+    folders += [path.parent for path in _linker_paths(libraries)]
     # Resolved: /lib is a link to /usr/lib on most systems, and a link cannot be bound over.
     return tuple(dict.fromkeys(str(folder.resolve()) for folder in folders))
 
 
 @functools.cache
 def driver_files() -> tuple[Path, ...]:
-    """The driver's own libraries among whatever else lies in those folders; links as they are named, once each."""
-    patterns = ("libcuda.so*", "libcudadebugger.so*", "libnvidia-*.so*")
+    """Drivers' own libraries among whatever else lies in those folders; links as they are named, once each."""
+    patterns = [pattern for kind in GPU_KINDS.values() for pattern in kind.libraries]
     found = (path for folder in driver_folders() for name in patterns for path in Path(folder).glob(name))
     return tuple({path.name: path for path in sorted(found)}.values())
 
 
-def _linker_paths() -> list[Path]:
-    """Where the dynamic linker's cache has the driver's library."""
+def _linker_paths(libraries: Sequence[str]) -> list[Path]:
+    """Where the dynamic linker's cache has them."""
     try:
         said = subprocess.run(
             ["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=_QUERY_SECONDS, check=True
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return []
-    found = (re.search(r"=> (\S+)$", line) for line in said.splitlines() if _DRIVER_LIBRARY in line)
+    lines = [line for line in said.splitlines() if any(name in line for name in libraries)]
+    found = (re.search(r"=> (\S+)$", line) for line in lines)
     paths = [Path(match[1]) for match in found if match]
     return [it for path in paths if path.exists() for it in (path, path.resolve())]
 
 
 def box_environment(gpu: Gpu | None) -> dict[str, str]:
-    """Variables that show CUDA in a box one GPU, or none."""
-    return {"CUDA_VISIBLE_DEVICES": gpu.uuid if gpu else ""}
+    """Variables that show each driver in a box one GPU, or none."""
+    return {
+        kind.visible: gpu.uuid if gpu is not None and gpu.kind == kind.name else ""
+        for kind in GPU_KINDS.values()
+    }

@@ -15,10 +15,10 @@ from typing import Any
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import BoxSpec
 from grader.sandbox.docker_engine import EngineFacts
+from grader.sandbox.gpu import GPU_KINDS
 
 VARIABLE = "GRADER_GPU_ACCESS"
 NODES, CDI = "nodes", "cdi"
-KIND = "nvidia.com/gpu"
 
 
 def chosen_access() -> str:
@@ -50,4 +50,4 @@ def device_requests(spec: BoxSpec) -> list[Any]:
         return []
     from docker.types import DeviceRequest
 
-    return [DeviceRequest(driver="cdi", device_ids=[f"{KIND}={spec.gpu.uuid}"])]
+    return [DeviceRequest(driver="cdi", device_ids=[f"{GPU_KINDS[spec.gpu.kind].cdi}={spec.gpu.uuid}"])]

@@ -16,6 +16,7 @@ from grader.authoring.findings import CandidateResult, CandidateRole, Check, Pro
 from grader.authoring.verdicts import suite_checks
 from grader.authoring.worker_pool import Done, Part, Work, begin, do
 from grader.challenge.course import Course
+from grader.device_kinds import kind_of
 from grader.errors import BoxUnavailable, ChallengeInvalid, GraderError, JudgeFailure
 from grader.judge.request import CPU
 from grader.languages import Language
@@ -38,7 +39,9 @@ class Options:
     def workers(self) -> int:
         """Processes. Each on a GPU has its own context there, and boxes with theirs: more only wait for the driver."""
         cores = os.cpu_count() or 1
-        return self.jobs or (cores if self.device == CPU else min(cores, JOBS_PER_GPU * len(self.gpus)))
+        return self.jobs or (
+            cores if kind_of(self.device).gpus is None else min(cores, JOBS_PER_GPU * len(self.gpus))
+        )
 
 
 @dataclass
@@ -108,7 +111,7 @@ def _told(error: GraderError) -> str:
 
 def _timed(work: Sequence[Work], options: Options) -> list[str]:
     """The challenges whose solutions are timed: on a GPU, all that load."""
-    return [] if options.device == CPU else list(dict.fromkeys(it.slug for it in work))
+    return [] if not kind_of(options.device).representative else list(dict.fromkeys(it.slug for it in work))
 
 
 def _results(

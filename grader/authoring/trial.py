@@ -50,7 +50,7 @@ class Trial:
         """
         began = time.perf_counter()
         ending, reports, detail = self._ending(candidate, every_case or not candidate.role.wrong)
-        failed = [it for it in reports if it.verdict not in (CaseVerdict.ACCEPTED, CaseVerdict.NOT_RUN)]
+        failed = [it for it in reports if it.verdict.failed]
         if failed:
             detail = f"{failed[0].name}: {failed[0].verdict.value}: {_told(failed[0])}"
         return CandidateResult(

@@ -24,10 +24,10 @@ from grader.authoring.trial import Trial
 from grader.challenge.cases import Case
 from grader.challenge.course import Course
 from grader.challenge.loader import Challenge
+from grader.device_kinds import kind_of
 from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.device import Device, make_device
 from grader.judge.oracle import workload_case
-from grader.judge.request import CPU
 from grader.judge.tuning import tune
 from grader.languages import Language
 from grader.sandbox.forked_box import ForkedBoxes
@@ -148,7 +148,8 @@ def all_cases(challenge: Challenge) -> list[Case]:
 def _calibrated(challenge: Challenge, device: Device) -> list[Check]:
     """A GPU's workloads are left to the timed runs: side by side they would not fit its memory."""
     cases = all_cases(challenge)
-    if device.name == CPU:
-        cases += [workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == "cpu"]
+    if device.on_processor:
+        on = kind_of(device.name).on
+        cases += [workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == on]
     found = calibrate(challenge, cases, device.torch_device)
-    return calibration_checks(challenge, found, loose=device.name == CPU)
+    return calibration_checks(challenge, found, loose=device.on_processor)

@@ -15,6 +15,7 @@ from grader.cli.watching import StatusDisplay, watch_for
 from grader.schemas.pace import QUICKEST_S, SLOWEST_S, pace_s, spread
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import State, SubmissionList, SubmissionView
+from grader.schemas.verdict import Fault
 
 # Quick while it is judged and just after, when small kernels end; in the queue as seldom as its length allows.
 POLL_SECONDS = 0.25
@@ -104,9 +105,10 @@ def follow(
 
 def exit_code(verdict: Verdict | None) -> int:
     """What a verdict means to a script; None = not judged, which is no failure of the command."""
-    if verdict is None or verdict is Verdict.ACCEPTED:
+    if verdict is None:
         return errors.EXIT_ACCEPTED
-    return errors.EXIT_OUR_FAILURE if verdict is Verdict.INTERNAL_ERROR else errors.EXIT_NOT_ACCEPTED
+    exit_codes = {Fault.NOBODY: errors.EXIT_ACCEPTED, Fault.PLATFORM: errors.EXIT_OUR_FAILURE}
+    return exit_codes.get(verdict.row.fault, errors.EXIT_NOT_ACCEPTED)
 
 
 def refuse_unjudged(view: SubmissionView) -> None:

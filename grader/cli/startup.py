@@ -60,7 +60,7 @@ def run(plan: Plan) -> int:
         gpu_child,
         gpus_of_up,
     )
-    from grader.judge.boards import board_name
+    from grader.device_kinds import board_of
 
     settings = plan.settings
     check_device(settings.device)
@@ -82,7 +82,7 @@ def run(plan: Plan) -> int:
             children += [gpu_child(gpu, env) for gpu in gpus]
             compilers = default_compilers(len(gpus)) if plan.compilers is None else plan.compilers
             children += [compile_child(number, env) for number in range(1, compilers + 1)]
-            _tend(plan, children, redis, asked, {board_name(gpu.name) for gpu in gpus})
+            _tend(plan, children, redis, asked, {board_of(gpu) for gpu in gpus})
         finally:
             say("Ending ...", "dim")
             end_all(children)

@@ -13,6 +13,7 @@ from rich.table import Table
 from grader.cli.configuration import environment
 from grader.cli.supervisor import Child, asked_to_end, end_all, start_python
 from grader.cli.terminal import put_table, safe
+from grader.device_kinds import kind_of
 from grader.errors import EXIT_OUR_FAILURE, BadRequest
 from grader.queue.gpu_lock import held, holder, lock_folder
 from grader.queue.gpus import ALL, NONE, chosen_gpus
@@ -57,8 +58,8 @@ def serve(settings: Settings, crew: WorkerSet, name: str | None, burst: bool) ->
 
 
 def check_device(device: str) -> None:
-    """Raises BadRequest for a board that takes a GPU to serve."""
-    if device != "cpu":
+    """Raises UnknownDevice for a board of no kind, BadRequest for one that takes a GPU to serve."""
+    if kind_of(device).gpus is not None:
         raise BadRequest(
             f"A worker of the board '{device}' needs its GPU.",
             "Name the GPU instead, its model names the board: grader worker --gpu N, or --gpu all.",

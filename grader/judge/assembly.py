@@ -8,8 +8,9 @@ from typing import TypedDict
 
 from grader import scoring
 from grader.challenge.model import Manifest, Workload
+from grader.device_kinds import kind_of
 from grader.judge.device import Device
-from grader.judge.request import CPU, Request
+from grader.judge.request import Request
 from grader.judge.roofline import cost_of, is_ranked, roofline_seconds
 from grader.judge.rule import Measured
 from grader.schemas.hardware import KernelUsage
@@ -54,7 +55,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
         version=request.challenge.manifest.version,
         language=request.language,
         device=request.device,
-        representative=request.device != CPU,
+        representative=kind_of(request.device).representative,
         cases=list(cases),
         hidden=hidden_cases(
             [case for case in cases if case.hidden], named=request.challenge.manifest.name_hidden_categories
@@ -110,7 +111,7 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
         sol=roofline * 1e6 / time_us if roofline is not None and time_us is not None else None,
         roofline_us=roofline * 1e6 if roofline is not None else None,
         cost=cost_of(manifest, workload, device.ceilings()),
-        host_us=measured.host * 1e6 if measured.gated and device.name != CPU else None,
+        host_us=measured.host * 1e6 if measured.gated and not device.on_processor else None,
         gated=measured.gated,
         fixed_us=measured.fixed * 1e6,
         gpu=measured.gpu,

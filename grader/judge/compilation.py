@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Manifest
 from grader.challenge.signature import cuda_footer
-from grader.judge.boards import CPU
+from grader.device_kinds import kind_of
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
@@ -108,7 +108,7 @@ def compile_error(
         version=challenge.manifest.version,
         language=language,
         device=device,
-        representative=device != CPU,
+        representative=kind_of(device).representative,
         score=Score(passed=0, total=cases),
         compiler_log=result.log,
         detail=_first_error(result.log),

@@ -1,6 +1,6 @@
 """What judging needs of a device: memory to share, a gate, and a quick look at a timed call's outputs.
 
-One back end for the host (Triton's interpreter), one for an NVIDIA GPU (``grader.judge.cuda``).
+One back end for each kind (``grader.device_kinds``): the host's, with Triton's interpreter, is here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader import limits
 from grader.challenge.loader import Challenge
+from grader.device_kinds import kind_of, resolve_back_end
 from grader.judge.arena import HOST, Arena, MemoryMaker
 from grader.judge.boards import CPU_ARCHITECTURE
 from grader.judge.compare import compare, differs, trespass
@@ -297,17 +298,19 @@ class HostDevice:
         return {}
 
 
+def host_device(name: str, index: int) -> HostDevice:
+    """There is one, whatever its number."""
+    return HostDevice()
+
+
 def on_device(tensors: Mapping[str, torch.Tensor], device: str) -> dict[str, torch.Tensor]:
     return {name: values.to(device) for name, values in tensors.items()}
 
 
 def make_device(name: str, index: int | None = None) -> Device:
-    """The back end for a board's device: "cpu" is the host, anything else an NVIDIA GPU of this machine.
+    """The back end of the board ``name``, on device number ``index`` of this machine.
 
-    Raises BoxUnavailable where the GPU cannot be used.
+    Raises UnknownDevice for a board of no kind, BoxUnavailable where the device cannot be used.
     """
-    if name == "cpu":
-        return HostDevice()
-    from grader.judge.cuda.device import CudaDevice
-
-    return CudaDevice(name, index or 0)
+    device: Device = resolve_back_end(kind_of(name))(name, index or 0)
+    return device

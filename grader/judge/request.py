@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Workload
+from grader.device_kinds import kind_of
 from grader.judge.boards import CPU
 from grader.languages import Language
 from grader.schemas.artefact import Artefact
@@ -53,7 +54,7 @@ class Request:
     @property
     def workloads(self) -> list[Workload]:
         """The workloads of this kind of device."""
-        on = "cpu" if self.device == CPU else "gpu"
+        on = kind_of(self.device).on
         return [workload for workload in self.challenge.manifest.workloads if workload.on == on]
 
     def names(self, kind: Kind) -> list[str]:

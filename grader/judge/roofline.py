@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from grader import limits
 from grader.challenge.expression import parse
 from grader.challenge.model import DType, Manifest, Workload
+from grader.device_kinds import kind_of
 from grader.judge.device import Device
-from grader.judge.request import CPU
 from grader.schemas.report import WorkloadCost
 
 
@@ -31,8 +31,8 @@ def cost_of(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float
 
 
 def is_ranked(manifest: Manifest, workload: Workload, device: Device) -> bool:
-    """On a GPU a workload is ranked where its roofline time is long enough; on the CPU all are, for want of one."""
-    if device.name == CPU:
+    """A workload is ranked where its roofline time is long enough; on a kind of device without one, all are."""
+    if not kind_of(device.name).ceilings:
         return True
     seconds = roofline_seconds(manifest, workload, device.ceilings())
     return seconds is not None and seconds * 1e6 >= limits.RANKED_ROOFLINE_US

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from grader.judge.boards import board_name
+from grader.device_kinds import board_of
 from grader.queue.gpu_lock import hold, lock_folder
-from grader.queue.gpus import driver_version, record_of
+from grader.queue.gpus import record_of
 from grader.records import ceilings, gpus
 from grader.records.ceilings import CalibrationKey
 from grader.records.engine import writing
 from grader.records.models import utcnow
-from grader.sandbox.gpu import Gpu
+from grader.sandbox.gpu import GPU_KINDS, Gpu
 from grader.service.platform import open_platform
 from grader.settings import Settings
 
@@ -44,7 +44,7 @@ def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> 
         judge = judge or _judge(settings, gpu)
         try:
             found = judge.calibrate()
-            gauge = CalibrationKey(gpu.uuid, driver_version(), judge.torch_version)
+            gauge = CalibrationKey(gpu.uuid, GPU_KINDS[gpu.kind].driver_version(), judge.torch_version)
             record = record_of(gpu, judge)
         finally:
             judge.close()
@@ -61,4 +61,4 @@ def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> 
 def _judge(settings: Settings, gpu: Gpu) -> Calibrator:
     from grader.judge.process import JudgeProcess
 
-    return JudgeProcess(settings.box, 0, board_name(gpu.name), gpu.index)
+    return JudgeProcess(settings.box, 0, board_of(gpu), gpu.index)

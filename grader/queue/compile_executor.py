@@ -12,9 +12,15 @@ from typing import Protocol
 import structlog
 
 from grader import metrics
+from grader.device_kinds import fixed_architectures
 from grader.errors import BoxUnavailable
-from grader.judge.boards import CPU, CPU_ARCHITECTURE
-from grader.judge.compilation import artefact_of, compile_error, compile_source, compiler_of, request_of
+from grader.judge.compilation import (
+    artefact_of,
+    compile_error,
+    compile_source,
+    compiler_of,
+    request_of,
+)
 from grader.judge.environment import machine_environment
 from grader.judge.process import Cancelled
 from grader.logs import get_logger
@@ -95,7 +101,7 @@ class CompileExecutor:
         if self._stopping.is_set():
             return False
         with writing(self._platform.sessions) as session:
-            architectures = {CPU: CPU_ARCHITECTURE, **gpus.architectures(session)}
+            architectures = {**fixed_architectures(), **gpus.architectures(session)}
             held = claims.claim_to_compile(
                 session, architectures, self._name, clock(session), self._platform.settings.lease_s
             )

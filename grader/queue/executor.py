@@ -29,8 +29,9 @@ from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
-from grader.schemas.report import Report, Verdict
+from grader.schemas.report import Report
 from grader.schemas.submission import State
+from grader.schemas.verdict import Fault
 from grader.service import versions
 from grader.service.devices import languages_of
 from grader.service.platform import Platform
@@ -117,7 +118,7 @@ class Executor:
         try:
             served = self._served(held)
             report = self._have_judged(held, served, lease).report
-            if report.verdict is Verdict.INTERNAL_ERROR:
+            if report.verdict.row.fault is Fault.PLATFORM:
                 self._judge_failed(held, report.detail or "The judge failed.", report)
             else:
                 if self._gpu_health is not None:

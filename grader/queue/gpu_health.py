@@ -11,13 +11,13 @@ from sqlalchemy.orm import Session
 from grader import limits
 from grader.errors import BoxUnavailable, GraderError
 from grader.logs import get_logger
-from grader.queue.gpus import driver_version, record_of
+from grader.queue.gpus import record_of
 from grader.queue.judge import Judge
 from grader.records import ceilings, gpus, workers
 from grader.records.ceilings import CalibrationKey
 from grader.records.engine import writing
 from grader.records.models import utcnow
-from grader.sandbox.gpu import Gpu
+from grader.sandbox.gpu import GPU_KINDS, Gpu
 from grader.service.health import mend_of
 from grader.service.platform import Platform
 
@@ -35,7 +35,7 @@ class GpuHealth:
         self._gpu = gpu
         self._worker = worker
         self._stop = stop
-        self._driver = driver_version()
+        self._driver = GPU_KINDS[gpu.kind].driver_version()
         self._failures = 0
         self.trouble = ""
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from grader.device_kinds import board_of
 from grader.errors import BadRequest, BoxUnavailable
-from grader.judge.boards import board_name
 from grader.sandbox.gpu import Gpu, find_gpus
 
 if TYPE_CHECKING:
@@ -57,16 +55,4 @@ def record_of(gpu: Gpu, judge: Witness) -> GpuRecord:
     """What is kept of a GPU for who compiles for it elsewhere."""
     from grader.records.gpus import GpuRecord
 
-    return GpuRecord(gpu.uuid, board_name(gpu.name), judge.device_model, judge.architecture)
-
-
-def driver_version() -> str:
-    """The NVIDIA driver's version, such as "570.86.15"; "unknown" where the kernel does not tell."""
-    for path in ("/sys/module/nvidia/version", "/proc/driver/nvidia/version"):
-        try:
-            said = Path(path).read_text()
-        except OSError:
-            continue
-        if version := re.search(r"\d+\.\d+(\.\d+)?", said):
-            return version[0]
-    return "unknown"
+    return GpuRecord(gpu.uuid, board_of(gpu), judge.device_model, judge.architecture)

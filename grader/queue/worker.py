@@ -15,8 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from grader import logs, metrics
+from grader.device_kinds import board_of
 from grader.errors import BoxUnavailable, JudgeFailure
-from grader.judge.boards import board_name
 from grader.languages import Language
 from grader.logs import get_logger
 from grader.metrics.host import serve as serve_figures
@@ -85,7 +85,7 @@ def run_worker(
     with ExitStack() as stack:
         stopper.install(stack)
         if gpu is not None:
-            settings = settings.model_copy(update={"device": board_name(gpu.name)})
+            settings = settings.model_copy(update={"device": board_of(gpu)})
             stack.enter_context(hold(gpu.uuid, lock_folder(settings)))
         judge = judge or _judge(settings, gpu)
         stack.callback(judge.close)

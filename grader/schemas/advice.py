@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.device_kinds import caution_of
 from grader.languages import compiled_name
 from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Sizes, Verdict, WorkloadReport
+from grader.schemas.verdict import Fault
 
 # Where a compiler or Python names a line: `solution.cu(3): error`, `solution.cu:3:10: error`, `in line 3`, `(line 3)`.
 _LINE = re.compile(
@@ -20,13 +22,6 @@ _FLAGGED = {
     Flag.ABOVE_ROOFLINE: "it is faster than the hardware allows",
     Flag.WORK_OUTSIDE_GATE: "it worked outside the timed window",
     Flag.SIMILAR: "it resembles another submission",
-}
-_FAILED = {
-    CaseVerdict.WRONG_ANSWER: "gives a wrong answer",
-    CaseVerdict.RUNTIME_ERROR: "ends in an error",
-    CaseVerdict.TIME_LIMIT: "takes too long",
-    CaseVerdict.MEMORY_LIMIT: "takes too much memory",
-    CaseVerdict.OUTPUT_LIMIT: "prints too much",
 }
 
 
@@ -41,11 +36,11 @@ class Advice:
 
 def advise(report: Report) -> Advice:
     """Of any report, whole or redacted."""
-    if report.verdict is Verdict.INTERNAL_ERROR:
-        return Advice("There is nothing for you to mend.")
+    if report.verdict.row.fault is Fault.PLATFORM:
+        return Advice(report.verdict.row.advice)
     if report.verdict is Verdict.ACCEPTED:
         return Advice(" ".join(part for part in (_flagged(report.flags), _of_times(report)) if part))
-    failing = [it for it in report.cases if it.verdict in _FAILED]
+    failing = [it for it in report.cases if it.verdict.failed]
     if report.fails_only_hidden and report.hidden is not None:
         text = f"{report.hidden.sentence} Try sizes and values that no public case has."
         return Advice(text, case=next((it.name for it in failing), None))
@@ -65,7 +60,7 @@ def _of_times(report: Report) -> str:
     if not workloads:
         return "Every case passed, and no time was measured."
     if not report.representative:
-        return "Every case passed; the times say nothing of a GPU."
+        return f"Every case passed; the times {caution_of(report.device)}."
     if report.score.unranked:
         return "Every case passed, and it has no rank."
     known = [it for it in workloads if it.sol is not None]
@@ -99,7 +94,7 @@ def _of_loading(report: Report) -> Advice:
     said = _first_line(report.detail)
     found = _LINE.search(report.detail)
     if found is None:
-        return Advice(f"Look first at what is said of it: {said}" if said else "No case was run.")
+        return Advice(f"Look first at what is said of it: {said}" if said else report.verdict.row.advice)
     line = int(next(number for number in found.groups() if number))
     return Advice(f"Look first at line {line}: {said}", line=line or None)
 
@@ -107,7 +102,7 @@ def _of_loading(report: Report) -> Advice:
 def _of_cases(failing: Sequence[CaseReport]) -> Advice:
     first = next((it for it in failing if not it.hidden), failing[0])
     sizes = f" with {_sizes(first.sizes)}" if first.sizes else ""
-    text = f"Look first at '{first.name}'{sizes}: it {_FAILED[first.verdict]}. {_first_line(first.detail)}"
+    text = f"Look first at '{first.name}'{sizes}: it {first.verdict.row.clause}. {_first_line(first.detail)}"
     found = _LINE.search(first.detail) if first.verdict is CaseVerdict.RUNTIME_ERROR else None
     line = int(next(number for number in found.groups() if number)) if found else None
     return Advice(text + _pattern(failing), case=first.name, line=line or None)

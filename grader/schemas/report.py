@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -15,6 +15,7 @@ from grader import limits, scoring
 from grader.languages import Language
 from grader.schemas.hardware import GpuState, KernelUsage
 from grader.schemas.strict import Strict
+from grader.schemas.verdict import VerdictRow, VerdictWord
 
 Sizes = dict[str, int]
 Interval = tuple[float, float]
@@ -24,46 +25,42 @@ HIDDEN_PHASE = "hidden_cases"
 _SHORTEST_US = scoring.SHORTEST_S * 1e6
 
 
-class Verdict(StrEnum):
+class Verdict(VerdictWord):
     """The one word a submission ends with."""
 
-    ACCEPTED = "accepted"
-    WRONG_ANSWER = "wrong_answer"
-    COMPILE_ERROR = "compile_error"
-    RUNTIME_ERROR = "runtime_error"
-    TIME_LIMIT = "time_limit"
-    MEMORY_LIMIT = "memory_limit"
-    OUTPUT_LIMIT = "output_limit"
-    INTERNAL_ERROR = "internal_error"
+    ACCEPTED: ClassVar[Verdict]
+    WRONG_ANSWER: ClassVar[Verdict]
+    COMPILE_ERROR: ClassVar[Verdict]
+    RUNTIME_ERROR: ClassVar[Verdict]
+    TIME_LIMIT: ClassVar[Verdict]
+    MEMORY_LIMIT: ClassVar[Verdict]
+    OUTPUT_LIMIT: ClassVar[Verdict]
+    INTERNAL_ERROR: ClassVar[Verdict]
+
+    @classmethod
+    def holds(cls, row: VerdictRow) -> bool:
+        return row.of_submissions
 
     @property
     def meaning(self) -> str:
         """One sentence for a student."""
-        return VERDICT_MEANINGS[self]
+        return self.row.meaning
 
 
-VERDICT_MEANINGS = {
-    Verdict.ACCEPTED: "Every case passed.",
-    Verdict.WRONG_ANSWER: "It ran, and at least one output differs from the reference.",
-    Verdict.COMPILE_ERROR: "It could not be compiled or loaded; the compiler's words are below.",
-    Verdict.RUNTIME_ERROR: "It raised an error, crashed, or ended its process.",
-    Verdict.TIME_LIMIT: "A case did not end within its time limit.",
-    Verdict.MEMORY_LIMIT: "It asked for more memory than a submission may use.",
-    Verdict.OUTPUT_LIMIT: "It printed more than a submission may print.",
-    Verdict.INTERNAL_ERROR: "We failed, not you: it is tried again and costs you nothing.",
-}
-
-
-class CaseVerdict(StrEnum):
+class CaseVerdict(VerdictWord):
     """How one case ended. ``not_run``: earlier faults used up the fresh boxes that a submission gets."""
 
-    ACCEPTED = "accepted"
-    WRONG_ANSWER = "wrong_answer"
-    RUNTIME_ERROR = "runtime_error"
-    TIME_LIMIT = "time_limit"
-    MEMORY_LIMIT = "memory_limit"
-    OUTPUT_LIMIT = "output_limit"
-    NOT_RUN = "not_run"
+    ACCEPTED: ClassVar[CaseVerdict]
+    WRONG_ANSWER: ClassVar[CaseVerdict]
+    RUNTIME_ERROR: ClassVar[CaseVerdict]
+    TIME_LIMIT: ClassVar[CaseVerdict]
+    MEMORY_LIMIT: ClassVar[CaseVerdict]
+    OUTPUT_LIMIT: ClassVar[CaseVerdict]
+    NOT_RUN: ClassVar[CaseVerdict]
+
+    @classmethod
+    def holds(cls, row: VerdictRow) -> bool:
+        return row.of_cases
 
 
 class Flag(StrEnum):
@@ -380,10 +377,7 @@ class Report(Strict):
             }
         )
         # In reports from before all hidden failures had the same verdict.
-        failed_by_case = self.verdict in {
-            Verdict(it.value) for it in CaseVerdict if it is not CaseVerdict.NOT_RUN
-        }
-        if told.fails_only_hidden and failed_by_case:
+        if told.fails_only_hidden and self.verdict.row.of_cases:
             told = told.model_copy(update={"verdict": Verdict.WRONG_ANSWER})
         return told
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from grader.languages import ON_GPU, ON_HOST, Language
+from grader.device_kinds import find_kind
+from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import moment
 from grader.records.models import WorkerRow
 from grader.service.platform import Platform
 
-# The device without a GPU: what has an interpreter runs there.
-CPU = "cpu"
-
 
 def serves(device: str, language: Language) -> bool:
-    return language.runs_on(ON_HOST if device == CPU else ON_GPU)
+    """Whether ``device`` runs it: where there is no GPU, what has an interpreter."""
+    kind = find_kind(device)
+    return kind is not None and language.runs_on(kind.on)
 
 
 def languages_of(device: str) -> list[Language]:
@@ -24,7 +24,8 @@ def languages_of(device: str) -> list[Language]:
 
 def representative(device: str) -> bool:
     """False where times are real but say nothing of a GPU."""
-    return device != CPU
+    kind = find_kind(device)
+    return kind is not None and kind.representative
 
 
 def served_devices(platform: Platform) -> list[str]:
@@ -36,8 +37,8 @@ def served_devices(platform: Platform) -> list[str]:
 
 def in_order(named: Sequence[str], alive: Iterable[WorkerRow]) -> list[str]:
     """The devices that the settings name, in their order, and those that a worker serves right now: ahead of
-    ``cpu``, since the interpreter's times say nothing of a GPU.
+    the first that is not representative, such as ``cpu``.
     """
     others = [it for it in dict.fromkeys(worker.device for worker in alive) if it not in named]
-    place = named.index(CPU) if CPU in named else len(named)
+    place = next((number for number, it in enumerate(named) if not representative(it)), len(named))
     return [*named[:place], *others, *named[place:]]

@@ -101,8 +101,8 @@ def without_source(report: Report) -> Report:
 
 
 def _case_without_source(case: CaseReport) -> CaseReport:
-    raised = case.verdict not in (CaseVerdict.ACCEPTED, CaseVerdict.WRONG_ANSWER, CaseVerdict.NOT_RUN)
-    told = {"detail": f"It ended with {case.verdict.value.replace('_', ' ')}.", "hint": ""} if raised else {}
+    raised = case.verdict.failed and case.verdict is not CaseVerdict.WRONG_ANSWER
+    told = {"detail": f"It ended with {case.verdict.row.title.lower()}.", "hint": ""} if raised else {}
     return case.model_copy(update={"output": "", **told})
 
 

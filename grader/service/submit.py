@@ -21,8 +21,8 @@ from grader.logs import get_logger
 from grader.records.engine import clock, writing
 from grader.records.models import ReportRow, SubmissionRow, UserRow
 from grader.records.order import PRIORITIES
-from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
+from grader.schemas.verdict import ours
 from grader.service import quotas, versions
 from grader.service.accounts import User
 from grader.service.devices import served_devices, serves
@@ -210,7 +210,7 @@ def _judged_before(session: Session, row: SubmissionRow) -> str | None:
         .where(same.user_id == row.user_id, same.source_sha256 == row.source_sha256)
         .where(same.challenge == row.challenge, same.version == row.version, same.language == row.language)
         .where(same.device == row.device, same.kind == row.kind, same.rejudge_of.is_(None))
-        .where(same.state == State.DONE, same.verdict != Verdict.INTERNAL_ERROR)
+        .where(same.state == State.DONE, same.verdict.not_in(ours()))
         .order_by(same.id.desc())
         .limit(1)
     )

@@ -16,12 +16,11 @@ from grader.judge.boards import board_name
 from grader.judge.process import JudgeProcess
 from grader.queue.calibrate import calibrate
 from grader.queue.gpu_lock import hold, lock_folder
-from grader.queue.gpus import driver_version
 from grader.queue.worker import run_worker
 from grader.records import ceilings
 from grader.records.ceilings import CalibrationKey
 from grader.records.models import SubmissionRow
-from grader.sandbox.gpu import Gpu, find_gpus
+from grader.sandbox.gpu import Gpu, find_gpus, nvidia_driver
 from grader.schemas.report import Report, Verdict
 from grader.service.accounts import User, create_user
 from grader.service.health import health
@@ -115,7 +114,7 @@ def test_calibrated_ceilings_are_kept_and_used(platform: Platform, settings: Set
     assert 1e11 < found["bandwidth"] < 1e14
     assert found["rate:float16"] > found["rate:float32"] > 1e12
     with JudgeProcess("local", 0, board_name(gpu.name), gpu.index) as judge:
-        gauge = CalibrationKey(gpu.uuid, driver_version(), judge.torch_version)
+        gauge = CalibrationKey(gpu.uuid, nvidia_driver(), judge.torch_version)
     with platform.sessions() as session:
         assert ceilings.read(session, gauge) == pytest.approx(found)
 

@@ -7,9 +7,9 @@ import pytest
 from grader.errors import Conflict, JudgeFailure
 from grader.queue.calibrate import calibrate
 from grader.queue.gpu_lock import hold, holder, lock_folder
-from grader.queue.gpus import driver_version
 from grader.records import ceilings
 from grader.records.ceilings import CalibrationKey
+from grader.sandbox.gpu import nvidia_driver
 from grader.service.platform import Platform
 from grader.settings import Settings
 from tests.queue.gpus import H200
@@ -44,8 +44,8 @@ def test_what_was_measured_last_is_kept(platform: Platform, settings: Settings) 
     for found in ({"bandwidth": 1.0, "rate:float32": 2.0}, {"bandwidth": 3.0}):
         assert calibrate(settings, H200, meter) == found
         with platform.sessions() as session:
-            assert ceilings.read(session, CalibrationKey(H200.uuid, driver_version(), "2.8")) == found
-            assert ceilings.read(session, CalibrationKey(H200.uuid, driver_version(), "2.9")) == {}
+            assert ceilings.read(session, CalibrationKey(H200.uuid, nvidia_driver(), "2.8")) == found
+            assert ceilings.read(session, CalibrationKey(H200.uuid, nvidia_driver(), "2.9")) == {}
             assert ceilings.read(session, CalibrationKey(H200.uuid, "999.1", "2.8")) == {}
     assert meter.closed == 2
 

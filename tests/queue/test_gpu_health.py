@@ -13,12 +13,12 @@ from grader.errors import BoxUnavailable, Conflict, JudgeFailure
 from grader.languages import Language
 from grader.queue.finaliser import Finaliser
 from grader.queue.gpu_lock import hold, holder, lock_folder
-from grader.queue.gpus import driver_version
 from grader.queue.worker import run_worker
 from grader.records import ceilings, workers
 from grader.records.ceilings import CalibrationKey
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, WorkerRow, utcnow
+from grader.sandbox.gpu import nvidia_driver
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.accounts import User
@@ -185,7 +185,7 @@ def test_another_gpu_of_the_model_goes_on(platform: Platform, student: User, set
 
 
 def test_stored_ceilings_reach_the_judge(platform: Platform, student: User, settings: Settings) -> None:
-    mine = CalibrationKey(H200.uuid, driver_version(), FakeJudge.torch_version)
+    mine = CalibrationKey(H200.uuid, nvidia_driver(), FakeJudge.torch_version)
     with writing(platform.sessions) as session:
         ceilings.store(session, mine, {"bandwidth": 4e12, "rate:float16": 7e14})
         ceilings.store(session, CalibrationKey(SECOND.uuid, mine.driver, mine.torch), {"bandwidth": 1.0})

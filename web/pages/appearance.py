@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response
 from grader.errors import BadRequest
 from grader.records.models import utcnow
 from grader.schemas.preferences import PreferencesBody, Theme
+from grader.schemas.verdict import Tone
 from grader.service import accounts, preferences
 from grader.web import appearance
 from grader.web.auth.identity import current_user, viewer
@@ -15,9 +16,6 @@ from grader.web.auth.redirects import safe_path
 from grader.web.current import platform
 
 pages = Blueprint("design", __name__)
-
-# Of every tone there is a badge, a notice and a status.
-_TONES = ("good", "bad", "ours", "busy", "idle")
 
 
 @pages.post("/theme")
@@ -39,4 +37,4 @@ def choose() -> Response:
 def show() -> str:
     """Every part of the design, in both themes side by side."""
     accounts.check_staff(current_user())
-    return render_template("design.html", tones=_TONES, now=utcnow())
+    return render_template("design.html", tones=list(Tone), now=utcnow())

@@ -11,8 +11,11 @@ from typing import Any
 from flask import Flask
 from markupsafe import Markup, escape
 
+from grader.device_kinds import caution_of
 from grader.languages import LANGUAGES, Language
-from grader.schemas.report import TOO_SHORT, CaseVerdict, Sizes, Verdict
+from grader.schemas.report import TOO_SHORT, Sizes
+from grader.schemas.submission import State
+from grader.schemas.verdict import VERDICTS, Tone, VerdictWord
 
 # A page of ours in running text: the full stop behind it is none of it.
 _DOCS = re.compile(r"(?<![^\s(])/docs/[a-z0-9/-]*[a-z0-9](#[a-z0-9-]+)?")
@@ -21,6 +24,16 @@ _FLAGS = {
     "above_roofline": "faster than the hardware allows",
     "work_outside_gate": "worked outside the timed window",
     "similar": "resembles another submission",
+}
+_STATE_TONES = {
+    State.QUEUED: Tone.IDLE,
+    State.COMPILING: Tone.BUSY,
+    State.WAITING: Tone.BUSY,
+    State.TESTING: Tone.BUSY,
+    State.TIMING: Tone.BUSY,
+    State.DONE: Tone.BAD,
+    State.CANCELLED: Tone.IDLE,
+    State.FAILED: Tone.OURS,
 }
 
 
@@ -48,6 +61,7 @@ def init_app(app: Flask) -> None:
         quantity=quantity,
         exactly=exactly,
         docs_linked=docs_linked,
+        caution=caution_of,
     )
 
 
@@ -97,7 +111,9 @@ def exactly(value: float) -> str:
 
 
 def words(name: str) -> str:
-    """``block_edge`` as ``block edge``."""
+    """``block_edge`` as ``block edge``; a verdict by its title."""
+    if isinstance(name, VerdictWord):
+        return name.row.title.lower()
     return str(name).replace("_", " ").replace("-", " ")
 
 
@@ -137,16 +153,9 @@ def flag_words(flag: str) -> str:
     return _FLAGS.get(str(flag), words(flag))
 
 
-def tone(value: Any) -> str:
-    """The class that colours a verdict or state: good, bad, ours, idle or busy."""
-    word = str(value)
-    if word in ("accepted",):
-        return "good"
-    if word in (Verdict.INTERNAL_ERROR, "failed"):
-        return "ours"
-    if word in (CaseVerdict.NOT_RUN, "cancelled", "queued"):
-        return "idle"
-    return "busy" if word in ("compiling", "waiting", "testing", "timing") else "bad"
+def tone(value: VerdictWord | State) -> Tone:
+    """The class that colours a verdict or state."""
+    return _STATE_TONES[value] if isinstance(value, State) else VERDICTS[str(value)].tone
 
 
 def _three(value: float) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from grader.schemas.advice import Advice, advise
-from grader.schemas.report import CaseReport, CaseVerdict, Report
+from grader.schemas.report import CaseReport, Report
+from grader.schemas.verdict import Fault
 from grader.service.times import PastTime
 from grader.web.pages import compiler_log
 from grader.web.pages.plots.bars import WorkloadBars, workload_bars
@@ -16,15 +17,11 @@ from grader.web.pages.plots.history import History, history
 from grader.web.pages.plots.roofline import Roofline, roofline
 
 ALL, FAILED = "all", "failed"
-# One letter each, so that no verdict is told by its colour alone.
-_LETTERS = {
-    CaseVerdict.ACCEPTED: "✓",
-    CaseVerdict.WRONG_ANSWER: "W",
-    CaseVerdict.RUNTIME_ERROR: "R",
-    CaseVerdict.TIME_LIMIT: "T",
-    CaseVerdict.MEMORY_LIMIT: "M",
-    CaseVerdict.OUTPUT_LIMIT: "O",
-    CaseVerdict.NOT_RUN: "–",
+_SHAPES = {
+    Fault.NOBODY: "passed",
+    Fault.SUBMISSION: "failed",
+    Fault.PLATFORM: "idle",
+    Fault.UNKNOWN: "idle",
 }
 
 
@@ -135,8 +132,8 @@ def result(
 
 
 def _cell(number: int, case: CaseReport) -> Cell:
-    shape = {CaseVerdict.ACCEPTED: "passed", CaseVerdict.NOT_RUN: "idle"}.get(case.verdict, "failed")
-    return Cell(number, case, _LETTERS[case.verdict], shape)
+    row = case.verdict.row
+    return Cell(number, case, row.letter, _SHAPES[row.fault])
 
 
 def _groups(cells: Sequence[Cell]) -> list[Group]:

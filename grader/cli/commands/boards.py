@@ -10,6 +10,7 @@ from grader.cli.client import connect, segment
 from grader.cli.command import make_app
 from grader.cli.report import factor_text, time_text
 from grader.cli.terminal import put_json, put_table, safe, say
+from grader.device_kinds import caution_of
 from grader.schemas.submission import Leaderboard
 
 app = make_app()
@@ -38,7 +39,7 @@ def leaderboard(
     if not board.entries:
         say("Nobody is on this board yet.", "dim")
     elif not board.representative:
-        say(f"Times on {board.device} are not representative: they say nothing of a GPU.", "yellow")
+        say(f"Times on {board.device} are not representative: they {caution_of(board.device)}.", "yellow")
     if others := [name for name in board.devices if name != board.device]:
         say(f"Other boards: {', '.join(others)} (--device).", "dim")
     return 0

@@ -127,11 +127,12 @@ def check(
     from grader.authoring.proof import Options, prove
     from grader.cli.proof_view import Progress, put_proofs
     from grader.cli.terminal import put_json
+    from grader.device_kinds import kind_of
     from grader.languages import Language
     from grader.queue.gpus import chosen_gpus
 
     only = options.language(language)
-    gpus = (0,) if device == "cpu" else tuple(it.index for it in chosen_gpus(gpu))
+    gpus = (0,) if kind_of(device).gpus is None else tuple(it.index for it in chosen_gpus(gpu))
     wanted = Options(device, (only,) if only else tuple(Language), jobs, matrix, gpus)
     with Progress() as progress:
         proofs = prove(course.root, chosen, wanted, progress.show)

@@ -14,6 +14,7 @@ from grader.cli.client import connect
 from grader.cli.command import make_app
 from grader.cli.report import factor_text
 from grader.cli.terminal import put_json, put_table, safe, say
+from grader.device_kinds import caution_of
 from grader.schemas.progress import Best, Mark, Progress, TrackProgress
 
 app = make_app()
@@ -36,7 +37,7 @@ def progress(
     if every:
         put_table(_challenges(found))
     for device in _without_gpu(found):
-        say(f"Speedups on {device} are not representative: they say nothing of a GPU.", "yellow")
+        say(f"Speedups on {device} are not representative: they {caution_of(device)}.", "yellow")
     say(f"{found.solved} of {found.total} solved, {found.attempted} handed in.")
     if found.next:
         say(f"Next: grader show {found.next}", "green")

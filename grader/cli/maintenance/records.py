@@ -17,9 +17,23 @@ from grader.errors import BadRequest, Conflict
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 
+
+def _verdict(word: str) -> Verdict:
+    try:
+        return Verdict(word)
+    except ValueError:
+        raise typer.BadParameter(f"'{word}' is not one of {', '.join(Verdict)}.") from None
+
+
 _User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="Of this user.")]
 _OfChallenge = Annotated[
     str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="For this challenge.")
+]
+_WithVerdict = Annotated[
+    Verdict | None,
+    typer.Option(
+        "--verdict", metavar="VERDICT", parser=_verdict, help="With this verdict, such as wrong_answer."
+    ),
 ]
 
 
@@ -34,7 +48,7 @@ def submissions(
     challenge: _OfChallenge = None,
     user: _User = None,
     state: Annotated[State | None, typer.Option("--state", help="In this state.")] = None,
-    verdict: Annotated[Verdict | None, typer.Option("--verdict", help="With this verdict.")] = None,
+    verdict: _WithVerdict = None,
     device: options.Device = None,
     request: Annotated[
         str | None, typer.Option("--request", metavar="ID", help="Handed in by that web request.")
@@ -116,7 +130,7 @@ def export(
     form: Annotated[Literal["csv", "json"], typer.Option("--format", help="A table, or JSON.")] = "csv",
     challenge: _OfChallenge = None,
     user: _User = None,
-    verdict: Annotated[Verdict | None, typer.Option("--verdict", help="With this verdict.")] = None,
+    verdict: _WithVerdict = None,
     days: Annotated[
         float | None, typer.Option("--days", metavar="N", min=0, help="Handed in within N days.")
     ] = None,

@@ -10,13 +10,20 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli.report.words import indent, sizes_text, spaced, table, whole
+from grader.cli.report.words import indent, sizes_text, table, whole
 from grader.cli.terminal import safe
-from grader.schemas.report import CaseReport, CaseVerdict, Mismatch, Report
+from grader.schemas.report import CaseReport, Mismatch, Report
+from grader.schemas.verdict import Fault
 
 # Screens are short: the rest stands in the JSON.
 _FAILURES_IN_FULL = 5
 _PASSED, _FAILED, _NOT_RUN = ("✓", "green"), ("✗", "bold red"), ("·", "dim")
+_MARKS = {
+    Fault.NOBODY: _PASSED,
+    Fault.SUBMISSION: _FAILED,
+    Fault.PLATFORM: _NOT_RUN,
+    Fault.UNKNOWN: _NOT_RUN,
+}
 
 
 def cases(report: Report, filename: str, width: int) -> list[RenderableType]:
@@ -33,7 +40,10 @@ def cases(report: Report, filename: str, width: int) -> list[RenderableType]:
         parts += _failure(report, case, filename)
     if rest := failing[_FAILURES_IN_FULL:]:
         parts.append(Text(f"\n... and {len(rest)} more; --json has all of them.", "dim"))
-        parts += [safe(f"  {case.name}  ({case.category}, {spaced(case.verdict)})", "dim") for case in rest]
+        parts += [
+            safe(f"  {case.name}  ({case.category}, {case.verdict.row.title.lower()})", "dim")
+            for case in rest
+        ]
     return parts
 
 
@@ -70,14 +80,12 @@ def grid(found: list[CaseReport], width: int) -> Text:
 
 
 def _mark(case: CaseReport) -> tuple[str, str]:
-    if case.verdict is CaseVerdict.ACCEPTED:
-        return _PASSED
-    return _NOT_RUN if case.verdict is CaseVerdict.NOT_RUN else _FAILED
+    return _MARKS[case.verdict.row.fault]
 
 
 def _failure(report: Report, case: CaseReport, filename: str) -> list[RenderableType]:
     head = Text.assemble("\n", _FAILED, " ", safe(case.name, "bold"))
-    head.append_text(safe(f"  {case.category}, {spaced(case.verdict)}", "dim"))
+    head.append_text(safe(f"  {case.category}, {case.verdict.row.title.lower()}", "dim"))
     parts: list[RenderableType] = [head, safe(indent(case.detail))]
     if facts := _facts(case):
         parts.append(safe(f"  {facts}", "dim"))

@@ -5,20 +5,22 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from grader.schemas.report import CaseVerdict, Sizes, Verdict
+from grader.schemas.report import Sizes, Verdict
+from grader.schemas.verdict import Tone
 
-_COLOURS = {Verdict.ACCEPTED: "bold green", Verdict.INTERNAL_ERROR: "bold yellow"}
+_COLOURS = {
+    Tone.GOOD: "bold green",
+    Tone.BAD: "bold red",
+    Tone.OURS: "bold yellow",
+    Tone.IDLE: "dim",
+    Tone.BUSY: "cyan",
+}
 _TO_THE_RIGHT = ("speedup", "SOL", "got", "expected", "error", "allowed")
 
 
 def verdict_text(verdict: Verdict) -> Text:
     """The verdict in its colour: ``WRONG ANSWER``."""
-    return Text(spaced(verdict).upper(), _COLOURS.get(verdict, "bold red"))
-
-
-def spaced(verdict: Verdict | CaseVerdict) -> str:
-    """``wrong answer``."""
-    return verdict.value.replace("_", " ")
+    return Text(verdict.row.title.upper(), _COLOURS[verdict.row.tone])
 
 
 def factor_text(factor: float | None) -> str:

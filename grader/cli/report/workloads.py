@@ -8,6 +8,7 @@ from rich.text import Text
 from grader.cli.report.bars import bars
 from grader.cli.report.words import factor_text, sizes_text, time_text
 from grader.cli.terminal import safe
+from grader.device_kinds import caution_of
 from grader.schemas.report import Report, WorkloadReport
 
 
@@ -20,7 +21,7 @@ def workloads(report: Report, width: int) -> list[RenderableType]:
         parts += [_headline(it), bars(it, width), *_remarks(it)]
     parts.append(_score(report))
     if not report.representative:
-        told = f"Times on {report.device} are not representative: they say nothing of a GPU."
+        told = f"Times on {report.device} are not representative: they {caution_of(report.device)}."
         parts.append(safe(told, "yellow"))
     return parts
 

@@ -23,7 +23,7 @@ from grader.judge.device import Floor, Gate, Noise, OutputChecker, Plan
 from grader.judge.oracle import Question
 from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxSpec, Purpose
-from grader.sandbox.gpu import Gpu, find_gpus
+from grader.sandbox.gpu import Gpu, nvidia_gpus
 
 # A reveal that writes this many times the L2 cache has flushed it.
 _FLUSHING_FACTOR = 8
@@ -55,7 +55,7 @@ class CudaDevice:
         torch.cuda.set_device(index)
         if missing := lacking(index):
             raise BoxUnavailable(f"GPU {index} lacks {', '.join(missing)}", NEEDS_MEND)
-        self._gpu: Gpu = find_gpus()[index]
+        self._gpu: Gpu = nvidia_gpus()[index]
         self._monitor = nvml.Monitor(self._gpu.uuid)
         self.model = torch.cuda.get_device_name(index)
         self._memories = CudaMemories(index)

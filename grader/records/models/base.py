@@ -10,6 +10,7 @@ from sqlalchemy import DateTime, Dialect, Double, Enum, MetaData, String, TypeDe
 from sqlalchemy.orm import DeclarativeBase
 
 from grader.languages import Language
+from grader.schemas.verdict import VerdictWord
 
 # Without i, l, o and u: an id can be read out and typed in. Ten of 32 letters are 50 bits: not to be guessed
 # or met twice.
@@ -44,6 +45,23 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class VerdictColumn(TypeDecorator[VerdictWord]):
+    """A word of the table of verdicts, stored as its text: a new row needs no migration."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, kind: type[VerdictWord], length: int) -> None:
+        super().__init__(length)
+        self.kind = kind
+
+    def process_bind_param(self, value: VerdictWord | None, dialect: Dialect) -> str | None:
+        return None if value is None else self.kind(value).value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> VerdictWord | None:
+        return None if value is None else self.kind(value)
 
 
 def words(kind: type[Any], length: int) -> Enum:

@@ -16,6 +16,7 @@ from grader.records.models.base import (
     Base,
     LanguageName,
     UtcDateTime,
+    VerdictColumn,
     new_public_id,
     utcnow,
     words,
@@ -95,7 +96,7 @@ class SubmissionRow(Base):
     started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
-    verdict: Mapped[Verdict | None] = mapped_column(words(Verdict, 24))
+    verdict: Mapped[Verdict | None] = mapped_column(VerdictColumn(Verdict, 24))
     error: Mapped[str] = mapped_column(Text, default="")
     time_us: Mapped[float | None]
     ci_lo_us: Mapped[float | None]

@@ -1,0 +1,133 @@
+"""The kinds of device that submissions are judged on: everything that differs between them, a row each.
+
+A board's name, such as ``cpu`` or ``h200``, belongs to one kind. A new kind is a row here, its back end for the judge
+(``grader.judge.device.Device``) and, where boxes must be given its devices, a row of ``grader.sandbox.gpu``.
+
+Imports no torch: workers, the web and the command line read the table, too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from types import MappingProxyType
+from typing import Any, Literal
+
+from grader.errors import UnknownDevice
+from grader.judge.boards import CPU, CPU_ARCHITECTURE, board_name
+from grader.sandbox.gpu import GPU_KINDS, NVIDIA, Gpu, GpuKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceKind:
+    """What the judge, its worker, the web and the command line ask about a device.
+
+    ``boards``: a pattern that matches the whole name of each of its boards, and of no other kind's.
+    ``only_board``: the name where there is one alone; empty where models name the boards.
+    ``on``: which of a challenge's workloads it runs: those for a cpu, in an interpreter, or those for a gpu.
+    ``caution``: why its times are not representative, as in "times on cpu ..."; empty where they are.
+    ``ceilings``: memory and arithmetic are measured there, so workloads are ranked by their roofline.
+    ``architecture``: what nvcc compiles for; empty where each device says so itself.
+    ``back_end``: "module:name" of what makes its ``Device`` from a board's name and a device's number.
+    ``gpus``: how its devices are found, and what boxes are given of them; None where a worker needs none.
+    """
+
+    name: str
+    title: str
+    boards: str
+    only_board: str
+    on: Literal["cpu", "gpu"]
+    caution: str
+    ceilings: bool
+    architecture: str
+    back_end: str
+    gpus: GpuKind | None
+
+    def __post_init__(self) -> None:
+        re.compile(self.boards)
+        if not (self.name and self.title and self.boards):
+            raise ValueError(f"device kind {self.name}: its name, title or boards are missing")
+        if self.on not in ("cpu", "gpu") or ":" not in self.back_end:
+            raise ValueError(f"device kind {self.name}: on is cpu or gpu, and back_end is module:name")
+
+    @property
+    def representative(self) -> bool:
+        """False where times are real but say nothing of a GPU."""
+        return not self.caution
+
+    def has(self, board: str) -> bool:
+        return re.fullmatch(self.boards, board) is not None
+
+
+HOST = DeviceKind(
+    name="host",
+    title="the host's processor",
+    boards=re.escape(CPU),
+    only_board=CPU,
+    on="cpu",
+    caution="come from an interpreter and say nothing of a GPU",
+    ceilings=False,
+    architecture=CPU_ARCHITECTURE,
+    back_end="grader.judge.device:host_device",
+    gpus=None,
+)
+# Model names that NVIDIA has given so far, as boards spell them: a100-sxm4-80gb, rtx-4090, gh200-480gb, t4, titan-v.
+# A board of any other model begins with the word nvidia, see ``board_of``.
+_NVIDIA_BOARDS = (
+    r"((gb|gh|mx|[abghklmptv])\d[a-z0-9]*|\d+[a-z]*|pg\d+|gpu|graphics|nvidia|rtx|gtx|gts|gt|titan|grid|cmp|nvs"
+    r"|orin|thor|xavier)(-[a-z0-9]+)*"
+)
+NVIDIA_GPU = DeviceKind(
+    name="nvidia",
+    title="an NVIDIA GPU",
+    boards=_NVIDIA_BOARDS,
+    only_board="",
+    on="gpu",
+    caution="",
+    ceilings=True,
+    architecture="",
+    back_end="grader.judge.cuda.device:CudaDevice",
+    gpus=NVIDIA,
+)
+
+# Tests add rows to this one; everybody else reads DEVICE_KINDS.
+_table = {it.name: it for it in (HOST, NVIDIA_GPU)}
+DEVICE_KINDS = MappingProxyType(_table)
+
+
+def find_kind(board: str) -> DeviceKind | None:
+    """The kind that ``board`` belongs to; None for a name of no kind, which an old record may hold."""
+    return next((it for it in DEVICE_KINDS.values() if it.has(board)), None)
+
+
+def kind_of(board: str) -> DeviceKind:
+    """As ``find_kind``. Raises UnknownDevice."""
+    if (found := find_kind(board)) is None:
+        kinds = ", ".join(it.title for it in DEVICE_KINDS.values())
+        raise UnknownDevice(f"'{board}' is the name of no known device.", f"Kinds of device: {kinds}.")
+    return found
+
+
+def resolve_back_end(kind: DeviceKind) -> Any:
+    """What makes the kind's ``Device``, called with a board's name and a device's number. Imports torch."""
+    return resolve_name(kind.back_end)
+
+
+def board_of(gpu: Gpu) -> str:
+    """The board of a GPU that was found, by its model; it always belongs to the GPU's kind."""
+    name = board_name(gpu.name)
+    kind = next(it for it in DEVICE_KINDS.values() if it.gpus is GPU_KINDS[gpu.kind])
+    return name if find_kind(name) is kind else f"{kind.name}-{name}"
+
+
+def caution_of(board: str) -> str:
+    """Why times on ``board`` are not representative, as in "times on cpu ..."."""
+    kind = find_kind(board)
+    return kind.caution if kind is not None else "come from an unknown kind of device"
+
+
+def fixed_architectures() -> dict[str, str]:
+    """Board -> what nvcc compiles for, of the boards where that is known without a device."""
+    kinds = DEVICE_KINDS.values()
+    return {it.only_board: it.architecture for it in kinds if it.only_board and it.architecture}
