@@ -36,10 +36,10 @@ from serving import database, serving
 from sqlalchemy import Engine, insert, text
 
 from grader.records.models import SubmissionRow, TokenRow, UserRow, utcnow
-from grader.service.accounts import Role, User
-from grader.service.leaderboard import leaderboard
+from grader.schemas.account import Role
+from grader.service.accounts import User
+from grader.service.leaderboard import leaderboard, records_over_time
 from grader.service.platform import Platform, open_platform
-from grader.service.records_over_time import records_over_time
 from grader.service.track_board import leaderboards, track_board
 from grader.settings import Settings
 

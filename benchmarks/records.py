@@ -44,8 +44,9 @@ from grader.queue.sweeper import sweep
 from grader.records import claims
 from grader.records.engine import writing
 from grader.records.models import utcnow
+from grader.schemas.account import Role
 from grader.schemas.submission import SubmitBody
-from grader.service.accounts import Role, User
+from grader.service.accounts import User
 from grader.service.catalogue import get_challenge
 from grader.service.health import health
 from grader.service.leaderboard import leaderboard

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from grader.errors import UnknownDevice
 from grader.judge.boards import CPU, CPU_ARCHITECTURE, board_name
+from grader.languages import Language
 from grader.sandbox.gpu import GPU_KINDS, NVIDIA, Gpu, GpuKind
 
 
@@ -131,3 +132,19 @@ def fixed_architectures() -> dict[str, str]:
     """Board -> what nvcc compiles for, of the boards where that is known without a device."""
     kinds = DEVICE_KINDS.values()
     return {it.only_board: it.architecture for it in kinds if it.only_board and it.architecture}
+
+
+def serves(device: str, language: Language) -> bool:
+    """Whether ``device`` runs it: where there is no GPU, what has an interpreter."""
+    kind = find_kind(device)
+    return kind is not None and language.runs_on(kind.on)
+
+
+def languages_of(device: str) -> list[Language]:
+    return [language for language in Language if serves(device, language)]
+
+
+def representative(device: str) -> bool:
+    """False where times are real but say nothing of a GPU."""
+    kind = find_kind(device)
+    return kind is not None and kind.representative

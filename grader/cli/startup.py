@@ -202,7 +202,8 @@ def _tell_of_the_course(platform: Platform) -> None:
 
 def _first_account(platform: Platform) -> None:
     from grader.cli.commands.users import made_up_password
-    from grader.service.accounts import Role, create_user, has_users
+    from grader.schemas.account import Role
+    from grader.service.accounts import create_user, has_users
 
     if has_users(platform):
         return

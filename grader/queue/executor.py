@@ -14,6 +14,7 @@ from functools import partial
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from grader.device_kinds import languages_of
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
 from grader.judge.process import Cancelled
@@ -33,7 +34,6 @@ from grader.schemas.report import Report
 from grader.schemas.submission import State
 from grader.schemas.verdict import Fault
 from grader.service import versions
-from grader.service.devices import languages_of
 from grader.service.platform import Platform
 from grader.service.versions import ServedVersion
 from grader.wakeups import COMPILE, run_queue

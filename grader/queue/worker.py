@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from grader import logs, metrics
-from grader.device_kinds import board_of
+from grader.device_kinds import board_of, languages_of
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.languages import Language
 from grader.logs import get_logger
@@ -32,7 +32,6 @@ from grader.records import workers
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.toolkit import nvcc_version
-from grader.service.devices import languages_of
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from grader.wakeups import COMPILE, run_queue

@@ -1,14 +1,17 @@
-"""THE ranking: web, API and CLI all show what comes out of here."""
+"""The one ranking, which web, API and CLI all show: the entries of a board in order, its records over time, and how a
+board that is known already takes in what came since.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, TextClause, func, select, text, type_coerce
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, TextClause, func, or_, select, text, type_coerce
+from sqlalchemy.orm import Session, load_only
 from sqlalchemy.types import NullType as _Raw
 
 from grader import scoring
@@ -249,3 +252,114 @@ def boards(session: Session, challenge: str, version: int) -> set[str]:
     while (device := session.scalar(wanted.where(row.device > (found[-1] if found else "")))) is not None:
         found.append(device)
     return set(found)
+
+
+def record_steps(session: Session, board: Board, without: Collection[int] = ()) -> list[Place]:
+    """Submissions that were better than all before them, the oldest first; their rank is 0.
+
+    A record is what is surely reached, as a user's entry is: the upper end of the interval lies below all earlier
+    ones, and so does the time. Out of the board's index alone, in one pass.
+    """
+    row = SubmissionRow
+    before = func.min(row.ci_hi_us).over(order_by=(row.created_at, row.id), rows=(None, -1))
+    columns = (row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us, row.created_at)
+    ended = (
+        select(*columns, before.label("before"))
+        .where(*conditions(board), *([row.user_id.not_in(without)] if without else []))
+        .subquery()
+    )
+    it = ended.c
+    lower = session.execute(
+        select(it.id, it.user_id, it.time_us, it.ci_lo_us, it.ci_hi_us)
+        .where(or_(it.before.is_(None), it.ci_hi_us < it.before))
+        .order_by(it.created_at, it.id)
+    )
+    steps: list[Place] = []
+    for found in lower:
+        place = Place(0, *found)
+        if not steps or place.time_us < steps[-1].time_us:
+            steps.append(place)
+    return steps
+
+
+# Who was handed in before so many others is judged, most likely. Where not, the board is read_snapshot anew.
+_WINDOW = 2_000
+# More at once than this are read_snapshot anew, too.
+_MOST = 5_000
+# A sum of times that the database made and one that we made may differ so much, relatively.
+_SUMS_DIFFER = 1e-11
+
+
+@dataclass(frozen=True)
+class BoardSnapshot:
+    """A board at one moment. ``entries`` are by their users; ``late`` are ids of all its accepted submissions (entries
+    or not, ranked or not) above ``floor``.
+    """
+
+    stamp: Stamp
+    entries: dict[int, BoardEntry]
+    floor: int
+    late: frozenset[int]
+
+
+def read_snapshot(session: Session, board: Board, stamp: Stamp, without: Collection[int]) -> BoardSnapshot:
+    """All of it. ``stamp`` was read_snapshot before; what changes in between is found by the next look."""
+    floor = max(0, last_id(session) - _WINDOW)
+    late = frozenset(it.submission for it in accepted_after(session, board, floor))
+    by_user = {it.user: it for it in entries(session, board, without)}
+    return BoardSnapshot(stamp, by_user, floor, late)
+
+
+def snapshot_after(
+    session: Session, board: Board, before: BoardSnapshot, stamp: Stamp, without: Collection[int]
+) -> tuple[BoardSnapshot, list[BoardEntry]] | None:
+    """The board now, as ``stamp`` says that it is, and what came to it, also from users ``without`` a rank. None where
+    something else happened than that some came: then it has to be read_snapshot.
+    """
+    late = accepted_after(session, board, before.floor)
+    came = [it for it in late if it.submission not in before.late]
+    stayed = len(late) - len(came) == len(before.late)
+    if not stayed or len(late) > _MOST or not _accounts_for(came, before.stamp, stamp):
+        return None
+    by_user = dict(before.entries)
+    for it in (it for it in came if it.user not in without):
+        own = by_user.get(it.user)
+        if own is None or it.order < own.order:
+            by_user[it.user] = it
+    floor = max(before.floor, last_id(session) - _WINDOW)
+    kept = frozenset(it.submission for it in late if it.submission > floor)
+    return replace(before, stamp=stamp, entries=by_user, floor=floor, late=kept), came
+
+
+def _accounts_for(came: Collection[BoardEntry], before: Stamp, stamp: Stamp) -> bool:
+    """Whether nothing but these came."""
+    count, ids, times = (now - then for now, then in zip(stamp, before, strict=True))
+    return (
+        count == len(came)
+        and ids == sum(it.submission for it in came)
+        and math.isclose(
+            times, math.fsum(it.high_us for it in came), rel_tol=0.0, abs_tol=_SUMS_DIFFER * stamp[-1]
+        )
+    )
+
+
+def latest_times(session: Session, like: SubmissionRow, limit: int) -> Sequence[SubmissionRow]:
+    """What the owner of ``like`` has accepted with a time for the same challenge, version and device: the ``limit``
+    newest, the oldest of them first."""
+    row = SubmissionRow
+    found = session.scalars(
+        select(row)
+        .where(
+            text(RANKED),
+            row.challenge == like.challenge,
+            row.version == like.version,
+            row.device == like.device,
+            row.user_id == like.user_id,
+        )
+        .options(
+            load_only(row.public_id, row.language, row.time_us, row.ci_lo_us, row.ci_hi_us, row.created_at)
+        )
+        .order_by(row.created_at.desc(), row.id.desc())
+        .limit(limit)
+    ).all()
+    return found[::-1]

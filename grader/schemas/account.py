@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Literal
 
 from pydantic import Field, StrictInt
 
 from grader import limits
 from grader.schemas.strict import Strict
+
+
+class Role(StrEnum):
+    """``staff`` teach: they see every submission. ``admin`` are staff who also say who is staff."""
+
+    STUDENT = "student"
+    STAFF = "staff"
+    ADMIN = "admin"
+
+
+STAFF_ROLES = (Role.STAFF, Role.ADMIN)
+
 
 RoleName = Literal["student", "staff", "admin"]
 

@@ -6,7 +6,6 @@ import functools
 import re
 import secrets
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -18,6 +17,7 @@ from grader import limits
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, NotSignedIn
 from grader.records.engine import writing
 from grader.records.models import DeviceCodeRow, LinkRow, TokenRow, UserRow
+from grader.schemas.account import STAFF_ROLES, Role
 from grader.schemas.preferences import Preferences, of_stored
 from grader.schemas.token import ALL_SCOPES, Scope
 from grader.service.platform import Platform
@@ -26,17 +26,6 @@ _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{limits.NAME_CHARS - 1}}}")
 _PASSWORD_MIN = 8
 # Hashing reads all of it: no reason to let anyone send a megabyte.
 _PASSWORD_MAX = 1024
-
-
-class Role(StrEnum):
-    """``staff`` teach: they see every submission. ``admin`` are staff who also say who is staff."""
-
-    STUDENT = "student"
-    STAFF = "staff"
-    ADMIN = "admin"
-
-
-STAFF_ROLES = (Role.STAFF, Role.ADMIN)
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from grader import limits
+from grader.device_kinds import representative
 from grader.languages import Language
 from grader.records import activity
 from grader.records.activity import BoardBest, SubmissionEvent
 from grader.schemas.profile import Badge, BadgeKind, BestRank
 from grader.schemas.progress import ChallengeProgress, Mark, Progress
-from grader.service.devices import representative
 
 # Of these the largest that was reached is shown.
 _ROUND = (100, 50, 25, 10)

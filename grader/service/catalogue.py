@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from grader.challenge import views
 from grader.challenge.course import Course
 from grader.challenge.loader import Challenge
+from grader.device_kinds import serves
 from grader.errors import ChallengeInvalid, UnknownChallenge
 from grader.languages import Language
 from grader.logs import get_logger
 from grader.records import histories, versions
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
-from grader.service.devices import served_devices, serves
+from grader.service.devices import served_devices
 from grader.service.platform import Platform
 
 log = get_logger(__name__)

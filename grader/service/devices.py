@@ -1,31 +1,14 @@
-"""Which devices this platform has, and what they can run."""
+"""Which devices this platform has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from grader.device_kinds import find_kind
-from grader.languages import Language
+from grader.device_kinds import representative
 from grader.records import workers
 from grader.records.engine import moment
 from grader.records.models import WorkerRow
 from grader.service.platform import Platform
-
-
-def serves(device: str, language: Language) -> bool:
-    """Whether ``device`` runs it: where there is no GPU, what has an interpreter."""
-    kind = find_kind(device)
-    return kind is not None and language.runs_on(kind.on)
-
-
-def languages_of(device: str) -> list[Language]:
-    return [language for language in Language if serves(device, language)]
-
-
-def representative(device: str) -> bool:
-    """False where times are real but say nothing of a GPU."""
-    kind = find_kind(device)
-    return kind is not None and kind.representative
 
 
 def served_devices(platform: Platform) -> list[str]:

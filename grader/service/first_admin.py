@@ -7,8 +7,9 @@ from sqlalchemy import select, update
 from grader.errors import Conflict
 from grader.records.engine import writing
 from grader.records.models import LinkRow, UserRow, utcnow
+from grader.schemas.account import STAFF_ROLES, Role
 from grader.service import links
-from grader.service.accounts import STAFF_ROLES, Role, User, add_row, new_row, of_row
+from grader.service.accounts import User, add_row, new_row, of_row
 from grader.service.keys import digest
 from grader.service.links import Link, LinkUseless, Purpose
 from grader.service.platform import Platform

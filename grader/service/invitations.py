@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 from grader.errors import Conflict, NotAllowed, NotFound
 from grader.records.engine import changed, writing
 from grader.records.models import InvitationRow, UserRow, utcnow
-from grader.schemas.account import InvitationBody, InvitationList, InvitationView, NewInvitation
+from grader.schemas.account import InvitationBody, InvitationList, InvitationView, NewInvitation, Role
 from grader.service import links
-from grader.service.accounts import Role, User, check_staff
+from grader.service.accounts import User, check_staff
 from grader.service.keys import digest, new_key
 from grader.service.links import LinkUseless
 from grader.service.platform import Platform

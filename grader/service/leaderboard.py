@@ -1,22 +1,37 @@
-"""The board of one challenge version on one device."""
+"""The board of one challenge version on one device: which one is meant, its entries, its records over time, and the
+times of one person on it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Unpack
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypedDict, Unpack
 
 from sqlalchemy.orm import Session
 
-from grader.records import ranks
-from grader.records.ranks import Place
-from grader.schemas.leaderboard import Leaderboard, LeaderboardEntry, Reference, ReferenceKind
+from grader import limits
+from grader.device_kinds import representative
+from grader.errors import ChallengeInvalid, NotFound, UnknownDevice, UnknownLanguage
+from grader.languages import Language, names
+from grader.records import ranks, versions
+from grader.records.ranks import Board, Detail, Place
+from grader.schemas.leaderboard import (
+    Leaderboard,
+    LeaderboardEntry,
+    Record,
+    RecordHistory,
+    Reference,
+    ReferenceKind,
+)
+from grader.schemas.report import Interval
 from grader.service.accounts import User
-from grader.service.choice import Choice, Wanted, choose
-from grader.service.devices import representative, served_devices
+from grader.service.devices import served_devices
 from grader.service.platform import Platform
-from grader.service.pseudonyms import names_for
+from grader.service.pseudonyms import Names, names_for
 from grader.service.rankings import Ranking
 from grader.service.readers import check_reader
+from grader.service.submissions import find
 
 
 def leaderboard(
@@ -110,3 +125,167 @@ def _speedup_ends(place: Place, speedup: float | None) -> tuple[float, float] | 
 def _sol(known: Sequence[Reference]) -> Callable[[float], float | None]:
     light = next((it.time_us for it in known if it.kind is ReferenceKind.ROOFLINE), None)
     return lambda time_us: None if light is None else light / time_us
+
+
+class Wanted(TypedDict, total=False):
+    """A caller's words for a board of a challenge. What is absent or None means the platform's first device, all
+    languages, and the version that is shown. ``drafts``: versions that are not published may be seen, as staff may.
+    """
+
+    device: str | None
+    language: str | None
+    version: int | None
+    drafts: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A board that was asked for, with what else could have been."""
+
+    board: Board
+    devices: list[str]
+    versions: list[int]
+
+
+def choose(
+    platform: Platform,
+    session: Session,
+    served: list[str],
+    slug: str,
+    **wanted: Unpack[Wanted],
+) -> Choice:
+    """Which board the words of a caller mean; ``served`` are the platform's devices.
+
+    Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound where the version is not published, and
+    ChallengeInvalid where the folder is broken and nothing was ever judged by it.
+    """
+    device, version, drafts = wanted.get("device"), wanted.get("version"), wanted.get("drafts", False)
+    language = _language(wanted.get("language"))
+    known = versions.history(session, slug)
+    present = _present(platform, slug, [row.version for row in known])
+    published = [row.version for row in known if row.published_at is not None]
+    if version is None:
+        version = versions.shown(session, slug) or present
+    elif not drafts and version in {row.version for row in known} - set(published):
+        raise NotFound(
+            f"Version {version} of {slug} is not published yet.",
+            f"Published: {', '.join(map(str, published)) or 'none'}.",
+        )
+    devices = with_old(served, ranks.boards(session, slug, version))
+    if device is not None and device not in devices:
+        raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
+    board = Board(slug, version, device or devices[0], language)
+    return Choice(board, devices, [row.version for row in known] if drafts else published)
+
+
+def _present(platform: Platform, slug: str, known: list[int]) -> int:
+    """The folder's version. What was judged stays on its boards while the folder is broken. Raises UnknownChallenge,
+    and ChallengeInvalid where nothing was."""
+    try:
+        return platform.course.load(slug).manifest.version
+    except ChallengeInvalid:
+        if not known:
+            raise
+        return max(known)
+
+
+def with_old(served: list[str], with_entries: set[str]) -> list[str]:
+    """The platform's own in their order, then those that only old entries know."""
+    return served + sorted(with_entries - set(served))
+
+
+def _language(name: str | None) -> Language | None:
+    if name is None:
+        return None
+    try:
+        return Language.named(name)
+    except ValueError as error:
+        raise UnknownLanguage(f"There is no language '{name[:32]}'.", f"Languages: {names()}.") from error
+
+
+def records_over_time(
+    platform: Platform,
+    slug: str,
+    viewer: User | None = None,
+    **wanted: Unpack[Wanted],
+) -> RecordHistory:
+    """Of the board that ``leaderboard`` shows for the same words. Raises as it does."""
+    check_reader(platform, viewer)
+    served = served_devices(platform)
+    with platform.sessions() as session:
+        board = choose(platform, session, served, slug, **wanted).board
+        return _history(platform, session, platform.rankings.of(session, board), viewer)
+
+
+def board_and_records(
+    platform: Platform,
+    slug: str,
+    limit: int | None = None,
+    offset: int = 0,
+    viewer: User | None = None,
+    **wanted: Unpack[Wanted],
+) -> tuple[Leaderboard, RecordHistory]:
+    """Both of one moment, in one look. Raises as ``leaderboard`` does."""
+    check_reader(platform, viewer)
+    served = served_devices(platform)
+    with platform.sessions() as session:
+        choice = choose(platform, session, served, slug, **wanted)
+        ranking = platform.rankings.of(session, choice.board)
+        board = of_ranking(platform, session, choice, ranking, limit, offset, viewer)
+        return board, _history(platform, session, ranking, viewer)
+
+
+def _history(platform: Platform, session: Session, ranking: Ranking, viewer: User | None) -> RecordHistory:
+    board, steps = ranking.board, ranking.steps(session)
+    details = ranking.details(session, steps)
+    names = names_for(platform, session, viewer, board.challenge, [step.user for step in steps])
+    return RecordHistory(
+        challenge=board.challenge,
+        version=board.version,
+        device=board.device,
+        language=board.language,
+        representative=representative(board.device),
+        records=[_record(step, details[step.submission], names) for step in steps],
+    )
+
+
+def _record(step: Place, detail: Detail, names: Names) -> Record:
+    user, anonymous = names.of(step.user)
+    return Record(
+        user=user,
+        submission=detail.public_id,
+        language=detail.language,
+        time_us=step.time_us,
+        ci_us=(step.low_us, step.high_us),
+        submitted_at=detail.submitted_at,
+        anonymous=anonymous,
+        own=step.user == names.viewer,
+    )
+
+
+@dataclass(frozen=True)
+class PastTime:
+    """One accepted submission; ``time_us`` and its 95 % interval in microseconds per call."""
+
+    id: str
+    language: Language
+    time_us: float
+    ci_us: Interval
+    created_at: datetime
+
+
+def past_times(platform: Platform, user: User, submission: str) -> list[PastTime]:
+    """Those of the owner of ``submission`` for the same challenge, version and device, the oldest first, at most
+    ``limits.PAST_TIMES``. Raises NotFound where ``user`` may not see the submission."""
+    with platform.sessions() as session:
+        rows = ranks.latest_times(session, find(session, user, submission), limits.PAST_TIMES)
+        return [
+            PastTime(
+                id=row.public_id,
+                language=row.language,
+                time_us=row.time_us or 0.0,
+                ci_us=(row.ci_lo_us or 0.0, row.ci_hi_us or 0.0),
+                created_at=row.created_at,
+            )
+            for row in rows
+        ]

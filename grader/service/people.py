@@ -7,8 +7,8 @@ from sqlalchemy import func, select
 from grader.errors import Conflict
 from grader.records.engine import writing
 from grader.records.models import UserRow
-from grader.schemas.account import PersonList, PersonView
-from grader.service.accounts import Role, User, check_admin, check_staff, find_row, of_row
+from grader.schemas.account import PersonList, PersonView, Role
+from grader.service.accounts import User, check_admin, check_staff, find_row, of_row
 from grader.service.platform import Platform
 
 # A course has hundreds; more than this is not read by a person.

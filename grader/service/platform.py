@@ -12,8 +12,8 @@ from grader.records.engine import Sessions, make_engine, make_sessions
 from grader.records.integrity import check_pages, refuse_damaged
 from grader.records.migrate import upgrade
 from grader.records.writability import Writability
-from grader.service.queue_snapshots import QueueSnapshots
 from grader.service.rankings import Rankings
+from grader.service.waiting import QueueSnapshots
 from grader.settings import Settings
 from grader.wakeups import WakeUps
 

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader import limits
+from grader.device_kinds import representative
 from grader.errors import NotFound
 from grader.languages import Language
 from grader.records import activity, attempts, versions
@@ -18,7 +19,6 @@ from grader.schemas.profile import BestRank, LanguageShare, Profile
 from grader.schemas.progress import Mark, Progress
 from grader.service import badges, calendar
 from grader.service.accounts import User, name_key
-from grader.service.devices import representative
 from grader.service.platform import Platform
 from grader.service.progress import sum_up
 from grader.service.rankings import unranked

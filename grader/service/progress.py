@@ -9,6 +9,7 @@ from itertools import groupby
 from sqlalchemy import select
 
 from grader.challenge.loader import Challenge
+from grader.device_kinds import representative
 from grader.errors import NotAllowed, NotFound
 from grader.records import attempts
 from grader.records.attempts import Attempts
@@ -16,7 +17,6 @@ from grader.records.models import UserRow
 from grader.schemas.progress import Best, ChallengeProgress, Mark, Progress, TrackProgress
 from grader.service.accounts import User
 from grader.service.catalogue import valid_challenges
-from grader.service.devices import representative
 from grader.service.platform import Platform
 
 

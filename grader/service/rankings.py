@@ -6,21 +6,23 @@ what is true, and only the first look after a change ranks anew; where some mere
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from grader.records import names, ranks, standings
-from grader.records.ranks import Board, BoardEntry, Detail, Place, Stamp
-from grader.records.record_steps import record_steps
-from grader.records.standings import BoardSnapshot
-from grader.schemas.leaderboard import Reference
-from grader.service.references import ASKED, references
+from grader.records import names, ranks
+from grader.records.models import ReportRow
+from grader.records.ranks import Board, BoardEntry, BoardSnapshot, Detail, Place, Stamp, record_steps
+from grader.schemas.account import STAFF_ROLES
+from grader.schemas.leaderboard import Reference, ReferenceKind
+from grader.scoring import geometric_mean
 
 T = TypeVar("T")
 
@@ -32,7 +34,7 @@ _KEPT_DERIVED = 64
 
 @dataclass
 class Ranking:
-    """One board at one moment. What is needed of it beyond the places is read when it is first asked for."""
+    """One board at one moment. What is needed of it beyond the places is read_snapshot when it is first asked for."""
 
     board: Board
     standing: BoardSnapshot
@@ -121,10 +123,10 @@ class Rankings:
                 return kept
         ranking = None
         if kept is not None and kept.staff == staff:
-            moved = standings.moved_on(session, board, kept.standing, stamp, staff)
+            moved = ranks.snapshot_after(session, board, kept.standing, stamp, staff)
             ranking = kept.followed_by(*moved) if moved else None
         if ranking is None:
-            ranking = Ranking(board, standings.read(session, board, stamp, staff), staff)
+            ranking = Ranking(board, ranks.read_snapshot(session, board, stamp, staff), staff)
         with self._lock:
             self._keep(ranking)
         return ranking
@@ -155,6 +157,69 @@ class Rankings:
 
 def unranked(session: Session) -> list[int]:
     """Ids of staff: theirs are what others measure themselves against."""
-    from grader.service.accounts import STAFF_ROLES  # it needs the platform, which holds this
-
     return names.with_roles(session, STAFF_ROLES)
+
+
+# Reports of the best: where the first says nothing (it was pruned, or is of an old release), the next one may.
+ASKED = 5
+# What speedups are over.
+_EAGER = "eager"
+
+
+def references(session: Session, places: Sequence[Place], staff: Place | None) -> list[Reference]:
+    """The fastest first. Baselines are frozen and ceilings belong to the device, so that any report of the board tells
+    them; the best one's is asked. As an entry's time is, each is a geometric mean over the ranked workloads.
+    """
+    asked = [*places[:ASKED], *([staff] if staff else [])]
+    told = (_workloads(session, place.submission) for place in asked)
+    workloads: list[dict[str, Any]] = next((it for it in told if it), [])
+    times = _baselines(workloads)
+    light = _mean(workload.get("roofline_us") for workload in workloads)
+    eager = times.get(_EAGER)
+    found = [_reference(ReferenceKind.BASELINE, name, time, eager, light) for name, time in times.items()]
+    if light is not None:
+        found.append(_reference(ReferenceKind.ROOFLINE, "speed of light", light, eager, light))
+    if staff is not None:
+        own = _reference(ReferenceKind.STAFF, "staff solution", staff.time_us, eager, light)
+        found.append(own.model_copy(update={"ci_us": (staff.low_us, staff.high_us)}))
+    return sorted(found, key=lambda it: it.time_us)
+
+
+def _reference(
+    kind: ReferenceKind, name: str, time_us: float, eager: float | None, light: float | None
+) -> Reference:
+    return Reference(
+        kind=kind,
+        name=name,
+        time_us=time_us,
+        speedup=eager / time_us if eager is not None else None,
+        sol=light / time_us if light is not None else None,
+    )
+
+
+def _workloads(session: Session, submission: int) -> list[dict[str, Any]]:
+    """Those that are ranked, of the report that counts; none where it is not there any more."""
+    row = ReportRow
+    body = session.scalar(
+        select(row.body).where(row.submission_id == submission).order_by(row.attempt.desc()).limit(1)
+    )
+    # As it is stored: few fields of it are needed, and those are in reports of every release.
+    stored = json.loads(body) if body else {}
+    return [workload for workload in stored.get("workloads", []) if workload.get("ranked")]
+
+
+def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Of those that every workload has."""
+    names = [list(workload.get("baselines_us", {})) for workload in workloads]
+    means = {
+        name: _mean(workload["baselines_us"].get(name) for workload in workloads)
+        for name in (names[0] if names else [])
+    }
+    return {name: mean for name, mean in means.items() if mean is not None}
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Geometric; none where one is missing."""
+    given = list(values)
+    known = [value for value in given if value is not None and value > 0]
+    return geometric_mean(known) if known and len(known) == len(given) else None

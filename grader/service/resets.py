@@ -8,18 +8,9 @@ from grader import limits
 from grader.errors import NotAllowed
 from grader.records.engine import writing
 from grader.records.models import UserRow
+from grader.schemas.account import STAFF_ROLES, Role
 from grader.service import links, mail
-from grader.service.accounts import (
-    STAFF_ROLES,
-    Role,
-    User,
-    check_staff,
-    find_row,
-    hash_password,
-    name_key,
-    of_row,
-    put_password,
-)
+from grader.service.accounts import User, check_staff, find_row, hash_password, name_key, of_row, put_password
 from grader.service.links import Link, LinkUseless, Purpose
 from grader.service.platform import Platform
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from grader.errors import BadRequest, NotFound
 from grader.records.engine import writing
-from grader.schemas.account import SignUpBody
+from grader.schemas.account import Role, SignUpBody
 from grader.service import addresses, invitations, links, mail
-from grader.service.accounts import Role, User, add_row, new_row, of_row
+from grader.service.accounts import User, add_row, new_row, of_row
 from grader.service.links import Purpose
 from grader.service.platform import Platform
 

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from grader import limits
 from grader.challenge.loader import Challenge
 from grader.challenge.source import decode, language_of
+from grader.device_kinds import serves
 from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice, UnknownLanguage
 from grader.languages import Language
 from grader.logs import get_logger
@@ -25,7 +26,7 @@ from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionV
 from grader.schemas.verdict import ours
 from grader.service import quotas, versions
 from grader.service.accounts import User
-from grader.service.devices import served_devices, serves
+from grader.service.devices import served_devices
 from grader.service.platform import Platform
 from grader.service.queues import kind_of
 from grader.service.submissions import get_submission, view_of_new

@@ -16,8 +16,9 @@ from grader.errors import BadRequest, NotAllowed, NotFound, NotSignedIn
 from grader.logs import get_logger
 from grader.records.engine import changed, writing
 from grader.records.models import TokenRow, UserRow, utcnow
+from grader.schemas.account import STAFF_ROLES
 from grader.schemas.token import ALL_SCOPES, KeptToken, Scope, TokenList
-from grader.service.accounts import STAFF_ROLES, User, of_row
+from grader.service.accounts import User, of_row
 from grader.service.keys import digest, new_key
 from grader.service.platform import Platform
 

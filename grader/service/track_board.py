@@ -10,6 +10,7 @@ from itertools import groupby
 
 from sqlalchemy.orm import Session
 
+from grader.device_kinds import representative
 from grader.errors import NotFound, UnknownDevice
 from grader.records import ranks, versions
 from grader.records.ranks import Board
@@ -22,8 +23,8 @@ from grader.schemas.leaderboard import (
     TrackSummary,
 )
 from grader.service.accounts import User
-from grader.service.choice import with_old
-from grader.service.devices import representative, served_devices
+from grader.service.devices import served_devices
+from grader.service.leaderboard import with_old
 from grader.service.platform import Platform
 from grader.service.pseudonyms import Names, names_for
 from grader.service.rankings import Ranking

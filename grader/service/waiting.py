@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection
+import threading
+import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from grader import limits
+from grader.device_kinds import languages_of
 from grader.records import order, queues, workers
 from grader.records.models import PauseRow, SubmissionRow, WorkerRow, utcnow
 from grader.records.queues import Pauses
 from grader.records.states import FREE
 from grader.schemas.submission import State, WaitReason, WaitsFor
-from grader.service.devices import languages_of
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def judges_of(session: Session, device: str, now: datetime, silent_s: float) -> 
     """Who judges on ``device``."""
     there = [row for row in workers.alive(session, now, silent_s) if row.device == device]
     seen = None if there else workers.last_seen(session, WorkerRow.device == device)
-    return _crew(there, seen)
+    return _queue_workers(there, seen)
 
 
 def compilers_of(session: Session, now: datetime, silent_s: float) -> QueueWorkers:
@@ -131,10 +133,10 @@ def compilers_of(session: Session, now: datetime, silent_s: float) -> QueueWorke
     if not there:
         there = workers.compiling(session, now, silent_s, drained=True)
     seen = None if there else workers.last_seen(session, WorkerRow.compiles.is_(True))
-    return _crew(there, seen)
+    return _queue_workers(there, seen)
 
 
-def _crew(there: list[WorkerRow], seen: datetime | None) -> QueueWorkers:
+def _queue_workers(there: list[WorkerRow], seen: datetime | None) -> QueueWorkers:
     taking = [row for row in there if row.drained_at is None]
     return QueueWorkers(
         serving=[row.name for row in taking if not row.sandbox_fault],
@@ -150,13 +152,55 @@ def _paused(row: PauseRow) -> WaitsFor:
     return WaitsFor(reason=WaitReason.PAUSED, text=f"Staff have paused {what}{why}", since=row.since)
 
 
-def _nobody(crew: QueueWorkers, reason: WaitReason, does: str) -> WaitsFor:
-    if crew.faulty:
+def _nobody(those: QueueWorkers, reason: WaitReason, does: str) -> WaitsFor:
+    if those.faulty:
         text = f"No worker that {does} can start a sandbox right now. They retry every few seconds; it stays queued."
         return WaitsFor(reason=WaitReason.NO_SANDBOX, text=text)
-    if crew.draining:
-        since = max(row.drained_at for row in crew.draining if row.drained_at is not None)
+    if those.draining:
+        since = max(row.drained_at for row in those.draining if row.drained_at is not None)
         text = f"Staff are taking out of work every worker that {does}; it is kept until one is back."
         return WaitsFor(reason=WaitReason.DRAINING, text=text, since=since)
     text = f"No worker that {does} is running; it is kept until one is back."
-    return WaitsFor(reason=reason, text=text, since=crew.seen)
+    return WaitsFor(reason=reason, text=text, since=those.seen)
+
+
+# A line so short is read anew for each look: it costs little, and its numbers are watched one by one.
+_SHORT = 50
+# Of a longer one a place is told that is at most so old, and whoever joined it is told none at first.
+_KEPT_SECONDS = 1.0
+_MISSING_SECONDS = 0.25
+
+
+@dataclass(frozen=True)
+class _Kept:
+    line: QueueSnapshot
+    at: float
+
+
+class QueueSnapshots:
+    """Of one process; devices are few."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._kept: dict[str, _Kept] = {}
+        # One at a time: who comes while a line is worked out gets that one.
+        self._lock = threading.Lock()
+
+    def of(self, session: Session, row: SubmissionRow, silent_s: float) -> QueueSnapshot:
+        """The line that ``row`` waits in. ``silent_s``: see ``line_of``."""
+        # Who holds the lock must not wait for a connection: those who have them may all be waiting for the lock.
+        session.connection()
+        with self._lock:
+            kept = self._kept.get(row.device)
+            if kept is not None and self._clock() - kept.at <= _age(kept.line, row):
+                return kept.line
+            line = line_of(session, row.device, silent_s)
+            self._kept[row.device] = _Kept(line, self._clock())
+            return line
+
+
+def _age(line: QueueSnapshot, row: SubmissionRow) -> float:
+    """How old this line may be for a look at that row; below zero where it may not be used at all."""
+    if len(line.places) <= _SHORT:
+        return -1.0
+    return _KEPT_SECONDS if row.id in line.places else _MISSING_SECONDS

@@ -19,10 +19,11 @@ from sqlalchemy import select
 
 from grader.records.engine import writing
 from grader.records.models import PUBLIC_ID_CHARS, SubmissionRow
+from grader.schemas.account import Role
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
 from grader.service import accounts, tokens
-from grader.service.accounts import Role, User
+from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.service.tokens import TokenKind, TokenRequest
 from grader.web.app import create_app

@@ -9,7 +9,8 @@ import pytest
 from redis import Redis
 
 from grader.queue.embedded import EmbeddedRedis, start_redis
-from grader.service.accounts import Role, User, create_user
+from grader.schemas.account import Role
+from grader.service.accounts import User, create_user
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from tests.service.world import make_settings, remove, short_folder

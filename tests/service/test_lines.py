@@ -8,9 +8,9 @@ from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import queue_snapshots
+from grader.service import waiting
 from grader.service.platform import Platform
-from grader.service.queue_snapshots import QueueSnapshots
+from grader.service.waiting import QueueSnapshots
 from tests.records.rows import add_submission, add_user
 
 pytestmark = pytest.mark.both_databases
@@ -50,7 +50,7 @@ def test_a_short_line_is_as_it_is_now(platform: Platform) -> None:
 
 
 def test_a_long_line_is_at_most_a_second_old(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue_snapshots, "_SHORT", 1)
+    monkeypatch.setattr(waiting, "_SHORT", 1)
     first, second, third = queue(platform, 3)
     clock = Clock()
     kept = QueueSnapshots(clock)
@@ -65,7 +65,7 @@ def test_a_long_line_is_at_most_a_second_old(platform: Platform, monkeypatch: py
 def test_who_joins_a_long_line_learns_a_place_soon(
     platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue_snapshots, "_SHORT", 1)
+    monkeypatch.setattr(waiting, "_SHORT", 1)
     *_, last = queue(platform, 3)
     clock = Clock()
     kept = QueueSnapshots(clock)

@@ -22,17 +22,17 @@ from grader.records import claims, leases, ranks
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, VersionRow, utcnow
 from grader.records.models.submissions import SHARE_KEY_CHARS
+from grader.schemas.account import Role
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State, SubmitBody
-from grader.service.accounts import Role, User
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts import User
+from grader.service.leaderboard import leaderboard, past_times
 from grader.service.platform import Platform, open_platform
 from grader.service.profile import profile
 from grader.service.progress import progress
 from grader.service.share import key_of, shared
 from grader.service.submissions import get_submission, list_submissions
 from grader.service.submit import submit
-from grader.service.times import past_times
 from tests.records.rows import add_submission, add_user
 from tests.service.world import make_settings
 

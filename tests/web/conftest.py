@@ -10,9 +10,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from grader.schemas.account import Role
 from grader.schemas.submission import SubmissionView
 from grader.service import accounts, tokens
-from grader.service.accounts import Role, User
+from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.web import builders

@@ -13,7 +13,7 @@ from grader import device_kinds, errors
 from grader.challenge.course import Course
 from grader.cli.main import main
 from grader.cli.workers import check_device
-from grader.device_kinds import DeviceKind, board_of, kind_of
+from grader.device_kinds import DeviceKind, board_of, kind_of, languages_of
 from grader.errors import UnknownDevice
 from grader.judge.cuda.device import CudaDevice
 from grader.judge.device import HostDevice, Plan, host_device, make_device
@@ -26,7 +26,7 @@ from grader.sandbox.gpu import Gpu
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Language, Report, Verdict
 from grader.service.accounts import User
-from grader.service.devices import languages_of, served_devices
+from grader.service.devices import served_devices
 from grader.service.platform import Platform, open_platform
 from tests.cli.stub import serving
 from tests.judge.kernels import RIGHT

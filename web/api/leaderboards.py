@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from grader import limits
 from grader.languages import Language
 from grader.schemas.leaderboard import Leaderboard, LeaderboardList, RecordHistory, TrackBoard
-from grader.service import leaderboard, records_over_time, track_board
-from grader.service.choice import Wanted
+from grader.service import leaderboard, track_board
+from grader.service.leaderboard import Wanted
 from grader.web.answers import cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import is_staff, viewer
@@ -84,7 +84,7 @@ def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
 @api.get("/leaderboards/<slug>/records", responses={200: RecordHistory})
 def get_records(path: LeaderboardPath, query: BoardQuery) -> Response:
     """How the best time of a board fell, the oldest first."""
-    found = records_over_time.records_over_time(platform(), path.slug, viewer=viewer(), **_wanted(query))
+    found = leaderboard.records_over_time(platform(), path.slug, viewer=viewer(), **_wanted(query))
     return cheap(found)
 
 

@@ -12,11 +12,11 @@ from grader.schemas.account import (
     LinkView,
     NewInvitation,
     PersonList,
+    Role,
     RoleBody,
 )
 from grader.schemas.submission import ErrorEnvelope, Me
 from grader.service import invitations, people, resets
-from grader.service.accounts import Role
 from grader.web.answers import answer
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user

@@ -6,9 +6,9 @@ from flask import Blueprint, Response, render_template, request, url_for
 
 from grader import limits
 from grader.schemas.leaderboard import Leaderboard
-from grader.service import catalogue, records_over_time, track_board
+from grader.service import catalogue, leaderboard, track_board
 from grader.service import leaderboard as boards
-from grader.service.choice import Wanted
+from grader.service.leaderboard import Wanted
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 from grader.web.pages import board_plots, board_table
@@ -53,7 +53,7 @@ def show(slug: str) -> str:
     below = request.args.get("below", 0, type=_below)
     challenge = catalogue.heading(platform(), slug)
     wanted = _wanted()
-    board, history = records_over_time.board_and_records(
+    board, history = leaderboard.board_and_records(
         platform(), slug, limit=_PAGE + 1, offset=below, viewer=viewer(), **wanted
     )
     records = history.records

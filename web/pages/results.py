@@ -10,7 +10,7 @@ from markupsafe import Markup
 from grader.schemas.advice import Advice, advise
 from grader.schemas.report import CaseReport, Report
 from grader.schemas.verdict import Fault
-from grader.service.times import PastTime
+from grader.service.leaderboard import PastTime
 from grader.web.pages import compiler_log
 from grader.web.pages.plots.bars import WorkloadBars, workload_bars
 from grader.web.pages.plots.history import History, history

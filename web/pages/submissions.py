@@ -15,7 +15,7 @@ from grader.schemas.pace import pace_s
 from grader.schemas.report import Report
 from grader.schemas.submission import State, SubmissionView
 from grader.service import cancel as cancelling
-from grader.service import share, submissions, times
+from grader.service import leaderboard, share, submissions
 from grader.web import assets
 from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user, is_staff
@@ -129,7 +129,7 @@ def _result(view: SubmissionView, lines: int) -> Result | None:
     report = _report(view)
     if report is None:
         return None
-    past = times.past_times(platform(), current_user(), view.id) if report.workloads else []
+    past = leaderboard.past_times(platform(), current_user(), view.id) if report.workloads else []
     return result(report, request.args.get("cases", ALL), lines, past, view.id)
 
 

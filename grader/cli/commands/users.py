@@ -49,8 +49,9 @@ def add(
     json: options.Json = False,
 ) -> int:
     """Make an account; without --password-stdin a password is made up and printed this once."""
+    from grader.schemas.account import Role
     from grader.service import addresses
-    from grader.service.accounts import Role, create_user
+    from grader.service.accounts import create_user
 
     password = options.read_password(True, "") if password_stdin else made_up_password()
     with opened() as platform:
@@ -179,8 +180,8 @@ def role(
     json: options.Json = False,
 ) -> int:
     """Make NAME a student, staff or an admin."""
+    from grader.schemas.account import Role
     from grader.service import people
-    from grader.service.accounts import Role
 
     with opened() as platform:
         changed = people.set_role(platform, name, Role(role))

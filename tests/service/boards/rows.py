@@ -9,9 +9,10 @@ from sqlalchemy import update
 
 from grader.records.engine import writing
 from grader.records.models import ReportRow, SubmissionRow, UserRow
+from grader.schemas.account import Role
 from grader.schemas.report import Report, Verdict, WorkloadReport
 from grader.schemas.submission import State
-from grader.service.accounts import Role, User
+from grader.service.accounts import User
 from grader.service.platform import Platform
 from tests.records.rows import accepted, add_submission, add_user
 

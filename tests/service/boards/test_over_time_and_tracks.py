@@ -6,12 +6,11 @@ import pytest
 
 from grader.errors import NotFound, UnknownDevice
 from grader.languages import Language
-from grader.records.ranks import EMPTY, Board, BoardEntry
-from grader.records.standings import BoardSnapshot
-from grader.service.accounts import Role
+from grader.records.ranks import EMPTY, Board, BoardEntry, BoardSnapshot
+from grader.schemas.account import Role
+from grader.service.leaderboard import records_over_time
 from grader.service.platform import Platform
 from grader.service.rankings import Ranking
-from grader.service.records_over_time import records_over_time
 from grader.service.track_board import leaderboards, standings_of, track_board
 from tests.service.boards.rows import SLUG, START, enter, person
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from grader.service.accounts import Role
-from grader.service.leaderboard import leaderboard
+from grader.schemas.account import Role
+from grader.service.leaderboard import leaderboard, records_over_time
 from grader.service.platform import Platform
 from grader.service.pseudonyms import made_up_name
-from grader.service.records_over_time import records_over_time
 from grader.service.track_board import leaderboards, track_board
 from tests.service.boards.rows import SLUG, enter, person
 

@@ -9,14 +9,14 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from grader.languages import Language
-from grader.records import standings
+from grader.records import ranks
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, UserRow
-from grader.service.accounts import Role, User
-from grader.service.leaderboard import leaderboard
+from grader.schemas.account import Role
+from grader.service.accounts import User
+from grader.service.leaderboard import leaderboard, records_over_time
 from grader.service.platform import Platform
 from grader.service.rankings import Rankings
-from grader.service.records_over_time import records_over_time
 from grader.service.track_board import leaderboards
 from tests.service.boards.rows import SLUG, enter, person
 
@@ -73,7 +73,7 @@ def change(platform: Platform, chance: random.Random) -> None:
 def test_it_goes_on_as_it_would_be_read(
     platform: Platform, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(standings, "_WINDOW", 5)
+    monkeypatch.setattr(ranks, "_WINDOW", 5)
     chance = random.Random(seed)
     people = [person(platform, f"user{n}") for n in range(6)]
     people.append(person(platform, "teacher", Role.STAFF))
@@ -93,7 +93,7 @@ def test_who_comes_is_put_in(platform: Platform, monkeypatch: pytest.MonkeyPatch
         come(platform, chance, people)
         expected = anew(platform)
         with monkeypatch.context() as patched:
-            patched.setattr(standings, "read", pytest.fail)
+            patched.setattr(ranks, "read", pytest.fail)
             assert seen(platform) == expected
 
 
@@ -114,8 +114,8 @@ def test_boards_that_were_looked_at_long_ago_are_let_go(
     for name in ("ada", "bob"):
         enter(platform, person(platform, name), 10.0, language=Language.CUDA)
     reads = []
-    read = standings.read
-    monkeypatch.setattr(standings, "read", lambda *of: reads.append(of) or read(*of))
+    read = ranks.read_snapshot
+    monkeypatch.setattr(ranks, "read", lambda *of: reads.append(of) or read(*of))
     both = leaderboard(platform, SLUG)
     assert leaderboard(platform, SLUG, language="cuda").total == both.total == 2
     leaderboard(platform, SLUG, language="cuda")

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from grader.errors import GraderError
+from grader.schemas.account import Role
 from grader.schemas.token import Scope
 from grader.service import accounts
-from grader.service.accounts import Role, User
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts import User
+from grader.service.leaderboard import board_and_records, leaderboard, records_over_time
 from grader.service.platform import Platform, open_platform
 from grader.service.profile import profile
-from grader.service.records_over_time import board_and_records, records_over_time
 from grader.service.track_board import leaderboards, track_board
 from grader.settings import Settings
 from tests.service import world

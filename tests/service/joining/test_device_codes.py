@@ -20,9 +20,10 @@ from grader.errors import (
 )
 from grader.records.engine import writing
 from grader.records.models import DeviceCodeRow, utcnow
+from grader.schemas.account import Role
 from grader.schemas.token import DeviceCode, DeviceCodeBody, Scope
 from grader.service import accounts, device_codes, tokens
-from grader.service.accounts import Role, User
+from grader.service.accounts import User
 from grader.service.platform import Platform
 from tests.service.joining.conftest import PASSWORD
 

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from grader.errors import Conflict, NotAllowed
+from grader.schemas.account import Role
 from grader.service import accounts, first_admin, people
-from grader.service.accounts import Role
 from grader.service.links import LinkUseless
 from tests.service.joining.conftest import PASSWORD, Open
 from tests.service.joining.test_sign_up import key_of

@@ -12,9 +12,10 @@ from sqlalchemy import text, update
 from grader.errors import BadRequest, Conflict, NotAllowed, NotSignedIn, Unreachable
 from grader.records.engine import writing
 from grader.records.models import LinkRow, utcnow
+from grader.schemas.account import Role
 from grader.schemas.token import DeviceCodeBody
 from grader.service import accounts, addresses, device_codes, mail, resets, tokens
-from grader.service.accounts import Role, User
+from grader.service.accounts import User
 from grader.service.links import LinkUseless
 from grader.service.platform import Platform
 from tests.service import postbox

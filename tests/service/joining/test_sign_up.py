@@ -12,9 +12,8 @@ from sqlalchemy import select, text, update
 from grader.errors import BadRequest, Conflict, GraderError, NotAllowed, NotFound
 from grader.records.engine import writing
 from grader.records.models import InvitationRow, LinkRow, utcnow
-from grader.schemas.account import InvitationBody, SignUpBody
+from grader.schemas.account import InvitationBody, Role, SignUpBody
 from grader.service import accounts, invitations, mail, sign_up
-from grader.service.accounts import Role
 from grader.service.links import LinkUseless
 from grader.service.platform import Platform
 from tests.service.joining.conftest import PASSWORD, Open

@@ -12,8 +12,8 @@ from grader.records.models import utcnow
 from grader.schemas.report import WorkloadCost, WorkloadReport
 from grader.schemas.submission import SubmissionView
 from grader.service.accounts import User
+from grader.service.leaderboard import PastTime, past_times
 from grader.service.platform import Platform
-from grader.service.times import PastTime, past_times
 from grader.web.pages.formats import duration, exactly, quantity
 from grader.web.pages.plots.axis import linear, logarithmic
 from grader.web.pages.plots.bars import workload_bars

@@ -26,8 +26,9 @@ from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import utcnow
+from grader.schemas.account import Role
 from grader.service import accounts, tokens
-from grader.service.accounts import Role, User
+from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web import throttle
 from grader.web.app import create_app

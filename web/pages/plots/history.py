@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.service.times import PastTime
+from grader.service.leaderboard import PastTime
 from grader.web.pages.formats import duration
 from grader.web.pages.plots.axis import Axis, linear, logarithmic
 
