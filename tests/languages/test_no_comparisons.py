@@ -34,7 +34,6 @@ NAMES_ONE = {
 }
 # Literals that are a language's name or ending and mean something else, or belong to its own modules.
 SAME_WORD = {
-    "grader/languages.py": "the table",
     "grader/judge/faults.py": "the kind of failure of CUDA's driver",
     "grader/challenge/views.py": "the package triton, of whatever language",
     "grader/cli/command.py": "the package triton, and the extra that installs it",

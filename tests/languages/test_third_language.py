@@ -237,7 +237,9 @@ class TestPages:
             r'<input type="radio" name="language" value="pebble"[^>]*><span>Pebble\+\+</span>', page
         )
         assert re.search(r'<textarea name="source-pebble" [^>]*data-mode="python"', page)
-        assert 'form:has([value="pebble"]:checked) .pane[data-language="pebble"]' in page
+        choices = re.findall(r'name="language" value="(\w+)"', page)
+        assert choices == re.findall(r'<div class="pane" data-language="(\w+)"', page)
+        assert choices == ["cuda", "triton", "pebble", "slate"]
         assert "Pebbles for Twice." in page
         assert '<h3 class="label">Pebble++</h3>' in page
 
