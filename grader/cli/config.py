@@ -10,20 +10,19 @@ import os
 import sys
 
 from grader.errors import BadRequest
-from grader.languages import Language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 Value = str | bool
 
 
 class Key:
-    """One setting. ``choices`` empty: any text; ``of_bool``: true or false."""
+    """One setting. ``choices``: asked for when a value is checked, none for any text; ``of_bool``: true or false."""
 
     def __init__(
-        self, meaning: str, default: Value, *, choices: tuple[str, ...] = (), of_bool: bool = False
+        self, meaning: str, default: Value, *, choices: Callable[[], tuple[str, ...]] = tuple, of_bool: bool = False
     ) -> None:
         self.meaning = meaning
         self.default = default
@@ -31,11 +30,18 @@ class Key:
         self.of_bool = of_bool
 
 
+def _languages() -> tuple[str, ...]:
+    # Late: most commands start without the table.
+    from grader.languages import Language
+
+    return tuple(it.value for it in Language)
+
+
 # The variable of `name` is GRADER_NAME, but for those that the platform's own settings have taken.
 KEYS = {
     "server": Key("the server's address", ""),
     "device": Key("the device whose board submit and leaderboard use", ""),
-    "language": Key("the language that init writes", "", choices=tuple(it.value for it in Language)),
+    "language": Key("the language that init writes", "", choices=_languages),
     "browser": Key("whether login and open may open a browser", True, of_bool=True),
 }
 _VARIABLES = {"device": "GRADER_CLIENT_DEVICE", "language": "GRADER_CLIENT_LANGUAGE"}
@@ -115,8 +121,8 @@ def parsed(name: str, told: str, where: str) -> Value:
         if told.lower() not in _TRUE + _FALSE:
             raise BadRequest(f"{where}: '{told}' is neither true nor false.", f"It says {key.meaning}.")
         return told.lower() in _TRUE
-    if key.choices and told not in key.choices:
-        raise BadRequest(f"{where}: '{told}' cannot be used.", f"There are: {', '.join(key.choices)}.")
+    if (choices := key.choices()) and told not in choices:
+        raise BadRequest(f"{where}: '{told}' cannot be used.", f"There are: {', '.join(choices)}.")
     return told
 
 

@@ -13,7 +13,7 @@ import pytest
 from grader.challenge.course import Course
 from grader.errors import LanguageNotServed
 from grader.judge import session as session_module
-from grader.judge.compilation import artefact_of, request_of, result_of
+from grader.judge.compilation import COMPILERS, artefact_of, request_of, result_of
 from grader.judge.device import HostDevice
 from grader.judge.job import Job, Progress
 from grader.judge.request import CPU, Request
@@ -77,7 +77,7 @@ def test_another_compilers_is_taken_only_where_there_is_none(
 ) -> None:
     older = made.model_copy(update={"toolkit": "12.4.0", "key": asked.key("12.4.0")})
     assert result_of(older, asked) is None
-    monkeypatch.setattr("grader.judge.compilation.nvcc_version", lambda: None)
+    monkeypatch.setitem(COMPILERS, "nvcc", replace(COMPILERS["nvcc"], version=lambda: None))
     assert result_of(older, asked) is not None
     assert result_of(made, asked) is not None
     assert result_of(made.model_copy(update={"toolkit": "12.4.0"}), asked) is None, "its key says otherwise"

@@ -48,7 +48,7 @@ _tries = st.lists(
         below=st.integers(0, 4),
         above=st.integers(0, 4),
         accepted=st.sampled_from([True, True, True, False]),
-        language=st.sampled_from(Language),
+        language=st.sampled_from(list(Language)),
         version=st.sampled_from([1, 1, 1, 2]),
         device=st.sampled_from([DEVICE, DEVICE, DEVICE, "h200"]),
     ),

@@ -1,0 +1,71 @@
+"""A platform and a course with two more languages than the product has."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from grader.challenge.course import Course
+from grader.judge import compilation
+from grader.languages import LANGUAGES
+from grader.service import accounts
+from grader.service.accounts import User
+from grader.service.platform import Platform, open_platform
+from grader.web.app import create_app
+from tests.cli.conftest import cli, home, server  # noqa: F401 - fixtures
+from tests.judge.conftest import COURSE
+from tests.languages.rows import PEBBLE, SLATE, Chisel
+from tests.web.builders import PASSWORD, make_settings
+from tests.web.conftest import call, visit  # noqa: F401 - fixtures
+
+SLUG = "twice"
+
+
+@pytest.fixture(autouse=True)
+def chisel(monkeypatch: pytest.MonkeyPatch) -> Chisel:
+    made = Chisel()
+    monkeypatch.setitem(LANGUAGES, PEBBLE.value, PEBBLE)
+    monkeypatch.setitem(LANGUAGES, SLATE.value, SLATE)
+    monkeypatch.setitem(compilation.COMPILERS, "chisel", made.entry())
+    return made
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The folder of a course whose challenge ``twice`` takes all four languages."""
+    made = tmp_path / "course"
+    shutil.copytree(COURSE, made)
+    file = made / "challenges" / SLUG / "challenge.toml"
+    text = file.read_text()
+    taken = '["cuda", "triton"]'
+    assert taken in text
+    file.write_text(text.replace(taken, '["cuda", "triton", "pebble", "slate"]'))
+    return made
+
+
+@pytest.fixture
+def course(root: Path) -> Course:
+    return Course(root)
+
+
+@pytest.fixture
+def platform(tmp_path: Path, root: Path, database: str) -> Iterator[Platform]:
+    opened = open_platform(make_settings(tmp_path, challenges=root))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def app(platform: Platform) -> Flask:
+    made = create_app(platform)
+    made.config["TESTING"] = False  # errors are answered, not raised
+    return made
+
+
+@pytest.fixture
+def ada(platform: Platform) -> User:
+    return accounts.create_user(platform, "ada", PASSWORD)

@@ -1,0 +1,325 @@
+"""A language that is added to the table works everywhere: challenge, judge, queue, API, pages and commands. Whatever
+compares a language with a particular one on these ways treats the new row as that one, or not at all, and fails here.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from grader.authoring.candidates import mutant_files, subjects
+from grader.authoring.scaffold.draft import Draft
+from grader.authoring.scaffold.folder import write_challenge
+from grader.authoring.specs import text_checks
+from grader.challenge.course import Course
+from grader.challenge.signature import declaration, starter
+from grader.challenge.source import language_of
+from grader.cli.syntax import syntax_error
+from grader.errors import LanguageNotServed, UnknownLanguage
+from grader.judge.at_home import judge_at_home
+from grader.languages import Language
+from grader.records import claims
+from grader.records.engine import writing
+from grader.records.models import utcnow
+from grader.sandbox.local_box import LocalBoxes
+from grader.schemas.report import Report, Verdict
+from grader.schemas.submission import State
+from grader.service import diagnostics
+from grader.service.accounts import User
+from grader.service.devices import languages_of
+from grader.service.platform import Platform
+from grader.wakeups import first_queue
+from tests.cli.conftest import Cli
+from tests.cli.reports import accepted
+from tests.cli.stub import Stub, done
+from tests.judge.kernels import RIGHT, with_solve
+from tests.languages.conftest import SLUG
+from tests.languages.rows import PEBBLE, SLATE, Chisel
+from tests.web import builders
+from tests.web.conftest import Visit, csrf
+from tests.web.refusals import API
+
+WRONG = with_solve("    out.zero_()")
+FAILING = with_solve("    raise ValueError('no pebbles')")
+
+
+class TestTable:
+    def test_a_row_is_its_name(self) -> None:
+        assert PEBBLE == "pebble"
+        assert Language.named("pebble") is PEBBLE
+        assert [*Language][2:] == [PEBBLE, SLATE]
+        assert json.dumps({"language": PEBBLE}) == '{"language": "pebble"}'
+
+    def test_copies_are_the_row_itself(self) -> None:
+        assert copy.deepcopy(PEBBLE) is PEBBLE
+        assert pickle.loads(pickle.dumps(PEBBLE)) is PEBBLE
+
+    def test_a_name_that_no_row_has(self) -> None:
+        with pytest.raises(ValueError, match="There is no language 'perl'"):
+            Language.named("perl")
+
+    def test_rows_cannot_be_changed(self) -> None:
+        with pytest.raises(AttributeError):
+            PEBBLE.display_name = "Gravel"  # type: ignore[misc]
+
+    def test_every_row_fits_its_column(self) -> None:
+        assert all(len(it.value) <= 16 and it.suffixes for it in Language)
+        endings = [ending for it in Language for ending in it.suffixes]
+        assert len(endings) == len(set(endings))
+
+
+class TestChallenge:
+    @pytest.mark.parametrize("name", ["mine.peb", "mine.PEB", "mine.pebble"])
+    def test_the_files_ending_tells_it(self, name: str) -> None:
+        assert language_of(name, None) is PEBBLE
+
+    def test_refusals_name_it(self) -> None:
+        with pytest.raises(UnknownLanguage) as refused:
+            language_of("mine.pl", "perl")
+        assert refused.value.hint == "Languages: cuda, triton, pebble, slate."
+        with pytest.raises(UnknownLanguage) as refused:
+            language_of("mine.pl", None)
+        assert refused.value.hint == "End it in .cu or .py or .peb or .slt, or name the language."
+
+    def test_starter_and_declaration(self, course: Course) -> None:
+        manifest = course.load(SLUG).manifest
+        assert starter(manifest, PEBBLE) == (
+            '"""Pebbles for Twice."""\n\n\ndef solve(x, out, n):\n'
+            "    # x    input   float32 [n]\n    # out  output  float32 [n]\n    # n    size    int64\n    pass\n"
+        )
+        assert declaration(manifest, SLATE) == "solve(const float* x, float* out, int64_t n)"
+
+    def test_a_committed_starter_comes_first(self, course: Course, root: Path) -> None:
+        (root / "challenges" / SLUG / "starter.peb").write_text("# begin here\n")
+        assert course.load(SLUG).starter(PEBBLE) == "# begin here\n"
+        checks = {it.name: it for it in text_checks(course.load(SLUG))}
+        assert "starter.peb is not what the signature makes" in str(checks["starters"])
+
+    def test_syntax_is_checked_where_it_is_python(self) -> None:
+        assert "line 1" in syntax_error("def", PEBBLE)
+        assert syntax_error("def", SLATE) == ""
+
+    def test_candidates(self, course: Course, root: Path) -> None:
+        staff = root / "reference" / SLUG / "staff"
+        (staff / "solution.peb").write_text(RIGHT)
+        (staff / "mutants").mkdir()
+        (staff / "mutants" / "zero.peb").write_text('"""Mistake: zeros."""\n' + WRONG)
+        (staff / "mutants" / "flat.slt").write_text("# Mistake: flat.\n")
+        (staff / "mutants" / "mute.slt").write_text("flat\n")
+        challenge = course.load(SLUG)
+        assert [it.name for it in mutant_files(challenge)] == ["flat.slt", "mute.slt", "zero.peb"]
+        assert {(it.name, it.language) for it in subjects(challenge, (PEBBLE,))} == {
+            ("solution.peb", PEBBLE),
+            ("zero.peb", PEBBLE),
+        }
+        (check,) = [it for it in text_checks(challenge) if it.name == "mutant_files"]
+        assert "mute.slt does not begin" in str(check)
+        assert "zero.peb" not in str(check)
+        assert "flat.slt" not in str(check)
+
+    def test_a_new_challenge_takes_it(self, course: Course) -> None:
+        track = course.load(SLUG).manifest.track
+        seen, kept = write_challenge(course, Draft("thrice", "Thrice", track))
+        assert (seen / "starter.peb").read_text().startswith('"""Pebbles for Thrice."""')
+        assert (kept / "staff" / "solution.py").exists()
+        assert set(course.load("thrice").manifest.languages) == set(Language)
+
+
+class TestJudge:
+    def test_right_and_timed(self, course: Course) -> None:
+        report = judge_at_home(course.load(SLUG), RIGHT, PEBBLE, LocalBoxes())
+        assert (report.verdict, report.language) == (Verdict.ACCEPTED, PEBBLE)
+        assert report.workloads
+        again = Report.model_validate_json(report.model_dump_json())
+        assert again.language is PEBBLE
+
+    def test_an_error_has_its_line(self, course: Course) -> None:
+        report = judge_at_home(course.load(SLUG), FAILING, PEBBLE, LocalBoxes(), timing=False)
+        assert report.verdict is Verdict.RUNTIME_ERROR
+        assert "no pebbles" in diagnostics.read(report, FAILING)[0].message
+
+    def test_a_compiled_one_goes_to_its_compiler(self, course: Course, chisel: Chisel) -> None:
+        report = judge_at_home(course.load(SLUG), "rock", SLATE, LocalBoxes(), timing=False)
+        assert (report.verdict, report.language) == (Verdict.COMPILE_ERROR, SLATE)
+        assert report.detail == "solution.slt: error: too hard"
+        assert [it.source for it in chisel.asked] == ["rock"]
+
+
+class TestQueue:
+    def test_where_it_begins(self) -> None:
+        assert first_queue("cpu", PEBBLE) == "run:cpu"
+        assert first_queue("h200", SLATE) == "compile"
+
+    def test_which_devices_run_it(self, platform: Platform, ada: User) -> None:
+        assert PEBBLE in languages_of("cpu")
+        assert PEBBLE not in languages_of("h200")
+
+    def test_who_takes_it(self, platform: Platform, ada: User) -> None:
+        """What is compiled is not run before it was; what is interpreted is never compiled."""
+        slate = builders.hand_in(platform, ada, challenge=SLUG, source="rock", filename="a.slt").id
+        pebble = builders.hand_in(platform, ada, challenge=SLUG, source=RIGHT, filename="a.peb").id
+        with writing(platform.sessions) as session:
+            held = claims.claim(session, "cpu", languages_of("cpu"), "w", utcnow(), 60.0)
+            assert held is not None
+            assert (held.public_id, held.language) == (pebble, PEBBLE)
+            assert claims.claim(session, "cpu", languages_of("cpu"), "w", utcnow(), 60.0) is None
+            compiled = claims.claim_to_compile(session, ["cpu"], "c", utcnow(), 60.0)
+            assert compiled is not None
+            assert (compiled.public_id, compiled.language) == (slate, SLATE)
+
+
+def _judged(platform: Platform, report: Report) -> None:
+    with writing(platform.sessions) as session:
+        held = claims.claim(session, "cpu", languages_of("cpu"), "w", utcnow(), 60.0)
+    assert held is not None
+    builders.finish(platform, held, report)
+
+
+def _accepted() -> Report:
+    return builders.accepted(challenge=SLUG, language=PEBBLE)
+
+
+class TestApi:
+    def test_from_submit_to_the_board(self, call: Visit, platform: Platform, ada: User) -> None:
+        client = call(ada)
+        body = {"challenge": SLUG, "source": RIGHT, "filename": "mine.peb"}
+        answer = client.post(f"{API}/submissions", json=body)
+        assert answer.status_code == 201, answer.text
+        sent = answer.json
+        assert (sent["language"], sent["device"]) == ("pebble", "cpu")
+        _judged(platform, _accepted())
+        got = client.get(f"{API}/submissions/{sent['id']}").json
+        assert (got["language"], got["state"]) == ("pebble", State.DONE)
+        assert client.get(f"{API}/submissions/{sent['id']}/report").json["language"] == "pebble"
+        assert client.get(f"{API}/submissions/{sent['id']}/source").json["language"] == "pebble"
+        board = client.get(f"{API}/leaderboards/{SLUG}?language=pebble").json
+        assert [it["language"] for it in board["entries"]] == ["pebble"]
+        assert client.get(f"{API}/leaderboards/{SLUG}?language=triton").json["entries"] == []
+
+    def test_a_device_that_cannot_run_it(self, call: Visit, ada: User) -> None:
+        body = {"challenge": SLUG, "source": "rock", "filename": "a", "language": "pebble", "device": "h200"}
+        assert call(ada).post(f"{API}/submissions", json=body).status_code == 400
+
+    def test_drafts(self, call: Visit, ada: User) -> None:
+        where = f"{API}/drafts/{SLUG}/pebble"
+        assert call(ada).put(where, json={"source": "# mine\n"}).status_code in (200, 201)
+        assert call(ada).get(where).json["language"] == "pebble"
+
+    def test_the_challenge_offers_it(self, call: Visit) -> None:
+        found = call(None).get(f"{API}/challenges/{SLUG}").json
+        assert found["languages"] == ["cuda", "triton", "pebble", "slate"]
+        assert found["served"] == ["triton", "pebble", "slate"]
+        assert found["starters"]["pebble"].startswith('"""Pebbles for Twice."""')
+
+    def test_the_description_lists_it(self, app: Flask) -> None:
+        schema = app.test_client().get("/api/v1/openapi.json").json["components"]["schemas"]["Language"]
+        assert schema["enum"] == ["cuda", "triton", "pebble", "slate"]
+
+    def test_what_is_no_language(self, call: Visit, ada: User) -> None:
+        body = {"challenge": SLUG, "source": RIGHT, "filename": "a.py", "language": "perl"}
+        answer = call(ada).post(f"{API}/submissions", json=body)
+        assert answer.status_code == 400
+        assert "pebble" in answer.text
+
+
+class TestPages:
+    def test_the_challenge_page_offers_it(self, visit: Visit, ada: User) -> None:
+        page = visit(ada).get(f"/challenges/{SLUG}").text
+        assert re.search(
+            r'<input type="radio" name="language" value="pebble"[^>]*><span>Pebble\+\+</span>', page
+        )
+        assert re.search(r'<textarea name="source-pebble" [^>]*data-mode="python"', page)
+        choices = re.findall(r'name="language" value="(\w+)"', page)
+        assert choices == re.findall(r'<div class="pane" data-language="(\w+)"', page)
+        assert choices == ["cuda", "triton", "pebble", "slate"]
+        assert "Pebbles for Twice." in page
+        assert '<h3 class="label">Pebble++</h3>' in page
+
+    def test_handed_in_from_the_page(self, visit: Visit, platform: Platform, ada: User) -> None:
+        client = visit(ada)
+        form = {
+            "csrf_token": csrf(client, f"/challenges/{SLUG}"),
+            "language": "pebble",
+            "source-pebble": RIGHT,
+            "action": "submit",
+        }
+        answer = client.post(f"/challenges/{SLUG}", data=form)
+        assert answer.status_code == 303, answer.text
+        _judged(platform, _accepted())
+        page = client.get(answer.location).text
+        assert '<span class="language pebble">Pebble++</span>' in page
+        assert 'id="source" class="code numbered" data-mode="python"' in page
+        assert "twice.peb" in page
+
+    @pytest.mark.parametrize(
+        "path",
+        ["/submissions", "/users/ada", f"/leaderboards/{SLUG}", f"/leaderboards/{SLUG}?language=pebble", "/"],
+    )
+    def test_lists_show_its_name(self, visit: Visit, platform: Platform, ada: User, path: str) -> None:
+        builders.hand_in(platform, ada, challenge=SLUG, source=RIGHT, filename="a.peb")
+        _judged(platform, _accepted())
+        page = visit(ada).get(path)
+        assert page.status_code == 200
+        assert "Pebble++" in page.text
+
+
+class TestCommands:
+    def test_submit_sends_it(self, server: Stub, cli: Cli, home: Path) -> None:
+        done(server, accepted())
+        (home / "mine.peb").write_text(RIGHT)
+        assert cli("submit", "mine.peb", "-c", SLUG).code == 0
+        assert json.loads(server.asked[0].body)["language"] == "pebble"
+
+    def test_a_syntax_error_is_not_sent(self, server: Stub, cli: Cli, home: Path) -> None:
+        (home / "mine.peb").write_text("def\n")
+        assert cli("submit", "mine.peb", "-c", SLUG).code != 0
+        assert not server.asked
+
+    def test_init_and_test(self, cli: Cli, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("GRADER_CHALLENGES", str(root))
+        assert cli("init", SLUG, "--local", "--language", "pebble").code == 0
+        file = home / "twice.peb"
+        assert "Pebbles for Twice." in file.read_text()
+        file.write_text(RIGHT)
+        ran = cli("test", "twice.peb", "-c", SLUG, "--no-timing", "--json")
+        assert (ran.code, json.loads(ran.out)["language"]) == (0, "pebble")
+        file.write_text("def\n")
+        assert json.loads(cli("test", "twice.peb", "-c", SLUG, "--json").out)["language"] == "pebble"
+        assert "pebble" in cli("show", SLUG, "--local").out
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("submit", "--help"), "cuda|triton|pebble|slate"),
+            (("submit", "--help"), ".peb is Pebble++"),
+            (("config", "set", "language", "perl"), "pebble"),
+            (("challenge", "check", "--help"), "cuda|triton|pebble|slate"),
+        ],
+    )
+    def test_help_and_settings_list_it(self, home: Path, words: tuple[str, ...], said: str) -> None:
+        """In a process of its own: help is put together when the commands are imported."""
+        program = (
+            f"from tests.languages import rows; rows.add()\n"
+            f"from grader.cli.main import main; raise SystemExit(main({list(words)!r}))"
+        )
+        ran = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert said in re.sub(r"\s+", " ", ran.stdout + ran.stderr)
+
+
+def test_what_no_device_runs_is_refused(platform: Platform, ada: User) -> None:
+    with pytest.raises(LanguageNotServed):
+        builders.hand_in(platform, ada, challenge=SLUG, source="rock", filename="a.cu")
