@@ -93,7 +93,7 @@ def test_who_comes_is_put_in(platform: Platform, monkeypatch: pytest.MonkeyPatch
         come(platform, chance, people)
         expected = anew(platform)
         with monkeypatch.context() as patched:
-            patched.setattr(ranks, "read", pytest.fail)
+            patched.setattr(ranks, "read_snapshot", pytest.fail)
             assert seen(platform) == expected
 
 
@@ -115,7 +115,7 @@ def test_boards_that_were_looked_at_long_ago_are_let_go(
         enter(platform, person(platform, name), 10.0, language=Language.CUDA)
     reads = []
     read = ranks.read_snapshot
-    monkeypatch.setattr(ranks, "read", lambda *of: reads.append(of) or read(*of))
+    monkeypatch.setattr(ranks, "read_snapshot", lambda *of: reads.append(of) or read_snapshot(*of))
     both = leaderboard(platform, SLUG)
     assert leaderboard(platform, SLUG, language="cuda").total == both.total == 2
     leaderboard(platform, SLUG, language="cuda")
