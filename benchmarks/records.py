@@ -114,7 +114,9 @@ class _Undo(Exception):
 def _claim(platform: Platform) -> None:
     try:
         with writing(platform.sessions) as session:
-            taken = claims.claim(session, "cpu", list(Language), "benchmark", utcnow(), 30.0)
+            taken = claims.claim(
+                session, claims.ClaimRequest("cpu", list(Language), "benchmark", utcnow(), 30.0)
+            ).held
             assert taken is not None
             raise _Undo
     except _Undo:

@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from grader import limits
 from grader.device_kinds import find_kind
+from grader.sandbox.options import NODES, RUNC, SandboxOptions
 
 # Where an engine puts files for a container: a setting may lie in one of its name, where no list of variables shows it.
 SECRETS = Path("/run/secrets")
@@ -71,8 +72,8 @@ class Settings(BaseSettings):
     box: Literal["auto", "docker", "bubblewrap", "local"] = Field(
         default="auto", description="what submissions run in"
     )
-    runtime: str = Field(default="runc", description="what the Docker engine runs a box with: runc or runsc")
-    gpu_access: str = Field(default="nodes", description="how a Docker box gets its GPU: nodes or cdi")
+    runtime: str = Field(default=RUNC, description="what the Docker engine runs a box with: runc or runsc")
+    gpu_access: str = Field(default=NODES, description="how a Docker box gets its GPU: nodes or cdi")
     host: str = Field(default="127.0.0.1", description="address the web listens on")
     port: int = Field(
         default=8000, ge=0, le=65535, description="its port; 0 is any free one (grader up only)"
@@ -280,6 +281,11 @@ class Settings(BaseSettings):
         if any("@" in each or " " in each for each in _listed(value)):
             raise ValueError("write domains alone, with commas between them")
         return value
+
+    @property
+    def sandbox(self) -> SandboxOptions:
+        """How this worker's boxes are made."""
+        return SandboxOptions(self.runtime, self.gpu_access, self.box_image)
 
     @property
     def networks(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:

@@ -25,10 +25,10 @@ from grader.errors import BoxUnavailable
 from grader.sandbox import enclosure, image
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.control_groups import Group, Groups, find_groups
+from grader.sandbox.options import BUSY
 from grader.sandbox.parent import is_left_behind, owned_name
 from grader.sandbox.process_box import ProcessBox
 from grader.sandbox.processes import children, cpu_seconds, descendants, kill, memory_bytes
-from grader.sandbox.runtime import BUSY
 from grader.sandbox.seccomp import call_filter
 
 KIND = "bubblewrap"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from grader.errors import BadRequest, BoxUnavailable
 from grader.sandbox import docker_engine, image
 from grader.sandbox.box import BoxMaker
+from grader.sandbox.options import DEFAULTS, SandboxOptions
 
 if TYPE_CHECKING:
     from grader.sandbox.bubblewrap_box import BubblewrapBoxes
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 Kind = Literal["auto", "docker", "bubblewrap", "local"]
 
 
-def make_boxes(kind: str) -> BoxMaker:
-    """The maker of boxes of this kind; ``auto`` is what ``best_kind`` says.
+def make_boxes(kind: str, options: SandboxOptions = DEFAULTS) -> BoxMaker:
+    """The maker of boxes of this kind; ``auto`` is what ``best_kind`` says. A worker passes its settings as
+    ``options``.
 
     The image is made when the engine lacks it. Raises BoxUnavailable when a kind is asked for that cannot be made here,
     BadRequest for an unknown one.
@@ -28,7 +30,7 @@ def make_boxes(kind: str) -> BoxMaker:
     if kind == "bubblewrap":
         return _bubblewrap()
     if kind == "docker":
-        return _docker()
+        return _docker(options)
     raise BadRequest(f"unknown kind of box {kind!r}", "Use auto, docker, bubblewrap or local.")
 
 
@@ -98,10 +100,9 @@ def _bubblewrap() -> BubblewrapBoxes:
     return BubblewrapBoxes()
 
 
-def _docker() -> BoxMaker:
+def _docker(options: SandboxOptions) -> BoxMaker:
     from grader.sandbox.docker_box import DockerBoxes
-    from grader.sandbox.toolchain import chosen_image
 
-    if not chosen_image() and not image.has_image(docker_engine.engine()):
+    if not options.image and not image.has_image(docker_engine.engine()):
         image.build_from_host()
-    return DockerBoxes()
+    return DockerBoxes(options)

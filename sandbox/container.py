@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox import gpu_access, image, seccomp
+from grader.sandbox import image, options, seccomp
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.gpu import box_environment
+from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.toolkit import cuda_home
 
 OPEN_FILES = 1024
@@ -72,7 +73,11 @@ def tmp_options(spec: BoxSpec) -> str:
 
 
 def host_config(
-    client: Any, spec: BoxSpec, binds: list[str], runtime: str = "runc", group: str | None = None
+    client: Any,
+    spec: BoxSpec,
+    binds: list[str],
+    chosen: SandboxOptions = DEFAULTS,
+    group: str | None = None,
 ) -> dict[str, Any]:
     """The engine's options for the box of ``spec``. The limits have the engine's own names,
     which it turns into those of control groups version 1 or 2; swap is part of the memory in both. ``group``: the
@@ -82,7 +87,7 @@ def host_config(
     paths = {"MaskedPaths": MASKED, "ReadonlyPaths": READ_ONLY}
     return paths | dict(
         client.create_host_config(
-            runtime=runtime,
+            runtime=chosen.runtime,
             binds=binds,
             network_mode="none",
             cap_drop=["ALL"],
@@ -104,8 +109,8 @@ def host_config(
                 Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),
                 Ulimit(name="fsize", soft=spec.tmp_bytes, hard=spec.tmp_bytes),
             ],
-            devices=gpu_access.device_files(spec),
-            device_requests=gpu_access.device_requests(spec),
+            devices=options.device_files(chosen.gpu_access, spec),
+            device_requests=options.device_requests(chosen.gpu_access, spec),
             oom_score_adj=1000,  # where the host runs out of memory, a box goes first
             # What a box prints comes through the attached stream; a log would be a way to write to the host's disk.
             log_config=LogConfig(type="none"),

@@ -20,14 +20,15 @@ import uuid
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox import container, gpu_access, image, runtime
+from grader.sandbox import container, image
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import STATUS_BYTES, BoundedOutput, BoxEnd, BoxSpec, EndReason, child_exit_code
 from grader.sandbox.control_groups import Group, group_of, host_memory_kills, is_in
 from grader.sandbox.docker_engine import Engine, Frames, engine, is_orphan, labels
+from grader.sandbox.options import DEFAULTS, SandboxOptions, check_fits, check_gpu_access, check_runtime
 from grader.sandbox.parent import make_folder, sweep_folders
 from grader.sandbox.processes import cpu_seconds, descendants
-from grader.sandbox.toolchain import chosen_image, find_toolchain
+from grader.sandbox.toolchain import find_toolchain
 
 READ_BYTES = 256 * limits.KIB
 # How often a silent box checks its wall clock, which the parent may have restarted.
@@ -151,7 +152,7 @@ class DockerBox:
                 self._engine.client,
                 spec,
                 [*what.binds_of(spec), f"{self._folder}:{image.SOCKET_MOUNT}:ro"],
-                self._maker.runtime,
+                self._maker.options,
                 self._maker.group,
             ),
         )  # fmt: skip
@@ -174,7 +175,7 @@ class DockerBox:
         return BoxUnavailable(
             f"the program {self._spec.program} in the box did not {doing}{how}"
             + (f"; it said: {said}" if said else ""),
-            self._maker.toolchain.start_hint(self._maker.runtime, self._end is None, said),
+            self._maker.toolchain.start_hint(self._maker.options.runtime, self._end is None, said),
         )
 
     # The box's thread
@@ -336,30 +337,30 @@ class DockerBoxes:
 
     name = "docker"
 
-    def __init__(self) -> None:
+    def __init__(self, options: SandboxOptions = DEFAULTS) -> None:
         self.engine = engine()
-        if not chosen_image() and not image.has_image(self.engine):
+        if not options.image and not image.has_image(self.engine):
             raise BoxUnavailable(
                 f"the engine has no image {image.image_tag()}", "Make it: grader sandbox build --from-host"
             )
         facts = self.engine.facts()
-        self.runtime = runtime.chosen_runtime()
-        runtime.check_known(self.runtime, facts)
-        gpu_access.check_access(gpu_access.chosen_access(), facts)
+        self.options = options
+        check_runtime(options.runtime, facts)
+        check_gpu_access(options.gpu_access, facts)
         self.group = facts.group
         self.root = make_folder("docker")
         if facts.remaps_users:
             # What mounts a box is then an ordinary user. Each folder below has a name that nobody can guess.
             self.root.chmod(0o711)
-        self.toolchain = find_toolchain(self.engine, self.root)
-        self.about = facts.sentence(self.runtime) + self.toolchain.about
+        self.toolchain = find_toolchain(self.engine, self.root, options)
+        self.about = facts.sentence(options.runtime) + self.toolchain.about
         self.remover = Remover(self.engine)
         self.alive: set[DockerBox] = set()
         self._pid = os.getpid()
         atexit.register(self.close)
 
     def start(self, spec: BoxSpec) -> DockerBox:
-        runtime.check_fits(self.runtime, spec)
+        check_fits(self.options.runtime, spec)
         box = DockerBox(self, spec)
         self.alive.add(box)
         return box

@@ -8,12 +8,11 @@ folder of the host, mounted into the worker's container at the same place.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.errors import BoxUnavailable
@@ -21,11 +20,8 @@ from grader.sandbox import compute_libraries, image
 from grader.sandbox.box import BoxSpec
 from grader.sandbox.docker_engine import Engine
 from grader.sandbox.gpu import driver_files
-from grader.sandbox.gpu_access import NODES, chosen_access
-from grader.sandbox.runtime import start_hint
+from grader.sandbox.options import NODES, SandboxOptions, start_hint
 from grader.sandbox.toolkit import nvcc_version
-
-IMAGE_VARIABLE = "GRADER_BOX_IMAGE"
 
 RUNNER = Path(__file__).resolve().parent / "runner"
 # What an image says of itself: the paths of its libraries of ready-made kernels, one in a line.
@@ -49,6 +45,7 @@ class Toolchain:
     environment: Mapping[str, str] | None = None
     about: str = ""
     compute_libraries: tuple[str, ...] | None = None
+    gpu_access: str = NODES
 
     def start_hint(self, runtime: str, timed_out: bool, said: str) -> str:
         """What to fix where a box was made and its program did not connect, see ``runtime.start_hint``."""
@@ -68,22 +65,18 @@ class Toolchain:
             own = self.compute_libraries
             hidden = compute_libraries.found(image.layout().bound) if own is None else own
             binds += [f"/dev/null:{path}:ro" for path in hidden]
-        if self.environment is not None and spec.gpu is not None and chosen_access() == NODES:
+        if self.environment is not None and spec.gpu is not None and self.gpu_access == NODES:
             binds += [f"{path}:{DRIVER_MOUNT}/{path.name}:ro" for path in driver_files()]
         return binds
 
 
-def chosen_image() -> str:
-    """Empty: boxes see the host's own toolchain."""
-    return os.environ.get(IMAGE_VARIABLE, "")
-
-
-def find_toolchain(engine: Engine, root: Path) -> Toolchain:
-    """The one that the settings name; what of it must lie in files of ours is put below ``root``.
+def find_toolchain(engine: Engine, root: Path, options: SandboxOptions) -> Toolchain:
+    """The one that ``options`` name; what of it must be in files of ours is put below ``root``.
 
     Raises BoxUnavailable where the engine lacks the image, or it does not fit this worker.
     """
-    return _of_image(engine, chosen_image(), root) if chosen_image() else _of_host(root)
+    found = _of_image(engine, options.image, root) if options.image else _of_host(root)
+    return replace(found, gpu_access=options.gpu_access)
 
 
 def _of_host(root: Path) -> Toolchain:

@@ -34,6 +34,7 @@ from grader.logs import get_logger
 from grader.sandbox import processor
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.choose import make_boxes
+from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.pool import SpareBoxes
 from grader.sandbox.watched import WatchedBoxes
 
@@ -52,7 +53,13 @@ class Child:
     """Serves jobs until the worker closes the connection."""
 
     def __init__(
-        self, connection: socket.socket, box_kind: str, spare_boxes: int, device: str, gpu: int
+        self,
+        connection: socket.socket,
+        box_kind: str,
+        spare_boxes: int,
+        device: str,
+        gpu: int,
+        options: SandboxOptions = DEFAULTS,
     ) -> None:
         self.lines = JsonStream(connection)
         self.submission = ""
@@ -62,7 +69,7 @@ class Child:
         # A board on the host's own processor leaves the web and the queue theirs. As much as its boxes do: those that
         # are its children get no more than it has.
         processor.take(self._spec(self._language).share)
-        self.maker = maker = make_boxes(box_kind)
+        self.maker = maker = make_boxes(box_kind, options)
         maker.reap()
         # A control costs one more start per submission; keeping one ahead hides it.
         control = self.device.box_spec(Purpose.CONTROL, self._language, limits.BOX_MEMORY_BYTES)
@@ -221,7 +228,10 @@ def main() -> None:
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     connection = socket.socket(fileno=int(sys.argv[1]))
     try:
-        child = Child(connection, sys.argv[2], int(sys.argv[3]), sys.argv[4], int(sys.argv[5]))
+        box_kind, spare_boxes, device, gpu, options = sys.argv[2:]
+        child = Child(
+            connection, box_kind, int(spare_boxes), device, int(gpu), SandboxOptions.of_json(options)
+        )
     except GraderError as error:
         JsonStream(connection).send({"failure": error.as_dict()})
         return

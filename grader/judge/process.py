@@ -16,6 +16,7 @@ from grader import limits
 from grader.errors import BoxUnavailable, GraderError, JudgeFailure
 from grader.judge.job import Job, Outcome, Progress
 from grader.sandbox.allowance import Allowance
+from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.processes import cpu_seconds, descendants
 
 # Processor time for importing torch and making the first boxes.
@@ -77,9 +78,17 @@ def _failure(told: dict[str, str]) -> GraderError:
 class JudgeProcess:
     """One judge child. A child that dies is replaced when the next submission comes."""
 
-    def __init__(self, box_kind: str, spare_boxes: int = 1, device: str = "cpu", gpu: int = 0) -> None:
-        """``device`` is the board that it judges for: "cpu", or a GPU's model; ``gpu`` is that GPU's index."""
-        self._arguments = [box_kind, str(spare_boxes), device, str(gpu)]
+    def __init__(
+        self,
+        box_kind: str,
+        spare_boxes: int = 1,
+        device: str = "cpu",
+        gpu: int = 0,
+        options: SandboxOptions = DEFAULTS,
+    ) -> None:
+        """``device`` is the board that it judges for: "cpu", or a GPU's model; ``gpu`` is that GPU's index.
+        ``options``: how its boxes are made."""
+        self._arguments = [box_kind, str(spare_boxes), device, str(gpu), options.as_json()]
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket | None = None
         self._ready: dict[str, str] = {}

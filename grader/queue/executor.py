@@ -90,27 +90,20 @@ class Executor:
     def _claim(self) -> Claim | None:
         settings, toolkit = self._platform.settings, nvcc_version()
         device = settings.device
-        returned: list[int] = []
         with writing(self._platform.sessions) as session:
             now = clock(session)
             compiling = workers.compiling(session, now, settings.lease_s)
-            # With nobody who only compiles, a queue that never empties would hold up for ever what is not compiled.
+            # Where no worker compiles only, a queue that never empties would hold up what is not compiled for ever.
             alone = toolkit is not None and all(worker.device for worker in compiling)
-            held = claims.claim(
-                session,
-                device,
-                languages_of(device),
-                self._name,
-                now,
-                settings.lease_s,
-                toolkit=toolkit,
-                uncompiled=alone,
-                returned=returned,
+            wanted = claims.ClaimRequest(
+                device, languages_of(device), self._name, now, settings.lease_s, toolkit, uncompiled=alone
             )
-        if returned:
-            self._platform.wakeups.enqueue(COMPILE, len(returned))
+            claimed = claims.claim(session, wanted)
+        if claimed.returned:
+            self._platform.wakeups.enqueue(COMPILE, len(claimed.returned))
+        held = claimed.held
         if held is not None and held.language.compiled and held.artefact is None:
-            # Its own wake-up is one to compile, which a worker of another board may take: this one was somebody else's.
+            # Its own wake-up is one to compile, which a worker of another board may take: this one was another's.
             self._platform.wakeups.enqueue(run_queue(device))
         return held
 

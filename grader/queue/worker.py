@@ -243,8 +243,10 @@ def _judge(settings: Settings, gpu: Gpu | None) -> Judge:
     from grader.judge.process import JudgeProcess
 
     if gpu is None:
-        return JudgeProcess(settings.box, settings.spare_boxes)
-    return JudgeProcess(settings.box, settings.spare_boxes, settings.device, gpu.index)
+        return JudgeProcess(settings.box, settings.spare_boxes, options=settings.sandbox)
+    return JudgeProcess(
+        settings.box, settings.spare_boxes, settings.device, gpu.index, options=settings.sandbox
+    )
 
 
 def _compiler_beside(boxes: BoxMaker) -> Compiler | None:
@@ -255,7 +257,7 @@ def _compiler_beside(boxes: BoxMaker) -> Compiler | None:
 def _boxes(settings: Settings) -> BoxMaker:
     from grader.sandbox.choose import make_boxes
 
-    return make_boxes(settings.box)
+    return make_boxes(settings.box, settings.sandbox)
 
 
 def main() -> None:

@@ -47,45 +47,62 @@ class Claim:
         return own | ({"request": self.request_id} if self.request_id else {})
 
 
-def claim(
-    session: Session,
-    device: str,
-    languages: Sequence[Language],
-    worker: str,
-    now: datetime,
-    lease_s: float,
-    toolkit: str | None = None,
-    uncompiled: bool = False,
-    returned: list[int] | None = None,
-) -> Claim | None:
-    """Take the next submission that ``device`` can run, or None. Call it within ``writing``.
+@dataclass(frozen=True)
+class ClaimRequest:
+    """What a worker can take. ``toolkit``: the version of its compiler; None: it has none. ``uncompiled``: take what is
+    not compiled yet, too, where it comes first. The lease lasts ``lease_s`` seconds from ``now``."""
 
-    What is compiled goes straight to ``testing`` where its artefact is there and of compiler ``toolkit``, the one of
-    this worker; otherwise this worker has to compile it. One without a compiler (None) takes the artefacts of any, and
-    sends back to the compilers what has none, and adds those rows to ``returned``. ``uncompiled``: take what is not
-    compiled yet, too, where it comes first.
+    device: str
+    languages: Sequence[Language]
+    worker: str
+    now: datetime
+    lease_s: float
+    toolkit: str | None = None
+    uncompiled: bool = False
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """``held``: what the worker has now, if anything. ``returned``: rows sent back to the compilers on the way."""
+
+    held: Claim | None
+    returned: tuple[int, ...] = ()
+
+
+def claim(session: Session, request: ClaimRequest) -> Claimed:
+    """Take the next submission that the device can run. Call it within ``writing``.
+
+    What is compiled goes straight to ``testing`` where its artefact exists and was made by the worker's compiler;
+    otherwise the worker has to compile it. A worker without a compiler takes the artefacts of any, and sends back to
+    the compilers what has none.
 
     Nothing is taken from a paused queue, nor by a worker that is being drained; while ``compile`` is paused, nothing
     that is to be compiled.
     """
     paused = queues.pauses(session)
-    if paused.of(device) or workers.draining(session, worker):
-        return None
+    if paused.of(request.device) or workers.draining(session, request.worker):
+        return Claimed(None)
+    toolkit, uncompiled, now = request.toolkit, request.uncompiled, request.now
     if paused.of(queues.COMPILE):
         uncompiled, toolkit = False, None
+
+    def take(row: SubmissionRow, to: State, started: datetime | None) -> Claim | None:
+        return _take(session, row, to, request.worker, now, request.lease_s, started)
+
+    returned: list[int] = []
     claimable = or_(runnable(), compilable()) if uncompiled else runnable()
-    while row := _next(session, [device], now, claimable, SubmissionRow.language.in_(languages)):
+    in_language = SubmissionRow.language.in_(request.languages)
+    while row := _next(session, [request.device], now, claimable, in_language):
         if row.state is not State.WAITING:
-            return _take(session, row, State.COMPILING, worker, now, lease_s, now)
+            return Claimed(take(row, State.COMPILING, now), (*returned,))
         if row.artefact and artefacts.use(session, row.artefact, now, toolkit):
-            return _take(session, row, State.TESTING, worker, now, lease_s, row.started_at)
+            return Claimed(take(row, State.TESTING, row.started_at), (*returned,))
         if toolkit is not None:
-            return _take(session, row, State.COMPILING, worker, now, lease_s, row.started_at)
+            return Claimed(take(row, State.COMPILING, row.started_at), (*returned,))
         if not move(session, row.id, row.attempt, State.QUEUED):
-            return None
-        if returned is not None:
-            returned.append(row.id)
-    return None
+            break
+        returned.append(row.id)
+    return Claimed(None, (*returned,))
 
 
 def claim_to_compile(

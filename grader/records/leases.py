@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
@@ -16,7 +17,7 @@ from grader.records.states import ACTIVE, move
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
-_FREE = {"worker": None, "lease_until": None}
+_FREE: dict[str, Any] = {"worker": None, "lease_until": None}
 
 
 def hand_on(session: Session, held: Claim, artefact: str, now: datetime) -> bool:
@@ -111,7 +112,7 @@ def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool
     return done
 
 
-def _score(report: Report, run: bool) -> dict[str, float | int | None]:
+def _score(report: Report, run: bool) -> dict[str, Any]:
     score = report.score
     if run:
         # Whatever judged it: without a time nothing stands on a board.

@@ -17,9 +17,9 @@ from grader.schemas.submission import JudgingReason, State
 
 _ENDS = {State.DONE, State.CANCELLED, State.FAILED, State.QUEUED}
 
-# compiling: a worker took it, which for CUDA most often is one that compiles and hands it on; waiting: compiled, and
-# in nobody's hands. queued again: a failure of ours, a worker that was asked to stop, or what it was compiled to is
-# gone. No state follows done, cancelled and failed.
+# compiling: a worker took it, which for a compiled language most often is one that compiles and hands it on. waiting:
+# compiled, and held by no worker. queued again: a failure of ours, a worker that was asked to stop, or what it was
+# compiled to is gone. No state follows done and cancelled. Only staff can reopen what failed, see ``move``.
 FOLLOWS: dict[State, frozenset[State]] = {
     State.QUEUED: frozenset({State.COMPILING, State.CANCELLED}),
     State.COMPILING: frozenset({State.WAITING, State.TESTING} | _ENDS),
@@ -28,7 +28,7 @@ FOLLOWS: dict[State, frozenset[State]] = {
     State.TIMING: frozenset(_ENDS),
     State.DONE: frozenset(),
     State.CANCELLED: frozenset(),
-    State.FAILED: frozenset(),
+    State.FAILED: frozenset({State.QUEUED}),
 }
 
 # A worker holds it under a lease.
@@ -47,20 +47,27 @@ def before(state: State) -> list[State]:
 
 
 def move(
-    session: Session, submission: int, fence: int, to: State, *conditions: ColumnElement[bool], **values: Any
+    session: Session,
+    submission: int,
+    fence: int,
+    to: State,
+    *conditions: ColumnElement[bool],
+    reopen: bool = False,
+    **values: Any,
 ) -> bool:
     """Change the state of one submission; True where it happened.
 
     It does not happen when ``fence`` is no longer the present attempt (a late result of a worker that lost
     its lease), when ``to`` may not follow the present state (a verdict is never overwritten), or when a
-    condition does not hold. An active state may follow itself: that is progress within it.
+    condition does not hold. An active state may follow itself: that is progress within it. A final state is left only
+    with ``reopen``: a late worker must not.
 
     With its end its user's counters are moved back: one less waits, and where the failure was ours, or it was cancelled
     before it ran, the attempt is not used up. Of runs only our failures are given back: whoever takes back one after
     the other keeps the queue busy all the same.
     """
     ending = _counted(session, submission) if to.final else None
-    sources = before(to) + ([to] if to in ACTIVE else [])
+    sources = [it for it in before(to) if it.final == reopen] + ([to] if to in ACTIVE else [])
     statement = (
         update(SubmissionRow)
         .where(SubmissionRow.id == submission, SubmissionRow.attempt == fence)

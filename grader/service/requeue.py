@@ -1,16 +1,18 @@
-"""Giving what we failed to judge another try, once its cause is mended."""
+"""Another try for what we failed to judge, once its cause is fixed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select
 
 from grader.errors import Conflict, NotFound
 from grader.logs import get_logger
 from grader.records import quotas
-from grader.records.engine import changed, writing
+from grader.records.engine import writing
 from grader.records.models import ReportRow, SubmissionRow
+from grader.records.states import move
 from grader.schemas.submission import JudgingReason, State
 from grader.schemas.submission_search import Requeued
 from grader.service.platform import Platform
@@ -20,9 +22,8 @@ log = get_logger(__name__)
 
 
 def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
-    """Have failed submissions wait again, with all their tries; none named: all that failed, but for runs, which
-    nobody waits for any more. It is the one way out of
-    ``failed``: that verdict was ours, not the submission's.
+    """Queue failed submissions again, with all their attempts at judging. None named: all that failed, except runs,
+    which nobody waits for any more. It is the one way out of ``failed``: that end was our fault, not the submission's.
 
     Raises NotFound, and Conflict for what has not failed; then nothing is done.
     """
@@ -42,14 +43,16 @@ def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
                 )
             session.execute(delete(ReportRow).where(ReportRow.submission_id == row.id))
             session.expunge(row)
-            again = (
-                update(SubmissionRow)
-                .where(SubmissionRow.id == row.id, SubmissionRow.state == State.FAILED)
-                .values(state=State.QUEUED, verdict=None, error="", failures=0, finished_at=None, progress={})
-                .values(worker=None, lease_until=None, cancel_requested=False, passed=None, total=None)
-                .execution_options(synchronize_session=False)
-            )
-            if changed(session, again):
+            fresh: dict[str, Any] = {
+                "verdict": None,
+                "error": "",
+                "failures": 0,
+                "finished_at": None,
+                "progress": {},
+            }
+            free: dict[str, Any] = {"worker": None, "lease_until": None, "cancel_requested": False}
+            score: dict[str, Any] = {"passed": None, "total": None}
+            if move(session, row.id, row.attempt, State.QUEUED, reopen=True, **fresh, **free, **score):
                 done.append(row)
         for user in {row.user_id for row in done}:
             quotas.recount_waiting(session, user)

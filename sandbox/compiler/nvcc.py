@@ -26,7 +26,6 @@ from grader.sandbox.compiler.explain import clean_log, explain
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
 from grader.sandbox.control_groups import host_memory_kills
 from grader.sandbox.processor import Share, background_cores
-from grader.sandbox.toolchain import chosen_image
 from grader.sandbox.toolkit import cuda_home, nvcc_version
 
 # Log and resource lines as JSON: every character may become six.
@@ -141,7 +140,7 @@ def compile_cuda(
         return replace(known, seconds=time.monotonic() - started)
     box = boxes.start(compile_spec())
     try:
-        compilation = _Compilation(box, request, _compiler(home), interrupt)
+        compilation = _Compilation(box, request, str(home / "bin" / "nvcc"), interrupt)
         made = compilation.run()
     finally:
         box.kill()
@@ -152,11 +151,6 @@ def compile_cuda(
     if result.ok:
         cache.put(key, result)
     return result
-
-
-def _compiler(home: Path) -> str:
-    """nvcc as the box finds it: an image may have it elsewhere, and then on its path."""
-    return "nvcc" if chosen_image() else str(home / "bin" / "nvcc")
 
 
 def compile_spec() -> BoxSpec:

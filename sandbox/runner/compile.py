@@ -156,10 +156,12 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     seconds = math.ceil(request["cpu_seconds"])
     # Every program that nvcc starts inherits it. The signal first, so that nvcc can say which one it was.
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
-    command = [request["nvcc"], *flags(request["arch"], filename, rdc)]
+    # A box that starts from an image may have it elsewhere, and then on its path.
+    nvcc = request["nvcc"] if os.path.exists(request["nvcc"]) else "nvcc"
+    command = [nvcc, *flags(request["arch"], filename, rdc)]
     code, log, usage = run_bounded(command, most)
     if code != 0 and not rdc and RDC_WANTED.search(log):
-        command = [request["nvcc"], *flags(request["arch"], filename, rdc=True)]
+        command = [nvcc, *flags(request["arch"], filename, rdc=True)]
         code, log, usage = run_bounded(command, most)
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
         # In front of what it printed, which may be cut.

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from grader.errors import BoxUnavailable
-from grader.sandbox import docker_box, toolchain
+from grader.sandbox import docker_box
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
 from grader.sandbox.compiler.nvcc import CompileRequest, cache, compile_cuda
+from grader.sandbox.options import SandboxOptions
 from grader.sandbox.toolkit import nvcc_version
 from tests.images.made import REVISION, VERSION, Images, run
 from tests.sandbox import talk
@@ -81,11 +82,9 @@ def test_no_image_has_what_a_checkout_keeps_to_itself(images: Images) -> None:
 @pytest.fixture(scope="module")
 def image_boxes(images: Images) -> Iterator[BoxMaker]:
     """Boxes of a worker on this host that start from the image."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(toolchain.IMAGE_VARIABLE, images.box)
-        maker = docker_box.DockerBoxes()
-        yield maker
-        maker.close()
+    maker = docker_box.DockerBoxes(SandboxOptions(image=images.box))
+    yield maker
+    maker.close()
 
 
 @pytest.fixture
@@ -150,14 +149,8 @@ def test_nvcc_compiles(image_boxes: BoxMaker) -> None:
         pytest.skip("no nvcc beside the image's to hold it against")
     cache.clear()
     source = "__global__ void twice(float* x) { *x *= 2; }"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(toolchain.IMAGE_VARIABLE, "any")
-        result = compile_cuda(
-            image_boxes,
-            CompileRequest(
-                source, 'extern "C" __attribute__((visibility("default"))) int grader_entry() { return 0; }'
-            ),
-        )
+    entry = 'extern "C" __attribute__((visibility("default"))) int grader_entry() { return 0; }'
+    result = compile_cuda(image_boxes, CompileRequest(source, entry))
     assert result.ok, result.log
     cache.clear()
 
@@ -168,17 +161,13 @@ def test_the_report_names_the_image(image_boxes: BoxMaker) -> None:
 
 def test_an_image_that_starts_something_of_its_own_is_refused(images: Images) -> None:
     """The server's has a health check and a volume."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(toolchain.IMAGE_VARIABLE, images.server)
-        with pytest.raises(BoxUnavailable, match="Volumes, Healthcheck"):
-            docker_box.DockerBoxes()
+    with pytest.raises(BoxUnavailable, match="Volumes, Healthcheck"):
+        docker_box.DockerBoxes(SandboxOptions(image=images.server))
 
 
 def test_an_image_that_is_not_there_is_named(images: Images) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(toolchain.IMAGE_VARIABLE, "grader-test/nobody")
-        with pytest.raises(BoxUnavailable, match="grader-test/nobody"):
-            docker_box.DockerBoxes()
+    with pytest.raises(BoxUnavailable, match="grader-test/nobody"):
+        docker_box.DockerBoxes(SandboxOptions(image="grader-test/nobody"))
 
 
 def test_a_setting_may_lie_in_a_file(images: Images, tmp_path: Path) -> None:

@@ -167,10 +167,17 @@ class TestQueue:
         slate = builders.hand_in(platform, ada, challenge=SLUG, source="rock", filename="a.slt").id
         pebble = builders.hand_in(platform, ada, challenge=SLUG, source=RIGHT, filename="a.peb").id
         with writing(platform.sessions) as session:
-            held = claims.claim(session, "cpu", languages_of("cpu"), "w", utcnow(), 60.0)
+            held = claims.claim(
+                session, claims.ClaimRequest("cpu", languages_of("cpu"), "w", utcnow(), 60.0)
+            ).held
             assert held is not None
             assert (held.public_id, held.language) == (pebble, PEBBLE)
-            assert claims.claim(session, "cpu", languages_of("cpu"), "w", utcnow(), 60.0) is None
+            assert (
+                claims.claim(
+                    session, claims.ClaimRequest("cpu", languages_of("cpu"), "w", utcnow(), 60.0)
+                ).held
+                is None
+            )
             compiled = claims.claim_to_compile(session, ["cpu"], "c", utcnow(), 60.0)
             assert compiled is not None
             assert (compiled.public_id, compiled.language) == (slate, SLATE)
@@ -178,7 +185,9 @@ class TestQueue:
 
 def _judged(platform: Platform, report: Report) -> None:
     with writing(platform.sessions) as session:
-        held = claims.claim(session, "cpu", languages_of("cpu"), "w", utcnow(), 60.0)
+        held = claims.claim(
+            session, claims.ClaimRequest("cpu", languages_of("cpu"), "w", utcnow(), 60.0)
+        ).held
     assert held is not None
     builders.finish(platform, held, report)
 

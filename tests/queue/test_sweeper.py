@@ -26,7 +26,9 @@ pytestmark = pytest.mark.both_databases
 def _take(platform: Platform, ago_s: float = 0.0) -> claims.Claim:
     with writing(platform.sessions) as session:
         now = utcnow() - timedelta(seconds=ago_s)
-        held = claims.claim(session, "cpu", list(Language), "w", now, platform.settings.lease_s)
+        held = claims.claim(
+            session, claims.ClaimRequest("cpu", list(Language), "w", now, platform.settings.lease_s)
+        ).held
     assert held is not None
     return held
 

@@ -95,7 +95,9 @@ def test_a_quiet_time_is_trusted(time: Time) -> None:
 
 def _take(platform: Platform, now: datetime) -> None:
     with writing(platform.sessions) as session:
-        assert claims.claim(session, "cpu", list(Language), "w", now, platform.settings.lease_s)
+        assert claims.claim(
+            session, claims.ClaimRequest("cpu", list(Language), "w", now, platform.settings.lease_s)
+        ).held
 
 
 def test_a_lease_is_ended_once_the_watch_trusts(platform: Platform, student: User) -> None:

@@ -9,7 +9,7 @@ from alembic import command
 from sqlalchemy import Connection
 
 from grader.languages import Language
-from grader.records.claims import Claim, claim
+from grader.records.claims import Claim, ClaimRequest, claim
 from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, UserRow, utcnow
 from grader.records.schema import alembic_config
@@ -52,7 +52,7 @@ def add_submission(sessions: Sessions, user: int, age_s: float = 0.0, **values: 
 
 def take(sessions: Sessions, worker: str = "w", lease_s: float = 30.0) -> Claim | None:
     with writing(sessions) as session:
-        return claim(session, DEVICE, list(Language), worker, utcnow(), lease_s)
+        return claim(session, ClaimRequest(DEVICE, list(Language), worker, utcnow(), lease_s)).held
 
 
 def read(sessions: Sessions, row: int) -> SubmissionRow:

@@ -40,7 +40,9 @@ def _compile(sessions: Sessions, *devices: str) -> Claim | None:
 
 def _run(sessions: Sessions, toolkit: str | None = "13.0.88") -> Claim | None:
     with writing(sessions) as session:
-        return claims.claim(session, GPU, list(Language), "r", utcnow(), 30.0, toolkit)
+        return claims.claim(
+            session, claims.ClaimRequest(GPU, list(Language), "r", utcnow(), 30.0, toolkit)
+        ).held
 
 
 def _hand_on(sessions: Sessions, held: Claim, key: str = "k", there: bool = True) -> bool:
@@ -111,7 +113,10 @@ def test_with_nobody_who_compiles_it_is_taken_in_its_turn(sessions: Sessions, ad
     taken = []
     for _ in rows:
         with writing(sessions) as session:
-            held = claims.claim(session, GPU, list(Language), "r", utcnow(), 30.0, "13.0.88", uncompiled=True)
+            held = claims.claim(
+                session,
+                claims.ClaimRequest(GPU, list(Language), "r", utcnow(), 30.0, "13.0.88", uncompiled=True),
+            ).held
         assert held is not None
         assert held.artefact is None
         taken.append(held.id)
@@ -125,14 +130,12 @@ def test_who_has_no_compiler_sends_back_what_has_no_artefact(sessions: Sessions,
         assert held is not None
         assert held.id == row
         assert _hand_on(sessions, held, key, there=key == "k")
-    returned: list[int] = []
     with writing(sessions) as session:
-        taken = claims.claim(
-            session, GPU, list(Language), "r", utcnow(), 30.0, toolkit=None, returned=returned
-        )
+        claimed = claims.claim(session, claims.ClaimRequest(GPU, list(Language), "r", utcnow(), 30.0))
+    taken = claimed.held
     assert taken is not None
     assert (taken.id, taken.artefact) == (there, "k")
-    assert returned == [gone]
+    assert claimed.returned == (gone,)
     sent_back = read(sessions, gone)
     assert (sent_back.state, sent_back.failures) == (State.QUEUED, 0)
     again = _compile(sessions)

@@ -70,7 +70,10 @@ def test_a_worker_takes_only_what_its_device_runs(sessions: Sessions) -> None:
     add_submission(sessions, user, device="h200")
     add_submission(sessions, user, language=Language.CUDA)
     with writing(sessions) as session:
-        assert claims.claim(session, DEVICE, [Language.TRITON], "w", utcnow(), 30.0) is None
+        assert (
+            claims.claim(session, claims.ClaimRequest(DEVICE, [Language.TRITON], "w", utcnow(), 30.0)).held
+            is None
+        )
 
 
 def test_a_verdict_is_stored_with_its_report(sessions: Sessions, held: Claim) -> None:

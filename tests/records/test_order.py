@@ -215,19 +215,14 @@ def _cuda(sessions: Sessions, user: int, age_s: float, **values: Any) -> int:
     return add_submission(sessions, user, age_s, language=Language.CUDA, device="h200", **values)
 
 
-def _take_cuda(sessions: Sessions, returned: list[int] | None = None) -> int | None:
+def _claim_cuda(sessions: Sessions) -> claims.Claimed:
     with writing(sessions) as session:
-        held = claims.claim(
-            session,
-            "h200",
-            list(Language),
-            "w",
-            utcnow(),
-            30.0,
-            "13.0.88",
-            uncompiled=True,
-            returned=returned,
-        )
+        wanted = claims.ClaimRequest("h200", list(Language), "w", utcnow(), 30.0, "13.0.88", uncompiled=True)
+        return claims.claim(session, wanted)
+
+
+def _take_cuda(sessions: Sessions) -> int | None:
+    held = _claim_cuda(sessions).held
     return held.id if held else None
 
 
@@ -248,9 +243,7 @@ def test_while_compiling_is_paused_what_needs_none_goes_first(sessions: Sessions
 def test_while_compiling_is_paused_nobody_compiles_what_lost_its_artefact(sessions: Sessions) -> None:
     row = _cuda(sessions, add_user(sessions), 9, state=State.WAITING, artefact="gone")
     _pause(sessions, queues.COMPILE)
-    returned: list[int] = []
-    assert _take_cuda(sessions, returned) is None
-    assert returned == [row]
+    assert _claim_cuda(sessions) == claims.Claimed(None, (row,))
     assert _resume(sessions, queues.COMPILE)
     assert _take_cuda(sessions) == row
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import ast
 import itertools
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy.exc import IntegrityError
 
+import grader
 from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow
 from grader.records.states import ACTIVE, FOLLOWS, move
@@ -19,20 +23,75 @@ def _verdict(state: State) -> dict[str, Any]:
     return {"verdict": Verdict.WRONG_ANSWER if judged else None}
 
 
-def test_every_state_has_its_followers_and_the_final_ones_have_none() -> None:
+def test_every_state_has_its_followers_and_only_a_failure_of_ours_is_reopened() -> None:
     assert set(FOLLOWS) == set(State)
-    assert {state for state in State if not FOLLOWS[state]} == {state for state in State if state.final}
+    ends = {state: set(later) for state, later in FOLLOWS.items() if state.final}
+    assert ends == {State.DONE: set(), State.CANCELLED: set(), State.FAILED: {State.QUEUED}}
 
 
-def test_each_transition_happens_exactly_where_it_is_allowed(sessions: Sessions) -> None:
+@pytest.mark.parametrize("reopen", [False, True])
+def test_each_transition_happens_exactly_where_it_is_allowed(sessions: Sessions, reopen: bool) -> None:
     user = add_user(sessions)
     for here, there in itertools.product(State, State):
         row = add_submission(sessions, user, state=here, attempt=1, **_verdict(here))
         with writing(sessions) as session:
-            moved = move(session, row, 1, there, **_verdict(there))
-        allowed = there in FOLLOWS[here] or (here is there and here in ACTIVE)
+            moved = move(session, row, 1, there, reopen=reopen, **_verdict(there))
+        follows = there in FOLLOWS[here] and here.final == reopen
+        allowed = follows or (here is there and here in ACTIVE)
         assert moved == allowed, (here, there)
         assert read(sessions, row).state is (there if allowed else here)
+
+
+def test_nothing_but_the_state_machine_writes_a_state() -> None:
+    root = Path(grader.__file__).parent
+    folders = [root, *(link.resolve() for link in root.iterdir() if link.is_symlink())]
+    files = {file for folder in folders for file in folder.rglob("*.py") if "node_modules" not in file.parts}
+    writers = {file.relative_to(root.parent).as_posix() for file in files if _writes_state(file.read_text())}
+    # The other one is the state of a device code.
+    assert writers == {"grader/records/states.py", "grader/service/device_codes.py"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "update(SubmissionRow).values(state=State.DONE)",
+        "row.state = State.DONE",
+        "setattr(row, 'state', State.DONE)",
+        "session.execute(text('UPDATE submissions SET state = 1'))",
+        "session.query(SubmissionRow).update({'state': State.DONE})",
+    ],
+)
+def test_every_way_of_writing_a_state_is_found(source: str) -> None:
+    assert _writes_state(source)
+    assert not _writes_state("self.state = row.state if SubmissionRow.state == State.DONE else None")
+
+
+def _writes_state(source: str) -> bool:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(
+                isinstance(it, ast.Attribute) and it.attr == "state" and _is_other(it.value) for it in targets
+            ):
+                return True
+        elif isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called == "values" and any(it.arg == "state" for it in node.keywords):
+                return True
+            keys = [key for it in node.args if isinstance(it, ast.Dict) for key in it.keys]
+            words = [it.value for it in (*node.args, *keys) if isinstance(it, ast.Constant)]
+            if called in ("setattr", "values", "update") and "state" in words:
+                return True
+            if any(
+                isinstance(it, str) and re.search(r"(?i)update submissions\s+set.*\bstate\b", it)
+                for it in words
+            ):
+                return True
+    return False
+
+
+def _is_other(value: ast.expr) -> bool:
+    return not (isinstance(value, ast.Name) and value.id == "self")
 
 
 @pytest.mark.parametrize("attempt", [0, 2])

@@ -11,7 +11,7 @@ import pytest
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox import container, control_groups, runtime
+from grader.sandbox import container, control_groups, options
 from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxSpec, EndReason, Purpose
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.docker_box import DockerBox
@@ -127,26 +127,20 @@ def test_the_kernels_count_of_kills_is_read(tmp_path: Path) -> None:
 FACTS = EngineFacts(runtimes=("runc", "runsc"), cgroup=2, options=frozenset())
 
 
-def test_runc_is_the_runtime_unless_another_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert runtime.chosen_runtime() == "runc"
-    monkeypatch.setenv("GRADER_RUNTIME", "runsc")
-    assert runtime.chosen_runtime() == "runsc"
-
-
 def test_a_runtime_that_the_engine_lacks_is_refused() -> None:
-    runtime.check_known("runsc", FACTS)
+    options.check_runtime("runsc", FACTS)
     with pytest.raises(BoxUnavailable, match=r"no runtime 'kata'; it has: runc, runsc") as caught:
-        runtime.check_known("kata", FACTS)
+        options.check_runtime("kata", FACTS)
     assert "GRADER_RUNTIME" in caught.value.hint
 
 
 def test_a_gpu_is_refused_to_runsc() -> None:
     gpu = Gpu(0, "GPU-1", ("/dev/nvidia0",))
     for purpose in (Purpose.RUN, Purpose.COMPILE):
-        runtime.check_fits("runsc", BoxSpec(purpose))
-    runtime.check_fits("runc", BoxSpec(Purpose.RUN, gpu=gpu))
+        options.check_fits("runsc", BoxSpec(purpose))
+    options.check_fits("runc", BoxSpec(Purpose.RUN, gpu=gpu))
     with pytest.raises(BoxUnavailable, match="GPU cannot be run by 'runsc'"):
-        runtime.check_fits("runsc", BoxSpec(Purpose.RUN, gpu=gpu))
+        options.check_fits("runsc", BoxSpec(Purpose.RUN, gpu=gpu))
 
 
 @docker
@@ -162,9 +156,8 @@ def test_a_box_is_run_by_the_chosen_runtime(docker_boxes: BoxMaker, start: Start
 @docker
 @pytest.mark.parametrize("kind", ["docker", "auto"])
 def test_no_other_box_is_made_where_the_chosen_runtime_is_missing(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str,
 ) -> None:
     need("docker")
-    monkeypatch.setenv("GRADER_RUNTIME", "no-such-runtime")
     with pytest.raises(BoxUnavailable, match="no runtime 'no-such-runtime'"):
-        make_boxes(kind)
+        make_boxes(kind, options.SandboxOptions(runtime="no-such-runtime"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import BoxUnavailable
-from grader.sandbox import container, gpu, gpu_access, local_box
+from grader.sandbox import container, gpu, local_box, options
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.docker_engine import EngineFacts
 from grader.sandbox.gpu import Gpu, find_gpus
@@ -52,30 +52,29 @@ def test_no_driver_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_box_is_given_one_gpu_or_none() -> None:
     with_one, without = BoxSpec(Purpose.RUN, gpu=ONE), BoxSpec(Purpose.COMPILE)
-    assert gpu_access.device_files(with_one) == [
+    assert options.device_files(options.NODES, with_one) == [
         "/dev/nvidia1:/dev/nvidia1:rw",
         "/dev/nvidiactl:/dev/nvidiactl:rw",
     ]
-    assert gpu_access.device_files(without) == []
+    assert options.device_files(options.NODES, without) == []
     for environment in (container.environment, lambda spec: local_box.environment(spec, "/home")):
         assert environment(with_one)["CUDA_VISIBLE_DEVICES"] == "GPU-b"
         assert environment(without)["CUDA_VISIBLE_DEVICES"] == ""
 
 
-def test_by_cdi_a_box_asks_for_its_gpu_by_uuid_and_gets_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(gpu_access.VARIABLE, "cdi")
+def test_by_cdi_a_box_asks_for_its_gpu_by_uuid_and_gets_no_files() -> None:
     with_one = BoxSpec(Purpose.RUN, gpu=ONE)
-    assert gpu_access.device_files(with_one) == []
-    (request,) = gpu_access.device_requests(with_one)
+    assert options.device_files(options.CDI, with_one) == []
+    (request,) = options.device_requests(options.CDI, with_one)
     assert (request["Driver"], request["DeviceIDs"]) == ("cdi", ["nvidia.com/gpu=GPU-b"])
-    assert gpu_access.device_requests(BoxSpec(Purpose.COMPILE)) == []
+    assert options.device_requests(options.CDI, BoxSpec(Purpose.COMPILE)) == []
 
 
-def test_an_engine_without_cdi_is_refused_with_a_mend() -> None:
+def test_an_engine_without_cdi_is_refused_with_a_fix() -> None:
     old, new = EngineFacts.of({}), EngineFacts.of({"CDISpecDirs": ["/etc/cdi"]})
-    gpu_access.check_access("nodes", old)
-    gpu_access.check_access("cdi", new)
+    options.check_gpu_access("nodes", old)
+    options.check_gpu_access("cdi", new)
     with pytest.raises(BoxUnavailable, match="Container Device Interface"):
-        gpu_access.check_access("cdi", old)
+        options.check_gpu_access("cdi", old)
     with pytest.raises(BoxUnavailable, match="toolkit"):
-        gpu_access.check_access("toolkit", new)
+        options.check_gpu_access("toolkit", new)

@@ -84,7 +84,7 @@ def plans(engine: Engine) -> Iterator[list[str]]:
 
 def _claim(platform: Platform) -> None:
     with writing(platform.sessions) as session:
-        assert claims.claim(session, "cpu", list(Language), "w", utcnow(), 30.0)
+        assert claims.claim(session, claims.ClaimRequest("cpu", list(Language), "w", utcnow(), 30.0)).held
 
 
 def _sweep(platform: Platform) -> None:

@@ -49,7 +49,9 @@ def wanted(**values: object) -> RunBody:
 
 def take(platform: Platform) -> Claim:
     with writing(platform.sessions) as session:
-        held = claims.claim(session, "cpu", list(Language), "w", clock(session), 30.0)
+        held = claims.claim(
+            session, claims.ClaimRequest("cpu", list(Language), "w", clock(session), 30.0)
+        ).held
     assert held is not None
     return held
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.both_databases
 
 def _take(platform: Platform) -> Claim:
     with writing(platform.sessions) as session:
-        held = claims.claim(session, "cpu", list(Language), "w", utcnow(), 30.0)
+        held = claims.claim(session, claims.ClaimRequest("cpu", list(Language), "w", utcnow(), 30.0)).held
     assert held is not None
     return held
 

@@ -101,7 +101,9 @@ def test_a_new_row_goes_all_the_way(
     answer = call(ada).post("/api/v1/submissions", json=sent)
     assert answer.status_code == 201, answer.text
     with writing(platform.sessions) as session:
-        held = claims.claim(session, BOARD, languages_of(BOARD), "w", utcnow(), 600.0)
+        held = claims.claim(
+            session, claims.ClaimRequest(BOARD, languages_of(BOARD), "w", utcnow(), 600.0)
+        ).held
     assert held is not None
     timed = builders.accepted(device=BOARD, representative=False)
     builders.finish(platform, held, timed)

@@ -59,13 +59,14 @@ def judge_here(
 
     from grader.judge.at_home import judge_at_home
     from grader.sandbox.choose import make_boxes
+    from grader.settings import Settings
 
     with Display() as display:
         report = judge_at_home(
             loaded,
             source,
             chosen,
-            make_boxes(box),
+            make_boxes(box, Settings().sandbox),
             case=case,
             seed=seed,
             timing=timing,

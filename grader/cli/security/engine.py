@@ -26,7 +26,7 @@ def engine_checks() -> list[Check]:
     found = [reach(host), network(NET)]
     try:
         from grader.sandbox.docker_engine import engine
-        from grader.sandbox.runtime import chosen_runtime
+        from grader.settings import Settings
 
         facts = engine().facts()
     except (GraderError, ModuleNotFoundError) as error:
@@ -35,7 +35,7 @@ def engine_checks() -> list[Check]:
         )
         mend = "Start a Docker engine: without one there are bubblewrap boxes, or 'local' ones for your own code."
         return [*found, Check(AREA, "answers", Level.WARN, told, mend)]
-    return [*found, *judge(facts, chosen_runtime())]
+    return [*found, *judge(facts, Settings().runtime)]
 
 
 def reach(host: str) -> Check:

@@ -91,7 +91,10 @@ def test_cancelled_while_it_waits_for_the_device(
     assert see(platform, student, sent).position == 1
     assert cancel(platform, student, sent).state is State.CANCELLED
     with writing(platform.sessions) as session:
-        assert claims.claim(session, BOARD, list(Language), "r", utcnow(), 30.0) is None
+        assert (
+            claims.claim(session, claims.ClaimRequest(BOARD, list(Language), "r", utcnow(), 30.0)).held
+            is None
+        )
 
 
 def test_cancelled_at_the_last_moment_it_is_not_handed_on(

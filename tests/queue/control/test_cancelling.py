@@ -112,5 +112,8 @@ class TestCancelling:
 
         sent = submit(platform, student, body()).id
         with writing(platform.sessions) as session:
-            assert claims.claim(session, "cpu", list(Language), "w", utcnow() - timedelta(minutes=1), 30.0)
+            assert claims.claim(
+                session,
+                claims.ClaimRequest("cpu", list(Language), "w", utcnow() - timedelta(minutes=1), 30.0),
+            ).held
         assert cancel(platform, student, sent).state is State.CANCELLED

@@ -24,7 +24,7 @@ def register(platform: Platform, name: str, device: str = "cpu", compiles: bool 
 
 def take(platform: Platform, device: str = "cpu", worker: str = "w") -> Claim:
     with writing(platform.sessions) as session:
-        held = claims.claim(session, device, list(Language), worker, utcnow(), 30.0)
+        held = claims.claim(session, claims.ClaimRequest(device, list(Language), worker, utcnow(), 30.0)).held
     assert held is not None
     return held
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from grader.languages import Language
 from grader.records import leases
-from grader.records.claims import claim
+from grader.records.claims import ClaimRequest, claim
 from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
@@ -40,7 +40,7 @@ def raise_version(platform: Platform) -> None:
 def judge(platform: Platform, time_us: float | None = 10.0) -> None:
     """Judge what is next in the queue; None: it is wrong."""
     with writing(platform.sessions) as session:
-        held = claim(session, "cpu", [Language.TRITON], "test", utcnow(), 60.0)
+        held = claim(session, ClaimRequest("cpu", [Language.TRITON], "test", utcnow(), 60.0)).held
         assert held is not None
         case = CaseReport(
             name="seven",

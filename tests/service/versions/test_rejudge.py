@@ -7,7 +7,7 @@ import pytest
 from grader.errors import Conflict
 from grader.languages import Language
 from grader.records import leases
-from grader.records.claims import claim
+from grader.records.claims import ClaimRequest, claim
 from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.report import Verdict
@@ -107,7 +107,7 @@ def test_what_failed_of_ours_is_told_and_ordered_again(
     raise_version(platform)
     rejudge(platform, staff, SLUG)
     with writing(platform.sessions) as session:
-        held = claim(session, "cpu", [Language.TRITON], "test", utcnow(), 60.0)
+        held = claim(session, ClaimRequest("cpu", [Language.TRITON], "test", utcnow(), 60.0)).held
         assert held is not None
         state = leases.give_back(session, held.id, held.attempt, utcnow(), error="a full disk", cap=1)
         assert state is State.FAILED
