@@ -241,9 +241,8 @@ def _leave(platform: Platform, name: str) -> None:
 def _judge(settings: Settings, gpu: Gpu | None) -> Judge:
     from grader.judge.process import JudgeProcess
 
-    if gpu is None:
-        return JudgeProcess(settings.box, settings.spare_boxes)
-    return JudgeProcess(settings.box, settings.spare_boxes, settings.device, gpu.index)
+    index = gpu.index if gpu is not None else 0
+    return JudgeProcess(settings.box, settings.spare_boxes, settings.device, index)
 
 
 def _compiler_beside(boxes: BoxMaker) -> Compiler | None:
