@@ -125,6 +125,7 @@ def test_a_new_row_goes_all_the_way(
 def test_each_row_has_a_back_end() -> None:
     ends = [device_kinds.resolve_back_end(it) for it in device_kinds.DEVICE_KINDS.values()]
     assert ends == [host_device, CudaDevice]
+    assert device_kinds.fixed_architectures() == {"cpu": HostDevice.architecture}
     with pytest.raises(ValueError, match="module:name"):
         DeviceKind(**{**vars(EMULATED), "back_end": "nothing"})
 
