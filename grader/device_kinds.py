@@ -123,9 +123,10 @@ def board_of(gpu: Gpu) -> str:
 
 
 def caution_of(board: str) -> str:
-    """Why times on ``board`` are not representative, as in "times on cpu ..."."""
+    """Why times on ``board`` are not representative, as in "times on cpu ...". Whoever asks was told that they are not,
+    perhaps by another release: so there is an answer for any name."""
     kind = find_kind(board)
-    return kind.caution if kind is not None else "come from an unknown kind of device"
+    return (kind.caution if kind is not None else "") or "say nothing of a GPU"
 
 
 def fixed_architectures() -> dict[str, str]:

@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 # Beside the GPU's own node: the driver's control node, and unified memory's, which every CUDA context opens.
 _SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm")
@@ -127,7 +128,10 @@ NVIDIA = GpuKind(
     library="libcuda.so.1",
     libraries=("libcuda.so*", "libcudadebugger.so*", "libnvidia-*.so*"),
 )
-GPU_KINDS = {it.name: it for it in (NVIDIA,)}
+
+# Tests add rows to this one; everybody else reads GPU_KINDS.
+_table = {it.name: it for it in (NVIDIA,)}
+GPU_KINDS = MappingProxyType(_table)
 
 
 @functools.cache

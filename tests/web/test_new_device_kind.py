@@ -127,6 +127,7 @@ def test_a_new_row_goes_all_the_way(
 def test_each_row_has_a_back_end() -> None:
     ends = [device_kinds.resolve_back_end(it) for it in device_kinds.DEVICE_KINDS.values()]
     assert ends == [host_device, CudaDevice]
+    assert device_kinds.fixed_architectures() == {"cpu": HostDevice.architecture}
     with pytest.raises(ValueError, match="module:name"):
         DeviceKind(**{**vars(EMULATED), "back_end": "nothing"})
 
@@ -173,6 +174,6 @@ def test_old_records_of_no_kind_can_be_read(platform: Platform, ada: User, visit
     with writing(platform.sessions) as session:
         session.execute(update(SubmissionRow).values(device="abacus"))
     page = visit(ada).get(f"/submissions/{view.id}").text
-    assert "times on abacus come from an unknown kind of device." in page
-    for path in ("/submissions", "/progress", "/users/ada", "/challenges", f"/challenges/{builders.SLUG}"):
+    assert "times on abacus say nothing of a GPU." in page
+    for path in ("/submissions", "/progress", "/users/ada", "/", f"/challenges/{builders.SLUG}"):
         assert visit(ada).get(path).status_code == 200, path
