@@ -242,16 +242,8 @@ def _leave(platform: Platform, name: str) -> None:
 def _judge(settings: Settings, gpu: Gpu | None) -> Judge:
     from grader.judge.process import JudgeProcess
 
-<<<<<<< HEAD
-    if gpu is None:
-        return JudgeProcess(settings.box, settings.spare_boxes, options=settings.sandbox)
-    return JudgeProcess(
-        settings.box, settings.spare_boxes, settings.device, gpu.index, options=settings.sandbox
-    )
-=======
     index = gpu.index if gpu is not None else 0
-    return JudgeProcess(settings.box, settings.spare_boxes, settings.device, index)
->>>>>>> w-verdicts
+    return JudgeProcess(settings.box, settings.spare_boxes, settings.device, index, options=settings.sandbox)
 
 
 def _compiler_beside(boxes: BoxMaker) -> Compiler | None:

@@ -8,17 +8,10 @@ from pathlib import Path
 import pytest
 
 from grader.errors import BoxUnavailable
-<<<<<<< HEAD
-from grader.sandbox import container, gpu, local_box, options
+from grader.sandbox import container, enclosure, gpu, local_box, options
 from grader.sandbox.box import BoxSpec, Purpose
 from grader.sandbox.docker_engine import EngineFacts
-from grader.sandbox.gpu import Gpu, find_gpus
-=======
-from grader.sandbox import container, enclosure, gpu, gpu_access, local_box
-from grader.sandbox.box import BoxSpec, Purpose
-from grader.sandbox.engine_facts import EngineFacts
 from grader.sandbox.gpu import Gpu, GpuKind, find_gpus
->>>>>>> w-verdicts
 
 ONE = Gpu(1, "GPU-b", ("/dev/nvidia1", "/dev/nvidiactl"), "NVIDIA H200")
 
@@ -84,10 +77,7 @@ def test_an_engine_without_cdi_is_refused_with_a_fix() -> None:
     with pytest.raises(BoxUnavailable, match="Container Device Interface"):
         options.check_gpu_access("cdi", old)
     with pytest.raises(BoxUnavailable, match="toolkit"):
-<<<<<<< HEAD
         options.check_gpu_access("toolkit", new)
-=======
-        gpu_access.check_access("toolkit", new)
 
 
 OTHER = GpuKind(
@@ -108,11 +98,10 @@ def test_boxes_learn_of_another_kind_from_its_row(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError))
     (found,) = find_gpus()
     spec = BoxSpec(Purpose.RUN, gpu=found)
-    assert gpu_access.device_files(spec) == ["/dev/other0:/dev/other0:rw"]
+    assert options.device_files(options.NODES, spec) == ["/dev/other0:/dev/other0:rw"]
     for given, nvidia, other in ((found, "", "OTHER-1"), (ONE, "GPU-b", ""), (None, "", "")):
         told = gpu.box_environment(given)
         assert told == {"CUDA_VISIBLE_DEVICES": nvidia, "OTHER_VISIBLE_DEVICES": other}
     assert "/sys/module/other" in enclosure._gpu_paths(found)
     assert "/sys/module/nvidia" not in enclosure._gpu_paths(found)
     assert "/sys/module/nvidia" in enclosure._gpu_paths(ONE)
->>>>>>> w-verdicts
