@@ -22,7 +22,12 @@ class Key:
     """One setting. ``choices``: asked for when a value is checked, none for any text; ``of_bool``: true or false."""
 
     def __init__(
-        self, meaning: str, default: Value, *, choices: Callable[[], tuple[str, ...]] = tuple, of_bool: bool = False
+        self,
+        meaning: str,
+        default: Value,
+        *,
+        choices: Callable[[], tuple[str, ...]] = tuple,
+        of_bool: bool = False,
     ) -> None:
         self.meaning = meaning
         self.default = default
