@@ -25,22 +25,26 @@ from grader.challenge.source import language_of
 from grader.cli.syntax import syntax_error
 from grader.errors import LanguageNotServed, UnknownLanguage
 from grader.judge.at_home import judge_at_home
+from grader.judge.launch import submission_spec
 from grader.languages import Language
 from grader.records import claims
 from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Report, Verdict
-from grader.schemas.submission import State
-from grader.service import diagnostics
+from grader.schemas.submission import State, WaitReason
+from grader.service import catalogue, diagnostics
 from grader.service.accounts import User
 from grader.service.devices import languages_of
 from grader.service.platform import Platform
+from grader.service.submissions import get_submission
 from grader.wakeups import first_queue
+from grader.web.pages import code, markdown
 from tests.cli.conftest import Cli
-from tests.cli.reports import accepted
+from tests.cli.reports import accepted, view
 from tests.cli.stub import Stub, done
 from tests.judge.kernels import RIGHT, with_solve
+from tests.judge.test_hidden_libraries import WithGpu
 from tests.languages.conftest import SLUG
 from tests.languages.rows import PEBBLE, SLATE, Chisel
 from tests.web import builders
@@ -141,6 +145,15 @@ class TestJudge:
         again = Report.model_validate_json(report.model_dump_json())
         assert again.language is PEBBLE
 
+    def test_torchs_own_kernels_are_named(self, course: Course) -> None:
+        report = judge_at_home(course.load(SLUG), with_solve("    out.copy_(2 * x)"), PEBBLE, LocalBoxes())
+        assert report.verdict is Verdict.ACCEPTED
+        assert report.library_ops
+
+    @pytest.mark.parametrize(("language", "shown"), [(PEBBLE, True), (SLATE, False)])
+    def test_libraries_are_hidden_where_there_is_no_torch(self, language: Language, shown: bool) -> None:
+        assert submission_spec(WithGpu(), language, 1 << 30).compute_libraries is shown
+
     def test_an_error_has_its_line(self, course: Course) -> None:
         report = judge_at_home(course.load(SLUG), FAILING, PEBBLE, LocalBoxes(), timing=False)
         assert report.verdict is Verdict.RUNTIME_ERROR
@@ -161,6 +174,17 @@ class TestQueue:
     def test_which_devices_run_it(self, platform: Platform, ada: User) -> None:
         assert PEBBLE in languages_of("cpu")
         assert PEBBLE not in languages_of("h200")
+
+    def test_what_it_waits_for(self, platform: Platform, ada: User) -> None:
+        """Nobody compiles and nobody judges here; what is compiled waits for the former first."""
+        for source, name, reason in (
+            ("rock", "a.slt", WaitReason.NO_COMPILER),
+            (RIGHT, "a.peb", WaitReason.NO_WORKER),
+        ):
+            sent = builders.hand_in(platform, ada, challenge=SLUG, source=source, filename=name)
+            waits = get_submission(platform, ada, sent.id).waits_for
+            assert waits is not None
+            assert waits.reason is reason
 
     def test_who_takes_it(self, platform: Platform, ada: User) -> None:
         """What is compiled is not run before it was; what is interpreted is never compiled."""
@@ -277,7 +301,20 @@ class TestPages:
         _judged(platform, _accepted())
         page = visit(ada).get(path)
         assert page.status_code == 200
-        assert "Pebble++" in page.text
+        chips = re.findall(r'class="language pebble">(.*?)</span>', page.text)
+        assert chips.count("Pebble++") == len(chips)
+        assert chips or "<td>Pebble++</td>" in page.text or ">Pebble++</option>" in page.text
+
+    def test_the_page_tells_what_judges_it(self, platform: Platform, ada: User) -> None:
+        builders.hand_in(platform, ada, challenge=SLUG, source=RIGHT, filename="a.peb")
+        _judged(
+            platform, builders.accepted(challenge=SLUG, language=PEBBLE, environment={"box_torch": "9.9"})
+        )
+        assert catalogue.get_challenge(platform, SLUG).judged_with == {"torch": "9.9"}
+
+    def test_source_text_is_marked(self) -> None:
+        assert '<span class="k">pass</span>' in code.inline("pass", "pebble")
+        assert '<span class="k">pass</span>' in markdown.render("```pebble\npass\n```")
 
 
 class TestCommands:
@@ -291,6 +328,28 @@ class TestCommands:
         (home / "mine.peb").write_text("def\n")
         assert cli("submit", "mine.peb", "-c", SLUG).code != 0
         assert not server.asked
+
+    def test_diff(self, server: Stub, cli: Cli, home: Path) -> None:
+        """A file is compared with the latest submission in its language."""
+        for name, language in (("newer", "triton"), ("older", "pebble")):
+            sent = view(State.QUEUED, id=name, language=language).model_dump(mode="json")
+            told = {"id": name, "language": language, "filename": name, "source": f"# {name}\n"}
+            server.answer(f"GET /submissions/{name}", sent)
+            server.answer(f"GET /submissions/{name}/source", told)
+        listed = [json.loads(server.answers[f"GET /api/v1/submissions/{it}"][1]) for it in ("newer", "older")]
+        server.answer("GET /submissions", {"submissions": listed, "total": 2})
+        (home / "mine.peb").write_text("# mine\n")
+        assert "-# older" in cli("diff", "mine.peb", "-c", "vector_add").out
+        assert "There is no file 'gone.peb'" in cli("diff", "gone.peb", "older").err
+
+    def test_init_chooses_what_runs_here(
+        self, cli: Cli, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("GRADER_CHALLENGES", str(root))
+        file = root / "challenges" / SLUG / "challenge.toml"
+        file.write_text(re.sub("languages = .*", 'languages = ["cuda", "pebble"]', file.read_text()))
+        assert cli("init", SLUG, "--local").code == 0
+        assert (home / "twice.peb").exists()
 
     def test_init_and_test(self, cli: Cli, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GRADER_CHALLENGES", str(root))
