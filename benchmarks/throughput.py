@@ -34,7 +34,7 @@ from results import keep
 
 from grader import limits
 from grader.challenge.course import find_course
-from grader.cli.configuration import environment
+from grader.cli.config import environment
 from grader.judge.boards import CPU, CPU_ARCHITECTURE, board_name
 from grader.queue.embedded import start_redis
 from grader.queue.gpus import chosen_gpus

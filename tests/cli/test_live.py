@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from grader.cli import terminal, watching
-from grader.cli.live import Live
-from grader.cli.waiting import clock, duration, elapsed_s
+from grader.cli.follow import Live
+from grader.cli.follow import clock, duration, elapsed_s
 from grader.schemas.submission import ProgressView, State, WaitReason, WaitsFor
 from tests.cli.reports import PAUSED, view
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from grader.cli import supervisor
-from grader.cli.supervisor import Child, end_all, ended, start_python
+from grader.cli.processes import Child, end_all, ended, start_python
 from grader.errors import Unreachable
 
 SLEEP = "import time; print('up', flush=True); time.sleep(600)"
@@ -98,7 +98,7 @@ def test_a_stubborn_child_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the leash is Linux's")
 def test_children_end_with_a_killed_supervisor() -> None:
     code = (
-        "import os, time; from grader.cli.supervisor import start_python;"
+        "import os, time; from grader.cli.processes import start_python;"
         f"child = start_python(['-c', {SLEEP!r}], os.environ); print(child.pid, flush=True); time.sleep(600)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

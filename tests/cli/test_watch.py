@@ -11,7 +11,7 @@ import pytest
 from grader import errors
 from grader.cli import follow as following
 from grader.cli.client import Client
-from grader.cli.watching import watch_for
+from grader.cli.follow import watch_for
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import ProgressView, State
 from tests.cli.conftest import Cli

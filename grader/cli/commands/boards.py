@@ -1,12 +1,11 @@
-"""`leaderboard`: who is fastest."""
+"""`leaderboard`: the board of a challenge."""
 
 from __future__ import annotations
 
 from rich.table import Table
 
 from grader.cli import config, options
-from grader.cli.answers import understood
-from grader.cli.client import connect, segment
+from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.report import factor_text, time_text
 from grader.cli.terminal import put_json, put_table, safe, say
@@ -38,7 +37,7 @@ def leaderboard(
     if not board.entries:
         say("Nobody is on this board yet.", "dim")
     elif not board.representative:
-        say(f"Times on {board.device} are not representative: they say nothing of a GPU.", "yellow")
+        say(f"Times on {board.device} are not representative: they say nothing about a GPU.", "yellow")
     if others := [name for name in board.devices if name != board.device]:
         say(f"Other boards: {', '.join(others)} (--device).", "dim")
     return 0

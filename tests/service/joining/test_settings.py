@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.cli.configuration import environment, load_settings
+from grader.cli.config import environment, load_settings
 from grader.errors import BadRequest
 from grader.settings import Settings
 
