@@ -41,6 +41,8 @@ KEYS = {
 }
 # The variable of `name` is GRADER_NAME, except where that is a setting of the platform.
 _VARIABLES = {"device": "GRADER_CLIENT_DEVICE", "language": "GRADER_CLIENT_LANGUAGE"}
+# Elsewhere platformdirs has the answers below, but its import takes 20 ms of the 30 ms of `grader challenges --json`.
+_WITH_OWN_FOLDERS = ("darwin", "win32")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 _flags: dict[str, Value] = {}
@@ -65,12 +67,22 @@ def folder() -> str:
     """Where this system keeps a program's settings. XDG_CONFIG_HOME counts on all systems."""
     if base := os.environ.get("XDG_CONFIG_HOME"):
         return os.path.join(base, "grader")  # noqa: PTH118
-    if sys.platform in ("darwin", "win32"):
+    if sys.platform in _WITH_OWN_FOLDERS:
         from platformdirs import user_config_dir
 
         return user_config_dir("grader", appauthor=False, roaming=True)
-    # platformdirs has the same answer, but its import takes 20 ms of the 30 ms of `grader challenges --json`.
     return os.path.join(os.path.expanduser("~"), ".config", "grader")  # noqa: PTH111, PTH118
+
+
+def cache_folder() -> str:
+    """Where this system keeps what a program can make again. XDG_CACHE_HOME counts on all systems."""
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return os.path.join(base, "grader")  # noqa: PTH118
+    if sys.platform in _WITH_OWN_FOLDERS:
+        from platformdirs import user_cache_dir
+
+        return user_cache_dir("grader", appauthor=False)
+    return os.path.join(os.path.expanduser("~"), ".cache", "grader")  # noqa: PTH111, PTH118
 
 
 def path() -> str:

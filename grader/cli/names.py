@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from grader.cli import config
+
 CHALLENGES, SUBMISSIONS = "challenges", "submissions"
 # More than these help nobody.
 _MOST = {CHALLENGES: 1000, SUBMISSIONS: 50}
@@ -16,12 +18,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 def folder() -> Path:
-    """Where this system keeps a program's cache. XDG_CACHE_HOME counts on all systems."""
-    if base := os.environ.get("XDG_CACHE_HOME"):
-        return Path(base) / "grader"
-    from platformdirs import user_cache_path
-
-    return user_cache_path("grader", appauthor=False)
+    return Path(config.cache_folder())
 
 
 def read(kind: str) -> list[str]:

@@ -29,16 +29,16 @@ GROUPS = {
         "config": ("config", "Show the client's settings and where each comes from"),
         "completion": (
             "completion",
-            "Print a script that makes a shell complete commands, challenges and submissions",
+            "Print a script for completion in a shell",
         ),
         "doctor": ("doctor", "Show what this machine can do, and how to fix the rest"),
     },
     "Teach": {
         "challenge": (
             "challenge",
-            "Write and prove challenges: challenge new, challenge check, challenge diff",
+            "Write challenges and prove them: challenge new, check, diff",
         ),
-        "admin": ("admin", "Manage versions, queues, workers and stored data: rejudge, queue, worker, ..."),
+        "admin": ("admin", "Manage versions, queues, workers and stored data: admin queue, ..."),
     },
     "Run a platform": {
         "up": ("platform", "Start everything: Redis, web and workers; Ctrl-C stops all"),

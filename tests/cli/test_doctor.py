@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from grader.cli import machine_checks
-from grader.cli.commands import challenge
 from grader.cli.checks import Level
+from grader.cli.commands import challenge
 from grader.errors import BoxUnavailable
 from grader.judge.cuda import driver
 from grader.sandbox import choose, gpu
@@ -24,7 +24,7 @@ def _one_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "find_gpus", lambda: [Gpu(0, "GPU-1", ())])
 
 
-@pytest.level.usefixtures("_one_gpu")
+@pytest.mark.usefixtures("_one_gpu")
 def test_a_gpu_without_stream_memory_operations_is_told_with_a_mend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "lacking", lambda index: ["stream memory operations"])
     found = machine_checks.gpu()
@@ -33,8 +33,8 @@ def test_a_gpu_without_stream_memory_operations_is_told_with_a_mend(monkeypatch:
     assert found.hint == driver.NEEDS_MEND
 
 
-@pytest.level.usefixtures("_one_gpu")
-@pytest.level.parametrize(
+@pytest.mark.usefixtures("_one_gpu")
+@pytest.mark.parametrize(
     ("error", "told"),
     [
         (driver.DriverError("CUDA_ERROR_NO_DEVICE"), "CUDA_ERROR_NO_DEVICE"),
@@ -54,13 +54,13 @@ def test_a_driver_that_does_not_answer_is_told(
     assert found.hint
 
 
-@pytest.level.usefixtures("_one_gpu")
+@pytest.mark.usefixtures("_one_gpu")
 def test_a_fit_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "lacking", lambda index: [])
     assert machine_checks.gpu().level is Level.OK
 
 
-@pytest.level.parametrize(
+@pytest.mark.parametrize(
     ("status", "lacking", "level", "told", "mend"),
     [
         ((True, "bubblewrap: by root, control groups 1."), "", Level.OK, "control groups 1", ""),
@@ -81,7 +81,12 @@ def test_a_fit_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_bubblewrap_and_what_it_holds_less_well(
-    status: tuple[bool, str], lacking: str, level: Level, told: str, mend: str, monkeypatch: pytest.MonkeyPatch
+    status: tuple[bool, str],
+    lacking: str,
+    level: Level,
+    told: str,
+    mend: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(choose, "bubblewrap_status", lambda: status)
     monkeypatch.setattr(choose, "why_not_exposed", lambda _: lacking)

@@ -28,7 +28,10 @@ def test_every_finding_says_how_to_mend_it(cli: Cli) -> None:
     assert ran.code == 0
     checks = json.loads(ran.out)["checks"]
     assert {check["area"] for check in checks} == {"engine", "kernel", "gpu", "platform"}
-    assert all(set(check) == {"code", "area", "name", "level", "mark", "text", "mend", "for_what"} for check in checks)
+    assert all(
+        set(check) == {"code", "area", "name", "level", "mark", "text", "mend", "for_what"}
+        for check in checks
+    )
     assert all(check["mend"] or check["level"] == "ok" for check in checks)
     assert all(check["text"] for check in checks)
 
@@ -113,7 +116,9 @@ def kernel_of(root: Path, **changed: str) -> dict[str, Level]:
         path = root / name.replace(".", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(value + "\n")
-    return levels([*security.kernel_settings(root), security.user_namespaces(root), security.core_pattern(root)])
+    return levels(
+        [*security.kernel_settings(root), security.user_namespaces(root), security.core_pattern(root)]
+    )
 
 
 def test_a_good_kernel_is_well(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ import pytest
 from redis import Redis
 from structlog.testing import capture_logs
 
-from grader.cli.config import load_settings
 from grader.cli import machine_checks
 from grader.cli.checks import Level
+from grader.cli.config import load_settings
 from grader.errors import BadRequest
 from grader.queue.embedded import server_program
 from grader.queue.worker import run_worker

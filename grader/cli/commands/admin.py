@@ -44,7 +44,7 @@ from grader.schemas.version import (
 
 app = make_app()
 admin = make_app()
-app.add_typer(admin, name="admin", help="Manage versions of challenges, queues, workers and stored data.")
+app.add_typer(admin, name="admin", help="Manage versions, queues, workers and stored data.")
 queue = make_app()
 admin.add_typer(queue, name="queue", help="Pause and resume queues.")
 worker = make_app()

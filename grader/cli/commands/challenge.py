@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 app = make_app()
 challenge = make_app()
-app.add_typer(challenge, name="challenge", help="Write challenges, prove them, compare their versions.")
+app.add_typer(challenge, name="challenge", help="Write challenges and prove them.")
 Difficulty = Literal["easy", "medium", "hard"]
 
 

@@ -42,7 +42,7 @@ def completion(
         Shell | None, typer.Argument(metavar="[bash|zsh|fish|powershell]", help="The shell (default: yours).")
     ] = None,
 ) -> int:
-    """Print a script that makes a shell complete commands, challenges and submissions."""
+    """Print a script for completion in a shell: of commands, options, challenges and submissions."""
 
     chosen = shell or this_shell()
     with contextlib.suppress(GraderError):
