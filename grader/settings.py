@@ -83,7 +83,6 @@ class Settings(BaseSettings):
     devices: str = Field(
         default="cpu", description="comma-separated devices that are offered without a live worker, too"
     )
-    open_sign_up: bool = Field(default=False, description="the old way to write GRADER_SIGN_UP=open")
     token_days: int = Field(
         default=limits.TOKEN_DAYS, ge=1, le=3650, description="how long an API token lives at most"
     )
@@ -154,7 +153,7 @@ class Settings(BaseSettings):
 
     # Accounts. Checks of one field against another stand with the later of the two.
     sign_up: Literal["closed", "invite", "domain", "open"] = Field(
-        default_factory=lambda data: "open" if data.get("open_sign_up") else "closed",
+        default="closed",
         description="who may make an account: nobody, who is invited, who has an address, everyone",
     )
     url: str = Field(default="", description="the address that people open, such as https://grader.uni.edu")
@@ -214,13 +213,6 @@ class Settings(BaseSettings):
     def _check_redis_url(cls, value: str) -> str:
         if value and not _is_redis_url(value):
             raise ValueError(f"write it like redis://:password@host:6379/0, rediss:// or unix://; {_QUOTED}")
-        return value
-
-    @field_validator("sign_up")
-    @classmethod
-    def _agree_with_the_old_setting(cls, value: str, info: ValidationInfo) -> str:
-        if info.data.get("open_sign_up") and value != "open":
-            raise ValueError("GRADER_OPEN_SIGN_UP is true and says otherwise: remove it")
         return value
 
     @field_validator("url")
