@@ -380,7 +380,7 @@ def prune(
     yes: Annotated[bool, typer.Option("--yes", help="Remove it (default: only show what would go).")] = False,
     json: options.Json = False,
 ) -> int:
-    """Show what is no longer needed, and remove it with --yes. Nothing that a board needs."""
+    """Show what is no longer needed, and remove it with --yes. Never removes what a board needs."""
     from grader.service.retention import prune as remove
 
     with here() as platform:
@@ -432,7 +432,7 @@ def submissions(
         str | None, typer.Option("--request", metavar="ID", help="Only sent by this web request.")
     ] = None,
     days: Annotated[
-        float | None, typer.Option("--days", metavar="N", min=0, help="Only of the last N days.")
+        float | None, typer.Option("--days", metavar="N", min=0, help="Only the last N days.")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="How many, newest first.")] = 50,
     runs: Annotated[bool, typer.Option("--runs", help="List runs (public cases only) instead.")] = False,
@@ -517,7 +517,7 @@ def export(
     user: _User = None,
     verdict: Annotated[Verdict | None, typer.Option("--verdict", help="Only with this verdict.")] = None,
     days: Annotated[
-        float | None, typer.Option("--days", metavar="N", min=0, help="Only of the last N days.")
+        float | None, typer.Option("--days", metavar="N", min=0, help="Only the last N days.")
     ] = None,
 ) -> int:
     """Write results as a table for spreadsheets, or as JSON lines. No sources."""

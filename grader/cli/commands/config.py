@@ -14,7 +14,7 @@ from grader.cli.terminal import put_json, put_table, safe, say
 
 app = make_app()
 config = typer.Typer(add_completion=False, invoke_without_command=True)
-app.add_typer(config, name="config", help="Show the client's settings and where each comes from.")
+app.add_typer(config, name="config")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"One of: {', '.join(kept.KEYS)}.")]
 

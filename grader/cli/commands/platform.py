@@ -91,7 +91,9 @@ def worker(
     burst: Annotated[bool, typer.Option("--burst", help="Stop when the queue is empty.")] = False,
     calibrate: Annotated[
         bool,
-        typer.Option("--calibrate", help="Measure, store and print what the GPUs reach at most, and stop."),
+        typer.Option(
+            "--calibrate", help="Measure, store and print the highest rates that the GPUs reach, and stop."
+        ),
     ] = False,
 ) -> int:
     """Serve the queue of a device until stopped.
