@@ -26,6 +26,7 @@ from rich.table import Table
 from grader import data_folder, logs
 from grader.cli.client import Client
 from grader.cli.config import environment
+from grader.cli.options import made_up_password
 from grader.cli.terminal import put_table, safe, say, tell
 from grader.errors import EXIT_OUR_FAILURE, BadRequest, Conflict, GraderError, Unreachable
 from grader.queue.gpu_lock import held, holder, lock_folder
@@ -35,8 +36,6 @@ from grader.service.exposure import check_exposure
 from grader.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from grader.queue.embedded import EmbeddedRedis
     from grader.sandbox.gpu import Gpu
     from grader.service.platform import Platform
@@ -464,7 +463,6 @@ def _report_broken_challenges(platform: Platform) -> None:
 
 
 def _first_account(platform: Platform) -> None:
-    from grader.cli.commands.users import made_up_password
     from grader.service.accounts import Role, create_user, has_users
 
     if has_users(platform):

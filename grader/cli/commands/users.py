@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -40,7 +39,7 @@ def add(
     from grader.service import addresses
     from grader.service.accounts import Role, create_user
 
-    password = options.read_password(True, "") if password_stdin else made_up_password()
+    password = options.read_password(True, "") if password_stdin else options.made_up_password()
     with here() as platform:
         made = create_user(platform, name, password, Role(role), addresses.tidy(email) if email else None)
     shown = None if password_stdin else password
@@ -63,7 +62,7 @@ def password(
     """Set a new password, and end all sessions and tokens. Without --password-stdin it is made up and shown once."""
     from grader.service.accounts import set_password
 
-    new = options.read_password(True, "") if password_stdin else made_up_password()
+    new = options.read_password(True, "") if password_stdin else options.made_up_password()
     with here() as platform:
         changed = set_password(platform, name, new)
     shown = None if password_stdin else new
@@ -213,8 +212,3 @@ def list_users(json: options.Json = False) -> int:
     for each in found.people:
         tell(f"{each.name}  {each.role}  {each.email or '-'}  since {each.created_at:%Y-%m-%d}")
     return 0
-
-
-def made_up_password() -> str:
-    """A password of 16 characters and 96 random bits."""
-    return secrets.token_urlsafe(12)
