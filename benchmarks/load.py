@@ -42,7 +42,7 @@ from results import keep
 from serving import cpu_seconds, database, serving
 from sqlalchemy import func, insert, select
 
-from grader.cli.configuration import environment
+from grader.cli.config import environment
 from grader.queue.embedded import start_redis
 from grader.records.models import ReportRow, SubmissionRow, TokenRow, UserRow, utcnow
 from grader.schemas.report import Verdict

@@ -15,12 +15,12 @@ import sys
 import time
 from typing import Any
 
+from grader.cli.proof_view import Progress, put_proofs
 from results import before, commit, keep, merged, today
 
 from grader.authoring.findings import Proof
 from grader.authoring.proof import Options, prove
 from grader.challenge.course import Course, find_course
-from grader.cli.proof_view import Progress, put_proofs
 from grader.judge.request import CPU
 from grader.languages import Language
 

@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from grader.cli.configuration import environment
+from grader.cli.config import environment
 from grader.settings import Settings
 from tests.components import postgres_bin
 

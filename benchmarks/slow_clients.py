@@ -39,7 +39,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from results import before, keep
 
-from grader.cli.configuration import environment
+from grader.cli.config import environment
 from grader.service.platform import open_platform
 from grader.settings import Settings
 

@@ -34,7 +34,7 @@ from results import keep
 
 from grader import limits
 from grader.challenge.course import find_course
-from grader.cli.configuration import environment
+from grader.cli.config import environment
 from grader.device_kinds import board_of
 from grader.judge.boards import CPU, CPU_ARCHITECTURE
 from grader.languages import Language

@@ -100,12 +100,3 @@ def ranks(intervals: Sequence[Interval]) -> list[int]:
     """
     uppers = sorted(high for _, high in intervals)
     return [bisect_left(uppers, low) + 1 for low, _ in intervals]
-
-
-def speed_of_light(bytes_moved: float, flops: float, time_us: float, bandwidth: float, rate: float) -> float:
-    """Roofline time / measured time. ``bandwidth`` in bytes/s, ``rate`` in flop/s, both measured ceilings.
-
-    Williams, Waterman, Patterson: Roofline (CACM 2009).
-    """
-    roofline_us = max(bytes_moved / bandwidth, flops / rate) * 1e6
-    return roofline_us / time_us

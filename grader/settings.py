@@ -85,7 +85,6 @@ class Settings(BaseSettings):
     devices: str = Field(
         default="cpu", description="comma-separated devices that are offered without a live worker, too"
     )
-    open_sign_up: bool = Field(default=False, description="the old way to write GRADER_SIGN_UP=open")
     token_days: int = Field(
         default=limits.TOKEN_DAYS, ge=1, le=3650, description="how long an API token lives at most"
     )
@@ -156,7 +155,7 @@ class Settings(BaseSettings):
 
     # Accounts. Checks of one field against another stand with the later of the two.
     sign_up: Literal["closed", "invite", "domain", "open"] = Field(
-        default_factory=lambda data: "open" if data.get("open_sign_up") else "closed",
+        default="closed",
         description="who may make an account: nobody, who is invited, who has an address, everyone",
     )
     url: str = Field(default="", description="the address that people open, such as https://grader.uni.edu")
@@ -224,13 +223,6 @@ class Settings(BaseSettings):
         unknown = [name for name in _listed(value) if find_kind(name) is None]
         if unknown:
             raise ValueError(f"'{unknown[0]}' is the name of no known device")
-        return value
-
-    @field_validator("sign_up")
-    @classmethod
-    def _agree_with_the_old_setting(cls, value: str, info: ValidationInfo) -> str:
-        if info.data.get("open_sign_up") and value != "open":
-            raise ValueError("GRADER_OPEN_SIGN_UP is true and says otherwise: remove it")
         return value
 
     @field_validator("url")

@@ -13,7 +13,6 @@ from grader.scoring import (
     geometric_mean,
     median_error,
     median_interval,
-    speed_of_light,
     speedup,
 )
 
@@ -59,11 +58,6 @@ def test_speedup_needs_every_baseline() -> None:
     assert speedup([2.0, 8.0], [4.0, 4.0]) == pytest.approx(1.0)
     assert speedup([2.0, 8.0], [4.0, None]) is None
     assert speedup([], []) is None
-
-
-def test_speed_of_light_takes_the_tighter_side() -> None:
-    assert speed_of_light(4e12, 1.0, 2e6, bandwidth=4e12, rate=1e15) == pytest.approx(0.5)
-    assert speed_of_light(1.0, 1e15, 2e6, bandwidth=4e12, rate=1e15) == pytest.approx(0.5)
 
 
 def test_median_error_of_equal_values_is_zero() -> None:

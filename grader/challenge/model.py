@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from grader import limits
 from grader.challenge.expression import ExpressionError, parse
 from grader.languages import Language
 from grader.schemas.report import Sizes
+from grader.schemas.strict import Strict
 
 # Words that an argument cannot be called in a C++ signature (Python's own are asked of Python), and our own names.
 _TAKEN = frozenset(
@@ -80,11 +81,7 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
 _ORDER = [Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE]
 
 
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class Values(Strict):
+class Values(Strict, allow_inf_nan=False):
     """What an input is filled with where a case says nothing else."""
 
     dist: Literal["normal", "uniform", "integers"] = "normal"
@@ -92,7 +89,7 @@ class Values(Strict):
     high: ExpressionText | float = 1.0
 
 
-class Argument(Strict):
+class Argument(Strict, allow_inf_nan=False):
     name: Name
     kind: Kind
     dtype: DType = DType.INT64
@@ -126,7 +123,7 @@ class Argument(Strict):
         return self
 
 
-class Tolerance(Strict):
+class Tolerance(Strict, allow_inf_nan=False):
     """A value passes when |got - oracle| <= atol + rtol * magnitude. Integer outputs are exact without it."""
 
     atol: float = Field(default=0.0, ge=0, lt=1)
@@ -152,7 +149,7 @@ class Workload(Strict):
     on: Literal["cpu", "gpu"] = "gpu"
 
 
-class Limits(Strict):
+class Limits(Strict, allow_inf_nan=False):
     """``case_seconds``: one call of one case on a GPU, by the clock. ``cpu_seconds``: the same on the board ``cpu``, in
     processor time."""
 
@@ -165,12 +162,12 @@ class Limits(Strict):
         return self.cpu_seconds if on_processor else self.case_seconds
 
 
-class Tier(Strict):
+class Tier(Strict, allow_inf_nan=False):
     speedup: float = Field(gt=0)
     points: float = Field(ge=0)
 
 
-class Grading(Strict):
+class Grading(Strict, allow_inf_nan=False):
     correctness_points: float = Field(default=100, ge=0)
     tiers: list[Tier] = Field(default_factory=list)
 
@@ -196,7 +193,7 @@ class Manifest(Strict):
     tags: list[str] = Field(default_factory=list)
     version: int = Field(ge=1)
     languages: list[Language] = Field(min_length=1)
-    allow: list[Literal["cublas", "misaligned"]] = Field(default_factory=list)
+    allow: list[Literal["cublas"]] = Field(default_factory=list)
     args: list[Argument] = Field(min_length=1)
     tolerance: Tolerance = Tolerance()
     compare: dict[str, Compare] = Field(default_factory=dict)

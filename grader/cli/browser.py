@@ -1,4 +1,4 @@
-"""Opens pages for the person who sits here, where there is a browser that they would see."""
+"""Opens pages in a browser, if this machine has one that the user sees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.cli import config
 
 
 def has_browser() -> bool:
-    """Whether a page that is opened here is seen by who sits here."""
+    """Whether the user would see a page that is opened here."""
     if not sys.stderr.isatty() or os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"):
         return False
     if sys.platform in ("win32", "darwin"):
@@ -18,12 +18,12 @@ def has_browser() -> bool:
 
 
 def allowed(flag: bool | None) -> bool:
-    """Whether a browser may be opened at all: as the flag says, else as the settings do."""
+    """Whether a browser may be opened: as the flag says, else the settings."""
     return bool(config.value("browser")) if flag is None else flag
 
 
 def open_page(address: str) -> bool:
-    """Open it; False where no browser took it."""
+    """Open the page; False where no browser could."""
     import webbrowser
 
     try:

@@ -1,7 +1,7 @@
 """Where challenges come from: the server, or the course on this machine.
 
-A person who never chose a server and has none running can still read, begin and judge challenges: the course that
-came with this installation is used then, and a remark says so.
+A user who chose no server and runs none can still read, start and judge challenges: the course that comes with this
+installation is used then, and a remark says so.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cli import login, names
-from grader.cli.answers import understood
-from grader.cli.client import Client, connect, segment
+from grader.cli.client import Client, connect, segment, understood
 from grader.cli.terminal import say
 from grader.errors import BadRequest, Unreachable
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
@@ -21,15 +20,16 @@ if TYPE_CHECKING:
     from grader.challenge.course import Course
     from grader.challenge.loader import Challenge
 
-# What people add to a file's name when they try again: _v2, _3.
+# What people append to a file's name for another attempt: _v2, _3.
 _VERSION = re.compile(r"_v?\d+$")
-# Completion does without sooner than a shell waits for it to start.
+# A shell that starts does not wait longer for names to complete.
 _AT_ONCE_SECONDS = 2.0
 
 
 def course(beginning: bool = False) -> Course:
     """The course on this machine: GRADER_CHALLENGES, else the checkout's, else the installation's. ``beginning``: the
-    chosen folder may hold nothing yet."""
+    chosen folder may be empty.
+    """
     import os
 
     from grader.challenge.course import Course, find_course
@@ -41,7 +41,7 @@ def course(beginning: bool = False) -> Course:
 
 
 def all_challenges(local: bool) -> ChallengeList:
-    """Every challenge. Raises Unreachable when the server that the person chose does not answer."""
+    """Every challenge. Raises Unreachable where the server that the user chose does not answer."""
     if not local:
         try:
             return _keep_names(understood(ChallengeList, connect().get("/challenges")))
@@ -67,9 +67,10 @@ def one(slug: str, local: bool) -> ChallengeDetail:
 
 
 def challenge_of(file: Path, chosen: str | None, local: bool) -> str:
-    """The slug that the person chose, else the one that the file is named after (``vector_add.py``,
-    ``vector_add_v2.cu``). Raises BadRequest where it names none: a name that only begins like a challenge may be meant
-    for another one, and an attempt counts."""
+    """The chosen slug, else the one that the file is named after (``vector_add.py``, ``vector_add_v2.cu``). Raises
+    BadRequest where the name is no slug: one that only begins like a slug may mean another challenge, and an attempt
+    counts.
+    """
     if chosen is not None:
         return chosen
     from grader.challenge.course import near
@@ -79,14 +80,14 @@ def challenge_of(file: Path, chosen: str | None, local: bool) -> str:
     slug = stem if stem in slugs else _VERSION.sub("", stem)
     if slug not in slugs:
         raise BadRequest(
-            f"'{file.name}' does not name a challenge.", f"Name it: -c SLUG. {near(slug, slugs)}"
+            f"'{file.name}' does not name a challenge.", f"Name one with -c SLUG. {near(slug, slugs)}"
         )
     say(f"Using challenge {slug} (from the file's name).", "dim")
     return slug
 
 
 def refresh_names() -> None:
-    """Have the challenges' names for completion. Raises GraderError where the server does not tell them at once."""
+    """Cache the challenges' names for completion. Raises GraderError where the server does not answer at once."""
     client = Client(login.server(), login.token(), seconds=_AT_ONCE_SECONDS)
     _keep_names(understood(ChallengeList, client.get("/challenges")))
 
@@ -99,4 +100,4 @@ def _keep_names(found: ChallengeList) -> ChallengeList:
 def _fall_back(error: Unreachable) -> None:
     if login.chosen_server() is not None:
         raise Unreachable(error.message, f"{error.hint} --local reads the course on this machine.") from error
-    say("No server was chosen and none runs here: this is the course on this machine.", "dim")
+    say("No server chosen and none runs here: using the course on this machine.", "dim")

@@ -1,27 +1,32 @@
-"""Talks to a server's API. Standard library only: the command line must start quickly.
+"""Talks to a server's API with the standard library: requests, proxies, answers and errors.
 
-Errors of the API come back as the same class of ``grader.errors`` that the server raised, found by its code, so that
+Errors of the API come back as the class of ``grader.errors`` that the server raised, found by its code, so that
 message, hint and exit code are the server's own.
 """
 
 from __future__ import annotations
 
+import base64
+import errno
 import http.client
 import json
 import os
+import socket
+import ssl
 from datetime import datetime, timedelta
-from typing import Any
-from urllib.parse import SplitResult, quote, urlencode, urlsplit
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 
-from grader import errors
+from pydantic import BaseModel, ValidationError
+
+from grader import __version__, errors
 from grader.cli import login
-from grader.cli.proxy import Proxy, proxy_for
-from grader.cli.reasons import unreachable
+from grader.errors import BadRequest, GraderError, Unreachable
 
 PREFIX = "/api/v1"
-# Far above what any answer of the API takes; a server that needs longer is in trouble.
+# Far more than any answer takes.
 SECONDS = 30.0
-# A wait that is told in seconds, too; a longer one by the clock alone.
+# A longer wait is given as a time of day alone.
 _SHORT_SECONDS = 600
 
 
@@ -85,30 +90,30 @@ class Client:
         try:
             answer = json.loads(raw)
         except ValueError as error:
-            raise self._stranger(status, headers) from error
-        # Health answers 503 with its whole body where a part is away: the body says which.
+            raise self._no_grader(status, headers) from error
+        # Health answers 503 with its whole body where a part is down: the body says which.
         if 200 <= status < 300 or (status == 503 and isinstance(answer, dict) and "parts" in answer):
             return answer
-        told = answer.get("error") if isinstance(answer, dict) else None
-        if not isinstance(told, dict):
-            raise self._stranger(status, headers)
-        raise self._as_error(status, told, headers)
+        problem = answer.get("error") if isinstance(answer, dict) else None
+        if not isinstance(problem, dict):
+            raise self._no_grader(status, headers)
+        raise self._as_error(status, problem, headers)
 
-    def _stranger(self, status: int, headers: dict[str, str]) -> errors.Unreachable:
+    def _no_grader(self, status: int, headers: dict[str, str]) -> Unreachable:
         if 300 <= status < 400:
-            to = headers.get("Location", "elsewhere")
-            return errors.Unreachable(
-                f"{self.server} sends us to {to}.", "Name that address: grader login --server ..."
+            to = headers.get("Location", "another address")
+            return Unreachable(
+                f"{self.server} redirects to {to}.", "Use that address: grader login --server ..."
             )
         wants_tls = status == 400 and self._at.scheme == "http"
-        return errors.Unreachable(
-            f"{self.server} answered (status {status}), but not as a grader server does.",
+        return Unreachable(
+            f"{self.server} answered with status {status}, but not as a grader server does.",
             "Does it want https://?" if wants_tls else "Check the address: grader doctor",
         )
 
-    def _as_error(self, status: int, told: dict[str, object], headers: dict[str, str]) -> errors.GraderError:
-        """The error class with the answered code; for a code we do not know, one that fits the status."""
-        known = _kinds(errors.GraderError)
+    def _as_error(self, status: int, problem: dict[str, object], headers: dict[str, str]) -> GraderError:
+        """The error class with the answer's code; for an unknown code, one that fits the status."""
+        known = _kinds(GraderError)
         by_status = {
             401: errors.NotSignedIn,
             403: errors.NotAllowed,
@@ -116,22 +121,22 @@ class Client:
             429: errors.TooMany,
         }
         fallback = by_status.get(status, errors.BadRequest if status < 500 else errors.Unreachable)
-        kind = known.get(str(told.get("code")), fallback)
-        hint = str(told.get("hint") or "")
+        kind = known.get(str(problem.get("code")), fallback)
+        hint = str(problem.get("hint") or "")
         if status == 401 and self._token:
             hint = self._how_to_sign_in_again()
         elif status == 429 and (when := _when_again(headers.get("Retry-After", ""))):
             hint = f"Try again {when}."
-        return kind(str(told.get("message", "The server gave no reason.")), hint)
+        return kind(str(problem.get("message", "The server gave no reason.")), hint)
 
     def _how_to_sign_in_again(self) -> str:
         if os.environ.get("GRADER_TOKEN") == self._token:
-            return "It is that of GRADER_TOKEN. Unset it, then: grader login"
+            return "The token is that of GRADER_TOKEN. Unset it, then: grader login"
         return f"Sign in again: grader login --server {self.server}"
 
 
 def connect() -> Client:
-    """The client of the server that environment or login name."""
+    """A client of the server that flags, environment, settings or login name."""
     return Client(login.server(), login.token())
 
 
@@ -147,11 +152,11 @@ def _parse(server: str) -> SplitResult:
     except ValueError:
         usable = False
     if not usable:
-        raise errors.BadRequest(f"'{server}' is no server address.", "One looks like http://127.0.0.1:8000.")
+        raise BadRequest(f"'{server}' is not a server address.", "One looks like http://127.0.0.1:8000.")
     return at
 
 
-def _kinds(base: type[errors.GraderError]) -> dict[str, type[errors.GraderError]]:
+def _kinds(base: type[GraderError]) -> dict[str, type[GraderError]]:
     found = {base.code: base}
     for kind in base.__subclasses__():
         found.update(_kinds(kind))
@@ -165,3 +170,154 @@ def _when_again(seconds: str) -> str:
     wait = int(seconds)
     at = datetime.now() + timedelta(seconds=wait)
     return f"in {wait} s, at {at:%H:%M:%S}" if wait < _SHORT_SECONDS else f"at {at:%Y-%m-%d %H:%M}"
+
+
+# The version is asked for only to explain a failure.
+_VERSION_SECONDS = 5.0
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def understood(model: type[Model], answer: Any) -> Model:
+    """``answer`` as ``model``. Raises Unreachable for any other answer: another version, another program."""
+    try:
+        return model.model_validate(answer)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise Unreachable(
+            f"The server's answer is not the expected one ({model.__name__}.{where}: {first['msg']}).",
+            _hint_by_version(),
+        ) from error
+
+
+def _hint_by_version() -> str:
+    version = server_version()
+    if version is None or version == __version__:
+        return f"This is grader {__version__}. Check that the address is a grader server's: grader doctor"
+    return f"The server is grader {version}, this is {__version__}: pip install 'kernel-grader=={version}'"
+
+
+def server_version() -> str | None:
+    """The server's version; None where it does not say."""
+    try:
+        health = Client(login.server(), seconds=_VERSION_SECONDS).get("/health")
+    except GraderError:
+        return None
+    return str(health["version"]) if isinstance(health, dict) and "version" in health else None
+
+
+_NAME_A_SERVER = (
+    "`grader up` starts a server here; `grader login --server URL` or GRADER_SERVER names another."
+)
+_NO_NETWORK = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
+# OpenSSL's error numbers (X509_V_ERR_*); `ssl` has no names for them.
+_EXPIRED, _OTHER_NAME = (10,), (62, 64)
+
+
+def unreachable(server: str, error: Exception, seconds: float, proxy: str | None) -> Unreachable:
+    """The error for how the connection failed. ``proxy``: the one used, as ``host:port``."""
+    if isinstance(error, TimeoutError):
+        return Unreachable(
+            f"{server} did not answer within {seconds:g} s.",
+            f"It may be busy, or a firewall drops the request; try again. {_NAME_A_SERVER}",
+        )
+    why, hint = _by_proxy(error, proxy) if proxy else ("", "")
+    if not why:
+        why, hint = _reason(error)
+    return Unreachable(f"{server} cannot be reached: {why}.", hint)
+
+
+def _by_proxy(error: Exception, proxy: str) -> tuple[str, str]:
+    hint = "HTTPS_PROXY and HTTP_PROXY name it; NO_PROXY lists hosts that need none, separated by commas."
+    if "Tunnel connection failed" in str(error):
+        return f"the proxy {proxy} refused ({str(error).partition(': ')[2]})", hint
+    if isinstance(error, (ConnectionError, socket.gaierror)):
+        return f"the proxy {proxy} does not answer ({_reason(error)[0]})", hint
+    return "", ""
+
+
+def _reason(error: Exception) -> tuple[str, str]:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _of_certificate(error)
+    if isinstance(error, ssl.SSLError):
+        return (
+            f"the TLS connection failed ({_words(error.reason)})",
+            "Does that port speak plain http://? Check the scheme and port of the address.",
+        )
+    if isinstance(error, ConnectionRefusedError):
+        return "nothing listens there", _NAME_A_SERVER
+    if isinstance(error, socket.gaierror):
+        return (
+            "no name server knows this host",
+            f"Check the name, your network, and your VPN if it needs one. {_NAME_A_SERVER}",
+        )
+    if isinstance(error, (ConnectionResetError, http.client.RemoteDisconnected)):
+        return (
+            "it closed the connection without an answer",
+            "It may be restarting, or want https://; try again in a moment.",
+        )
+    if isinstance(error, OSError) and error.errno in _NO_NETWORK:
+        return "no network route leads there", "Check your network, and your VPN if it needs one."
+    return str(error) or type(error).__name__, _NAME_A_SERVER
+
+
+def _of_certificate(error: ssl.SSLCertVerificationError) -> tuple[str, str]:
+    why = f"its certificate is not trusted ({error.verify_message.rstrip('.')})"
+    if error.verify_code in _EXPIRED:
+        return why, "Its staff must renew it; check this machine's date, too."
+    if error.verify_code in _OTHER_NAME:
+        return why, "Use the name that the certificate is for, or ask its staff to add this one."
+    return why, "If its staff gave you a certificate authority's file: set SSL_CERT_FILE to it."
+
+
+def _words(reason: str | None) -> str:
+    return (reason or "unknown").replace("_", " ").lower()
+
+
+_PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy")
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+_PROXY_PORT = 8080
+
+
+class Proxy(NamedTuple):
+    """The proxy on the way to a server, by the usual variables: HTTP_PROXY, HTTPS_PROXY, NO_PROXY."""
+
+    host: str
+    port: int
+    headers: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+def proxy_for(at: SplitResult) -> Proxy | None:
+    """The proxy on the way to ``at``; None for this machine, and where no variable names one. Raises BadRequest for a
+    proxy that is not an address."""
+    host = at.hostname or ""
+    if host in _THIS_MACHINE or not any(name.lower() in _PROXY_VARIABLES for name in os.environ):
+        return None  # without the import below
+    # Undocumented and without a stub, but what Python's own clients use.
+    from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
+
+    found = getproxies_environment()
+    address = found.get(at.scheme) or found.get("all")
+    if not address or proxy_bypass_environment(host, found):
+        return None
+    return _parse_proxy(address)
+
+
+def _parse_proxy(address: str) -> Proxy:
+    try:
+        parts = urlsplit(address if "://" in address else f"http://{address}")
+        host, port = parts.hostname, parts.port or _PROXY_PORT
+    except ValueError:
+        host, port = None, 0
+    if not host or parts.scheme != "http":
+        raise BadRequest("HTTP_PROXY or HTTPS_PROXY is not an address.", "One looks like http://HOST:PORT.")
+    headers = {}
+    if parts.username:
+        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
+        headers["Proxy-Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+    return Proxy(host, port, headers)

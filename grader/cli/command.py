@@ -1,4 +1,4 @@
-"""Runs one command's Typer app. Every way to fail ends in one line, a hint, and an exit code of ``grader.errors``."""
+"""Runs one command's Typer app. Every failure ends in one line, a hint, and an exit code of ``grader.errors``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 import typer
 
-from grader.cli import config, failure
+from grader.cli import config
+from grader.cli.output import report
 from grader.cli.registry import COMMANDS
 from grader.errors import BadRequest, GraderError
 
@@ -17,7 +18,7 @@ EXIT_INTERRUPTED = 130
 
 
 class Unexpected(GraderError):
-    """A defect of ours that nobody foresaw."""
+    """A defect of grader itself."""
 
     code = "unexpected"
 
@@ -28,7 +29,7 @@ class MissingPart(GraderError):
     code = "missing_part"
 
 
-# Which extra of the distribution brings the module that a command could not import.
+# The extra that installs a package; any other package is of `server`.
 _EXTRA_OF = {"torch": "worker", "triton": "worker", "numpy": "worker", "docker": "worker"}
 
 
@@ -54,35 +55,42 @@ def run(args: list[str]) -> int:
         code = load(args[0])(args=args, prog_name="grader", standalone_mode=False)
         sys.stdout.flush()
     except GraderError as error:
-        return failure.report(error, args)
+        return report(error, args)
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone; a second attempt at exit must not complain.
+        # The reader of our output has ended; the flush at exit must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_INTERRUPTED
     except ModuleNotFoundError as error:
-        return failure.report(_missing(error), args)
+        return report(_missing(error), args)
     except Exception as error:
-        return failure.report(_explain(error, args), args)
+        return report(_explain(error, args), args)
     return int(code or 0)
 
 
 def _missing(error: ModuleNotFoundError) -> GraderError:
-    package = (error.name or "").partition(".")[0]
-    extra = _EXTRA_OF.get(package, "server")
     return MissingPart(
-        f"This command needs the Python package '{package}', which is not installed here.",
-        f"Install it: pip install 'kernel-grader[{extra}]'.",
+        f"This command needs the Python package '{_package(error)}', which is not installed here.",
+        f"Install it: pip install 'kernel-grader[{extra_of(error)}]'.",
     )
 
 
+def extra_of(error: ModuleNotFoundError) -> str:
+    """The extra of kernel-grader that installs the missing package."""
+    return _EXTRA_OF.get(_package(error), "server")
+
+
+def _package(error: ModuleNotFoundError) -> str:
+    return (error.name or "").partition(".")[0]
+
+
 def _explain(error: Exception, args: list[str]) -> GraderError:
-    """Usage errors of Typer are told like ours; anything else is a defect, told without its traceback."""
-    tell = getattr(error, "format_message", None)
-    if tell is not None:
+    """Typer's usage errors in our form; anything else is a defect, shown without its traceback."""
+    describe = getattr(error, "format_message", None)
+    if describe is not None:
         return BadRequest(
-            str(tell()).replace("\n", " "), f"`{_path(error, args)} --help` says what it takes."
+            str(describe()).replace("\n", " "), f"`{_path(error, args)} --help` describes its options."
         )
     if os.environ.get("GRADER_DEBUG"):
         raise error

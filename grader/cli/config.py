@@ -1,7 +1,7 @@
-"""The client's settings: a file, which the environment overrides, which flags override.
+"""Settings. The client's come from flags, else the environment, else a file; the platform's from the environment alone.
 
-No pathlib, no dataclasses and no TOML parser until there is a file: the quick way of `grader challenges --json` reads
-this too.
+`grader challenges --json` reads the client's, and must start fast: pathlib, pydantic and the TOML parser are imported
+where they are needed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from grader.errors import BadRequest
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from grader.settings import Settings
 
 Value = str | bool
 
 
 class Key:
-    """One setting. ``choices``: asked for when a value is checked, none for any text; ``of_bool``: true or false."""
+    """One setting of the client. ``choices`` gives the values there are; none: any text. ``of_bool``: true or false."""
 
     def __init__(
         self,
@@ -42,21 +45,23 @@ def _languages() -> tuple[str, ...]:
     return tuple(it.value for it in Language)
 
 
-# The variable of `name` is GRADER_NAME, but for those that the platform's own settings have taken.
 KEYS = {
     "server": Key("the server's address", ""),
     "device": Key("the device whose board submit and leaderboard use", ""),
     "language": Key("the language that init writes", "", choices=_languages),
     "browser": Key("whether login and open may open a browser", True, of_bool=True),
 }
+# The variable of `name` is GRADER_NAME, except where that is a setting of the platform.
 _VARIABLES = {"device": "GRADER_CLIENT_DEVICE", "language": "GRADER_CLIENT_LANGUAGE"}
+# Elsewhere platformdirs has the answers below, but its import takes 20 ms of the 30 ms of `grader challenges --json`.
+_WITH_OWN_FOLDERS = ("darwin", "win32")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 _flags: dict[str, Value] = {}
 
 
 class Setting:
-    """A setting's value, and where it comes from: ``flag``, ``environment``, ``file`` or ``default``."""
+    """A setting's value and its source: ``flag``, ``environment``, ``file`` or ``default``."""
 
     def __init__(self, name: str, value: Value, source: str, place: str = "") -> None:
         self.name = name
@@ -71,15 +76,25 @@ def variable(name: str) -> str:
 
 
 def folder() -> str:
-    """Where this system keeps a program's settings; XDG_CONFIG_HOME is heard on all of them."""
-    home = os.path.expanduser("~")  # noqa: PTH111
+    """Where this system keeps a program's settings. XDG_CONFIG_HOME counts on all systems."""
     if base := os.environ.get("XDG_CONFIG_HOME"):
         return os.path.join(base, "grader")  # noqa: PTH118
-    if sys.platform == "win32":
-        return os.path.join(os.environ.get("APPDATA") or os.path.join(home, "AppData", "Roaming"), "grader")  # noqa: PTH118
-    if sys.platform == "darwin":
-        return os.path.join(home, "Library", "Application Support", "grader")  # noqa: PTH118
-    return os.path.join(home, ".config", "grader")  # noqa: PTH118
+    if sys.platform in _WITH_OWN_FOLDERS:
+        from platformdirs import user_config_dir
+
+        return user_config_dir("grader", appauthor=False, roaming=True)
+    return os.path.join(os.path.expanduser("~"), ".config", "grader")  # noqa: PTH111, PTH118
+
+
+def cache_folder() -> str:
+    """Where this system keeps what a program can make again. XDG_CACHE_HOME counts on all systems."""
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return os.path.join(base, "grader")  # noqa: PTH118
+    if sys.platform in _WITH_OWN_FOLDERS:
+        from platformdirs import user_cache_dir
+
+        return user_cache_dir("grader", appauthor=False)
+    return os.path.join(os.path.expanduser("~"), ".cache", "grader")  # noqa: PTH111, PTH118
 
 
 def path() -> str:
@@ -88,47 +103,88 @@ def path() -> str:
 
 
 def choose(name: str, value: Value) -> None:
-    """What a flag said: the strongest, until this process ends."""
+    """Set what a flag says. It overrides everything until this process ends."""
     _flags[name] = value
 
 
 def forget_flags() -> None:
-    """Each command line has its own."""
+    """Each command line has its own flags."""
     _flags.clear()
 
 
 def value(name: str) -> Value:
-    """What holds. Raises BadRequest naming the variable, or the file with line and key."""
+    """The value in force. Raises BadRequest naming the variable, or the file with line and key."""
     return find(name).value
 
 
 def text(name: str) -> str | None:
-    """A setting of text; None where nobody said anything."""
+    """A setting of text; None where it is not set."""
     return str(value(name)) or None
 
 
 def find(name: str) -> Setting:
-    """The strongest word on a setting. Raises BadRequest as ``value`` does."""
+    """The value in force, and its source. Raises BadRequest as ``value`` does."""
     if name in _flags:
         return Setting(name, _flags[name], "flag", f"--{name}")
-    if told := os.environ.get(variable(name)):
-        return Setting(name, parsed(name, told, variable(name)), "environment", variable(name))
+    if given := os.environ.get(variable(name)):
+        return Setting(name, parsed(name, given, variable(name)), "environment", variable(name))
     kept = _read()
     if name in kept:
         return Setting(name, kept[name], "file", path())
     return Setting(name, KEYS[name].default, "default")
 
 
-def parsed(name: str, told: str, where: str) -> Value:
-    """``told`` as a value of that setting. Raises BadRequest beginning with ``where``."""
+def parsed(name: str, given: str, where: str) -> Value:
+    """``given`` as a value of that setting. Raises BadRequest beginning with ``where``."""
     key = KEYS[name]
     if key.of_bool:
-        if told.lower() not in _TRUE + _FALSE:
-            raise BadRequest(f"{where}: '{told}' is neither true nor false.", f"It says {key.meaning}.")
-        return told.lower() in _TRUE
-    if (choices := key.choices()) and told not in choices:
-        raise BadRequest(f"{where}: '{told}' cannot be used.", f"There are: {', '.join(choices)}.")
-    return told
+        if given.lower() not in _TRUE + _FALSE:
+            raise BadRequest(f"{where}: '{given}' is neither true nor false.", f"It is {key.meaning}.")
+        return given.lower() in _TRUE
+    if (choices := key.choices()) and given not in choices:
+        raise BadRequest(f"{where}: '{given}' cannot be used.", f"Use one of: {', '.join(choices)}.")
+    return given
+
+
+def unknown(name: str, where: str = "") -> BadRequest:
+    """The error for a setting that does not exist."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, KEYS, n=1)
+    hint = f"Did you mean '{close[0]}'?" if close else f"The settings are: {', '.join(KEYS)}."
+    return BadRequest(
+        f"{where}: there is no such setting." if where else f"There is no setting '{name}'.", hint
+    )
+
+
+def put(name: str, given: str) -> Value:
+    """Write a setting to the file; comments and other lines stay. Raises BadRequest: no such setting, no such value, a
+    file that cannot be read or written.
+    """
+    import json
+
+    if name not in KEYS:
+        raise unknown(name)
+    value = parsed(name, given, name)
+    line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
+    lines = _lines()
+    if at := _lines_of(name, lines):
+        lines[at[0]] = line
+    else:
+        lines.append(line)
+    _write(lines)
+    return value
+
+
+def take(name: str) -> bool:
+    """Remove a setting from the file; False where the file does not have it. Raises BadRequest as ``put`` does."""
+    if name not in KEYS:
+        raise unknown(name)
+    lines = _lines()
+    at = _lines_of(name, lines)
+    if at:
+        _write([line for number, line in enumerate(lines) if number not in at])
+    return bool(at)
 
 
 def _read() -> dict[str, Value]:
@@ -139,43 +195,96 @@ def _read() -> dict[str, Value]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise BadRequest(f"{path()} cannot be read: {error.strerror}.", "Mend or remove it.") from error
+        raise BadRequest(f"{path()} cannot be read: {error.strerror}.", "Fix or remove it.") from error
     import tomllib
 
     try:
         found = tomllib.loads(raw.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadRequest(f"{path()}: {error}", 'A line is like: server = "https://grader.example"') from error
+        raise BadRequest(
+            f"{path()}: {error}", 'A line looks like: server = "https://grader.example"'
+        ) from error
     return _checked(found, raw.decode("utf-8-sig"))
 
 
 def _checked(found: Mapping[str, object], raw: str) -> dict[str, Value]:
     kept: dict[str, Value] = {}
-    for name, told in found.items():
+    for name, given in found.items():
         where = f"{path()}, line {line_of(name, raw)}, {name}"
         if name not in KEYS:
             raise unknown(name, where)
-        if KEYS[name].of_bool is not isinstance(told, bool) or not isinstance(told, (bool, str)):
+        if KEYS[name].of_bool is not isinstance(given, bool) or not isinstance(given, (bool, str)):
             wanted = "true or false" if KEYS[name].of_bool else 'text, in "quotes"'
-            raise BadRequest(f"{where}: it must be {wanted}.", f"It says {KEYS[name].meaning}.")
-        kept[name] = told if isinstance(told, bool) else parsed(name, told, where)
+            raise BadRequest(f"{where}: it must be {wanted}.", f"It is {KEYS[name].meaning}.")
+        kept[name] = given if isinstance(given, bool) else parsed(name, given, where)
     return kept
 
 
-def unknown(name: str, where: str = "") -> BadRequest:
-    """The refusal of a setting that there is not."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, KEYS, n=1)
-    hint = f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(KEYS)}."
-    return BadRequest(
-        f"{where}: there is no such setting." if where else f"There is no setting '{name}'.", hint
-    )
-
-
 def line_of(name: str, raw: str) -> int:
-    """The line in which a setting is given, counted from 1; 1 where it is not found (a table, a quoted key)."""
+    """The line that gives a setting, counted from 1; 1 where none is found (a table, a quoted key)."""
     for number, line in enumerate(raw.splitlines(), start=1):
         if line.partition("=")[0].strip().strip("\"'[]") == name:
             return number
     return 1
+
+
+def _lines() -> list[str]:
+    try:
+        with open(path(), encoding="utf-8-sig") as file:  # noqa: PTH123
+            return file.read().splitlines()
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{path()} cannot be read: {error}", "Fix or remove it.") from error
+
+
+def _lines_of(name: str, lines: list[str]) -> list[int]:
+    return [
+        number
+        for number, line in enumerate(lines)
+        if "=" in line and line.partition("=")[0].strip().strip("\"'") == name
+    ]
+
+
+def _write(lines: list[str]) -> None:
+    """Whole or not at all: another command may read the file meanwhile."""
+    from pathlib import Path
+
+    target = Path(path())
+    partial = target.with_name(f"{target.name}.{os.getpid()}")
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        partial.replace(target)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise BadRequest(f"{target} cannot be written: {error.strerror}.") from error
+
+
+def load_settings(**chosen: Any) -> Settings:
+    """The settings of the platform on this machine: ``chosen`` (except None), else the environment's. Raises BadRequest
+    naming the variable.
+    """
+    from pydantic import ValidationError
+
+    from grader.settings import Settings
+
+    try:
+        settings = Settings(**{key: value for key, value in chosen.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = f"GRADER_{'_'.join(str(part) for part in first['loc']).upper()}"
+        raise BadRequest(
+            f"{name} cannot be used: {first['msg']}.", "See the settings in docs/reference/settings.md."
+        ) from error
+    return settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The environment of a child process that gets these settings: ours, and every setting as a variable."""
+    spelled = {
+        f"GRADER_{name.upper()}": str(value)
+        for name, value in settings.model_dump().items()
+        if value is not None
+    }
+    return {**os.environ, **spelled}

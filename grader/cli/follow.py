@@ -1,26 +1,32 @@
-"""Follows a submission on the server to its end, and says what exit code its end means."""
+"""Follows a submission on the server to its end: a live view on a terminal, lines elsewhere, or JSON."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Protocol, Self
+
+from rich.console import Console
+from rich.live import Live as Screen
+from rich.text import Text
 
 from grader import errors
-from grader.cli.answers import understood
-from grader.cli.client import Client, segment
+from grader.cli.client import Client, segment, understood
 from grader.cli.command import EXIT_INTERRUPTED
 from grader.cli.report import put_report
-from grader.cli.terminal import put_json, put_json_line, say
-from grader.cli.watching import StatusDisplay, watch_for
+from grader.cli.terminal import aside, put_json, put_json_line, safe, say
 from grader.schemas.pace import QUICKEST_S, SLOWEST_S, pace_s, spread
 from grader.schemas.report import Report, Verdict
-from grader.schemas.submission import State, SubmissionList, SubmissionView
+from grader.schemas.submission import ProgressView, State, SubmissionList, SubmissionView, WaitReason
 from grader.schemas.verdict import Fault
 
-# Quick while it is judged and just after, when small kernels end; in the queue as seldom as its length allows.
+# While a submission is judged, and just after it was sent, when small kernels end; in the queue `pace_s` decides.
 POLL_SECONDS = 0.25
 QUICK_FOR_SECONDS = 20.0
-# A server that restarts is back by then.
+# A restart of the server takes less.
 AWAY_SECONDS = 30.0
 
 
@@ -35,11 +41,11 @@ def fetch_report(client: Client, submission: str) -> Report:
 
 
 def fetch_last(client: Client, challenge: str | None = None) -> SubmissionView:
-    """One's latest submission. Raises NotFound where there is none."""
+    """The user's latest submission. Raises NotFound where there is none."""
     found = understood(SubmissionList, client.get("/submissions", challenge=challenge, limit=1))
     if not found.submissions:
         what = f" for {challenge}" if challenge else ""
-        raise errors.NotFound(f"You have no submission{what} yet.", "`grader submit FILE -c SLUG` makes one.")
+        raise errors.NotFound(f"You have no submission{what} yet.", "Send one: grader submit FILE -c SLUG")
     return found.submissions[0]
 
 
@@ -48,12 +54,12 @@ def to_the_end(
 ) -> int:
     """Show a submission until it ends, then its report; returns the exit code. ``json``: ``lines`` for one line a
     change and the report as the last, ``report`` for the report and the submission's id. Raises what ``follow``
-    raises, Conflict for one that was cancelled, JudgeFailure for one that we failed to judge.
+    raises, Conflict for one that was cancelled, JudgeFailure for one that the platform failed to judge.
     """
     try:
         view = follow(client, submission, timeout, watch_for(json == "lines"))
     except KeyboardInterrupt:
-        say(f"It goes on. Come back to it with: grader watch {submission}", "bold")
+        say(f"The submission goes on. Follow it with: grader watch {submission}", "bold")
         return EXIT_INTERRUPTED
     refuse_unjudged(view)
     report = fetch_report(client, view.id)
@@ -84,7 +90,7 @@ def follow(
                 if clock() - last_seen > AWAY_SECONDS:
                     raise
                 shown.away(clock() - last_seen)
-            except errors.TooMany:  # of our own asking: the submission is none the worse for it
+            except errors.TooMany:  # we poll too often; the submission is not affected
                 last_seen, pause = clock(), SLOWEST_S
             else:
                 last_seen = clock()
@@ -98,13 +104,13 @@ def follow(
             if timeout and waited >= timeout:
                 raise errors.TimedOut(
                     f"{submission} was not done within {timeout:g} s.",
-                    f"It goes on: grader watch {submission}",
+                    f"It goes on. Follow it with: grader watch {submission}",
                 )
             time.sleep(min(pause, timeout - waited) if timeout else pause)
 
 
 def exit_code(verdict: Verdict | None) -> int:
-    """What a verdict means to a script; None = not judged, which is no failure of the command."""
+    """The exit code for a verdict. None: not judged, which is no failure of the command."""
     if verdict is None:
         return errors.EXIT_ACCEPTED
     exit_codes = {Fault.NOBODY: errors.EXIT_ACCEPTED, Fault.PLATFORM: errors.EXIT_OUR_FAILURE}
@@ -112,11 +118,247 @@ def exit_code(verdict: Verdict | None) -> int:
 
 
 def refuse_unjudged(view: SubmissionView) -> None:
-    """Raises Conflict for a cancelled submission and JudgeFailure for one that we failed to judge."""
+    """Raises Conflict for a cancelled submission and JudgeFailure for one that the platform failed to judge."""
     if view.state is State.CANCELLED:
         raise errors.Conflict(f"{view.id} was cancelled.", "Submit it again to have it judged.")
     if view.state is State.FAILED:
         why = view.error or "the platform failed"
         raise errors.JudgeFailure(
-            f"{view.id} could not be judged: {why}.", "It costs you nothing; submit it again."
+            f"{view.id} could not be judged: {why}.", "It does not count as an attempt; submit it again."
         )
+
+
+class StatusDisplay(Protocol):
+    """A context manager that shows a submission."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def show(self, view: SubmissionView) -> None:
+        """Show the submission as it is now. Called at each poll, changed or not."""
+
+    def away(self, seconds: float) -> None:
+        """Show that the server has not answered for ``seconds``; polling goes on."""
+
+
+def watch_for(json: bool) -> StatusDisplay:
+    """The display for this terminal, or for a program."""
+    if json:
+        return JsonLines()
+    return Live(aside()) if lively() else LineDisplay()
+
+
+def lively() -> bool:
+    """Whether stderr is a terminal that can redraw lines, and its user wants that."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return aside().is_terminal and not plain
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def show(self, view: SubmissionView) -> None:
+        pass
+
+    def away(self, seconds: float) -> None:
+        pass
+
+
+class LineDisplay(Quiet):
+    """A line on stderr for each state, and for what blocks the submission there."""
+
+    def __init__(self) -> None:
+        self._last: State | None = None
+        self._obstacle = ""
+        self._away = False
+
+    def show(self, view: SubmissionView) -> None:
+        self._away = False
+        words, why = waiting_text(view), obstacle(view)
+        if view.state is not self._last:
+            say(f"{view.state.value}: {words}" if words else view.state.value)
+        elif why != self._obstacle:
+            say(f"{view.state.value}: {why or words}" if why or words else view.state.value)
+        self._last, self._obstacle = view.state, why
+
+    def away(self, seconds: float) -> None:
+        if not self._away:
+            say("The server does not answer; trying again.", "yellow")
+        self._away = True
+
+
+class JsonLines(Quiet):
+    """A line on stdout for each change: ``{"submission": {...}}``."""
+
+    def __init__(self) -> None:
+        self._last: SubmissionView | None = None
+
+    def show(self, view: SubmissionView) -> None:
+        if view != self._last:
+            put_json_line({"submission": view})
+        self._last = view
+
+
+PHASES = (State.QUEUED, State.COMPILING, State.WAITING, State.TESTING, State.TIMING, State.DONE)
+# Twice for each second of the clock, so that none is skipped.
+_DRAWN_PER_SECOND = 2.0
+_LONGEST_BAR, _SHORTEST_BAR = 30, 8
+# Cells of a line beside the bar: mark, name, clock, `Testing 26 of 32 public cases`.
+_BESIDE_BAR = 52
+
+
+class Live:
+    """The phases one below the other, what the submission waits for, and the time. Redrawn in place on ``console``;
+    nothing of it remains.
+    """
+
+    def __init__(self, console: Console, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._monotonic = monotonic
+        self._view: SubmissionView | None = None
+        self._began: dict[State, float] = {}
+        self._away = 0.0
+        self._screen = Screen(
+            console=console,
+            transient=True,
+            refresh_per_second=_DRAWN_PER_SECOND,
+            get_renderable=self.render,
+        )
+
+    def __enter__(self) -> Self:
+        self._screen.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._screen.stop()
+
+    def show(self, view: SubmissionView) -> None:
+        self._began.setdefault(view.state, self._monotonic())
+        self._view, self._away = view, 0.0
+        self._screen.refresh()
+
+    def away(self, seconds: float) -> None:
+        self._away = seconds
+        self._screen.refresh()
+
+    def render(self) -> Text:
+        """All lines, as they are now."""
+        view = self._view
+        if view is None:
+            return Text("Asking the server ...", "dim")
+        text = Text.assemble((view.id, "bold"), safe(f"  {view.challenge}, {view.language.value} on "))
+        text.append_text(safe(f"{view.device}  ")).append(clock_text(elapsed_s(view)), "bold")
+        for state in _rail(view.state):
+            text.append("\n").append_text(self._phase(state, view))
+        if why := obstacle(view):
+            text.append_text(safe(f"\n  {why}", "yellow"))
+        if self._away:
+            text.append(
+                f"\n  The server has not answered for {duration(self._away)}; trying again.", "yellow"
+            )
+        if not view.state.final:
+            text.append("\nCtrl-C stops watching; the submission goes on.", "dim")
+        return text
+
+    def _phase(self, state: State, view: SubmissionView) -> Text:
+        if state is view.state:
+            line = Text.assemble(("▸", "bold cyan"), (f" {state.value:<10}", "bold cyan"))
+            return line.append_text(self._present(view))
+        past = PHASES.index(state) < _place(view.state)
+        mark = ("✓", "green") if past else ("·", "dim")
+        return Text.assemble(mark, (f" {state.value:<10}", "" if past else "dim"), (self._took(state), "dim"))
+
+    def _present(self, view: SubmissionView) -> Text:
+        if view.state.final:
+            return Text("")
+        if words := place_text(view):
+            return Text(words)
+        line = Text(clock_text(self._in_phase_s(view)))
+        if view.progress.total:
+            line.append("  ").append_text(self._bar(view.progress))
+        return line
+
+    def _in_phase_s(self, view: SubmissionView) -> float:
+        """Seconds in this phase: by the server, else since we saw it begin."""
+        if view.progress.since is not None:
+            return max(0.0, (datetime.now(UTC) - view.progress.since).total_seconds())
+        return self._monotonic() - self._began[view.state]
+
+    def _bar(self, progress: ProgressView) -> Text:
+        cells = max(_SHORTEST_BAR, min(_LONGEST_BAR, self._console.width - _BESIDE_BAR))
+        full = min(cells, round(cells * progress.done / progress.total))
+        line = Text.assemble(("━" * full, "cyan"), ("─" * (cells - full), "dim"))
+        return line.append("  ").append_text(safe(progress.label, "dim"))
+
+    def _took(self, state: State) -> str:
+        """How long a phase took; empty where we did not see it begin and end."""
+        later = [began for other, began in self._began.items() if _place(other) > _place(state)]
+        if state not in self._began or not later:
+            return ""
+        return clock_text(min(later) - self._began[state])
+
+
+def _rail(state: State) -> tuple[State, ...]:
+    """Every phase; a submission that ended otherwise shows its state alone."""
+    return PHASES if state in PHASES else (state,)
+
+
+def _place(state: State) -> int:
+    return PHASES.index(state) if state in PHASES else len(PHASES)
+
+
+def waiting_text(view: SubmissionView) -> str:
+    """``place 3, about 20 s`` while it waits, and why the queue does not move, if so; empty otherwise."""
+    why = obstacle(view)
+    return place_text(view) + (f". {why}" if why and view.position is not None else "")
+
+
+def place_text(view: SubmissionView) -> str:
+    """``place 3, about 20 s``; empty where it has no place."""
+    if view.position is None:
+        return ""
+    wait = "" if view.expected_wait_s is None else f", about {duration(view.expected_wait_s)}"
+    return f"place {view.position}{wait}"
+
+
+def obstacle(view: SubmissionView) -> str:
+    """What must change before it moves at all; empty where it moves."""
+    waits_for = view.waits_for
+    if waits_for is None or waits_for.reason in (WaitReason.AHEAD, WaitReason.NEXT):
+        return ""
+    since = f" (since {waits_for.since.astimezone():%Y-%m-%d %H:%M})" if waits_for.since else ""
+    return f"{waits_for.text}{since}"
+
+
+def elapsed_s(view: SubmissionView, now: datetime | None = None) -> float:
+    """Seconds from submission to its end or to now. Never below 0: clocks differ."""
+    end = view.finished_at or now or datetime.now(UTC)
+    return max(0.0, (end - view.created_at).total_seconds())
+
+
+def duration(seconds: float) -> str:
+    """``21 s``, ``2 min``, ``3 h``: the precision of a forecast."""
+    for unit, scale, most in (("s", 1, 99.5), ("min", 60, 99.5), ("h", 3600, float("inf"))):
+        if seconds / scale < most:
+            return f"{seconds / scale:.0f} {unit}"
+    raise AssertionError("the last unit takes every value")
+
+
+def clock_text(seconds: float) -> str:
+    """``0:07``, ``12:34``, ``1:02:03``."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,6 +1,6 @@
-"""Which server to talk to, and with which token: what flags, environment or settings say, else what login kept.
+"""The server and the token to use: by flags, environment or settings, else what `grader login` kept.
 
-No pathlib and no pydantic here: the quick way of `grader challenges --json` reads this too.
+`grader challenges --json` uses this and must start fast: no pathlib and no pydantic here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def path() -> str:
 
 
 def chosen_server() -> str | None:
-    """The server that the person chose; None where they never did."""
+    """The server that the user chose; None where they chose none."""
     return config.text("server") or _kept().get("server") or None
 
 
@@ -31,7 +31,7 @@ def server() -> str:
 
 
 def token() -> str | None:
-    """The token to show. A kept token is shown only to the server that gave it."""
+    """The token to send. A kept token is sent only to the server that issued it."""
     if from_environment := os.environ.get("GRADER_TOKEN"):
         return from_environment
     kept = _kept()
@@ -39,13 +39,13 @@ def token() -> str | None:
 
 
 def name() -> str | None:
-    """Who signed in to the server that is talked to; None for nobody, and for a token of the environment."""
+    """Who is signed in to the server in use; None for nobody, and for a token of the environment."""
     kept = _kept()
     return kept.get("name") if kept.get("server", "").rstrip("/") == server() else None
 
 
 def keep(server: str, name: str, token: str) -> None:
-    """Write the file, mode 0600 from its first byte on."""
+    """Write the file with mode 0600 from its first byte on."""
     folder = os.path.dirname(path())  # noqa: PTH120
     os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
     partial = f"{path()}.{os.getpid()}"
@@ -74,5 +74,5 @@ def _kept() -> dict[str, str]:
             f"{path()} cannot be read: {error}", "Remove it and `grader login` again."
         ) from error
     if not isinstance(kept, dict):
-        raise BadRequest(f"{path()} holds no login.", "Remove it and `grader login` again.")
+        raise BadRequest(f"{path()} is not a login file.", "Remove it and `grader login` again.")
     return {key: value for key, value in kept.items() if isinstance(value, str)}

@@ -1,15 +1,15 @@
 """The `grader` command: picks the one module that the command needs, and turns errors into exit codes.
 
-Starting must be quick (Typer alone takes six times as long as Python itself), so this module imports nothing but
-the table of commands. The listing is printed from that table, and `challenges --json`, which editors and scripts
-call often, has a way of its own that needs neither Typer nor pydantic (see `listing`).
+It must start fast, and importing Typer takes six times as long as starting Python. So `grader --help` is printed from
+the table of commands alone, and `challenges --json`, which editors and scripts call often, needs neither Typer nor
+pydantic (see `quick`).
 """
 
 from __future__ import annotations
 
 import sys
 
-from grader.cli import encoding
+from grader.cli.output import degrade_output, report
 from grader.cli.registry import COMMANDS, GROUPS
 
 TYPE_CHECKING = False
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 USAGE = """\
 Usage: grader COMMAND [OPTIONS]
 
-Write GPU kernels in CUDA C++ or Triton; have them judged, timed and ranked.
+Write GPU kernels in CUDA C++ or Triton and have them judged, timed and ranked.
 """
 CLOSING = """\
-grader COMMAND --help says more about a command; grader --version prints the version.
+grader COMMAND --help describes a command; grader --version prints the version.
 Exit codes: 0 accepted or done, 1 judged and not accepted, 2 usage, 3 not allowed,
-            4 our failure or unreachable, 5 timed out waiting; 130 left by Ctrl-C."""
+            4 platform failure or unreachable, 5 timed out; 130 ended by Ctrl-C."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; returns the exit code."""
-    encoding.degrade_output()
+    degrade_output()
     args = list(sys.argv[1:] if argv is None else argv)
     if not args or args[0] in ("--help", "-h", "help"):
         print(listing())
@@ -71,12 +71,13 @@ def _quick_challenges() -> bool:
 def _unknown(args: list[str]) -> int:
     from difflib import get_close_matches
 
-    from grader.cli.failure import report
     from grader.errors import BadRequest
 
     name = args[0]
     if name.startswith("-"):
-        return report(BadRequest(f"There is no option '{name}' here.", "Options follow the command."), args)
+        return report(
+            BadRequest(f"There is no option '{name}' here.", "Options come after the command."), args
+        )
     close = get_close_matches(name, COMMANDS, n=1)
     hint = f"Did you mean '{close[0]}'?" if close else "`grader --help` lists the commands."
     return report(BadRequest(f"There is no command '{name}'.", hint), args)

@@ -1,36 +1,28 @@
-"""Names that were seen last, for completion: challenges and one's submissions, in files that a shell can read."""
+"""A cache of names for completion: challenges and the user's submissions, in files that a shell can read."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from grader.cli import config
+
 CHALLENGES, SUBMISSIONS = "challenges", "submissions"
-# Completing from more than these helps nobody; ids are those of some weeks.
+# More than these help nobody.
 _MOST = {CHALLENGES: 1000, SUBMISSIONS: 50}
-# Shells expand the words that they complete from, so nothing of theirs may be in one.
+# Shells expand the words that they complete from, so a name has none of their special characters.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 def folder() -> Path:
-    """Where this system keeps what a program can make again; XDG_CACHE_HOME is heard on all of them."""
-    if base := os.environ.get("XDG_CACHE_HOME"):
-        return Path(base) / "grader"
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home raises where there is none
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else home / "AppData" / "Local") / "grader" / "cache"
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "grader"
-    return home / ".cache" / "grader"
+    return Path(config.cache_folder())
 
 
 def read(kind: str) -> list[str]:
-    """The names seen last; none where nothing was kept or it cannot be read."""
+    """The cached names; none where there is no cache or it cannot be read."""
     try:
         lines = (folder() / kind).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -39,7 +31,7 @@ def read(kind: str) -> list[str]:
 
 
 def keep(kind: str, names: Iterable[str]) -> None:
-    """Keep these instead. A folder that cannot be written only means that nothing is completed."""
+    """Replace the cached names. Without a writable folder nothing is completed, and no command fails."""
     plain = [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)][: _MOST[kind]]
     target = folder() / kind
     partial = target.with_name(f"{kind}.{os.getpid()}")
@@ -50,5 +42,5 @@ def keep(kind: str, names: Iterable[str]) -> None:
 
 
 def add(kind: str, name: str) -> None:
-    """Put one ahead of the others."""
+    """Put a name before the others."""
     keep(kind, [name, *read(kind)])

@@ -1,7 +1,11 @@
-"""Arguments and options that several commands share, and reading what they name."""
+"""Arguments and options that several commands share, and what they name: sources, languages, passwords."""
 
 from __future__ import annotations
 
+import ast
+import secrets
+import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +13,7 @@ import typer
 
 from grader import limits
 from grader.cli import config
-from grader.errors import BadRequest
+from grader.errors import BadRequest, BadSource
 from grader.languages import Language
 
 _ENDINGS = ", ".join(f"{it.suffix} is {it.display_name}" for it in Language)
@@ -22,32 +26,28 @@ Slug = Annotated[
 ]
 Challenge = Annotated[
     str | None,
-    typer.Option(
-        "--challenge", "-c", metavar="SLUG", help="The challenge to solve; else the file's name tells it."
-    ),
+    typer.Option("--challenge", "-c", metavar="SLUG", help="The challenge (default: by the file's name)."),
 ]
 Submission = Annotated[
     str, typer.Argument(metavar="ID", help="The submission, as `grader submit` printed it.")
 ]
 File = Annotated[Path, typer.Argument(metavar="FILE", help=f"The source file: {_ENDINGS}.")]
 LanguageOption = Annotated[str | None, typer.Option("--language", "-l", metavar=_NAMES, help=f"{_TITLES}.")]
-Device = Annotated[
-    str | None, typer.Option("--device", "-d", metavar="NAME", help="The device whose board to use.")
-]
+Device = Annotated[str | None, typer.Option("--device", "-d", metavar="NAME", help="The device to use.")]
 Check = Annotated[
     bool,
     typer.Option(
         "--check/--no-check",
-        help=f"Look for syntax errors in {_CHECKED} sources here, before anything is sent.",
+        help=f"Check {_CHECKED} sources for syntax errors before they are sent.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the answer alone on stdout, as JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only the answer on stdout, as JSON.")]
 Timeout = Annotated[
     float,
-    typer.Option("--timeout", metavar="SECONDS", min=0, help="Wait at most this long; 0 = until it ends."),
+    typer.Option("--timeout", metavar="SECONDS", min=0, help="Wait at most this long; 0: until it ends."),
 ]
 PasswordStdin = Annotated[
-    bool, typer.Option("--password-stdin", help="Read the password from stdin's first line.")
+    bool, typer.Option("--password-stdin", help="Read the password from the first line of stdin.")
 ]
 
 
@@ -57,17 +57,15 @@ def _choose_server(value: str | None) -> str | None:
     return value
 
 
-# Commands take it and need not pass it on: ``login.server`` hears of it.
+# Its callback keeps the value for ``login.server``: commands take it and do not pass it on.
 Server = Annotated[
     str | None,
-    typer.Option(
-        "--server", metavar="URL", callback=_choose_server, help="The server to talk to, this once."
-    ),
+    typer.Option("--server", metavar="URL", callback=_choose_server, help="The server for this command."),
 ]
 
 
 def read_source(path: Path) -> bytes:
-    """The file's bytes, one more than are allowed at most. Raises BadRequest where it cannot be read."""
+    """The file's bytes, at most one more than allowed. Raises BadRequest where it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(limits.SOURCE_BYTES + 1)
@@ -87,9 +85,7 @@ def language(name: str | None) -> Language | None:
 
 
 def read_password(from_stdin: bool, prompt: str, confirm: bool = False) -> str:
-    """A password from stdin's first line, or asked for without an echo. Raises BadRequest on an empty one."""
-    import sys
-
+    """The first line of stdin, or the answer to a prompt without an echo. Raises BadRequest for an empty password."""
     if from_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
     elif sys.stdin.isatty():
@@ -99,3 +95,53 @@ def read_password(from_stdin: bool, prompt: str, confirm: bool = False) -> str:
     if not password:
         raise BadRequest("The password is empty.")
     return password
+
+
+def made_up_password() -> str:
+    """A password of 16 characters and 96 random bits."""
+    return secrets.token_urlsafe(12)
+
+
+# A longer line is not shown.
+_SHOWN_CHARS = 120
+
+
+def syntax_error(source: str, language: Language) -> str:
+    """The error with its line and a caret below it; empty where the source parses, and for a language that only
+    its compiler can check.
+    """
+    if not language.python:
+        return ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except SyntaxError as error:
+        return _described(error, source)
+    except (ValueError, RecursionError, MemoryError):
+        return ""  # the judge explains it
+    return ""
+
+
+def check_syntax(name: str, source: str, language: Language) -> None:
+    """Raises BadSource where the source of the file ``name`` has a syntax error."""
+    if wrong := syntax_error(source, language):
+        version = ".".join(map(str, sys.version_info[:2]))
+        raise BadSource(
+            f"{name}: {wrong}",
+            f"Nothing was sent. If the server runs a newer Python than {version}, --no-check sends it anyway.",
+        )
+
+
+def _described(error: SyntaxError, source: str) -> str:
+    number, column = error.lineno or 0, error.offset or 0
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")  # as Python counts them
+    if not 1 <= number <= len(lines):
+        return f"{type(error).__name__}: {error.msg}"
+    described = f"{type(error).__name__} in line {number}: {error.msg}"
+    line = lines[number - 1]
+    if len(line) > _SHOWN_CHARS:
+        return described
+    # Tabs stay tabs, so that the caret is below its character however wide they are.
+    before = "".join(char if char == "\t" else " " for char in line[: max(column - 1, 0)])
+    return f"{described}\n    {line}\n    {before}^"

@@ -1,48 +1,51 @@
 """Every command: its name, the module whose Typer app holds it, and one line of help.
 
 `grader --help` is printed from this table, without importing Typer or any command. A test checks that the table and the
-Typer apps agree, so that the table cannot go stale.
+Typer apps agree.
 """
 
 GROUPS = {
     "Solve": {
         "challenges": ("challenges", "List the challenges"),
         "show": ("challenges", "Show a challenge: spec, signature, cases, workloads"),
-        "init": ("challenges", "Write a challenge's starter file to begin from"),
+        "init": ("challenges", "Write a challenge's starter file"),
         "test": ("judging", "Judge a file on this machine, without a server"),
-        "run": ("runs", "Run a file on the server by the public cases alone"),
+        "run": ("submissions", "Run a file on the server on the public cases only"),
         "submit": ("submissions", "Submit a file to the server"),
     },
     "Follow": {
-        "status": ("submissions", "Show where a submission is"),
-        "watch": ("watch", "Follow a submission to its end and print its report"),
+        "status": ("submissions", "Show the state of a submission, and its report"),
+        "watch": ("submissions", "Follow a submission to its end and print its report"),
         "cancel": ("submissions", "Cancel a submission that is not done"),
         "history": ("submissions", "List your submissions"),
-        "diff": ("diff", "Show what differs between two submissions, or a file and one"),
+        "diff": ("diff", "Compare two submissions, or a file and a submission"),
         "open": ("pages", "Open a page of the server in the browser"),
         "leaderboard": ("boards", "Show the leaderboard of a challenge"),
         "progress": ("progress", "Show what you have solved, track by track"),
     },
     "Account and machine": {
         "login": ("account", "Sign in to a server and keep a token for it"),
-        "logout": ("account", "Revoke the kept token and forget it"),
+        "logout": ("account", "Revoke the kept token and delete it here"),
         "config": ("config", "Show the client's settings and where each comes from"),
         "completion": (
             "completion",
-            "Print what makes a shell complete commands, challenges and submissions",
+            "Print a script for completion in a shell",
         ),
-        "doctor": ("machine", "Say what this machine can and cannot do, and the mend"),
+        "doctor": ("doctor", "Show what this machine can do, and how to fix the rest"),
     },
     "Teach": {
-        "challenge": ("challenge", "Make challenges: challenge new, challenge check, challenge diff"),
-        "admin": ("admin", "Manage versions of challenges, queues and workers: rejudge, queue, worker"),
+        "challenge": (
+            "challenge",
+            "Write challenges and prove them: challenge new, check, diff",
+        ),
+        "admin": ("admin", "Manage versions, queues, workers and stored data: admin queue, ..."),
     },
     "Run a platform": {
-        "up": ("platform", "Start everything: Redis, web and workers; Ctrl-C ends all"),
-        "worker": ("platform", "Serve the queue of a device until ended"),
+        "up": ("platform", "Start everything: Redis, web and workers; Ctrl-C stops all"),
+        "worker": ("platform", "Serve the queue of a device until stopped"),
         "user": ("users", "Manage accounts: user add, user password, user invite, ..."),
-        "sandbox": ("boxes", "Manage the box image: sandbox build"),
-        "db": ("database", "Manage the database: db upgrade"),
+        "sandbox": ("platform", "Manage the box image: sandbox build"),
+        "db": ("platform", "Manage the database: db upgrade"),
     },
 }
 

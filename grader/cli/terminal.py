@@ -1,4 +1,4 @@
-"""The two consoles: results go to stdout, progress and remarks to stderr. Rich honours NO_COLOR and pipes by itself."""
+"""The two consoles: results go to stdout, progress and remarks to stderr. Rich honours NO_COLOR and pipes itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli.failure import printable
+from grader.cli.output import printable
 
 
 @cache
@@ -29,7 +29,7 @@ def aside() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-# Wider than any table: what a program or a file gets is not cut to the width of a terminal that is not there.
+# Wider than any table: output to a program or a file is not wrapped.
 _UNBOUNDED_COLUMNS = 4096
 
 
@@ -43,13 +43,13 @@ def _unbounded() -> Console:
 
 
 def put_table(table: Table) -> None:
-    """A table on stdout: whole, unless a terminal is too narrow for it."""
+    """Print a table on stdout: in full, unless a terminal is too narrow for it."""
     (out() if out().is_terminal else _unbounded()).print(table)
 
 
 def put_columns(columns: dict[str, list[Text]], optional: Sequence[str] = (), wrapped: str = "") -> None:
-    """A table on stdout, a column for each key. No cell is ever cut, since people type what they read there: on a
-    terminal that is too narrow ``optional`` columns are left out in their order, and only ``wrapped`` takes more lines.
+    """Print a table on stdout, a column for each key. No cell is cut, since people copy what they read: on a narrow
+    terminal ``optional`` columns are left out in their order, and only ``wrapped`` takes more lines.
     """
     width = out().width if out().is_terminal else _UNBOUNDED_COLUMNS
     shown, left_out = dict(columns), []
@@ -69,7 +69,7 @@ def put_columns(columns: dict[str, list[Text]], optional: Sequence[str] = (), wr
 
 
 def _width(columns: dict[str, list[Text]], wrapped: str) -> int:
-    """How many characters the table needs: what wraps needs its longest word."""
+    """How many characters the table needs; a wrapped column needs its longest word."""
     needed = 0
     for name, cells in columns.items():
         texts = [name, *(cell.plain for cell in cells)]
@@ -79,27 +79,27 @@ def _width(columns: dict[str, list[Text]], wrapped: str) -> int:
 
 
 def say(text: str, style: str = "") -> None:
-    """One remark on stderr."""
+    """Print one remark on stderr."""
     aside().print(Text(printable(text), style), soft_wrap=True)
 
 
 def tell(text: str, style: str = "") -> None:
-    """One line on stdout, never broken: a program may read it."""
+    """Print one line on stdout, never wrapped: a program may read it."""
     out().print(Text(printable(text), style), soft_wrap=True)
 
 
 def safe(text: object, style: str = "") -> Text:
-    """Text from elsewhere: no markup, no control characters."""
+    """Untrusted text: no markup, no control characters."""
     return Text(printable(str(text)), style)
 
 
 def put_json(value: BaseModel | Any) -> None:
-    """The answer alone on stdout, for programs."""
+    """Print only the answer on stdout, for programs."""
     _put(value.model_dump_json(indent=2) if isinstance(value, BaseModel) else json.dumps(value, indent=2))
 
 
 def put_json_line(value: dict[str, BaseModel]) -> None:
-    """One object in one line, at once: a program follows what happens."""
+    """Print one object in one line, unbuffered: a program follows what happens."""
     _put(json.dumps({name: each.model_dump(mode="json") for name, each in value.items()}))
 
 

@@ -126,35 +126,26 @@ class SubmissionList(Strict):
     total: int
 
 
-class SubmitBody(Strict):
+class RunBody(Strict):
+    """The body of POST /api/v1/runs: a source, and what judges it."""
+
+    challenge: str
+    language: str | None = Field(
+        default=None, description="cuda or triton; taken from the filename when absent"
+    )
+    source: str
+    filename: str = "solution"
+    device: str | None = Field(
+        default=None, description="the device to judge on; the platform's default when absent"
+    )
+
+
+class SubmitBody(RunBody):
     """The body of POST /api/v1/submissions."""
 
-    challenge: str
-    language: str | None = Field(
-        default=None, description="cuda or triton; taken from the filename when absent"
-    )
-    source: str
-    filename: str = "solution"
-    device: str | None = Field(
-        default=None, description="a board's device; the platform's default when absent"
-    )
     reuse: StrictBool = Field(
         default=False,
-        description="where you handed in the same before, answer with that one (200), which costs no attempt",
-    )
-
-
-class RunBody(Strict):
-    """The body of POST /api/v1/runs."""
-
-    challenge: str
-    language: str | None = Field(
-        default=None, description="cuda or triton; taken from the filename when absent"
-    )
-    source: str
-    filename: str = "solution"
-    device: str | None = Field(
-        default=None, description="the device to run on; the platform's default when absent"
+        description="if you submitted the same before, answer with that submission (200), which costs no attempt",
     )
 
 

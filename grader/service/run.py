@@ -21,7 +21,7 @@ def run(platform: Platform, user: User, body: RunBody, idempotency_key: str | No
     With a key that this user sent before, the first run comes back. ``remaining``: how many more are taken for now.
     Raises what ``submit`` raises; TooMany by limits of its own.
     """
-    return take(platform, user, SubmitOrder.of(body, idempotency_key), _counted)
+    return take(platform, user, SubmitOrder.of(body, idempotency_key, run=True), _counted)
 
 
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int:

@@ -3,8 +3,6 @@ logs."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,6 +10,7 @@ from datetime import timedelta
 from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
+from grader import spreadsheet
 from grader.errors import NotFound
 from grader.languages import Language
 from grader.records.engine import reading_on
@@ -21,8 +20,6 @@ from grader.schemas.submission import JudgingReason, State
 from grader.schemas.submission_search import FoundSubmission
 from grader.service.platform import Platform
 
-# A spreadsheet computes what begins so; a quote before it makes it a text.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _BATCH = 500
 
 
@@ -103,20 +100,8 @@ def _read(session: Session, statement: Select[tuple[object, ...]]) -> Iterator[F
 
 
 def as_csv(found: Iterator[FoundSubmission]) -> Iterator[str]:
-    """Lines of a table for spreadsheets, which no name can make compute anything."""
-    yield _csv_line(list(_COLUMNS))
+    """Lines of a table for spreadsheets."""
+    yield spreadsheet.row(_COLUMNS)
     for it in found:
         values = it.model_dump(mode="json")
-        yield _csv_line([_cell(values[name]) for name in _COLUMNS])
-
-
-def _csv_line(cells: list[str]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerow(cells)
-    return text.getvalue()
-
-
-def _cell(value: object) -> str:
-    text = "" if value is None else str(value)
-    # A number that we computed may be negative; a text that looks like one is still a text.
-    return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
+        yield spreadsheet.row(values[name] for name in _COLUMNS)

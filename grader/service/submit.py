@@ -74,14 +74,15 @@ Count = Callable[[Session, Platform, User, SubmissionRow], int]
 class SubmitOrder:
     """What was asked for; ``sha256`` is of all that tells it from something else under the same ``key``."""
 
-    body: SubmitBody | RunBody
+    body: RunBody
+    run: bool
     source: str
     language: Language
     key: str | None
     sha256: str
 
     @classmethod
-    def of(cls, body: SubmitBody | RunBody, key: str | None) -> SubmitOrder:
+    def of(cls, body: RunBody, key: str | None, run: bool = False) -> SubmitOrder:
         """Raises BadRequest, BadSource, UnknownLanguage."""
         if key is not None and not 0 < len(key) <= _KEY_CHARS:
             raise BadRequest(f"An idempotency key has 1 to {_KEY_CHARS} characters.")
@@ -90,9 +91,9 @@ class SubmitOrder:
         source = decode(body.source.encode("utf-8", "surrogatepass"))
         language = language_of(body.filename, body.language)
         parts = [body.challenge, language, body.device or "", source]
-        if isinstance(body, RunBody):
+        if run:
             parts.append(JudgingReason.RUN)
-        return cls(body, source, language, key, _digest(*parts))
+        return cls(body, run, source, language, key, _digest(*parts))
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
         filename=_filename(body.filename, language),
         idempotency_key=what.key,
         request_sha256=what.sha256 if what.key is not None else None,
-        kind=JudgingReason.RUN if isinstance(body, RunBody) else kind,
+        kind=JudgingReason.RUN if what.run else kind,
         priority=PRIORITIES[kind],
     )
 

@@ -13,10 +13,12 @@ import select
 import socket
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from cachetools import LRUCache
 
 from grader import limits
 from grader.errors import BoxUnavailable
@@ -86,37 +88,11 @@ class CompileResult:
     hint: str = ""
 
 
-class _Cache:
-    """The libraries made last, up to ``CACHE_BYTES``. Safe to use from any thread."""
-
-    def __init__(self) -> None:
-        self._entries: OrderedDict[str, CompileResult] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
-
-    def get(self, key: str) -> CompileResult | None:
-        with self._lock:
-            if key in self._entries:
-                self._entries.move_to_end(key)
-            return self._entries.get(key)
-
-    def put(self, key: str, result: CompileResult) -> None:
-        with self._lock:
-            if key in self._entries:
-                return
-            self._entries[key] = result
-            self._bytes += len(result.artefact or b"")
-            while self._bytes > CACHE_BYTES:
-                _, oldest = self._entries.popitem(last=False)
-                self._bytes -= len(oldest.artefact or b"")
-
-    def clear(self) -> None:
-        with self._lock:
-            self._entries.clear()
-            self._bytes = 0
-
-
-cache = _Cache()
+# The libraries compiled last. Several threads compile, so it is used under its lock.
+cache: LRUCache[str, CompileResult] = LRUCache(
+    CACHE_BYTES, getsizeof=lambda result: len(result.artefact or b"")
+)
+_cache_lock = threading.Lock()
 
 
 def compile_cuda(
@@ -136,7 +112,9 @@ def compile_cuda(
         raise ValueError(f"architecture {request.arch!r}: expected one such as sm_90")
     started = time.monotonic()
     key = request.key()
-    if known := cache.get(key):
+    with _cache_lock:
+        known = cache.get(key)
+    if known is not None:
         return replace(known, seconds=time.monotonic() - started)
     box = boxes.start(compile_spec())
     try:
@@ -149,7 +127,8 @@ def compile_cuda(
     hint = "" if made.ok else said.hint
     result = CompileResult(made.ok, made.artefact, said.log, seconds, kernels_of(made.usage), hint)
     if result.ok:
-        cache.put(key, result)
+        with _cache_lock, suppress(ValueError):  # a library larger than the whole cache
+            cache[key] = result
     return result
 
 

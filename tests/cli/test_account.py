@@ -76,7 +76,7 @@ def test_logout_without_the_server_says_that_the_token_lives(
     login.keep("http://127.0.0.1:9", "ada", "grd_secret")
     ran = cli("logout")
     assert ran.code == 0
-    assert "still takes it" in ran.err
+    assert "still accepts it" in ran.err
     assert not Path(login.path()).exists()
 
 

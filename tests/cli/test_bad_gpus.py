@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from grader.cli import workers
+from grader.cli import processes
 from grader.queue.gpu_lock import holder
 from grader.sandbox.toolkit import nvcc_version
 from tests.queue.gpus import H200, T4, fake_smi
@@ -86,7 +86,7 @@ def test_bad_gpus_stop_no_platform_and_are_told_of(short: Path) -> None:
                 return str(json.load(answer)["parts"]["workers"]["detail"])
 
         if nvcc_version() is not None:
-            alive = f"compile: {workers.default_compilers(2)} alive"
+            alive = f"compile: {processes.default_compilers(2)} alive"
             _until(lambda: alive in workers_told(), up, log)
         # Who is not staff reads that there is something, and no host and no GPU.
         (text,) = _until(alerts, up, log)

@@ -122,7 +122,7 @@ def test_init_overwrites_nothing(cli: Cli, home: Path) -> None:
     (home / "vector_add.py").write_text("my work")
     ran = cli("init", "vector_add", "--local")
     assert ran.code == 2
-    assert "exists already" in ran.err
+    assert "already exists" in ran.err
     assert (home / "vector_add.py").read_text() == "my work"
 
 

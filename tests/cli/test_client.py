@@ -112,7 +112,7 @@ def test_silence() -> None:
     "address", ["", "localhost", "ftp://x", "http://", "http://x:notaport", "http://[::1"]
 )
 def test_an_address_that_is_none(address: str) -> None:
-    with pytest.raises(errors.BadRequest, match="no server address"):
+    with pytest.raises(errors.BadRequest, match="is not a server address"):
         Client(address)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.cli import names
-from grader.cli.completion.words import places
+from grader.cli.commands.completion import places
 from grader.cli.registry import COMMANDS
 from grader.schemas.submission import State
 from tests.cli.conftest import Cli

@@ -6,10 +6,14 @@ import json
 import sys
 from pathlib import Path
 
+import platformdirs
 import pytest
+from platformdirs import windows
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
 
 from grader import errors
-from grader.cli import config, login
+from grader.cli import config, login, names
 from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
 
@@ -65,7 +69,7 @@ def test_it_is_shown_where_each_comes_from(cli: Cli) -> None:
     assert "language cuda file" in told
     assert "browser true default" in told
     assert str(path) in ran.err
-    assert "Nobody is signed in" in ran.err
+    assert "Not signed in to that server" in ran.err
     login.keep(login.DEFAULT_SERVER, "ada", "grd_secret")
     ran = cli("config")
     assert f"Signed in as ada; the token is in {login.path()}" in " ".join(ran.err.split("\n"))
@@ -80,20 +84,20 @@ def test_set_changes_one_line_and_unset_takes_it_away(cli: Cli) -> None:
     assert cli("config", "set", "language", "triton").code == 0
     assert cli("config", "unset", "server").code == 0
     assert path.read_text() == '# mine\n\nbrowser = true\nlanguage = "triton"\n'
-    assert "did not give" in cli("config", "unset", "server").err
+    assert "does not set" in cli("config", "unset", "server").err
 
 
 def test_set_says_when_something_stronger_holds(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_SERVER", "http://environment.example")
     ran = cli("config", "set", "server", "http://file.example")
-    assert "GRADER_SERVER says http://environment.example now, which is stronger" in ran.err
+    assert "GRADER_SERVER overrides it: http://environment.example" in ran.err
 
 
 @pytest.mark.parametrize(
     ("args", "words"),
     [
         (["set", "sever", "x"], "Did you mean 'server'?"),
-        (["unset", "zzz"], "There are: server"),
+        (["unset", "zzz"], "The settings are: server"),
         (["set", "language", "fortran"], "language: 'fortran' cannot be used."),
         (["set", "browser", "maybe"], "neither true nor false"),
     ],
@@ -133,26 +137,48 @@ def test_a_variable_that_cannot_be_used_is_named(cli: Cli, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("system", "environment", "folder"),
+    ("system", "environment", "folder", "cache"),
     [
-        ("linux", {}, "/home/ada/.config/grader"),
-        ("linux", {"XDG_CONFIG_HOME": "/x"}, "/x/grader"),
-        ("darwin", {}, "/home/ada/Library/Application Support/grader"),
-        ("win32", {"APPDATA": "/home/ada/AppData/Roaming"}, "/home/ada/AppData/Roaming/grader"),
-        ("win32", {}, "/home/ada/AppData/Roaming/grader"),
+        ("linux", {}, "/home/ada/.config/grader", "/home/ada/.cache/grader"),
+        ("linux", {"XDG_CONFIG_HOME": "/x", "XDG_CACHE_HOME": "/y"}, "/x/grader", "/y/grader"),
+        ("darwin", {"XDG_CONFIG_HOME": "/x", "XDG_CACHE_HOME": "/y"}, "/x/grader", "/y/grader"),
+        (
+            "darwin",
+            {},
+            "/home/ada/Library/Application Support/grader",
+            "/home/ada/Library/Caches/grader",
+        ),
+        (
+            "win32",
+            {"APPDATA": "/home/ada/AppData/Roaming", "LOCALAPPDATA": "/home/ada/AppData/Local"},
+            "/home/ada/AppData/Roaming/grader",
+            "/home/ada/AppData/Local/grader/Cache",
+        ),
     ],
 )
-def test_the_usual_place_of_each_system(
-    monkeypatch: pytest.MonkeyPatch, system: str, environment: dict[str, str], folder: str
+def test_the_usual_folders_of_each_system(
+    monkeypatch: pytest.MonkeyPatch, system: str, environment: dict[str, str], folder: str, cache: str
 ) -> None:
-    for name in ("XDG_CONFIG_HOME", "APPDATA"):
+    classes = {"linux": Unix, "darwin": MacOS, "win32": windows.Windows}
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", "/home/ada")
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(platformdirs, "PlatformDirs", classes[system])
+    # Windows itself is asked there; here its variables are.
+    monkeypatch.setattr(windows, "get_win_folder", windows.get_win_folder_from_env_vars)
     assert config.folder() == folder
     assert Path(login.path()).parent == Path(config.path()).parent == Path(folder)
+    assert config.cache_folder() == str(names.folder()) == cache
+
+
+def test_linux_folders_are_those_of_platformdirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert config.folder() == Unix("grader", appauthor=False).user_config_dir
+    assert config.cache_folder() == Unix("grader", appauthor=False).user_cache_dir
 
 
 def test_no_variable_is_also_one_of_the_platform() -> None:

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from grader.cli import encoding
+from grader.cli import output
 from grader.cli.main import main
 from grader.cli.terminal import put_json, put_json_line
 from grader.schemas.submission import State
@@ -30,7 +30,7 @@ def test_the_command_line_sets_its_streams_up(monkeypatch: pytest.MonkeyPatch) -
 
 def test_json_is_escaped_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = _screen(monkeypatch)
-    encoding.degrade_output()
+    output.degrade_output()
     odd = view(State.DONE, filename="µЖ.py")
     put_json(odd)
     assert json.loads(screen.getvalue())["filename"] == "µЖ.py"
@@ -43,4 +43,4 @@ def test_json_is_escaped_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_only_what_cannot_be_encoded_is_its_matter() -> None:
     with pytest.raises(UnicodeDecodeError):
-        encoding.plainly(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"))
+        output.plainly(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"))

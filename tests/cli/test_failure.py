@@ -7,7 +7,7 @@ import json
 import pytest
 
 from grader import errors
-from grader.cli import command, failure
+from grader.cli import command, output
 from tests.cli.conftest import Cli
 
 KINDS = {
@@ -137,7 +137,7 @@ def test_interrupt(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_that_is_told_drives_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    failure.report(errors.NotFound("\x1b[2Jgone\r\x07", "a\x9bb"), [])
+    output.report(errors.NotFound("\x1b[2Jgone\r\x07", "a\x9bb"), [])
     told = capsys.readouterr().err
     assert not set(told) & {"\x1b", "\r", "\x07", "\x9b"}
     assert "gone" in told

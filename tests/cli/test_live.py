@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
-from grader.cli import terminal, watching
-from grader.cli.live import Live
-from grader.cli.waiting import clock, duration, elapsed_s
+from grader.cli import follow, terminal
+from grader.cli.follow import Live, clock_text, duration, elapsed_s
 from grader.schemas.submission import ProgressView, State, WaitReason, WaitsFor
 from tests.cli.reports import PAUSED, view
 
@@ -47,7 +46,7 @@ def test_place_wait_reason_and_since_when(time: Clock) -> None:
     assert lines[1] == "▸ queued    place 3, about 2 min"
     assert lines[2:7] == ["· compiling", "· waiting", "· testing", "· timing", "· done"]
     assert lines[7].startswith("  Staff have paused all queues: [exam] (since 2026-01-0")
-    assert lines[8] == "Ctrl-C leaves; the submission goes on."
+    assert lines[8] == "Ctrl-C stops watching; the submission goes on."
 
 
 def test_phases_that_are_past_have_their_time(time: Clock) -> None:
@@ -90,7 +89,7 @@ def test_a_server_that_is_away_is_told_until_it_is_back(time: Clock) -> None:
     live = _live(time)
     live.show(view(State.TESTING))
     live.away(8.0)
-    assert "  The server has not answered for 8 s; asking on." in _lines(live)
+    assert "  The server has not answered for 8 s; trying again." in _lines(live)
     live.show(view(State.TESTING))
     assert not any("not answered" in line for line in _lines(live))
 
@@ -125,14 +124,14 @@ def test_where_lines_cannot_be_drawn_again_they_are_plain(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     console = Console(file=io.StringIO(), force_terminal=terminal_there)
-    monkeypatch.setattr(watching, "aside", lambda: console)
-    assert isinstance(watching.watch_for(json=False), Live if lively else watching.LineDisplay)
-    assert isinstance(watching.watch_for(json=True), watching.JsonLines)
+    monkeypatch.setattr(follow, "aside", lambda: console)
+    assert isinstance(follow.watch_for(json=False), Live if lively else follow.LineDisplay)
+    assert isinstance(follow.watch_for(json=True), follow.JsonLines)
 
 
 def test_lines_tell_once_that_the_server_is_away(capsys: pytest.CaptureFixture[str]) -> None:
     terminal.aside.cache_clear()
-    with watching.LineDisplay() as lines:
+    with follow.LineDisplay() as lines:
         lines.away(1.0)
         lines.away(2.0)
     assert capsys.readouterr().err.count("does not answer") == 1
@@ -142,7 +141,7 @@ def test_lines_tell_once_that_the_server_is_away(capsys: pytest.CaptureFixture[s
     ("seconds", "told"), [(0.0, "0:00"), (7.9, "0:07"), (754.0, "12:34"), (3723.0, "1:02:03")]
 )
 def test_clocks(seconds: float, told: str) -> None:
-    assert clock(seconds) == told
+    assert clock_text(seconds) == told
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from grader import errors
-from grader.cli import device, login
+from grader.cli import login
+from grader.cli.commands import account
 from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
 
@@ -63,7 +64,7 @@ def play(server: Stub, monkeypatch: pytest.MonkeyPatch) -> Play:
         }
         server.answer("POST /device-codes", given | values, 201)
         clock = Clock(server, list(answers))
-        monkeypatch.setattr(device, "time", clock)
+        monkeypatch.setattr(account, "time", clock)
         return clock
 
     return make
@@ -79,7 +80,7 @@ def test_it_shows_the_code_waits_and_keeps_the_token(cli: Cli, server: Stub, pla
     assert f"Open {server.url}/device" in ran.err
     assert "BCDF-GHJK" in ran.err
     assert "somebody else gave you" in ran.err
-    assert "good for 10 min. Waiting" in ran.err
+    assert "valid for 10 min. Waiting" in ran.err
     assert clock.slept == [5, 5]
     assert json.loads(server.asked[0].body)["scopes"] == ["read", "submit"]
     assert json.loads(server.asked[0].body)["days"] == 7
@@ -122,7 +123,7 @@ def test_an_interval_of_nothing_is_no_flood(cli: Cli, play: Play) -> None:
 def test_only_a_web_page_is_opened(cli: Cli, play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr(device, "has_browser", lambda: True)
+    monkeypatch.setattr(account, "has_browser", lambda: True)
     play((TOKEN, 201), verification_uri_complete="file:///etc/passwd")
     assert cli("login").code == errors.EXIT_OUR_FAILURE
     play((TOKEN, 201))
@@ -146,22 +147,19 @@ def test_no_browser_over_ssh_or_without_a_display(monkeypatch: pytest.MonkeyPatc
     for name in ("SSH_CONNECTION", "SSH_TTY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("DISPLAY", ":0")
-    assert device.has_browser()
+    assert account.has_browser()
     monkeypatch.setenv("SSH_CONNECTION", "192.0.2.1 1 192.0.2.2 22")
-    assert not device.has_browser()
+    assert not account.has_browser()
     monkeypatch.delenv("SSH_CONNECTION")
     monkeypatch.delenv("DISPLAY")
     monkeypatch.setattr("sys.platform", "linux")
-    assert not device.has_browser()
+    assert not account.has_browser()
     monkeypatch.setattr("sys.platform", "win32")
-    assert device.has_browser()
+    assert account.has_browser()
 
 
-def test_an_old_server_is_asked_by_password(cli: Cli, server: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_name_it_asks_for_the_password(cli: Cli, server: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
-    ran = cli("login")
-    assert ran.code == errors.EXIT_USAGE
-    assert "--name" in ran.err
     server.answer("POST /tokens", TOKEN, 201)
     assert cli("login", "--name", "ada", "--password-stdin", "--scope", "read").code == 0
     assert json.loads(server.asked[-1].body)["scopes"] == ["read"]

@@ -122,7 +122,7 @@ def test_refusals(up: Up, tmp_path: Path) -> None:
 def test_a_second_platform_in_the_same_folder_is_refused(up: Up) -> None:
     ran = up.cli("up", "--port", "0", "--box", "local")
     assert ran.returncode == 2
-    assert "A platform runs in" in ran.stderr
+    assert "A platform already runs in" in ran.stderr
     assert up.process.poll() is None
 
 

@@ -45,7 +45,7 @@ def test_tracks(cli: Cli, server: Stub) -> None:
     for words in ("memory", "#####-----", "1 of 2", "1.50x on h200"):
         assert words in ran.out, words
     assert "The second" not in ran.out
-    assert "1 of 2 solved, 2 handed in." in ran.err
+    assert "1 of 2 solved, 2 attempted." in ran.err
     assert "Next: grader show two" in ran.err
 
 

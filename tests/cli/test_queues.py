@@ -61,7 +61,7 @@ def test_queues_are_listed(server: Stub, cli: Cli) -> None:
     assert lines[0] == "queue waiting running workers state"
     assert lines[1].startswith("h200 4 1 2 paused since 2026-01-0")
     assert lines[1].endswith(": [new] driver")
-    assert lines[2:] == ["cpu 0 0 0 nobody serves it", "compile 7 2 3 served"]
+    assert lines[2:] == ["cpu 0 0 0 no worker", "compile 7 2 3 served"]
     assert json.loads(cli("admin", "queue", "list", "--json").out) == _queues()
 
 

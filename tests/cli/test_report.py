@@ -8,7 +8,7 @@ import io
 import pytest
 from rich.console import Console
 
-from grader.cli import encoding
+from grader.cli import output
 from grader.cli.report import factor_text, put_report, time_text
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread, Witness
 from grader.schemas.report import (
@@ -132,7 +132,8 @@ def on_gpu(**changes: object) -> Report:
 def test_what_a_time_is_made_of() -> None:
     told = _text(on_gpu())
     assert (
-        "  host 12.3 µs a call, no part of the time; 148 µs of fixed cost taken off a round; GPU SM" in told
+        "  host 12.3 µs a call, not part of the time; 148 µs of fixed cost subtracted from a round; GPU SM"
+        in told
     )
     assert (
         "1,755 MHz (1,740 to 1,980), up to 61 °C; held below its highest clocks by power cap; 1 round" in told
@@ -158,13 +159,13 @@ def test_what_each_kernel_takes() -> None:
         assert words in told
     assert "as the runner said" not in told
     said = KernelUsage(name="twice", registers=32, stack_bytes=8, said_by=Witness.RUNNER)
-    assert "Kernels (as the runner said)" in _text(accepted(kernels=[said]))
+    assert "Kernels (as reported by the runner)" in _text(accepted(kernels=[said]))
 
 
 def test_operations_of_torchs_own_are_named() -> None:
     told = _text(accepted(flags=[Flag.LIBRARY_KERNEL], library_ops=["aten.mm", "aten._softmax"]))
     assert "Flags for staff: library_kernel" in told
-    assert "Of torch's own kernels, as the runner said: aten.mm, aten._softmax" in told
+    assert "Torch's own kernels, as reported by the runner: aten.mm, aten._softmax" in told
 
 
 def test_what_was_out_of_the_ordinary_with_the_judging_is_said() -> None:
@@ -258,9 +259,9 @@ def test_a_hidden_case_is_counted_and_looked_at_last() -> None:
 
 
 def test_what_cannot_encode_our_marks_gets_plain_ones() -> None:
-    codecs.register_error(encoding.ERRORS, encoding.plainly)
+    codecs.register_error(output.ERRORS, output.plainly)
     raw = io.BytesIO()
-    screen = io.TextIOWrapper(raw, encoding="ascii", errors=encoding.ERRORS)
+    screen = io.TextIOWrapper(raw, encoding="ascii", errors=output.ERRORS)
     put_report(accepted(cases=[right_case("ö")]), "mine.py", Console(file=screen, width=100, highlight=False))
     put_report(wrong(), "mine.py", Console(file=screen, width=100, highlight=False))
     screen.flush()

@@ -31,7 +31,7 @@ def test_it_asks_for_a_run_and_prints_its_cases(server: Stub, cli: Cli, kernel: 
     assert told.code == errors.EXIT_NOT_ACCEPTED
     assert "WRONG ANSWER" in told.out
     assert "--seed" in told.out
-    assert "Only a run" in told.err
+    assert "This was only a run" in told.err
     asked = server.asked[0]
     assert (asked.method, asked.path) == ("POST", "/api/v1/runs")
     assert json.loads(asked.body) == {
@@ -58,7 +58,7 @@ def test_it_says_when_few_are_left(
     server: Stub, cli: Cli, kernel: str, remaining: int | None, told: bool
 ) -> None:
     ran(server, accepted(), remaining=remaining)
-    assert ("more runs are taken" in cli("run", kernel, "-c", "vector_add").err) is told
+    assert ("more runs for now" in cli("run", kernel, "-c", "vector_add").err) is told
 
 
 def test_what_the_server_refuses_is_passed_on(server: Stub, cli: Cli, kernel: str) -> None:

@@ -7,17 +7,17 @@ import time
 from pathlib import Path
 
 import pytest
+from grader.sandbox.engine_facts import EngineFacts
 
-from grader.cli.security import engine, gpu, kernel, platform
-from grader.cli.security.check import Check, Level, numbers
-from grader.sandbox.docker_engine import EngineFacts
+from grader.cli import security_checks as security
+from grader.cli.checks import Finding, Level
 from grader.settings import Settings
 from tests.cli.conftest import Cli
 
 GOOD = EngineFacts(("runc",), 2, frozenset({"seccomp", "apparmor", "userns"}), "27.1.0")
 
 
-def levels(checks: list[Check]) -> dict[str, Level]:
+def levels(checks: list[Finding]) -> dict[str, Level]:
     return {check.name: check.level for check in checks}
 
 
@@ -28,7 +28,10 @@ def test_every_finding_says_how_to_mend_it(cli: Cli) -> None:
     assert ran.code == 0
     checks = json.loads(ran.out)["checks"]
     assert {check["area"] for check in checks} == {"engine", "kernel", "gpu", "platform"}
-    assert all(set(check) == {"area", "name", "level", "text", "mend"} for check in checks)
+    assert all(
+        set(check) == {"code", "area", "name", "level", "mark", "text", "mend", "for_what"}
+        for check in checks
+    )
     assert all(check["mend"] or check["level"] == "ok" for check in checks)
     assert all(check["text"] for check in checks)
 
@@ -49,12 +52,12 @@ def test_the_table_tells_the_same(cli: Cli) -> None:
 
 
 def test_an_engine_on_the_network_is_bad(tmp_path: Path) -> None:
-    assert engine.reach("tcp://127.0.0.1:2375").level is Level.BAD
+    assert security.engine_socket("tcp://127.0.0.1:2375").level is Level.BAD
     head = "sl local_address rem_address st\n"
     row = "0: 00000000:{port:04X} 00000000:0000 {state} 0\n"
     for port, state, level in ((2375, "0A", Level.BAD), (2376, "0A", Level.WARN), (2375, "01", Level.OK)):
         (tmp_path / "tcp").write_text(head + row.format(port=port, state=state))
-        assert engine.network(tmp_path).level is level
+        assert security.engine_network(tmp_path).level is level
 
 
 @pytest.mark.parametrize(("mode", "level"), [(0o666, Level.BAD), (0o662, Level.BAD), (0o660, Level.OK)])
@@ -62,11 +65,11 @@ def test_a_socket_for_everyone_is_bad(tmp_path: Path, mode: int, level: Level) -
     path = tmp_path / "docker.sock"
     path.touch()
     path.chmod(mode)
-    assert engine.reach(f"unix://{path}").level is level
+    assert security.engine_socket(f"unix://{path}").level is level
 
 
 def test_a_good_engine_is_well() -> None:
-    assert set(levels(engine.judge(GOOD, "runc")).values()) == {Level.OK}
+    assert set(levels(security.engine_findings(GOOD, "runc")).values()) == {Level.OK}
 
 
 @pytest.mark.parametrize(
@@ -84,11 +87,11 @@ def test_a_good_engine_is_well() -> None:
     ],
 )
 def test_what_an_engine_lacks_is_told(facts: EngineFacts, name: str, level: Level) -> None:
-    assert levels(engine.judge(facts, "runc"))[name] is level
+    assert levels(security.engine_findings(facts, "runc"))[name] is level
 
 
 def test_control_groups_are_told() -> None:
-    told = {check.name: check.text for check in engine.judge(GOOD, "runc")}
+    told = {check.name: check.message for check in security.engine_findings(GOOD, "runc")}
     assert told["control groups"] == "version 2, and every limit of a box holds"
 
 
@@ -97,7 +100,7 @@ def test_without_an_engine_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
     monkeypatch.setattr(docker_engine, "_engine", None)
-    found = levels(engine.engine_checks())
+    found = levels([security.engine_socket(), *security.engine_features()])
     assert found["answers"] is Level.WARN
     assert found["socket"] is Level.WARN
 
@@ -107,23 +110,25 @@ def test_without_an_engine_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def kernel_of(root: Path, **changed: str) -> dict[str, Level]:
     """The checks on a host whose settings are all good but ``changed``, with ``__`` for the dot."""
-    good = {setting.name: str(setting.least) for setting in kernel.SETTINGS}
+    good = {setting.name: str(setting.least) for setting in security.KERNEL_SETTINGS}
     good |= {"user.max_user_namespaces": "0", "kernel.core_pattern": "core"}
     for name, value in (good | {name.replace("__", "."): value for name, value in changed.items()}).items():
         path = root / name.replace(".", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(value + "\n")
-    return levels(kernel.kernel_checks(root))
+    return levels(
+        [*security.kernel_settings(root), security.user_namespaces(root), security.core_pattern(root)]
+    )
 
 
 def test_a_good_kernel_is_well(tmp_path: Path) -> None:
     found = kernel_of(tmp_path)
     assert set(found.values()) == {Level.OK}
-    assert len(found) == len(kernel.SETTINGS) + 2
+    assert len(found) == len(security.KERNEL_SETTINGS) + 2
 
 
-@pytest.mark.parametrize("setting", kernel.SETTINGS, ids=lambda it: it.name)
-def test_a_weak_kernel_setting_is_told(tmp_path: Path, setting: kernel.Setting) -> None:
+@pytest.mark.parametrize("setting", security.KERNEL_SETTINGS, ids=lambda it: it.name)
+def test_a_weak_kernel_setting_is_told(tmp_path: Path, setting: security.KernelSetting) -> None:
     found = kernel_of(tmp_path, **{setting.name: str(setting.least - 1)})
     assert {name for name, level in found.items() if level is not Level.OK} == {setting.name}
 
@@ -154,13 +159,13 @@ def test_user_namespaces_and_piped_cores_are_told(tmp_path: Path) -> None:
     ],
 )
 def test_a_toolkit_with_a_known_escape_is_bad(said: str | None, level: Level, words: str) -> None:
-    found = gpu.toolkit(said)
+    found = security.toolkit_finding(said)
     assert found.level is level
-    assert words in found.text
+    assert words in found.message
 
 
 def answers(**changed: str) -> dict[str, str]:
-    usual = dict.fromkeys(gpu.FIELDS, "1755") | {
+    usual = dict.fromkeys(security.GPU_FIELDS, "1755") | {
         "index": "3",
         "driver_version": "580.65.06",
         "compute_mode": "Default",
@@ -182,9 +187,9 @@ def answers(**changed: str) -> dict[str, str]:
     ],
 )
 def test_what_spoils_timings_is_told(changed: dict[str, str], weak: set[str]) -> None:
-    found = gpu.judge(answers(**changed))
+    found = security.gpu_findings(answers(**changed))
     assert {check.name for check in found if check.level is not Level.OK} == weak
-    assert any("580.65.06" in check.text for check in found)
+    assert any("580.65.06" in check.message for check in found)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +200,7 @@ def test_the_governor_is_told(tmp_path: Path, value: str | None, level: Level) -
         folder = tmp_path / "cpu0" / "cpufreq"
         folder.mkdir(parents=True)
         (folder / "scaling_governor").write_text(value)
-    assert gpu.governor(tmp_path).level is level
+    assert security.clock_governor(tmp_path).level is level
 
 
 # The platform
@@ -204,31 +209,31 @@ def test_the_governor_is_told(tmp_path: Path, value: str | None, level: Level) -
 def test_open_files_are_bad(tmp_path: Path) -> None:
     data = tmp_path / "shut"
     settings = Settings(data_dir=data)
-    assert levels(platform.files(data)) == {"data folder": Level.OK}, "not made yet"
+    assert levels(security.files(data)) == {"data folder": Level.OK}, "not made yet"
     settings.secret("session")
     data.chmod(0o700)
-    assert set(levels(platform.files(data)).values()) == {Level.OK}
+    assert set(levels(security.files(data)).values()) == {Level.OK}
     (data / "secrets" / "session").chmod(0o640)
     data.chmod(0o755)
     (data / "grader.sqlite3").touch(0o644)
     open_ = {"data folder": Level.BAD, "database": Level.BAD, "secrets": Level.BAD}
-    assert levels(platform.files(data)) == open_
-    assert f"chmod 600 {data}/secrets/session" in [check.mend for check in platform.files(data)]
+    assert levels(security.files(data)) == open_
+    assert f"chmod 600 {data}/secrets/session" in [check.hint for check in security.files(data)]
 
 
 @pytest.mark.parametrize(
     ("box", "sign_up", "level"),
-    [("local", True, Level.BAD), ("local", False, Level.WARN), ("docker", True, Level.OK)],
+    [("local", "open", Level.BAD), ("local", "closed", Level.WARN), ("docker", "open", Level.OK)],
 )
-def test_plain_processes_for_strangers_are_bad(box: str, sign_up: bool, level: Level) -> None:
-    assert platform.boxes(Settings(box=box, open_sign_up=sign_up)).level is level
+def test_plain_processes_for_strangers_are_bad(box: str, sign_up: str, level: Level) -> None:
+    assert security.boxes(Settings(box=box, sign_up=sign_up)).level is level
 
 
 @pytest.mark.parametrize(("lacking", "level"), [("", Level.OK), ("no control group", Level.WARN)])
 def test_bubblewrap_boxes_are_good_where_control_groups_bound_them(lacking: str, level: Level) -> None:
-    found = platform.bubblewrap(lacking)
+    found = security.bubblewrap(lacking)
     assert found.level is level
-    assert lacking in found.text
+    assert lacking in found.message
 
 
 @pytest.mark.parametrize(
@@ -236,11 +241,11 @@ def test_bubblewrap_boxes_are_good_where_control_groups_bound_them(lacking: str,
     [("127.0.0.1", 0, Level.OK), ("0.0.0.0", 0, Level.BAD), ("0.0.0.0", 1, Level.WARN), ("::1", 0, Level.OK)],
 )
 def test_cookies_without_tls_are_bad(host: str, proxies: int, level: Level) -> None:
-    assert platform.transport(Settings(host=host, proxies=proxies)).level is level
+    assert security.transport(Settings(host=host, proxies=proxies)).level is level
 
 
 def test_a_named_proxy_is_better_than_a_counted_one() -> None:
-    assert platform.transport(Settings(host="0.0.0.0", trusted_proxies="10.0.0.0/8")).level is Level.OK
+    assert security.transport(Settings(host="0.0.0.0", trusted_proxies="10.0.0.0/8")).level is Level.OK
 
 
 @pytest.mark.parametrize(
@@ -255,12 +260,12 @@ def test_a_named_proxy_is_better_than_a_counted_one() -> None:
     ],
 )
 def test_a_queue_for_everyone_is_bad(url: str, level: Level) -> None:
-    assert platform.redis(url).level is level
+    assert security.redis(url).level is level
 
 
 def test_running_as_root_is_told() -> None:
-    assert platform.who_runs_it(0).level is Level.WARN
-    assert platform.who_runs_it(1000).level is Level.OK
+    assert security.user(0).level is Level.WARN
+    assert security.user(1000).level is Level.OK
 
 
 @pytest.mark.parametrize(
@@ -268,4 +273,4 @@ def test_running_as_root_is_told() -> None:
     [("20.10.24+dfsg1", (20, 10, 24)), ("v1.17.8", (1, 17, 8)), ("27", (27,)), ("", ()), ("x.1", ())],
 )
 def test_versions_are_compared_as_numbers(version: str, parts: tuple[int, ...]) -> None:
-    assert numbers(version) == parts
+    assert security.numbers(version) == parts

@@ -33,6 +33,7 @@ def test_submit_prints_the_id_alone(server: Stub, cli: Cli, kernel: str) -> None
         "source": "import triton\n",
         "filename": "mine.py",
         "device": "cpu",
+        "reuse": False,
     }
     assert len(asked.headers["Idempotency-Key"]) == 32
 
@@ -42,7 +43,7 @@ def test_submit_says_what_it_reused(server: Stub, cli: Cli, kernel: str) -> None
     server.answer("POST /submissions", earlier, 200)
     ran = cli("submit", kernel, "-c", "vector_add", "--reuse")
     assert (ran.code, ran.out) == (0, "abc123\n")
-    assert "You handed in the same before" in ran.err
+    assert "You submitted the same at" in ran.err
     assert json.loads(server.asked[0].body)["reuse"] is True
     assert json.loads(cli("submit", kernel, "-c", "vector_add", "--reuse", "--json").out)["reused"] is True
 
@@ -53,7 +54,7 @@ def test_submit_says_when_few_are_left(
 ) -> None:
     queued = view(State.QUEUED, remaining=remaining).model_dump(mode="json")
     server.answer("POST /submissions", queued, 201)
-    assert ("more are taken for vector_add" in cli("submit", kernel, "-c", "vector_add").err) is told
+    assert ("more for vector_add for now" in cli("submit", kernel, "-c", "vector_add").err) is told
 
 
 def test_two_submits_have_two_keys(server: Stub, cli: Cli, kernel: str) -> None:
@@ -66,12 +67,12 @@ def test_two_submits_have_two_keys(server: Stub, cli: Cli, kernel: str) -> None:
 def test_a_post_that_breaks_off_is_sent_again_under_its_key(
     server: Stub, cli: Cli, kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submissions, "AWAY_PAUSES", (0.01, 0.01))
+    monkeypatch.setattr(submissions, "RETRY_PAUSES", (0.01, 0.01))
     done(server, accepted())
     server.hang_ups = 2
     ran = cli("submit", kernel, "-c", "vector_add")
     assert (ran.code, ran.out) == (0, "abc123\n")
-    assert ran.err.count("sent again") == 2
+    assert ran.err.count("Sending it again") == 2
     assert len({(asked.headers["Idempotency-Key"], asked.body) for asked in server.asked}) == 1
     assert len(server.asked) == 3
 
@@ -79,7 +80,7 @@ def test_a_post_that_breaks_off_is_sent_again_under_its_key(
 def test_a_server_that_stays_away_is_our_failure(
     server: Stub, cli: Cli, kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submissions, "AWAY_PAUSES", (0.01, 0.01))
+    monkeypatch.setattr(submissions, "RETRY_PAUSES", (0.01, 0.01))
     server.hang_ups = 3
     ran = cli("submit", kernel, "-c", "vector_add")
     assert (ran.code, ran.out) == (errors.EXIT_OUR_FAILURE, "")

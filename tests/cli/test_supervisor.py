@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
-from grader.cli import supervisor
-from grader.cli.supervisor import Child, end_all, ended, start_python
+from grader.cli import processes
+from grader.cli.processes import Child, end_all, ended, start_python
 from grader.errors import Unreachable
 
 SLEEP = "import time; print('up', flush=True); time.sleep(600)"
@@ -36,19 +36,19 @@ def _until(true: Callable[[], bool], seconds: float = 20.0) -> None:
         time.sleep(0.01)
 
 
-def _tended(child: Child, restarts: int) -> bool:
-    child.tend()
+def _checked(child: Child, restarts: int) -> bool:
+    child.check()
     return child.restarts >= restarts
 
 
 def test_a_dead_child_is_started_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(processes, "FIRST_PAUSE_SECONDS", 0.01)
     child = _child(SLEEP)
     first = child.process.pid
     child.process.kill()
-    _until(lambda: _tended(child, 1))
+    _until(lambda: _checked(child, 1))
     assert child.process.pid != first
     assert child.process.poll() is None
     end_all([child])
@@ -57,9 +57,9 @@ def test_a_dead_child_is_started_again(
 
 
 def test_what_dies_at_once_is_started_ever_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(processes, "FIRST_PAUSE_SECONDS", 0.01)
     child = _child("raise SystemExit(3)")
-    _until(lambda: _tended(child, 3))
+    _until(lambda: _checked(child, 3))
     assert child._pause >= 0.08
     end_all([child])
 
@@ -70,7 +70,7 @@ def test_what_dies_at_once_is_started_ever_more_slowly(monkeypatch: pytest.Monke
 def test_what_cannot_be_started_again_is_tried_later(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
 ) -> None:
-    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(processes, "FIRST_PAUSE_SECONDS", 0.01)
     child = _child(SLEEP)
     start, failures = child._start, [error, error]
 
@@ -81,7 +81,7 @@ def test_what_cannot_be_started_again_is_tried_later(
 
     monkeypatch.setattr(child, "_start", fail_at_first)
     child.process.kill()
-    _until(lambda: _tended(child, 1))
+    _until(lambda: _checked(child, 1))
     assert failures == []
     assert child.process.poll() is None
     end_all([child])
@@ -89,7 +89,7 @@ def test_what_cannot_be_started_again_is_tried_later(
 
 
 def test_a_stubborn_child_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor, "STOP_SECONDS", 0.2)
+    monkeypatch.setattr(processes, "STOP_SECONDS", 0.2)
     children = [_child(STUBBORN), _child(SLEEP)]
     end_all(children)
     assert [child.process.returncode for child in children] == [-signal.SIGKILL, -signal.SIGTERM]
@@ -98,7 +98,7 @@ def test_a_stubborn_child_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the leash is Linux's")
 def test_children_end_with_a_killed_supervisor() -> None:
     code = (
-        "import os, time; from grader.cli.supervisor import start_python;"
+        "import os, time; from grader.cli.processes import start_python;"
         f"child = start_python(['-c', {SLEEP!r}], os.environ); print(child.pid, flush=True); time.sleep(600)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

@@ -187,7 +187,7 @@ class TestAdmin:
 
     def test_a_folder_that_nothing_was_judged_by(self, cli: Cli, server: Stub) -> None:
         server.answer("GET /challenges/scale/versions", {**listed().model_dump(mode="json"), "folder": 3})
-        assert "The folder has version 3" in cli("admin", "versions", "scale").err
+        assert "Nothing was judged yet by the folder's version 3" in cli("admin", "versions", "scale").err
 
     @pytest.mark.parametrize(("options", "ranked"), [([], False), (["--ranked"], True)])
     def test_rejudge(self, cli: Cli, server: Stub, options: list[str], ranked: bool) -> None:
@@ -195,7 +195,7 @@ class TestAdmin:
         server.answer("POST /challenges/scale/rejudge", answer)
         ran = cli("admin", "rejudge", "scale", *options)
         assert (ran.code, ran.out) == (0, "")
-        assert "5 submissions are judged again under version 2; 7 are waiting" in ran.err
+        assert "5 submissions will be judged again under version 2; 7 are waiting" in ran.err
         assert json.loads(server.asked[0].body) == {"ranked": ranked}
         assert json.loads(cli("admin", "rejudge", "scale", "--json").out) == answer
 
@@ -207,7 +207,7 @@ class TestAdmin:
         assert server.asked[0].path.endswith("?before=1&after=2")
         for words in (
             "2 judged under both",
-            "1 with another verdict, times 1.5 times the old",
+            "1 with another verdict, new time / old time 1.5",
             "WRONG ANSWER",
             "not ordered",
             "1.50x",

@@ -11,7 +11,7 @@ import pytest
 from grader import errors
 from grader.cli import follow as following
 from grader.cli.client import Client
-from grader.cli.watching import watch_for
+from grader.cli.follow import watch_for
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import ProgressView, State
 from tests.cli.conftest import Cli
@@ -83,7 +83,7 @@ def test_ctrl_c_leaves_and_says_how_to_come_back(
     monkeypatch.setattr(following.time, "sleep", interrupt)
     ran = cli(*command)
     assert ran.code == 130
-    assert "It goes on. Come back to it with: grader watch abc123" in ran.err
+    assert "The submission goes on. Follow it with: grader watch abc123" in ran.err
     assert not [asked for asked in server.asked if "cancel" in asked.path]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from grader.cli import workers
+from grader.cli import processes
 from grader.queue import worker as queue_worker
 from grader.queue.gpu_lock import hold
 from grader.sandbox.gpu import Gpu
@@ -79,7 +79,7 @@ def test_what_a_worker_serves(
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("--gpu", "0", "--device", "h200"), "names its board"),
+        (("--gpu", "0", "--device", "h200"), "names the board"),
         (("--device", "h200"), "--gpu N"),
         (("--gpu", "7"), "There is no GPU '7'"),
     ],
@@ -110,13 +110,13 @@ def test_all_names_the_one_that_holds_a_gpu(cli: Cli, gpus: Path) -> None:
 
 def test_up_takes_every_gpu_that_is_free(gpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def of_up(gpu: str) -> list[Gpu]:
-        return workers.gpus_of_up(Settings(gpu=gpu, lock_dir=gpus))[0]
+        return processes.gpus_of_up(Settings(gpu=gpu, lock_dir=gpus))[0]
 
     assert [gpu.uuid for gpu in of_up("")] == [H200.uuid, SECOND.uuid, T4.uuid]
     assert [gpu.uuid for gpu in of_up("2")] == [T4.uuid]
     assert of_up("none") == []
     with hold(T4.uuid, gpus):
-        found, remarks = workers.gpus_of_up(Settings(lock_dir=gpus))
+        found, remarks = processes.gpus_of_up(Settings(lock_dir=gpus))
     assert [gpu.uuid for gpu in found] == [H200.uuid, SECOND.uuid]
     assert re.search(rf"{T4.uuid} is served already: process {os.getpid()}", remarks[0])
     monkeypatch.setattr("grader.sandbox.gpu.find_gpus", list)
@@ -195,7 +195,7 @@ def test_several_are_processes_of_their_own(
         def poll(self) -> int:
             return 0
 
-    class Started(workers.Child):
+    class Started(processes.Child):
         def __init__(self, name: str, start: Any) -> None:
             started.append(name)
             self.process = Ended()  # type: ignore[assignment]
@@ -204,7 +204,7 @@ def test_several_are_processes_of_their_own(
 
         def end(self, deadline: float) -> None: ...
 
-    monkeypatch.setattr(workers, "Child", Started)
+    monkeypatch.setattr(processes, "Child", Started)
     assert cli("worker", "--burst", *args).code == 0
     assert started == expected
 
@@ -218,7 +218,7 @@ def test_compile_workers_suit_gpus_and_cores(
 ) -> None:
     monkeypatch.setattr("grader.sandbox.processor.background_cores", lambda: tuple(range(cores)))
     monkeypatch.setattr("grader.sandbox.toolkit.nvcc_version", lambda: nvcc)
-    assert workers.default_compilers(gpus_here) == expected
+    assert processes.default_compilers(gpus_here) == expected
 
 
 def test_a_host_without_a_compiler_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine, create_engine
 
-from grader.cli.configuration import environment
+from grader.cli.config import environment
 from grader.queue.embedded import EmbeddedRedis, start_redis
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings

@@ -66,7 +66,7 @@ StartWorker = Callable[[Gpu], "subprocess.Popen[bytes]"]
 @pytest.fixture
 def start_worker(settings: Settings) -> Iterator[StartWorker]:
     """Starts `grader worker --gpu UUID` processes and ends them."""
-    from grader.cli.configuration import environment
+    from grader.cli.config import environment
 
     started: list[subprocess.Popen[bytes]] = []
 

@@ -27,7 +27,6 @@ class WithGpu(HostDevice):
     ("language", "allow", "purpose", "shown"),
     [
         (Language.CUDA, [], Purpose.RUN, False),
-        (Language.CUDA, ["misaligned"], Purpose.RUN, False),
         (Language.CUDA, ["cublas"], Purpose.RUN, True),
         (Language.CUDA, [], Purpose.CONTROL, True),
         (Language.CUDA, [], Purpose.BASELINE, True),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
+from grader.cli.syntax import syntax_error
 
 from grader.authoring.candidates import mutant_files, subjects
 from grader.authoring.scaffold.draft import Draft
@@ -22,7 +23,6 @@ from grader.authoring.specs import text_checks
 from grader.challenge.course import Course
 from grader.challenge.signature import declaration, starter
 from grader.challenge.source import language_of
-from grader.cli.syntax import syntax_error
 from grader.errors import LanguageNotServed, UnknownLanguage
 from grader.judge.at_home import judge_at_home
 from grader.judge.launch import submission_spec

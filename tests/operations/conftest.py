@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.configuration import environment
+from grader.cli.config import environment
 from grader.service import accounts, tokens
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.configuration import environment
+from grader.cli.config import environment
 from grader.queue.worker import run_worker
 from grader.records import gpus
 from grader.records.engine import writing

@@ -15,8 +15,9 @@ import pytest
 from redis import Redis
 from structlog.testing import capture_logs
 
-from grader.cli.configuration import load_settings
-from grader.cli.doctor import Mark, store
+from grader.cli import machine_checks
+from grader.cli.checks import Level
+from grader.cli.config import load_settings
 from grader.errors import BadRequest
 from grader.queue.embedded import server_program
 from grader.queue.worker import run_worker
@@ -173,20 +174,20 @@ def test_an_address_that_is_none_is_refused_and_not_repeated(
         load_settings()
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - pydantic's, which is one
         Settings()
-    found = store.redis() if "REDIS" in variable else store.database()
-    assert found.mark is Mark.MISSING
+    found = machine_checks.redis() if "REDIS" in variable else machine_checks.database()
+    assert found.level is Level.MISSING
     for text in (f"{refused.value.message} {refused.value.hint}", str(raised.value), str(found)):
         assert "hunter2" not in text
 
 
 def test_the_doctor_names_no_password(url: str, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_REDIS_URL", url)
-    assert store.redis().mark is Mark.OK
-    assert store.database().mark is Mark.OK
+    assert machine_checks.redis().level is Level.OK
+    assert machine_checks.database().level is Level.OK
     closed = free_port()
     monkeypatch.setenv("GRADER_REDIS_URL", f"redis://:hunter2@127.0.0.1:{closed}/0")
     monkeypatch.setenv("GRADER_DATABASE_URL", f"postgresql://grader:hunter2@127.0.0.1:{closed}/grader")
-    for found in (store.redis(), store.database()):
-        assert found.mark is Mark.MISSING
-        assert "does not answer" in found.text
+    for found in (machine_checks.redis(), machine_checks.database()):
+        assert found.level is Level.MISSING
+        assert "does not answer" in found.message
         assert "hunter2" not in str(found)

@@ -14,7 +14,8 @@ import pytest
 from sqlalchemy import Engine, text
 
 from grader import limits
-from grader.cli.doctor import Mark, store
+from grader.cli import machine_checks
+from grader.cli.checks import Level
 from grader.records import integrity
 from grader.records.engine import make_engine
 from grader.records.integrity import DatabaseDamaged, check_pages
@@ -199,15 +200,15 @@ def test_a_damaged_database_does_not_start_and_doctor_says_so(
     create_user(platform, "ada", "correct horse")
     platform.close()
     monkeypatch.setenv("GRADER_DATA_DIR", str(settings.data_dir))
-    assert store.database().mark is Mark.OK
+    assert machine_checks.database().level is Level.OK
     file = settings.data_dir / "grader.sqlite3"
     damage(file)
     with pytest.raises(DatabaseDamaged) as caught:
         open_platform(settings, starting=True)
     assert str(file) in caught.value.message
     assert "grader admin restore" in caught.value.hint
-    found = store.database()
-    assert (found.mark, found.text) == (Mark.MISSING, caught.value.message)
+    found = machine_checks.database()
+    assert (found.level, found.message) == (Level.MISSING, caught.value.message)
 
 
 def test_a_check_that_takes_too_long_is_let_go(live: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,7 +244,7 @@ def test_only_the_files_of_a_database_are_closed_to_others(tmp_path: Path) -> No
 
 def test_doctor_makes_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_DATA_DIR", str(tmp_path / "none"))
-    assert store.database().mark is Mark.OK
+    assert machine_checks.database().level is Level.OK
     assert not (tmp_path / "none").exists()
 
 

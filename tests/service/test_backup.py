@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, func, select, text
 
-from grader.cli.doctor import Mark, store
+from grader.cli import machine_checks
+from grader.cli.checks import Level
 from grader.errors import Conflict
 from grader.records import dump
 from grader.records.engine import make_engine, writing, writing_connection
@@ -295,13 +296,13 @@ def test_what_a_killed_backup_left_is_named_with_the_way_to_remove_it(
     left = tmp_path / f".my backup.{process.pid}.partial"
     assert backup.interrupted(source.settings) == [left]
     monkeypatch.setenv("GRADER_DATA_DIR", str(source.settings.data_dir))
-    (found,) = store.leftovers()
-    assert (found.mark, found.mend) == (Mark.MISSING, f"rm '{left}'")
+    (found,) = machine_checks.leftovers()
+    assert (found.level, found.hint) == (Level.MISSING, f"rm '{left}'")
     backup.backup(source.settings, source.engine, file)
     assert backup.interrupted(source.settings) == [left], "another backup leaves it to who looks"
     left.unlink()
     backup.backup(source.settings, source.engine, tmp_path / "next")
-    assert store.leftovers() == []
+    assert machine_checks.leftovers() == []
     assert list((source.settings.data_dir / "backups-at-work").iterdir()) == []
 
 

@@ -125,7 +125,7 @@ class TestSignUp:
         assert "Sign up" not in client.get("/sign-in").text
 
     def test_open_makes_a_student_and_signs_in(self, tmp_path: Path) -> None:
-        platform = open_platform(builders.make_settings(tmp_path, open_sign_up=True))
+        platform = open_platform(builders.make_settings(tmp_path, sign_up="open"))
         client = create_app(platform).test_client()
         assert "Sign up" in client.get("/sign-in").text
         data = {

@@ -1,11 +1,10 @@
-"""A board as a table of commas, safe to open in a spreadsheet."""
+"""A board as a table of commas, for spreadsheets."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 
+from grader import spreadsheet
 from grader.schemas.leaderboard import Leaderboard, LeaderboardEntry
 
 COLUMNS = (
@@ -22,28 +21,23 @@ COLUMNS = (
     "submitted_at",
     "submission",
 )
-# What spreadsheets take for a formula at the beginning of a cell; a tab or a line's end before it changes nothing.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def written(board: Leaderboard) -> str:
     """Entries, then what they are compared with, which has no rank."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")  # as RFC 4180 says
-    writer.writerow(COLUMNS)
-    writer.writerows(_row(it) for it in board.entries)
+    lines = [spreadsheet.row(COLUMNS), *(spreadsheet.row(_row(it)) for it in board.entries)]
     for it in board.references:
         low, high = it.ci_us or (None, None)
-        writer.writerow(
-            ["", safe(it.name), "", it.time_us, low, high, it.speedup, None, None, it.sol, "", ""]
+        lines.append(
+            spreadsheet.row(["", it.name, "", it.time_us, low, high, it.speedup, None, None, it.sol, "", ""])
         )
-    return out.getvalue()
+    return "".join(lines)
 
 
 def _row(it: LeaderboardEntry) -> list[object]:
     return [
         it.rank,
-        safe(it.user),
+        it.user,
         it.language.value,
         it.time_us,
         *it.ci_us,
@@ -51,13 +45,8 @@ def _row(it: LeaderboardEntry) -> list[object]:
         *(it.speedup_ci or (None, None)),
         it.sol,
         it.submitted_at.isoformat(timespec="seconds"),
-        safe(it.submission),
+        it.submission,
     ]
-
-
-def safe(text: str) -> str:
-    """A text that no spreadsheet computes: what looks like a formula gets an apostrophe, which says "text" there."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def plain(text: str) -> str:

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 from grader.errors import GraderError
 from grader.languages import LANGUAGES
 from grader.schemas.challenge import ChallengeDetail
-from grader.schemas.submission import RunBody, SubmitBody
+from grader.schemas.submission import SubmitBody
 from grader.service import catalogue
 from grader.service import run as running
 from grader.service import submit as submitting
@@ -53,7 +53,7 @@ def submit(slug: str) -> Response | tuple[str, int]:
         )
         if request.form.get("action") == "run":
             # Without a key: pressed twice, the newest run is the one that counts.
-            view = running.run(platform(), user, RunBody(**body.model_dump(exclude={"reuse"})))
+            view = running.run(platform(), user, body)
         else:
             view = submitting.submit(platform(), user, body, _key(body))
     except GraderError as error:

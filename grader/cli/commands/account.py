@@ -1,22 +1,33 @@
-"""`login`, `logout`: a token of the server, kept in a file that only its owner may read."""
+"""`login`, `logout`: a token of the server, by a code that is typed into a page (RFC 8628) or by password."""
 
 from __future__ import annotations
 
 import platform
 import sys
+import time
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from grader.cli import config, options
 from grader.cli import login as kept
-from grader.cli.answers import understood
-from grader.cli.browser import allowed
-from grader.cli.client import Client, connect
+from grader.cli.browser import allowed, has_browser, open_page
+from grader.cli.client import Client, connect, understood
 from grader.cli.command import make_app
+from grader.cli.follow import duration
 from grader.cli.terminal import say
-from grader.errors import BadRequest, NotFound, NotSignedIn, Unreachable
-from grader.schemas.token import USUAL_SCOPES, DeviceCodeBody, Scope, TokenBody, TokenView
+from grader.errors import (
+    AuthorizationPending,
+    BadRequest,
+    ExpiredToken,
+    NotFound,
+    NotSignedIn,
+    SlowDown,
+    TooMany,
+    Unreachable,
+)
+from grader.schemas.token import USUAL_SCOPES, DeviceCode, DeviceCodeBody, Scope, TokenBody, TokenView
 
 app = make_app()
 
@@ -29,41 +40,46 @@ def login(
         str | None, typer.Option("--server", metavar="URL", help="The server's address.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", "-n", metavar="NAME", help="Your user name; then by password.")
+        str | None,
+        typer.Option("--name", "-n", metavar="NAME", help="Your user name; asks for its password."),
     ] = None,
     scope: Annotated[
         str,
         typer.Option(
             "--scope",
             metavar="LIST",
-            help="What the token may do, with commas between: read, submit, staff.",
+            help="What the token allows, separated by commas: read, submit, staff.",
         ),
     ] = ",".join(USUAL_SCOPES),
     days: Annotated[
         int | None,
-        typer.Option("--days", metavar="N", min=1, help="How long the token lives; else as long as it may."),
+        typer.Option(
+            "--days",
+            metavar="N",
+            min=1,
+            help="How many days the token is valid (default: as long as the server allows).",
+        ),
     ] = None,
     password: Annotated[
-        bool, typer.Option("--password", help="Ask for name and password here, not in a browser.")
+        bool, typer.Option("--password", help="Ask for name and password here instead of showing a code.")
     ] = False,
     browser: Annotated[
-        bool | None, typer.Option("--browser/--no-browser", help="Open the page, or only print its address.")
+        bool | None,
+        typer.Option("--browser/--no-browser", help="Open the page in a browser, or only print its address."),
     ] = None,
     password_stdin: options.PasswordStdin = False,
 ) -> int:
     """Sign in to a server and keep a token for it.
 
-    It shows a code, which you type into a page of the server where you are signed in. With --name or --password it asks
-    for a password instead.
+    It shows a code that you type into a page of the server. With --name or --password it asks for a password instead.
     """
     client = Client(server or kept.server())
     scopes = _read_scopes(scope)
     label = f"cli on {platform.node()}"[:_LABEL_CHARS]
     if name is None and not password and not password_stdin:
-        view = _by_code(client, DeviceCodeBody(label=label, scopes=scopes, days=days), allowed(browser))
-        if view is not None:
-            return _keep(client, view)
-        say("This server knows no sign-in by code: it takes name and password.", "dim")
+        return _keep(
+            client, sign_in(client, DeviceCodeBody(label=label, scopes=scopes, days=days), allowed(browser))
+        )
     user = name or _ask_name()
     secret = options.read_password(password_stdin, f"Password of {user}")
     body = TokenBody(name=user, password=secret, label=label, days=days, scopes=scopes)
@@ -73,7 +89,7 @@ def login(
 
 @app.command()
 def logout() -> int:
-    """Revoke the kept token and forget it."""
+    """Revoke the kept token and delete it here."""
     revoked = True
     try:
         if kept.token():
@@ -81,27 +97,17 @@ def logout() -> int:
     except (Unreachable, NotSignedIn) as error:
         revoked = isinstance(error, NotSignedIn)
         if not revoked:
-            say(f"{error.message} The token is forgotten here, but the server still takes it.", "yellow")
+            say(f"{error.message} The token is deleted here, but the server still accepts it.", "yellow")
     say("Signed out." if kept.forget() else "Nobody was signed in.")
     return 0
 
 
-def _by_code(client: Client, body: DeviceCodeBody, browser: bool) -> TokenView | None:
-    """By a code on a page; None where the server is too old for that."""
-    from grader.cli import device
-
-    try:
-        return device.sign_in(client, body, browser)
-    except NotFound:
-        return None
-
-
 def _keep(client: Client, view: TokenView) -> int:
     kept.keep(client.server, view.user, view.token)
-    may = f" It may: {', '.join(view.scopes)}." if view.scopes else ""
+    allows = f" It allows: {', '.join(view.scopes)}." if view.scopes else ""
     say(
-        f"Signed in to {client.server} as {view.user} ({view.role}). The token is kept in {kept.path()} "
-        f"and good until {view.expires_at:%Y-%m-%d}.{may}",
+        f"Signed in to {client.server} as {view.user} ({view.role}). The token is in {kept.path()} "
+        f"and valid until {view.expires_at:%Y-%m-%d}.{allows}",
         "green",
     )
     if kept.server() != client.server:
@@ -113,7 +119,7 @@ def _read_scopes(text: str) -> list[Scope]:
     names = [part.strip() for part in text.replace(" ", ",").split(",") if part.strip()]
     known = [scope.value for scope in Scope]
     if not names or any(name not in known for name in names):
-        raise BadRequest(f"'{text}' is no list of scopes.", f"There are: {', '.join(known)}.")
+        raise BadRequest(f"'{text}' is not a list of scopes.", f"The scopes are: {', '.join(known)}.")
     return [Scope(name) for name in dict.fromkeys(names)]
 
 
@@ -121,3 +127,50 @@ def _ask_name() -> str:
     if not sys.stdin.isatty():
         raise BadRequest("There is no terminal to ask for a name.", "Give it with --name.")
     return str(typer.prompt("Name", err=True))
+
+
+# What slow_down adds to the interval (RFC 8628, section 3.5).
+SLOWER_SECONDS = 5
+# Bounds on the interval that a server can ask for.
+_MIN_SECONDS, _MAX_SECONDS = 1, 60
+
+
+def sign_in(client: Client, body: DeviceCodeBody, browser: bool) -> TokenView:
+    """Show the code and wait until it is approved. Raises AccessDenied, ExpiredToken."""
+    code = understood(
+        DeviceCode, client.post("/device-codes", body.model_dump(exclude_none=True, mode="json"))
+    )
+    page = _page(client, code.verification_uri)
+    say(f"Open {page} and type in this code:")
+    say(f"    {code.user_code}", "bold")
+    say("Never type in a code that somebody else gave you.", "dim")
+    say(f"It is valid for {duration(code.expires_in)}. Waiting for your approval; Ctrl-C cancels.", "dim")
+    if browser and has_browser() and not open_page(_page(client, code.verification_uri_complete)):
+        say("No browser could be opened; the address above works in any.", "dim")
+    return _wait(client, code)
+
+
+def _wait(client: Client, code: DeviceCode) -> TokenView:
+    interval = min(max(code.interval, _MIN_SECONDS), _MAX_SECONDS)
+    deadline = time.monotonic() + code.expires_in
+    while time.monotonic() + interval < deadline:
+        time.sleep(interval)
+        try:
+            return understood(
+                TokenView, client.post("/device-codes/token", {"device_code": code.device_code})
+            )
+        except AuthorizationPending:
+            continue
+        except (SlowDown, TooMany, Unreachable):  # a server that restarts is back soon
+            interval = min(interval + SLOWER_SECONDS, _MAX_SECONDS)
+        except NotFound as error:
+            raise Unreachable("The server no longer knows this sign-in.", "Try again.") from error
+    raise ExpiredToken("Nobody approved the code in time.", "Get a new one: grader login")
+
+
+def _page(client: Client, address: str) -> str:
+    """The page's address. Only a web page: a program opens what the server names here."""
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Unreachable(f"{client.server} names no page to open.", "Sign in with --password.")
+    return address

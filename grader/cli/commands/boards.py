@@ -1,12 +1,11 @@
-"""`leaderboard`: who is fastest."""
+"""`leaderboard`: the board of a challenge."""
 
 from __future__ import annotations
 
 from rich.table import Table
 
 from grader.cli import config, options
-from grader.cli.answers import understood
-from grader.cli.client import connect, segment
+from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.report import factor_text, time_text
 from grader.cli.terminal import put_json, put_table, safe, say

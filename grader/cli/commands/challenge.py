@@ -1,52 +1,75 @@
-"""`challenge`: the teacher's commands. `new` writes a challenge to begin from, `check` proves that its suite is strong,
-`diff` says what changed since a version."""
+"""`challenge`: the teacher's commands. `new` writes a first version, `check` proves that its cases are strong, `diff`
+shows what changed and whether that needs a new version number.
+"""
 
 from __future__ import annotations
 
+import difflib
+import json as jsons
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+from rich.text import Text
 
+from grader.authoring.findings import Check, Proof, Proofs, Status
 from grader.cli import catalogue, options
+from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.version_diff import diff
+from grader.cli.terminal import aside, out, put_json, put_table, safe, say, tell
+from grader.device_kinds import kind_of
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
+from grader.languages import Language
+from grader.schemas.version import ChangeView, VersionContent, VersionDiff
 
 if TYPE_CHECKING:
     from grader.challenge.course import Course
+    from grader.challenge.fingerprint import Content
+    from grader.challenge.loader import Challenge
+
 
 app = make_app()
 challenge = make_app()
-app.add_typer(challenge, name="challenge", help="Make challenges, prove them, compare their versions.")
+app.add_typer(challenge, name="challenge", help="Write challenges and prove them.")
 Difficulty = Literal["easy", "medium", "hard"]
 
 
 @challenge.command()
 def new(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Its folder's name: small letters, digits, _.")],
-    title: Annotated[str | None, typer.Option("--title", help="What students see.")] = None,
-    track: Annotated[str | None, typer.Option("--track", help="A title of challenges/tracks.toml.")] = None,
+    slug: Annotated[
+        str, typer.Argument(metavar="SLUG", help="The folder's name: lower-case letters, digits, _.")
+    ],
+    title: Annotated[str | None, typer.Option("--title", help="The title that students see.")] = None,
+    track: Annotated[str | None, typer.Option("--track", help="A track of challenges/tracks.toml.")] = None,
     difficulty: Annotated[Difficulty | None, typer.Option("--difficulty", help="How hard it is.")] = None,
-    order: Annotated[int, typer.Option("--order", min=0, help="Its place within the track.")] = 100,
+    order: Annotated[int, typer.Option("--order", min=0, help="Its position in the track.")] = 100,
     arg: Annotated[
         list[str] | None,
         typer.Option(
-            "--arg", metavar="NAME:KIND[:DTYPE[:SHAPE]]", help="As x:input:float32:rows,cols. Repeat."
+            "--arg",
+            metavar="NAME:KIND[:DTYPE[:SHAPE]]",
+            help="An argument, such as x:input:float32:rows,cols. Repeatable.",
         ),
     ] = None,
     workload: Annotated[
         list[str] | None,
         typer.Option(
-            "--workload", metavar="SIZE=N,...", help="A size to time at. Repeat. Completed to a ladder."
+            "--workload",
+            metavar="SIZE=N,...",
+            help="The sizes of a workload. Repeatable; missing sizes are added.",
         ),
     ] = None,
 ) -> int:
-    """Write a new challenge that passes its own checks; asks for what no option says."""
+    """Write a new challenge that passes its checks. Asks for what the options do not say."""
     course = catalogue.course(beginning=True)
     from grader.authoring.scaffold.draft import DEFAULT_ARGS, Draft
     from grader.authoring.scaffold.folder import check_free, write_challenge
-    from grader.cli.terminal import say, tell
 
     check_free(course, slug)
     draft = Draft(
@@ -60,21 +83,21 @@ def new(
     )
     for folder in write_challenge(course, draft):
         tell(str(folder))
-    say(f"It computes an example. Make it yours, then prove it: grader challenge check {slug}", "green")
+    say(f"It computes an example. Change it, then check it: grader challenge check {slug}", "green")
     return EXIT_ACCEPTED
 
 
 def _ask(what: str, default: str) -> str:
-    """What a person at the terminal answers; ``default`` where nobody is there to ask."""
+    """The user's answer; ``default`` where stdin is no terminal."""
     if not sys.stdin.isatty():
         return default
     return str(typer.prompt(what, default=default, err=True))
 
 
 def _ask_track(tracks: list[str]) -> str:
-    """Raises BadRequest where nobody can be asked: a track is no matter of taste."""
+    """Raises BadRequest where stdin is no terminal: no track is a good default."""
     if not sys.stdin.isatty():
-        raise BadRequest("Which track?", f"--track is one of: {', '.join(tracks) or 'any words'}.")
+        raise BadRequest("Which track?", f"--track is one of: {', '.join(tracks) or 'any text'}.")
     return _ask(f"Track ({', '.join(tracks)})" if tracks else "Track", tracks[0] if tracks else "course")
 
 
@@ -99,42 +122,45 @@ def _ask_lines(what: str) -> list[str]:
 
 @challenge.command()
 def check(
-    slugs: Annotated[list[str] | None, typer.Argument(metavar="[SLUG...]", help="Which challenges.")] = None,
+    slugs: Annotated[
+        list[str] | None, typer.Argument(metavar="[SLUG...]", help="The challenges to check.")
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every challenge of the course.")] = False,
     changed: Annotated[
-        bool, typer.Option("--changed", help="Those that differ from the default branch; all without git.")
+        bool,
+        typer.Option(
+            "--changed", help="The challenges that differ from the default branch; all without git."
+        ),
     ] = False,
     device: Annotated[
         str,
         typer.Option("--device", "-d", metavar="NAME", help="cpu, or a GPU of this machine, such as h200."),
     ] = "cpu",
     gpu: Annotated[
-        str, typer.Option("--gpu", metavar="LIST", help="Of several GPUs: numbers, UUIDs, or all.")
+        str, typer.Option("--gpu", metavar="LIST", help="The GPUs to use: numbers, UUIDs, or all.")
     ] = "0",
     language: options.LanguageOption = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=0, metavar="N", help="Processes; 0 = one for each core.")
+        int,
+        typer.Option("--jobs", "-j", min=0, metavar="N", help="How many processes; 0: one for each core."),
     ] = 0,
     matrix: Annotated[
-        bool, typer.Option("--matrix", help="Run wrong kernels on every case, not up to their first failure.")
+        bool,
+        typer.Option("--matrix", help="Run wrong kernels on every case, not only up to their first failure."),
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Prove challenges: right kernels pass, wrong ones fail, every claim holds."""
+    """Prove challenges: right kernels pass, wrong kernels fail, every claim holds."""
     course = catalogue.course()
     _ = course.curriculum  # raises where tracks.toml is broken: challenges load without it
     chosen = _chosen(course, slugs or [], every, changed)
     from grader.authoring.proof import Options, prove
-    from grader.cli.proof_view import Progress, put_proofs
-    from grader.cli.terminal import put_json
-    from grader.device_kinds import kind_of
-    from grader.languages import Language
     from grader.queue.gpus import chosen_gpus
 
     only = options.language(language)
     gpus = (0,) if kind_of(device).gpus is None else tuple(it.index for it in chosen_gpus(gpu))
     wanted = Options(device, (only,) if only else tuple(Language), jobs, matrix, gpus)
-    with Progress() as progress:
+    with ProofProgress() as progress:
         proofs = prove(course.root, chosen, wanted, progress.show)
     if json:
         put_json(proofs)
@@ -144,9 +170,9 @@ def check(
 
 
 def _chosen(course: Course, slugs: list[str], every: bool, changed: bool) -> list[str]:
-    """The slugs that the command line asks for. Raises BadRequest where it asks in no way, or in two."""
+    """The slugs that the command line asks for. Raises BadRequest unless it asks in exactly one way."""
     if bool(slugs) + every + changed != 1:
-        raise BadRequest("Which challenges?", "Name some, or say --all, or --changed.")
+        raise BadRequest("Which challenges?", "Name them, or use --all or --changed.")
     if slugs:
         for slug in slugs:
             course.load(slug) if slug not in course.slugs() else None
@@ -159,4 +185,193 @@ def _chosen(course: Course, slugs: list[str], every: bool, changed: bool) -> lis
     return course.slugs() if found is None else found
 
 
-challenge.command()(diff)
+_COLOURS = {"added": "green", "removed": "red", "changed": "yellow"}
+_PARTS = {"args": "signature", "allow": "allowed libraries"}
+# A change shows this many lines at most.
+_MAX_LINES = 12
+
+
+@challenge.command()
+def diff(
+    slug: options.Slug,
+    against: Annotated[
+        str,
+        typer.Option(
+            "--against",
+            metavar="GITREF|VERSION",
+            help="A commit, branch or tag, or a version number on the platform.",
+        ),
+    ] = "HEAD",
+    json: options.Json = False,
+) -> int:
+    """Show what changed in a challenge, and whether that needs a new version number."""
+    course = catalogue.course()
+    found = _compare(course, course.load(slug), against)
+    if json:
+        put_json(found)
+    else:
+        _show(found)
+    return EXIT_NOT_ACCEPTED if found.needs_version else EXIT_ACCEPTED
+
+
+def _compare(course: Course, challenge: Challenge, against: str) -> VersionDiff:
+    from grader.challenge.fingerprint import changes, content
+
+    if against.isdecimal():
+        version, before = int(against), _of_platform(challenge.slug, int(against))
+    else:
+        version, before = _of_git(course, challenge.slug, against)
+    after = content(challenge)
+    found = [
+        ChangeView(part=it.part, name=it.name, kind=it.kind, before=it.before, after=it.after)
+        for it in changes(before, after)
+    ]
+    return VersionDiff(
+        challenge=challenge.slug,
+        against=against,
+        version_before=version,
+        version_after=challenge.manifest.version,
+        changes=found,
+        needs_version=bool(found) and challenge.manifest.version <= version,
+    )
+
+
+def _of_platform(slug: str, version: int) -> Content:
+    found = connect().get(f"/challenges/{segment(slug)}/versions/{version}")
+    return understood(VersionContent, found).content
+
+
+def _of_git(course: Course, slug: str, reference: str) -> tuple[int, Content]:
+    from grader.challenge.earlier import at_reference
+    from grader.challenge.fingerprint import content
+
+    with at_reference(course, slug, reference) as earlier:
+        return earlier.manifest.version, content(earlier)
+
+
+def _show(found: VersionDiff) -> None:
+    for change in found.changes:
+        name = f" {change.name}" if change.name else ""
+        part = _PARTS.get(change.part, change.part.replace("_", " "))
+        out().print(Text(f"{change.kind:<8}", _COLOURS[change.kind]), safe(f"{part}{name}", "bold"))
+        for line in _lines(change):
+            out().print(safe(f"           {line}"), soft_wrap=True)
+    if not found.changes:
+        say(f"{found.challenge} judges like '{found.against}': no new version is needed.", "green")
+    elif found.needs_version:
+        say(
+            f"{found.challenge} judges differently from '{found.against}' under the same version: "
+            f"set `version = {found.version_before + 1}` in its challenge.toml.",
+            "yellow",
+        )
+    else:
+        say(
+            f"From version {found.version_before} to version {found.version_after}: the version number is right.",
+            "green",
+        )
+
+
+def _lines(change: ChangeView) -> list[str]:
+    """The lines that differ; none for a part that was added or removed."""
+    if change.kind != "changed":
+        return []
+    if isinstance(change.before, str) and isinstance(change.after, str):
+        diff = difflib.unified_diff(change.before.splitlines(), change.after.splitlines(), n=0, lineterm="")
+        lines = [line for line in diff if not line.startswith(("---", "+++", "@@"))]
+    else:
+        lines = list(_leaves("", change.before, change.after))
+    hidden = len(lines) - _MAX_LINES
+    return lines if hidden <= 0 else [*lines[:_MAX_LINES], f"and {hidden} more lines"]
+
+
+def _leaves(where: str, before: Any, after: Any) -> Iterator[str]:
+    """``sizes.n: 7 -> 11`` for each value that differs."""
+    old, new = _named(before), _named(after)
+    if old is None or new is None:
+        if before != after:
+            yield f"{where}: {_text(before)} -> {_text(after)}"
+        return
+    for key in {**old, **new}:
+        yield from _leaves(f"{where}.{key}" if where else key, old.get(key), new.get(key))
+
+
+def _named(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+        return {str(each.get("name", place)): each for place, each in enumerate(value)}
+    return None
+
+
+def _text(value: Any) -> str:
+    return "none" if value is None else jsons.dumps(value)
+
+
+_STATUS_COLOURS = {Status.OK: "green", Status.WEAK: "yellow", Status.ERROR: "bold red", Status.SKIPPED: "dim"}
+
+
+class ProofProgress:
+    """A context manager: one live line on a terminal, a line for each tenth elsewhere. Everything goes to stderr."""
+
+    def __init__(self) -> None:
+        self._bar = Bar(
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}"),
+            console=aside(),
+            transient=True,
+            disable=not aside().is_terminal,
+        )
+        self._tenth = 0
+        self._began = time.monotonic()
+        self._task = self._bar.add_task("starting", total=None)
+
+    def __enter__(self) -> ProofProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def show(self, done: int, total: int, label: str) -> None:
+        self._bar.update(self._task, completed=done, total=total, description=label)
+        tenth = 10 * done // total
+        if not aside().is_terminal and tenth > self._tenth:
+            say(f"{done} of {total} done after {time.monotonic() - self._began:.0f} s, the last one {label}")
+        self._tenth = tenth
+
+
+def put_proofs(proofs: Proofs) -> None:
+    """Print each challenge with its checks, then one line for all."""
+    for proof in proofs.challenges:
+        _put_proof(proof)
+    strong = sum(it.strong for it in proofs.challenges)
+    style = "bold green" if proofs.strong else "bold red"
+    summary = f"{strong} of {len(proofs.challenges)} proven on {proofs.device} in {proofs.seconds:.0f} s"
+    out().print(Text(summary, style))
+
+
+def _put_proof(proof: Proof) -> None:
+    out().print(safe(proof.slug, "bold"), Text(f"{proof.seconds:.1f} s", "dim"))
+    table = Table(box=None, pad_edge=True, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for check in proof.checks:
+        table.add_row(
+            Text(check.status.value, _STATUS_COLOURS[check.status]), safe(check.name), _check_text(check)
+        )
+    put_table(table)
+    out().print()
+
+
+def _check_text(check: Check) -> Text:
+    text = safe(check.summary)
+    for line in check.details:
+        text.append("\n- ").append_text(safe(line))
+    for line in check.remarks:
+        text.append("\n  ").append_text(safe(line, "dim"))
+    return text

@@ -1,4 +1,4 @@
-"""`challenges`, `show`, `init`: what there is to solve. They ask the server, or read the course that came along."""
+"""`challenges`, `show`, `init`: the challenges of the server, or of the course on this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.languages import ON_HOST, Language
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 
 app = make_app()
-Local = Annotated[bool, typer.Option("--local", help="Read the course on this machine; ask no server.")]
+Local = Annotated[bool, typer.Option("--local", help="Read the course on this machine, without a server.")]
 
 
 @app.command()
@@ -57,12 +57,12 @@ def init(
     slug: options.Slug,
     language: options.LanguageOption = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")
     ] = None,
     local: Local = False,
     server: options.Server = None,
 ) -> int:
-    """Write a challenge's starter file to begin from."""
+    """Write a challenge's starter file."""
     detail = catalogue.one(slug, local)
     chosen = options.language(language or config.text("language")) or _preferred(detail)
     if chosen.value not in detail.starters:
@@ -74,7 +74,7 @@ def init(
             file.write(detail.starters[chosen.value])
     except FileExistsError as error:
         raise BadRequest(
-            f"'{path}' exists already; it stays as it is.", "Choose another with --output."
+            f"'{path}' already exists; it is unchanged.", "Choose another file with --output."
         ) from error
     except OSError as error:
         raise BadRequest(f"'{path}' cannot be written: {error.strerror}.") from error
@@ -117,7 +117,7 @@ def _show(detail: ChallengeDetail) -> None:
     for language, declaration in detail.signatures.items():
         console.print(f"\n[bold]{language}[/bold]")
         syntax = Syntax("", Language.named(language).lexer, background_color="default")
-        # Whole, however narrow the terminal is: it is copied.
+        # Never wrapped: people copy it.
         console.print(syntax.highlight(safe(declaration).plain), soft_wrap=True, end="")
     console.print(_arguments(detail))
     console.print(_cases(detail))
@@ -125,8 +125,8 @@ def _show(detail: ChallengeDetail) -> None:
         counted = "1 hidden case" if detail.hidden_cases == 1 else f"{detail.hidden_cases} hidden cases"
         console.print(Text(f"and {counted}. {detail.hidden_told}", "dim"))
     console.print(_workloads(detail))
-    told = ", ".join(f"{name} {value:g}" for name, value in detail.tolerance.items())
-    console.print(safe(f"\nTolerance: {told or 'exact'}", "dim"))
+    tolerance = ", ".join(f"{name} {value:g}" for name, value in detail.tolerance.items())
+    console.print(safe(f"\nTolerance: {tolerance or 'exact'}", "dim"))
     if detail.judged_with:
         versions = ", ".join(f"{name} {version}" for name, version in detail.judged_with.items())
         console.print(safe(f"Triton is judged with {versions}", "dim"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`config`: the client's settings, each with where it comes from."""
+"""`config`: the client's settings, and where each comes from."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ import typer
 from rich.table import Table
 
 from grader.cli import config as kept
-from grader.cli import config_file, login, options
+from grader.cli import login, options
 from grader.cli.command import make_app
 from grader.cli.terminal import put_json, put_table, safe, say
 
 app = make_app()
 config = typer.Typer(add_completion=False, invoke_without_command=True)
-app.add_typer(config, name="config", help="Show the client's settings and where each comes from.")
+app.add_typer(config, name="config")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"One of: {', '.join(kept.KEYS)}.")]
 
 
 @config.callback()
 def show(context: typer.Context, json: options.Json = False) -> None:
-    """Show the client's settings and where each comes from. Flags are stronger than the environment, and that is
-    stronger than the file."""
+    """Show the client's settings and where each comes from.
+
+    A flag overrides the environment, and the environment overrides the file.
+    """
     if context.invoked_subcommand is not None:
         return
     found = [_as_dict(kept.find(name)) for name in kept.KEYS]
@@ -34,36 +36,37 @@ def show(context: typer.Context, json: options.Json = False) -> None:
         table.add_column(column, overflow="fold")
     for it in found:
         table.add_row(
-            safe(it["name"], "cyan"), safe(_told(it["value"])), safe(it["from"]), safe(it["meaning"])
+            safe(it["name"], "cyan"), safe(_shown(it["value"])), safe(it["from"]), safe(it["meaning"])
         )
     put_table(table)
     say(f"The file is {kept.path()}.", "dim")
     who = login.name()
     say(
-        f"Signed in as {who}; the token is in {login.path()}." if who else "Nobody is signed in there.", "dim"
+        f"Signed in as {who}; the token is in {login.path()}." if who else "Not signed in to that server.",
+        "dim",
     )
 
 
 @config.command("set")
-def put(name: Name, value: Annotated[str, typer.Argument(metavar="VALUE", help="What it shall be.")]) -> int:
-    """Keep a setting in the file."""
-    chosen = config_file.put(name, value)
-    say(f"{name} is {_told(chosen)}, in {kept.path()}.", "green")
+def put(name: Name, value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.")]) -> int:
+    """Write a setting to the file."""
+    chosen = kept.put(name, value)
+    say(f"{name} is {_shown(chosen)} in {kept.path()}.", "green")
     now = kept.find(name)
     if now.source != "file":
-        say(f"{now.place} says {_told(now.value)} now, which is stronger.", "yellow")
+        say(f"{now.place} overrides it: {_shown(now.value)}.", "yellow")
     return 0
 
 
 @config.command()
 def unset(name: Name) -> int:
-    """Forget a setting of the file."""
-    say(f"{name} is forgotten." if config_file.take(name) else f"The file did not give {name}.")
+    """Remove a setting from the file."""
+    say(f"{name} is removed." if kept.take(name) else f"The file does not set {name}.")
     return 0
 
 
 def _as_dict(setting: kept.Setting) -> dict[str, str | bool]:
-    """Of the server, what `grader login` kept counts where nothing else was said."""
+    """The server of `grader login` counts where no setting names one."""
     value, source = setting.value, setting.source
     if setting.name == "server" and source == "default":
         value, source = login.server(), "login" if login.chosen_server() else "default"
@@ -81,5 +84,5 @@ def _as_dict(setting: kept.Setting) -> dict[str, str | bool]:
     }
 
 
-def _told(value: str | bool) -> str:
+def _shown(value: str | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else value or "-"

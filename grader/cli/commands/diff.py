@@ -1,7 +1,10 @@
-"""`diff`: what differs between two submissions, or between a file and a submission."""
+"""`diff`: compare two submissions, or a file and a submission."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,11 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.cli import options
-from grader.cli.client import connect
+from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.comparison import Change, Comparison, Side, compare
+from grader.cli.follow import fetch, fetch_report
 from grader.cli.report import factor_text, time_text, verdict_text
 from grader.cli.terminal import out, put_json, safe, say
+from grader.diff import unified
+from grader.errors import BadRequest, NotFound
+from grader.languages import Language
+from grader.schemas.report import Report, WorkloadReport
+from grader.schemas.submission import SourceView, State, SubmissionList, SubmissionView
 
 app = make_app()
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -25,17 +33,23 @@ def diff(
     second: Annotated[
         str | None,
         typer.Argument(
-            metavar="[B]", help="The newer one. Without it, A is compared with your submission before it."
+            metavar="[B]",
+            help="The newer one (default: A is the newer, compared with your submission before it).",
         ),
     ] = None,
     challenge: Annotated[
         str | None,
-        typer.Option("--challenge", "-c", metavar="SLUG", help="For a file alone: your latest for this one."),
+        typer.Option(
+            "--challenge",
+            "-c",
+            metavar="SLUG",
+            help="With a file alone: compare it with your latest for this challenge.",
+        ),
     ] = None,
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
-    """Show what differs between two submissions, or a file and one."""
+    """Compare two submissions, or a file and a submission: sources, and times."""
     found = compare(connect(), first, second, challenge)
     if json:
         put_json(_as_dict(found))
@@ -79,9 +93,9 @@ def _times(changes: list[Change]) -> Table:
     for it in changes:
         faster = it.ratio < 1
         style = ("green" if faster else "red") if it.sure else "dim"
-        told = ("faster" if faster else "slower") if it.sure else "within the intervals"
+        word = ("faster" if faster else "slower") if it.sure else "within the intervals"
         row = (time_text(it.before_us), time_text(it.after_us), Text(factor_text(it.ratio), style))
-        table.add_row(safe(it.workload), *row, Text(told, style))
+        table.add_row(safe(it.workload), *row, Text(word, style))
     return table
 
 
@@ -106,3 +120,105 @@ def _as_dict(found: Comparison) -> dict[str, Any]:
 def _side(side: Side) -> dict[str, Any]:
     view = side.view.model_dump(mode="json") if side.view is not None else None
     return {"name": side.name, "submission": view}
+
+
+# How far back the submission before one is looked for.
+_BACK = 200
+
+
+@dataclass(frozen=True)
+class Side:
+    """A file or a submission. ``view`` is None for a file, ``report`` for a submission that is not done."""
+
+    name: str
+    source: str
+    view: SubmissionView | None = None
+    report: Report | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A workload that both were timed on, in microseconds; ``sure`` where the intervals do not overlap."""
+
+    workload: str
+    before_us: float
+    after_us: float
+    sure: bool
+
+    @property
+    def ratio(self) -> float:
+        return self.after_us / self.before_us
+
+
+@dataclass(frozen=True)
+class Comparison:
+    before: Side
+    after: Side
+
+    @property
+    def lines(self) -> list[str]:
+        """The unified diff; empty where the sources are the same."""
+        old, new = self.before, self.after
+        # Without line ends, so that CRLF and LF compare as equal.
+        return list(unified(old.source.splitlines(), new.source.splitlines(), old.name, new.name))
+
+    @property
+    def changes(self) -> list[Change]:
+        """Each workload that both were timed on, if on the same device."""
+        old, new = self.before.report, self.after.report
+        if old is None or new is None or (old.device, old.challenge) != (new.device, new.challenge):
+            return []
+        return list(_changes(old.workloads, new.workloads))
+
+
+def _changes(before: list[WorkloadReport], after: list[WorkloadReport]) -> Iterator[Change]:
+    earlier = {(it.name, tuple(it.sizes.items())): it for it in before}
+    for it in after:
+        old = earlier.get((it.name, tuple(it.sizes.items())))
+        if old is not None and old.time_us is not None and it.time_us is not None:
+            sure = it.ci_us[1] < old.ci_us[0] or old.ci_us[1] < it.ci_us[0]
+            yield Change(it.name, old.time_us, it.time_us, sure)
+
+
+def compare(client: Client, first: str, second: str | None, challenge: str | None = None) -> Comparison:
+    """Compare the older with the newer. A single submission is compared with the one before it, a single file with the
+    latest submission. Raises NotFound where there is none, BadRequest for a file that cannot be read.
+    """
+    if second is not None:
+        return Comparison(side(client, first), side(client, second))
+    newer = side(client, first)
+    return Comparison(side(client, _earlier(client, newer, challenge)), newer)
+
+
+def side(client: Client, name: str) -> Side:
+    """A file if one has that name, or the name has a source's suffix; else a submission."""
+    path = Path(name)
+    if Language.of_file(name) is not None or path.is_file():
+        return Side(name, _read(path))
+    view = fetch(client, name)
+    source = understood(SourceView, client.get(f"/submissions/{segment(name)}/source")).source
+    report = fetch_report(client, view.id) if view.state is State.DONE else None
+    return Side(f"{view.id}/{view.filename}", source, view, report)
+
+
+def _read(path: Path) -> str:
+    try:
+        return options.read_source(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadRequest(f"'{path}' is not UTF-8.", "Save it as UTF-8.") from error
+
+
+def _earlier(client: Client, newer: Side, challenge: str | None) -> str:
+    """The id of the submission that ``newer`` follows."""
+    of = newer.view.challenge if newer.view is not None else challenge
+    found = understood(SubmissionList, client.get("/submissions", challenge=of, limit=_BACK)).submissions
+    if newer.view is None:
+        language = Language.of_file(newer.name)
+        earlier = [it for it in found if language in (None, it.language)]
+    else:
+        earlier = [it for it in found if it.created_at < newer.view.created_at]
+    if not earlier:
+        raise NotFound(
+            f"You have no earlier submission to compare {newer.name} with.", "Name both: grader diff A B"
+        )
+    return earlier[0].id

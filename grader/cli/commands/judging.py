@@ -1,27 +1,31 @@
-"""`test`: judge a file on this machine with the judge that ranks, without server, queue or database."""
+"""`test`: judge a file on this machine with the same judge as on a server, without queue or database."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from rich.status import Status
+from rich.text import Text
 
 from grader.cli import catalogue, options
 from grader.cli.command import make_app
-from grader.cli.follow import exit_code
-from grader.cli.progress import Display
+from grader.cli.follow import PHASES, exit_code
+from grader.cli.options import syntax_error
 from grader.cli.report import put_report
-from grader.cli.syntax import syntax_error
-from grader.cli.terminal import put_json
+from grader.cli.terminal import aside, put_json, safe
 from grader.errors import BadRequest, NotAllowed
 from grader.judge.boards import CPU
 from grader.languages import Language
 from grader.schemas.report import Report, Score, Verdict
+from grader.schemas.submission import ProgressView, State
 
 if TYPE_CHECKING:
     from grader.challenge.loader import Challenge
+
 
 app = make_app()
 
@@ -33,11 +37,11 @@ def judge_here(
     language: options.LanguageOption = None,
     box: Annotated[
         Literal["local", "bubblewrap", "docker"],
-        typer.Option(help="A plain process (your own code), or one behind walls."),
+        typer.Option(help="local: a plain process, for your own code; the others isolate it."),
     ] = "local",
-    case: Annotated[str | None, typer.Option("--case", metavar="NAME", help="Run this case alone.")] = None,
+    case: Annotated[str | None, typer.Option("--case", metavar="NAME", help="Run only this case.")] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="S", help="With --case: replay this seed's data.")
+        int | None, typer.Option("--seed", metavar="S", help="With --case: use this seed's data.")
     ] = None,
     timing: Annotated[
         bool, typer.Option("--timing/--no-timing", help="Time the workloads when all cases pass.")
@@ -46,7 +50,7 @@ def judge_here(
 ) -> int:
     """Judge a file on this machine, without a server."""
     if seed is not None and case is None:
-        raise BadRequest("A seed replays one case: name it with --case.")
+        raise BadRequest("--seed needs --case NAME: a seed belongs to one case.")
     if not sys.platform.startswith("linux"):
         raise NotAllowed("Judging needs Linux.", "Submit to a server: grader submit")
     from grader.challenge.source import decode, language_of
@@ -55,7 +59,7 @@ def judge_here(
     chosen = language_of(file.name, language)
     loaded = catalogue.course().load(catalogue.challenge_of(file, challenge, local=True))
     if wrong := syntax_error(source, chosen):
-        return _tell(_not_python(loaded, chosen, wrong), file, json)
+        return _finish(_not_python(loaded, chosen, wrong), file, json)
 
     from grader.judge.at_home import judge_at_home
     from grader.sandbox.choose import make_boxes
@@ -72,10 +76,10 @@ def judge_here(
             timing=timing,
             on_progress=lambda news: display.show(news.state, news.progress),
         )
-    return _tell(report, file, json)
+    return _finish(report, file, json)
 
 
-def _tell(report: Report, file: Path, json: bool) -> int:
+def _finish(report: Report, file: Path, json: bool) -> int:
     if json:
         put_json(report)
     else:
@@ -84,7 +88,7 @@ def _tell(report: Report, file: Path, json: bool) -> int:
 
 
 def _not_python(challenge: Challenge, language: Language, wrong: str) -> Report:
-    """What the judge would say of a syntax error, without the seconds that a box takes to start."""
+    """The judge's report of a syntax error, without the seconds that a box takes to start."""
     return Report(
         verdict=Verdict.COMPILE_ERROR,
         challenge=challenge.slug,
@@ -95,3 +99,38 @@ def _not_python(challenge: Challenge, language: Language, wrong: str) -> Report:
         score=Score(total=len(challenge.cases) + len(challenge.hidden_cases)),
         detail=wrong,
     )
+
+
+class Display:
+    """A context manager that shows progress on stderr: one live line on a terminal, one line a state elsewhere."""
+
+    def __init__(self) -> None:
+        self._live = aside().is_terminal
+        self._status = Status("", console=aside()) if self._live else None
+        self._last: State | None = None
+
+    def __enter__(self) -> Display:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def show(self, state: State, progress: ProgressView) -> None:
+        if self._status is not None:
+            self._status.update(_line(state, progress))
+        elif state is not self._last:
+            aside().print(Text(state.value))
+        self._last = state
+
+
+def _line(state: State, progress: ProgressView) -> Text:
+    line = Text()
+    for it in PHASES if state in PHASES else (state,):
+        line.append(" > " if line else "", "dim")
+        line.append(it.value, "bold cyan" if it is state else "dim")
+    return line.append_text(safe(f"  {progress.label}", "dim")) if progress.label else line

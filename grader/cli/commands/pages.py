@@ -14,7 +14,7 @@ from grader.cli.terminal import say, tell
 
 app = make_app()
 
-# What the platform makes ids of: ten letters and digits, without i, l, o and u.
+# An id: ten letters and digits, without i, l, o and u.
 _ID = re.compile(r"[0-9a-hjkmnp-tv-z]{10}")
 
 
@@ -22,12 +22,14 @@ _ID = re.compile(r"[0-9a-hjkmnp-tv-z]{10}")
 def open_in_browser(
     what: Annotated[
         str | None,
-        typer.Argument(metavar="[ID|SLUG]", help="A submission or a challenge; else the home page."),
+        typer.Argument(metavar="[ID|SLUG]", help="A submission or a challenge (default: the home page)."),
     ] = None,
     leaderboard: Annotated[
         bool, typer.Option("--leaderboard", help="The challenge's leaderboard instead of its page.")
     ] = False,
-    print_only: Annotated[bool, typer.Option("--print", help="Print the address; open nothing.")] = False,
+    print_only: Annotated[
+        bool, typer.Option("--print", help="Print the address instead of opening it.")
+    ] = False,
     server: options.Server = None,
 ) -> int:
     """Open a page of the server in the browser."""
@@ -40,7 +42,7 @@ def open_in_browser(
 
 
 def page_of(what: str | None, leaderboard: bool = False) -> str:
-    """The path of a page. What looks like an id is a submission, unless a challenge is known by that name."""
+    """The path of a page. What looks like an id is a submission, unless a known challenge has that name."""
     if what is None:
         return "/"
     if leaderboard:

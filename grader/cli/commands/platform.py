@@ -1,4 +1,4 @@
-"""`up` and `worker`: running a platform."""
+"""`up`, `worker`, `sandbox`, `db`: running a platform on this machine."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import typer
 
 from grader.cli import options
 from grader.cli.command import make_app
+from grader.cli.terminal import put_json, say, tell
 from grader.errors import BadRequest, NotAllowed
 
 app = make_app()
 Box = Annotated[
     Literal["auto", "docker", "bubblewrap", "local"] | None,
     typer.Option(
-        help="What submissions run in. (GRADER_BOX, else auto: docker or bubblewrap where they are usable)"
+        help="The boxes that submissions run in. (GRADER_BOX; default auto: docker or bubblewrap if usable)"
     ),
 ]
 GpuOption = Annotated[
@@ -30,12 +31,12 @@ GpuOption = Annotated[
 @app.command()
 def up(
     host: Annotated[
-        str | None, typer.Option(help="Address to listen on. (GRADER_HOST, else 127.0.0.1)")
+        str | None, typer.Option(help="Address to listen on. (GRADER_HOST; default 127.0.0.1)")
     ] = None,
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="0 = any free one. (GRADER_PORT)")
+        int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port. (GRADER_PORT)")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Workers of the board cpu.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="How many workers serve the board cpu.")] = 1,
     gpu: GpuOption = None,
     compilers: Annotated[
         int | None,
@@ -44,29 +45,29 @@ def up(
             min=0,
             max=64,
             metavar="N",
-            help="Workers that only compile; by default two for each GPU, as far as there are cores for them.",
+            help="How many workers only compile (default: two for each GPU, if there are cores for them).",
         ),
     ] = None,
     box: Box = None,
     data_dir: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where the database lies (GRADER_DATA_DIR).")
+        Path | None, typer.Option(metavar="FOLDER", help="The folder of the database. (GRADER_DATA_DIR)")
     ] = None,
     ready_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write {url, pid} as JSON there once everything answers."),
+        typer.Option(metavar="FILE", help="Write {url, pid} as JSON to this file once everything answers."),
     ] = None,
 ) -> int:
-    """Start everything on this machine: Redis, web and workers. Ctrl-C ends all.
+    """Start everything on this machine: Redis, web and workers. Ctrl-C stops all.
 
-    A worker is started for every GPU that --gpu names (by default all there are), beside those of the board cpu, and
-    workers that compile ahead while a GPU is busy.
+    It starts workers for the board cpu, one worker for each GPU that --gpu names (by default all), and workers that
+    compile ahead while a GPU is busy.
     """
     _need_linux()
-    from grader.cli import startup
-    from grader.cli.configuration import load_settings
+    from grader.cli.config import load_settings
+    from grader.cli.processes import Plan, run_platform, with_free_port
 
     settings = load_settings(host=host, port=port, box=box, gpu=gpu, data_dir=data_dir)
-    return startup.run(startup.Plan(startup.with_free_port(settings), workers, ready_file, compilers))
+    return run_platform(Plan(with_free_port(settings), workers, ready_file, compilers))
 
 
 @app.command()
@@ -75,7 +76,7 @@ def worker(
     gpu: GpuOption = None,
     box: Box = None,
     name: Annotated[
-        str | None, typer.Option(help="How it is called in logs and health; made up otherwise.")
+        str | None, typer.Option(help="The worker's name in logs and health (default: made up).")
     ] = None,
     compilers: Annotated[
         int,
@@ -84,38 +85,97 @@ def worker(
             min=0,
             max=64,
             metavar="N",
-            help="Start N workers that compile ahead, beside those of the GPUs or alone; they need no GPU.",
+            help="Start N workers that only compile, beside those of the GPUs or alone. They need no GPU.",
         ),
     ] = 0,
-    burst: Annotated[bool, typer.Option("--burst", help="End when the queue is empty.")] = False,
+    burst: Annotated[bool, typer.Option("--burst", help="Stop when the queue is empty.")] = False,
     calibrate: Annotated[
         bool,
-        typer.Option("--calibrate", help="Measure what the GPUs reach at most, keep and print it, and end."),
+        typer.Option(
+            "--calibrate", help="Measure, store and print the highest rates that the GPUs reach, and stop."
+        ),
     ] = False,
 ) -> int:
-    """Serve the queue of a device until ended.
+    """Serve the queue of a device until stopped.
 
-    With --gpu one worker for each GPU named, which nobody else can serve meanwhile; the board is the GPU's model.
-    Without, the board cpu. With --compile and no GPU, nothing but compiling, for all hosts of the platform.
+    With --gpu: one worker for each named GPU, which no other worker can then serve; the GPU's model names the board.
+    Without: the board cpu. With --compile and no GPU: only compile, for all hosts of the platform.
     """
     _need_linux()
     if device is not None and gpu is not None:
-        raise BadRequest("A GPU's model names its board.", "Leave --device out.")
-    from grader.cli import workers
-    from grader.cli.configuration import load_settings
+        raise BadRequest("With --gpu the GPU's model names the board.", "Leave out --device.")
+    from grader.cli import processes
+    from grader.cli.config import load_settings
     from grader.queue.gpus import NONE
 
     settings = load_settings(device=device, gpu=gpu, box=box)
     if calibrate:
-        return workers.calibrate(settings, settings.gpu)
+        return processes.calibrate(settings, settings.gpu)
     wanted = "" if device is not None else settings.gpu
     only_compile = compilers > 0 and device is None and wanted in ("", NONE)
-    crew = workers.WorkerSet("" if only_compile else settings.device, wanted, compilers)
-    return workers.serve(settings, crew, name, burst)
+    chosen = processes.WorkerSet("" if only_compile else settings.device, wanted, compilers)
+    return processes.run_workers(settings, chosen, name, burst)
 
 
 def _need_linux() -> None:
     if not sys.platform.startswith("linux"):
         raise NotAllowed(
-            "A platform runs on Linux.", "Here you can still use a server: grader login --server URL"
+            "A platform needs Linux.", "From here you can use a server: grader login --server URL"
         )
+
+
+sandbox = make_app()
+app.add_typer(sandbox, name="sandbox", help="Manage the box image.")
+
+
+@sandbox.command()
+def build(
+    from_host: Annotated[
+        bool,
+        typer.Option(
+            "--from-host", help="Use this machine's toolchain: empty folders, mounted over read-only."
+        ),
+    ] = False,
+) -> int:
+    """Build the image that Docker boxes start from. Needs no registry."""
+    if not from_host:
+        raise BadRequest("Name what the image is built from.", "Use --from-host.")
+    from grader.sandbox.image import build_from_host
+
+    tag = build_from_host()
+    say("The box image is ready.", "green")
+    tell(tag)
+    return 0
+
+
+db = make_app()
+app.add_typer(db, name="db", help="Manage the database.")
+
+
+@db.command()
+def upgrade(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Bring the database to the current version. Does nothing if it already is."""
+    from grader.cli.local_platform import database
+    from grader.records.dump import is_used
+    from grader.records.migrate import upgrade as bring_up
+    from grader.records.schema import missing_of
+
+    with database() as (_, engine):
+        missing = missing_of(engine)
+        for step in missing:
+            say(f"{'would do' if dry_run else 'doing'} {step.revision}: {step.about}", "dim")
+        with engine.connect() as connection:
+            used = is_used(connection)
+        if missing and used:
+            say("Only a backup can undo this: grader admin backup FILE", "yellow")
+        if missing and not dry_run:
+            bring_up(engine)
+        kind = engine.dialect.name
+    if json:
+        put_json({"database": kind, "done": not dry_run, "steps": [step.revision for step in missing]})
+    elif not (dry_run and missing):
+        say(f"The {kind} database is up to date.", "green")
+    return 0

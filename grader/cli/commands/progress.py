@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.cli import options
-from grader.cli.answers import understood
-from grader.cli.client import connect
+from grader.cli.client import connect, understood
 from grader.cli.command import make_app
 from grader.cli.report import factor_text
 from grader.cli.terminal import put_json, put_table, safe, say
@@ -24,8 +23,10 @@ _BAR = 10
 
 @app.command()
 def progress(
-    user: Annotated[str | None, typer.Option("--user", metavar="NAME", help="Of whom (staff only).")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every challenge, not the tracks alone.")] = False,
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="NAME", help="The user (staff only; default: you).")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Also list every challenge.")] = False,
     json: options.Json = False,
 ) -> int:
     """Show what you have solved, track by track."""
@@ -38,7 +39,7 @@ def progress(
         put_table(_challenges(found))
     for device in _without_gpu(found):
         say(f"Speedups on {device} are not representative: they {caution_of(device)}.", "yellow")
-    say(f"{found.solved} of {found.total} solved, {found.attempted} handed in.")
+    say(f"{found.solved} of {found.total} solved, {found.attempted} attempted.")
     if found.next:
         say(f"Next: grader show {found.next}", "green")
     return 0
@@ -46,7 +47,7 @@ def progress(
 
 def _tracks(found: Progress) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("track", "", "solved", "handed in", "best speedup", "next"):
+    for name in ("track", "", "solved", "attempted", "best speedup", "next"):
         table.add_column(name, no_wrap=name in ("", "solved", "next"))
     for track in found.tracks:
         table.add_row(
@@ -62,7 +63,7 @@ def _tracks(found: Progress) -> Table:
 
 def _challenges(found: Progress) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", title=" ")
-    for name in ("challenge", "title", "state", "best speedup", "builds on, not solved"):
+    for name in ("challenge", "title", "state", "best speedup", "unsolved prerequisites"):
         table.add_column(name)
     for track in found.tracks:
         for line in track.challenges:
@@ -88,6 +89,6 @@ def _best(best: Best | None) -> Text:
 
 
 def _without_gpu(found: Progress) -> list[str]:
-    """Devices that a speedup was reached on, but say nothing of a GPU."""
+    """Devices of speedups that say nothing about a GPU."""
     lines = [line for track in found.tracks for line in track.challenges]
     return sorted({line.best.device for line in lines if line.best and not line.best.representative})

@@ -1,31 +1,30 @@
-"""`submit`, `status`, `cancel`, `history`: submissions on the server."""
+"""`run`, `submit`, `status`, `watch`, `cancel`, `history`: submissions on the server."""
 
 from __future__ import annotations
 
 import time
 import uuid
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from grader.cli import catalogue, config, names, options
-from grader.cli.answers import understood
-from grader.cli.client import Client, connect, segment
+from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.follow import exit_code, fetch, fetch_report, to_the_end
+from grader.cli.follow import exit_code, fetch, fetch_last, fetch_report, to_the_end, waiting_text
+from grader.cli.options import check_syntax
 from grader.cli.report import put_report, time_text, verdict_text
-from grader.cli.syntax import check_syntax
 from grader.cli.terminal import out, put_columns, put_json, safe, say, tell
-from grader.cli.waiting import waiting_words
 from grader.errors import EXIT_ACCEPTED, Unreachable
-from grader.schemas.submission import State, SubmissionList, SubmissionView, SubmitBody
+from grader.schemas.submission import RunBody, State, SubmissionList, SubmissionView, SubmitBody
 
 app = make_app()
 
-# Seconds before a post is sent again: a server that restarts, or its database, is back by then.
-AWAY_PAUSES = (1.0, 4.0)
-# So few submissions left are worth a word.
+# Seconds before a request is sent again: a restart of the server or its database takes less.
+RETRY_PAUSES = (1.0, 4.0)
+# From here on `submit` and `run` say how many are left.
 _FEW_LEFT = 5
 
 
@@ -35,13 +34,11 @@ def submit(
     challenge: options.Challenge = None,
     language: options.LanguageOption = None,
     device: options.Device = None,
-    wait: Annotated[
-        bool, typer.Option("--wait", "-w", help="Follow it to its end and print its report.")
-    ] = False,
+    wait: Annotated[bool, typer.Option("--wait", "-w", help="Wait for the report and print it.")] = False,
     reuse: Annotated[
         bool,
         typer.Option(
-            "--reuse", help="If you handed in the same before, take that result; it costs no attempt."
+            "--reuse", help="If you submitted the same before, show that result. It costs no attempt."
         ),
     ] = False,
     timeout: options.Timeout = 0.0,
@@ -50,30 +47,12 @@ def submit(
     server: options.Server = None,
 ) -> int:
     """Submit a file to the server."""
-    from grader.challenge.source import decode, language_of
-
-    source = decode(options.read_source(file))
-    chosen = language_of(file.name, language)
-    if check:
-        check_syntax(str(file), source, chosen)
     client = connect()
-    slug = catalogue.challenge_of(file, challenge, local=False)
-    body = SubmitBody(
-        challenge=slug,
-        language=chosen,
-        source=source,
-        filename=file.name,
-        device=device or config.text("device"),
-        reuse=reuse,
-    )
-    # What was asked for is all that is sent: a server of an earlier release takes nothing that it does not know.
-    sent = body.model_dump(mode="json", exclude=None if reuse else {"reuse"})
-    view = understood(SubmissionView, hand_in(client, "/submissions", sent))
+    body = SubmitBody(**_read(file, challenge, language, device, check), reuse=reuse)
+    view = understood(SubmissionView, send(client, "/submissions", body))
     names.add(names.SUBMISSIONS, view.id)
     if view.reused:
-        say(
-            f"You handed in the same before, at {view.created_at.astimezone():%Y-%m-%d %H:%M}: that is its result."
-        )
+        say(f"You submitted the same at {view.created_at.astimezone():%Y-%m-%d %H:%M}; this is its result.")
     if wait:
         if not view.reused:
             say(f"Submitted {view.id}.")
@@ -84,26 +63,70 @@ def submit(
         tell(view.id)
         say(f"{'Show' if view.reused else 'Follow'} it with: grader watch {view.id}", "dim")
         if view.remaining is not None and view.remaining <= _FEW_LEFT:
-            say(f"{view.remaining} more are taken for {view.challenge} for now.", "yellow")
+            say(f"You can submit {view.remaining} more for {view.challenge} for now.", "yellow")
     return EXIT_ACCEPTED
 
 
-def hand_in(client: Client, path: str, sent: dict[str, Any]) -> Any:
-    """What the server answers to a source that is posted to ``path``. Raises Unreachable where it stayed away, and
-    whatever it refuses with."""
-    # With a key, a post that is sent again after a broken connection cannot become a second submission.
+@app.command()
+def run(
+    file: options.File,
+    challenge: options.Challenge = None,
+    language: options.LanguageOption = None,
+    device: options.Device = None,
+    timeout: options.Timeout = 0.0,
+    check: options.Check = True,
+    json: options.Json = False,
+    server: options.Server = None,
+) -> int:
+    """Run a file on the server on the public cases only: no rank, no attempt, no times."""
+    client = connect()
+    body = RunBody(**_read(file, challenge, language, device, check))
+    view = understood(SubmissionView, send(client, "/runs", body))
+    if view.remaining is not None and view.remaining <= _FEW_LEFT:
+        say(f"You have {view.remaining} more runs for now.", "yellow")
+    say(f"Run {view.id} of {view.challenge} on {view.device}.", "dim")
+    code = to_the_end(client, view.id, timeout, json="report" if json else "", filename=str(file))
+    say("This was only a run: `grader submit` also judges hidden cases and times it.", "dim")
+    return code
+
+
+def _read(
+    file: Path, challenge: str | None, language: str | None, device: str | None, check: bool
+) -> dict[str, Any]:
+    """The fields of a body. Raises BadSource, BadRequest, UnknownLanguage."""
+    from grader.challenge.source import decode, language_of
+
+    source = decode(options.read_source(file))
+    chosen = language_of(file.name, language)
+    if check:
+        check_syntax(str(file), source, chosen)
+    return {
+        "challenge": catalogue.challenge_of(file, challenge, local=False),
+        "language": chosen,
+        "source": source,
+        "filename": file.name,
+        "device": device or config.text("device"),
+    }
+
+
+def send(client: Client, path: str, body: RunBody) -> Any:
+    """The server's answer to the body. Raises Unreachable where the server does not come back, and what it refuses
+    with.
+    """
+    # With a key, a request that is sent again after a broken connection makes no second submission.
+    sent = body.model_dump(mode="json")
     headers = {"Idempotency-Key": uuid.uuid4().hex}
-    for pause in AWAY_PAUSES:
+    for pause in RETRY_PAUSES:
         try:
             return client.post(path, sent, headers)
         except Unreachable as error:
-            say(f"{error.message} It is sent again in {pause:g} s.", "yellow")
+            say(f"{error.message} Sending it again in {pause:g} s.", "yellow")
             time.sleep(pause)
     try:
         return client.post(path, sent, headers)
     except Unreachable as error:
         raise Unreachable(
-            error.message, f"{error.hint} Whether it arrived all the same is told by: grader history"
+            error.message, f"{error.hint} It may have arrived all the same: see `grader history`."
         ) from error
 
 
@@ -113,7 +136,7 @@ def status(
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
-    """Show where a submission is."""
+    """Show the state of a submission, and its report."""
     client = connect()
     view = fetch(client, submission)
     if json:
@@ -123,6 +146,23 @@ def status(
         if view.state is State.DONE:
             put_report(fetch_report(client, view.id), view.filename)
     return exit_code(view.verdict)
+
+
+@app.command()
+def watch(
+    submission: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The submission (default: your latest).")
+    ] = None,
+    timeout: options.Timeout = 0.0,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON line for each change; the last holds the report.")
+    ] = False,
+    server: options.Server = None,
+) -> int:
+    """Follow a submission to its end and print its report."""
+    client = connect()
+    chosen = submission or fetch_last(client).id
+    return to_the_end(client, chosen, timeout, json="lines" if json else "")
 
 
 @app.command()
@@ -145,9 +185,9 @@ def cancel(
 @app.command()
 def history(
     challenge: Annotated[
-        str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="For this challenge.")
+        str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="Only for this challenge.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many, latest first.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many, newest first.")] = 20,
     everyone: Annotated[bool, typer.Option("--everyone", help="Of all users (staff only).")] = False,
     json: options.Json = False,
     server: options.Server = None,
@@ -173,7 +213,7 @@ def _line(view: SubmissionView) -> Text:
     line.append(view.state.value, "cyan")
     if view.progress.label and not view.state.final:
         line.append_text(safe(f", {view.progress.label}"))
-    if words := waiting_words(view):
+    if words := waiting_text(view):
         line.append(f", {words}")
     if view.error:
         line.append_text(safe(f"\n{view.error}", "yellow"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.cli.configuration import environment, load_settings
+from grader.cli.config import environment, load_settings
 from grader.errors import BadRequest
 from grader.settings import Settings
 
@@ -14,7 +14,7 @@ MAIL = {"GRADER_URL": "https://g.example", "GRADER_SMTP_HOST": "mail", "GRADER_S
 @pytest.fixture(autouse=True)
 def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in Settings.model_fields:
-        if name.startswith(("sign_up", "open_sign", "smtp", "url", "trusted")):
+        if name.startswith(("sign_up", "smtp", "url", "trusted")):
             monkeypatch.delenv(f"GRADER_{name.upper()}", raising=False)
 
 
@@ -22,9 +22,7 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
     ("given", "policy"),
     [
         ({}, "closed"),
-        ({"GRADER_OPEN_SIGN_UP": "true"}, "open"),
-        ({"GRADER_OPEN_SIGN_UP": "false"}, "closed"),
-        ({"GRADER_OPEN_SIGN_UP": "true", "GRADER_SIGN_UP": "open"}, "open"),
+        ({"GRADER_SIGN_UP": "open"}, "open"),
         ({"GRADER_SIGN_UP": "invite"}, "invite"),
         ({"GRADER_SIGN_UP": "domain", "GRADER_SIGN_UP_DOMAINS": "uni.example", **MAIL}, "domain"),
     ],
@@ -43,7 +41,6 @@ def test_the_policy(given: dict[str, str], policy: str, monkeypatch: pytest.Monk
     ("given", "words"),
     [
         ({"GRADER_SIGN_UP": "everyone"}, "GRADER_SIGN_UP"),
-        ({"GRADER_OPEN_SIGN_UP": "true", "GRADER_SIGN_UP": "invite"}, "remove it"),
         ({"GRADER_SIGN_UP": "domain", **MAIL}, "needs at least one"),
         ({"GRADER_SIGN_UP": "domain", "GRADER_SIGN_UP_DOMAINS": "uni.example"}, "GRADER_SMTP_HOST"),
         ({"GRADER_SIGN_UP": "domain", "GRADER_SIGN_UP_DOMAINS": "@uni.example", **MAIL}, "domains alone"),

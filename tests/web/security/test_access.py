@@ -294,7 +294,7 @@ def test_the_document_of_the_application_has_no_other_door(tmp_path: Path) -> No
     """Open sign-up changes which accounts there are, and no other route."""
     from grader.service.platform import open_platform
 
-    opened = open_platform(builders.make_settings(tmp_path / "open", open_sign_up=True))
+    opened = open_platform(builders.make_settings(tmp_path / "open", sign_up="open"))
     rules = {rule.rule for rule in create_app(opened).url_map.iter_rules()}
     opened.close()
     assert rules == {row.rule for row in ROWS}

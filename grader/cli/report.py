@@ -1,0 +1,380 @@
+"""A report at a terminal, in the order of the web's page: verdict, advice, cases, times, kernels."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from grader.cli.terminal import out, safe
+from grader.device_kinds import caution_of
+from grader.schemas.advice import advise
+from grader.schemas.hardware import KernelUsage, Witness
+from grader.schemas.report import (
+    TOO_SHORT,
+    CaseReport,
+    Interval,
+    Mismatch,
+    Report,
+    Sizes,
+    Verdict,
+    WorkloadReport,
+)
+from grader.schemas.verdict import Fault, Tone
+
+_INDENT = "  "
+
+
+def put_report(report: Report, filename: str, console: Console | None = None) -> None:
+    """Print the whole report. ``filename`` is used in the replay commands."""
+    console = console or out()
+    for part in _parts(report, filename, console.width):
+        # A program searches for sentences, so lines stay whole where no terminal is.
+        unbroken = isinstance(part, Text) and (bool(part.no_wrap) or not console.is_terminal)
+        console.print(part if unbroken else _hanging(part), soft_wrap=unbroken)
+
+
+def _hanging(part: RenderableType) -> RenderableType:
+    """Indented text keeps its indent on wrapped lines."""
+    if not isinstance(part, Text):
+        return part
+    lines = part.split("\n")
+    if not all(line.plain.startswith(_INDENT) for line in lines):
+        return part
+    inner = Text("\n").join(line[len(_INDENT) :] for line in lines)
+    return Padding(inner, (0, 0, 0, len(_INDENT)), expand=False)
+
+
+def _parts(report: Report, filename: str, width: int) -> list[RenderableType]:
+    parts: list[RenderableType] = [_verdict_line(report)]
+    advice = advise(report).text
+    parts.append(safe(advice, "bold"))
+    if report.detail and not any(report.detail in text for text in (advice, report.compiler_log)):
+        parts.append(safe(report.detail))
+    parts += [safe(remark, "yellow") for remark in report.remarks]
+    if report.compiler_log:
+        parts += [Text("\nCompiler", "bold"), whole(safe(report.compiler_log.rstrip()))]
+    parts += cases(report, filename, width)
+    parts += workloads(report, width)
+    if report.kernels:
+        parts.append(kernels(report.kernels))
+    if report.hint:
+        parts.append(Text.assemble(("\nHint: ", "bold"), safe(report.hint)))
+    return parts
+
+
+def _verdict_line(report: Report) -> Text:
+    place = f"{report.challenge} v{report.version}, {report.language.value} on {report.device}"
+    line = Text.assemble(verdict_text(report.verdict), f"  {report.meaning}  ", (place, "dim"))
+    if report.flags:
+        line.append(f"\nFlags for staff: {', '.join(report.flags)}", "yellow")
+    if report.library_ops:
+        line.append_text(
+            safe(f"\nTorch's own kernels, as reported by the runner: {', '.join(report.library_ops)}", "dim")
+        )
+    return line
+
+
+_COLOURS = {
+    Tone.GOOD: "bold green",
+    Tone.BAD: "bold red",
+    Tone.OURS: "bold yellow",
+    Tone.IDLE: "dim",
+    Tone.BUSY: "cyan",
+}
+_RIGHT_ALIGNED = ("speedup", "SOL", "got", "expected", "error", "allowed")
+
+
+def verdict_text(verdict: Verdict) -> Text:
+    """The verdict in its colour: ``WRONG ANSWER``."""
+    return Text(verdict.row.title.upper(), _COLOURS[verdict.row.tone])
+
+
+def factor_text(factor: float | None) -> str:
+    """A speedup: ``2.50x``, ``1,200x``, ``0.0043x``; ``-`` where there is none."""
+    if factor is None:
+        return "-"
+    return f"{factor:,.0f}x" if factor >= 99.5 else f"{factor:.2f}x" if factor >= 0.1 else f"{factor:.2g}x"
+
+
+def time_text(microseconds: float) -> str:
+    """A time with three digits and a fitting unit: ``12.3 µs``, ``4.56 ms``, ``1.20 s``."""
+    for unit, scale in (("µs", 1.0), ("ms", 1e3), ("s", 1e6)):
+        value = microseconds / scale
+        if value < 999.5 or unit == "s":
+            digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+            return f"{value:.{digits}f} {unit}"
+    raise AssertionError("the last unit takes every value")
+
+
+def sizes_text(sizes: Sizes | None) -> str:
+    """Sizes in one line: ``m=16 n=1,024``."""
+    return " ".join(f"{name}={value:,}" for name, value in (sizes or {}).items())
+
+
+def table(title: str, *columns: str) -> Table:
+    """A table without lines; ``title`` may be empty."""
+    shown = f"\n{title}" if title else None
+    made = Table(title=shown, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for name in columns:
+        made.add_column(name, header_style="dim", justify="right" if name in _RIGHT_ALIGNED else "left")
+    return made
+
+
+def whole(text: Text) -> Text:
+    """``text`` with lines that never wrap: people copy commands, and compilers align with spaces."""
+    text.no_wrap = True
+    text.overflow = "ignore"
+    return text
+
+
+def indent(text: str, by: str = "  ") -> str:
+    return "\n".join(by + line for line in text.rstrip().splitlines())
+
+
+# Screens are short; --json has all.
+_FAILURES_IN_FULL = 5
+_PASSED, _FAILED, _NOT_RUN = ("✓", "green"), ("✗", "bold red"), ("·", "dim")
+_MARKS = {
+    Fault.NOBODY: _PASSED,
+    Fault.SUBMISSION: _FAILED,
+    Fault.PLATFORM: _NOT_RUN,
+    Fault.UNKNOWN: _NOT_RUN,
+}
+
+
+def cases(report: Report, filename: str, width: int) -> list[RenderableType]:
+    """The part about cases, for a screen of ``width`` columns."""
+    if not report.cases:
+        return []
+    parts: list[RenderableType] = [_count(report.cases), grid(report.cases, width)]
+    if report.hidden is not None and not any(case.hidden for case in report.cases):
+        passed = report.hidden.passed == report.hidden.total
+        line = Text.assemble(("Hidden cases", "bold"), "  ")
+        parts.append(line.append_text(safe(report.hidden.sentence, "green" if passed else "bold red")))
+    failing = [case for case in report.cases if _mark(case) is _FAILED]
+    for case in failing[:_FAILURES_IN_FULL]:
+        parts += _failure(report, case, filename)
+    if rest := failing[_FAILURES_IN_FULL:]:
+        parts.append(Text(f"\n... and {len(rest)} more; --json has all of them.", "dim"))
+        parts += [
+            safe(f"  {case.name}  ({case.category}, {case.verdict.row.title.lower()})", "dim")
+            for case in rest
+        ]
+    return parts
+
+
+def _count(found: list[CaseReport]) -> Text:
+    """``Cases  3 of 4 passed, 1 failed``."""
+    counts = Counter(_mark(case) for case in found)
+    line = Text.assemble("\n", ("Cases", "bold"), "  ")
+    every = counts[_PASSED] == len(found)
+    line.append(f"{counts[_PASSED]} of {len(found)} cases passed", "green" if every else "")
+    for mark, word in ((_FAILED, "failed"), (_NOT_RUN, "not run")):
+        if counts[mark]:
+            line.append(f", {counts[mark]} {word}", mark[1])
+    if hidden := sum(case.hidden for case in found):
+        line.append(f"  ({hidden} of them hidden)", "dim")
+    return line
+
+
+def grid(found: list[CaseReport], width: int) -> Text:
+    """A line for each category, a mark for each case, in the order in which they ran."""
+    by_category: dict[str, list[CaseReport]] = {}
+    for case in found:
+        by_category.setdefault(case.category, []).append(case)
+    label = min(max(map(len, by_category)), max(8, width // 3))
+    per_line = max(1, width - label - 4)
+    text = Text()
+    for category, inside in by_category.items():
+        for start in range(0, len(inside), per_line):
+            text.append_text(safe(f"  {'' if start else category:<{label}}  "))
+            for case in inside[start : start + per_line]:
+                text.append(*_mark(case))
+            text.append("\n")
+    text.rstrip()
+    return whole(text)
+
+
+def _mark(case: CaseReport) -> tuple[str, str]:
+    return _MARKS[case.verdict.row.fault]
+
+
+def _failure(report: Report, case: CaseReport, filename: str) -> list[RenderableType]:
+    head = Text.assemble("\n", _FAILED, " ", safe(case.name, "bold"))
+    head.append_text(safe(f"  {case.category}, {case.verdict.row.title.lower()}", "dim"))
+    parts: list[RenderableType] = [head, safe(indent(case.detail))]
+    if facts := _facts(case):
+        parts.append(safe(f"  {facts}", "dim"))
+    if case.mismatch is not None and case.mismatch.worst:
+        parts.append(Padding(_worst(case.mismatch), (0, 0, 0, 2)))
+    if case.output:
+        parts.append(whole(safe(f"  It printed:\n{indent(case.output, '    ')}", "dim")))
+    if case.hint:
+        parts.append(Text.assemble(("  hint: ", "bold"), safe(case.hint)))
+    if case.seed is not None:
+        parts.append(whole(safe(f"  replay: {replay_command(report, case, filename)}", "cyan")))
+    return parts
+
+
+def _facts(case: CaseReport) -> str:
+    """``n=1,023; seed 42; largest error 0.5``."""
+    largest = case.mismatch.max_error if case.mismatch is not None else None
+    facts = [
+        sizes_text(case.sizes),
+        f"seed {case.seed}" if case.seed is not None else "",
+        f"largest error {largest:.3g}" if largest is not None else "",
+    ]
+    return "; ".join(each for each in facts if each)
+
+
+def _worst(mismatch: Mismatch) -> Table:
+    """The elements with the largest errors."""
+    rows = table("", safe(mismatch.argument).plain, "got", "expected", "error", "allowed")
+    for it in mismatch.worst:
+        index = ", ".join(map(str, it.index))
+        error, allowed = (f"{value:.3g}" if value is not None else "-" for value in (it.error, it.allowed))
+        rows.add_row(Text(f"[{index}]"), safe(it.got, "red"), safe(it.expected), error, allowed)
+    return rows
+
+
+def replay_command(report: Report, case: CaseReport, filename: str) -> str:
+    """The command that runs this case on the same data."""
+    words = ["grader", "test", filename, "-c", report.challenge]
+    return shlex.join([*words, "--case", case.name, "--seed", str(case.seed)])
+
+
+def workloads(report: Report, width: int) -> list[RenderableType]:
+    """The part about times, for a screen of ``width`` columns."""
+    if not report.workloads:
+        return []
+    parts: list[RenderableType] = [Text.assemble("\n", ("Workloads", "bold"), ("  shorter is faster", "dim"))]
+    for it in report.workloads:
+        parts += [_workload_line(it), bars(it, width), *_remarks(it)]
+    parts.append(_score(report))
+    if not report.representative:
+        parts.append(
+            safe(
+                f"Times on {report.device} are not representative: they {caution_of(report.device)}.",
+                "yellow",
+            )
+        )
+    return parts
+
+
+def _workload_line(workload: WorkloadReport) -> Text:
+    line = Text.assemble(safe(workload.name, "bold"), safe(f"  {sizes_text(workload.sizes)}", "dim"))
+    if workload.speedup is not None:
+        line.append(f"  speedup {factor_text(workload.speedup)}")
+    if workload.sol is not None:
+        line.append(f"  SOL {workload.sol:.0%}")
+    if not workload.ranked:
+        line.append("  (not ranked)", "yellow")
+    return line
+
+
+def _remarks(workload: WorkloadReport) -> list[Text]:
+    """What is unusual about a time, and what it consists of."""
+    lines = [Text(f"  {text}", "yellow") for text in workload.remarks]
+    if parts := _breakdown(workload):
+        lines.append(Text(f"  {parts}", "dim"))
+    return lines
+
+
+def _breakdown(workload: WorkloadReport) -> str:
+    parts = []
+    if workload.host_us is not None:
+        parts.append(f"host {time_text(workload.host_us)} a call, not part of the time")
+    if workload.fixed_us is not None:
+        parts.append(f"{time_text(workload.fixed_us)} of fixed cost subtracted from a round")
+    if workload.gpu is not None:
+        parts.append(f"GPU {workload.gpu.sentence}")
+    return "; ".join(parts)
+
+
+def _score(report: Report) -> Text:
+    score = report.score
+    if score.time_us is None:
+        return Text(f"\nNot ranked: {score.unranked}", "yellow") if score.unranked else Text("")
+    line = Text.assemble("\nScore  ", (time_text(score.time_us), "bold"))
+    if score.ci is not None:
+        line.append(f"  (95 %: {time_text(score.ci[0])} to {time_text(score.ci[1])})", "dim")
+    if score.speedup is not None:
+        line.append(f"  speedup {factor_text(score.speedup)}", "bold")
+    return line
+
+
+# Fewer cells cannot show an interval; more make bars no easier to compare.
+_MIN_CELLS, _MAX_CELLS = 12, 72
+# `999 µs ± 99.9 µs`, after two spaces.
+_TIME_CELLS = 19
+_LONGEST_LABEL = 14
+OWN = "this"
+
+
+def bars(workload: WorkloadReport, width: int) -> Text:
+    """The submission's time above its baselines', in at most ``width`` columns, all to one scale."""
+    label = min(_LONGEST_LABEL, max(map(len, (OWN, *workload.baselines_us))))
+    room = width - label - _TIME_CELLS - 4
+    cells = max(_MIN_CELLS, min(_MAX_CELLS, room))
+    if workload.time_us is None:
+        longest = max(workload.baselines_us.values(), default=0.0)
+        text = Text.assemble(safe(f"  {OWN:<{label}}  ", "bold"), (f"{TOO_SHORT}\n", "bold"))
+    else:
+        longest = max(workload.ci_us[1], *workload.baselines_us.values())
+        half = (workload.ci_us[1] - workload.ci_us[0]) / 2
+        own = _own(workload.time_us, workload.ci_us, longest, cells)
+        text = Text.assemble(safe(f"  {OWN:<{label}}  ", "bold"), (own, "green"))
+        text.append(f"  {time_text(workload.time_us)} ± {time_text(half)}\n", "bold")
+    for name, microseconds in workload.baselines_us.items():
+        text.append_text(safe(f"  {name[:label]:<{label}}  "))
+        text.append(f"{'█' * _cells(microseconds, longest, cells):<{cells}}", "dim")
+        text.append(f"  {time_text(microseconds)}\n")
+    text.rstrip()
+    return text
+
+
+def _own(time_us: float, ends: Interval, longest: float, cells: int) -> str:
+    """``██████├─┼──┤``: a bar to the interval's lower end, then the interval with the time in it; one mark for an
+    interval narrower than two cells."""
+    low, middle, high = (_cells(value, longest, cells) for value in (ends[0], time_us, ends[1]))
+    wide = high - low
+    if wide < 2:
+        return f"{'█' * (middle - 1)}┼".ljust(cells)
+    interval = ["├", *"─" * (wide - 2), "┤"]
+    if wide > 2:
+        interval[min(max(middle - low, 1), wide - 2)] = "┼"
+    return f"{'█' * low + ''.join(interval):<{cells}}"
+
+
+def _cells(value: float, longest: float, cells: int) -> int:
+    """At least one, so that a short bar is visible."""
+    return max(1, round(value / longest * cells)) if longest > 0 else 1
+
+
+def kernels(found: list[KernelUsage]) -> Table:
+    """A row a kernel: registers, shared and constant memory, stack, spills."""
+    source = " (as reported by the runner)" if found[0].said_by is Witness.RUNNER else ""
+    rows = table(f"Kernels{source}", "kernel", "registers", "shared", "constant", "stack", "spilled")
+    for it in found:
+        rows.add_row(
+            safe(it.name),
+            str(it.registers),
+            f"{it.shared_bytes:,} B",
+            "-" if it.constant_bytes is None else f"{it.constant_bytes:,} B",
+            f"{it.stack_bytes:,} B",
+            Text(_spilled(it), "yellow" if it.spills else ""),
+        )
+    return rows
+
+
+def _spilled(kernel: KernelUsage) -> str:
+    if kernel.said_by is Witness.RUNNER:
+        return "-"
+    if not kernel.spills:
+        return "0 B"
+    return f"{kernel.spill_stores:,} B stored, {kernel.spill_loads:,} B loaded"
