@@ -19,7 +19,7 @@ def load_settings(**chosen: Any) -> Settings:
         first = error.errors(include_url=False)[0]
         name = f"GRADER_{'_'.join(str(part) for part in first['loc']).upper()}"
         raise BadRequest(
-            f"{name} cannot be used: {first['msg']}.", "See the settings in the README."
+            f"{name} cannot be used: {first['msg']}.", "See docs/reference/settings.md."
         ) from error
     return settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
 

@@ -33,7 +33,7 @@ def _external_redis(url: str) -> Finding:
         client.close()
     except ValueError:
         # What it says is a piece of the address, which may be one of its password.
-        mend = "See GRADER_REDIS_URL in the README."
+        mend = "See GRADER_REDIS_URL in docs/reference/settings.md."
         return Finding("redis", Mark.MISSING, "GRADER_REDIS_URL is no address", mend, "up, worker")
     except (RedisError, OSError) as error:
         return Finding(
@@ -72,7 +72,7 @@ def database() -> Finding:
     except GraderError as error:
         return Finding("database", Mark.MISSING, error.message, error.hint, "up, worker")
     except (ArgumentError, ValueError):
-        mend = "See GRADER_DATABASE_URL in the README."
+        mend = "See GRADER_DATABASE_URL in docs/reference/settings.md."
         return Finding("database", Mark.MISSING, "GRADER_DATABASE_URL is no address", mend, "up, worker")
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:
         told = (str(getattr(error, "orig", None) or error).strip() or type(error).__name__).splitlines()[0]
