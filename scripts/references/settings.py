@@ -17,7 +17,7 @@ ABOUT = (
 # Worked out when the platform starts.
 _MADE = {
     "data_dir": "`$XDG_DATA_HOME/grader`, or `~/.local/share/grader`",
-    "sign_up": "`closed`, or `open` by the old setting",
+    "sign_up": "`closed`",
 }
 
 
