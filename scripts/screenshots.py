@@ -37,7 +37,7 @@ PICTURES = {
 }
 _FRONT_WIDTH = 1280
 # Chromium draws the dots under an abbreviation a little differently from one run to the next.
-_STEADY = "abbr { text-decoration: none !important }"
+_STEADY = "document.querySelectorAll('abbr').forEach(it => { it.style.textDecoration = 'none' })"
 # Between two looks at a page that may still be loading, and how many there are.
 _BETWEEN_MS = 300
 _LOOKS = 20
@@ -79,9 +79,10 @@ def draw_front(browser: Browser, site: Site) -> Iterator[Path]:
 
 def _still(page: Page) -> bytes:
     """A picture of what no longer changes: two in a row are the same. Raises TimeoutError."""
+    page.evaluate(_STEADY)
     before = b""
     for _ in range(_LOOKS):
-        now = page.screenshot(animations="disabled", caret="hide", style=_STEADY)
+        now = page.screenshot(animations="disabled", caret="hide")
         if now == before:
             return now
         before = now
