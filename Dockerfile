@@ -36,6 +36,7 @@ COPY sandbox ./sandbox
 COPY web ./web
 COPY challenges ./challenges
 COPY reference ./reference
+COPY docs ./docs
 RUN /opt/build/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir /dist .
 
 FROM platform AS server

@@ -55,14 +55,14 @@ lint: $(STAMP) ## Ruff, mypy (strict) and the import contracts
 	MYPYPATH=sandbox/runner $(BIN)/mypy --explicit-package-bases $(wildcard sandbox/runner/*.py)
 	$(BIN)/lint-imports
 
-format: $(STAMP) ## Let ruff mend what it can
+format: $(STAMP) ## Let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-reference: $(STAMP) ## Write docs/reference/ anew from commands, API, settings, errors and figures (ARGS=--check says what is stale)
+reference: $(STAMP) ## Write docs/reference/ from commands, API, settings, errors and figures (ARGS=--check says what is stale)
 	$(BIN)/python scripts/reference.py $(ARGS)
 
-screenshots: $(STAMP) ## Take pictures of every page in both themes and on a phone into .screenshots/ (ARGS="home challenge")
+screenshots: $(STAMP) ## Take pictures of every page into .screenshots/, and the README's into docs/images (ARGS="home challenge front")
 	$(BIN)/python scripts/screenshots.py $(ARGS)
 
 bench: $(STAMP) ## Measure the figures; results go to benchmarks/results

@@ -57,83 +57,121 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(
-        default_factory=default_data_dir, description="database, embedded Redis, secrets, logs"
+        default_factory=default_data_dir, description="database, socket of the embedded Redis, secrets, logs"
     )
     # Both hold passwords, so neither is shown, nor what is wrong in them.
     database_url: str = Field(
-        default="", repr=False, description="SQLAlchemy URL; empty = SQLite in the data folder"
+        default="",
+        repr=False,
+        description="an SQLAlchemy URL, such as postgresql+psycopg://...; empty: SQLite in the data folder",
     )
     redis_url: str = Field(
-        default="", repr=False, description="empty = the embedded Redis of the data folder"
+        default="",
+        repr=False,
+        description="such as redis://:PASSWORD@host:6379/0 or rediss://...; empty: an embedded Redis",
     )
     challenges: Path | None = Field(
-        default=None, description="a course folder with challenges/ and reference/"
+        default=None,
+        description="a course: a folder with challenges/ and reference/; empty: the course that is included",
     )
     box: Literal["auto", "docker", "bubblewrap", "local"] = Field(
-        default="auto", description="what submissions run in"
+        default="auto",
+        description="what submissions run in; auto takes the first of docker, bubblewrap and local that works",
     )
-    runtime: str = Field(default=RUNC, description="what the Docker engine runs a box with: runc or runsc")
-    gpu_access: str = Field(default=NODES, description="how a Docker box gets its GPU: nodes or cdi")
-    host: str = Field(default="127.0.0.1", description="address the web listens on")
+    runtime: str = Field(
+        default=RUNC,
+        description="the Docker engine's runtime for boxes; runsc (gVisor) is for boxes without a GPU",
+    )
+    gpu_access: str = Field(
+        default=NODES,
+        description="how a Docker box gets its GPU: nodes binds device files and the driver's folders; cdi "
+        "asks the engine for a Container Device Interface device (not yet tried on a real engine)",
+    )
+    host: str = Field(default="127.0.0.1", description="the address the web listens on")
     port: int = Field(
-        default=8000, ge=0, le=65535, description="its port; 0 is any free one (grader up only)"
+        default=8000,
+        ge=0,
+        le=65535,
+        description="the port it listens on; 0 takes any free port (grader up only)",
     )
-    device: str = Field(default="cpu", description="board that a worker without a GPU serves")
+    device: str = Field(default="cpu", description="the board that a worker without a GPU serves")
     gpu: str = Field(
-        default="", description="GPUs that workers serve: numbers, UUIDs, all, none; empty: see README"
+        default="",
+        description="GPUs that workers serve: numbers, UUIDs, all or none; empty: grader up takes all, "
+        "grader worker none",
     )
     devices: str = Field(
-        default="cpu", description="comma-separated devices that are offered without a live worker, too"
+        default="cpu",
+        description="boards that take submissions even while they have no worker, separated by commas, the "
+        "default first",
     )
     token_days: int = Field(
-        default=limits.TOKEN_DAYS, ge=1, le=3650, description="how long an API token lives at most"
+        default=limits.TOKEN_DAYS,
+        ge=1,
+        le=3650,
+        description="the longest life of an API token, in days; grader login --days N asks for less",
     )
     proxies: int = Field(
         default=0,
         ge=0,
         le=8,
-        description="reverse proxies in front of the web, whose X-Forwarded-* are believed",
+        description="number of reverse proxies in front of the web whose X-Forwarded-* headers are believed",
     )
     lock_dir: Path | None = Field(
-        default=None, description="where GPUs are locked; one folder for a whole machine"
+        default=None, description="where workers lock their GPUs; all platforms of a machine share one folder"
     )
     lease_s: float = Field(
-        default=limits.LEASE_SECONDS, gt=0, description="seconds after which a silent worker is given up"
+        default=limits.LEASE_SECONDS,
+        gt=0,
+        description="seconds without a heartbeat before a worker loses its submission",
     )
     heartbeat_s: float = Field(
-        default=limits.HEARTBEAT_SECONDS, gt=0, description="seconds between a worker's signs of life"
+        default=limits.HEARTBEAT_SECONDS, gt=0, description="seconds between a worker's heartbeats"
     )
     sweep_s: float = Field(
-        default=limits.SWEEP_SECONDS, gt=0, description="seconds between looks for what was lost"
+        default=limits.SWEEP_SECONDS,
+        gt=0,
+        description="seconds between sweeps for lost submissions and wake-ups",
     )
     attempts: int = Field(
         default=limits.ATTEMPTS,
         ge=1,
-        description="how often a submission that we failed is judged before it is given up",
+        description="times a submission is judged before our own failures end it",
     )
     spare_boxes: int = Field(
-        default=1, ge=0, le=8, description="boxes of each language started ahead of need"
+        default=1, ge=0, le=8, description="boxes that a worker starts ahead of need, for each language"
     )
 
     # Operating it.
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="how much is logged"
+        default="info", description="the least severe level that is logged"
     )
     log_format: Literal["auto", "json", "text"] = Field(
-        default="auto", description="auto: JSON where standard error is no terminal"
+        default="auto", description="auto: text on a terminal, else JSON"
     )
     access_log: bool = Field(
-        default=False, description="log every web request, not only those that change or break something"
+        default=False, description="log every web request, not only those that change something or fail"
     )
-    metrics_token: str = Field(default="", description="a bearer token that may read /metrics")
+    metrics_token: str = Field(
+        default="",
+        description="the bearer token that may read /metrics; with neither this nor GRADER_METRICS_ALLOW "
+        "nobody may",
+    )
     metrics_allow: str = Field(
-        default="", description="comma-separated addresses or networks that may read /metrics without"
+        default="",
+        description="addresses and networks that may read /metrics without a token, separated by commas",
     )
     metrics_port: int = Field(
-        default=0, ge=0, le=65535, description="workers serve this host's figures on 127.0.0.1; 0 = not"
+        default=0,
+        ge=0,
+        le=65535,
+        description="the port on 127.0.0.1 where workers of a host without a web serve its metrics; 0: none",
     )
     retention_days: int = Field(
-        default=0, ge=0, le=36500, description="sweepers prune what is older; 0 = only what has expired"
+        default=0,
+        ge=0,
+        le=36500,
+        description="days after which sweepers remove reports that no board needs; 0: never",
     )
 
     # Queues and quotas.
@@ -141,49 +179,61 @@ class Settings(BaseSettings):
         default=limits.WAITING_PER_USER,
         ge=1,
         le=1000,
-        description="submissions of one user that wait or run at once",
+        description="submissions of one user that may wait or run at once",
     )
     quota: int = Field(
         default=limits.QUOTA,
         ge=1,
         le=1_000_000,
-        description="submissions of one user for one challenge in a window",
+        description="submissions of one user that a challenge takes within GRADER_QUOTA_HOURS",
     )
     quota_hours: float = Field(
-        default=limits.QUOTA_HOURS, gt=0, le=24 * 366, description="how long that window is"
+        default=limits.QUOTA_HOURS, gt=0, le=24 * 366, description="hours that GRADER_QUOTA counts"
     )
 
     # Accounts. Checks of one field against another stand with the later of the two.
     sign_up: Literal["closed", "invite", "domain", "open"] = Field(
         default="closed",
-        description="who may make an account: nobody, who is invited, who has an address, everyone",
+        description="who may make an account: closed (staff make them), invite, domain (an e-mail address, "
+        "proven by a link), open",
     )
-    url: str = Field(default="", description="the address that people open, such as https://grader.uni.edu")
+    url: str = Field(
+        default="",
+        description="the address that people open, such as https://grader.uni.edu; links in mail and print "
+        "begin with it",
+    )
     trusted_proxies: str = Field(
-        default="", description="comma-separated addresses and networks whose X-Forwarded-* are believed"
+        default="",
+        description="addresses and networks, separated by commas, of the proxies whose X-Forwarded-* headers "
+        "are believed; from anyone else they are dropped",
     )
-    smtp_host: str = Field(default="", description="the server that takes mail; empty = none is sent")
-    smtp_port: int = Field(default=587, ge=1, le=65535, description="its port")
+    smtp_host: str = Field(default="", description="the mail server; empty: nothing is mailed")
+    smtp_port: int = Field(default=587, ge=1, le=65535, description="the mail server's port")
     smtp_security: Literal["starttls", "tls", "none"] = Field(
         default="starttls", description="none is for a relay on this machine, without a password"
     )
-    smtp_user: str = Field(default="", description="who signs in to the mail server; empty = nobody")
+    smtp_user: str = Field(
+        default="", description="the user who signs in to the mail server; empty: nobody does"
+    )
     smtp_password: str = Field(default="", repr=False, description="that user's password")
     smtp_from: str = Field(default="", description="the sender of mail")
     sign_up_domains: str = Field(
-        default="", description="comma-separated domains of e-mail addresses; .uni.edu takes all below it"
+        default="",
+        description="e-mail domains that GRADER_SIGN_UP=domain accepts, separated by commas; .uni.edu "
+        "accepts all below it",
     )
 
     client_install: str = Field(
         default="",
         max_length=200,
         pattern=r"^[^\x00-\x1f\x7f]*$",
-        description="the command that installs the command line, for the first page; empty = a link to the docs",
+        description="the command that installs the command line, such as pip install kernel-grader, for the "
+        "first page; empty: a link to the docs",
     )
 
     # Images.
     box_image: str = Field(
-        default="", description="what Docker boxes start from; empty = the host's own toolchain"
+        default="", description="the image that Docker boxes start from; empty: the host's own toolchain"
     )
 
     # Runs.
@@ -194,13 +244,13 @@ class Settings(BaseSettings):
         description="runs (public cases only) of one user in an hour",
     )
     runs_at_once: int = Field(
-        default=limits.RUNS_AT_ONCE, ge=1, le=100, description="runs of one user that wait or run at once"
+        default=limits.RUNS_AT_ONCE, ge=1, le=100, description="runs of one user that may wait or run at once"
     )
 
     # Privacy.
     board_readers: Literal["everybody", "members", "staff"] = Field(
         default="members",
-        description="who may read leaderboards and profiles: everybody, who is signed in, staff",
+        description="who may read leaderboards and profiles: everybody, members (anyone signed in), staff",
     )
 
     @field_validator("database_url")

@@ -1,7 +1,8 @@
-"""`make screenshots`: every page at a desk in light and in dark, and on a phone, into .screenshots/ for review.
+"""`make screenshots`: every page on a large screen in light and dark, and on a phone, into .screenshots/ for review;
+and README's pictures into docs/images.
 
-What is shown is made: people, boards, and a submission in every state, on a platform of its own in which no worker
-runs, so that two runs differ only where the pages do. Names of pages as arguments take only those.
+Everything shown is made up: people, boards, and a submission in every state, on a platform of its own without a worker,
+so two runs differ only where the pages do. Arguments are names of pages, or `front` for README's pictures alone.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
+from scripts.front_page import DEVICE, SLUG, front
+from scripts.palette_png import reduced
 from tests.browser import samples
 from tests.browser.furnished import Site, furnish, serving
 from tests.browser.samples import Sample
@@ -25,6 +28,19 @@ from tests.browser.visitors import browsing, visiting
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".screenshots"
+IMAGES = ROOT / "docs" / "images"
+FRONT = "front"
+# README's pictures: name, page, and the height that shows what matters and nothing that depends on the day.
+PICTURES = {
+    "challenge": (f"/challenges/{SLUG}?language=triton", 860),
+    "board": (f"/leaderboards/{SLUG}?device={DEVICE}", 872),
+}
+_FRONT_WIDTH = 1280
+# Chromium draws the dots under an abbreviation a little differently from one run to the next.
+_STEADY = "document.querySelectorAll('abbr').forEach(it => { it.style.textDecoration = 'none' })"
+# Between two looks at a page that may still be loading, and how many there are.
+_BETWEEN_MS = 300
+_LOOKS = 20
 # Nothing moves while it is taken.
 _STILL = {"reduced_motion": "reduce", "locale": "en-GB", "timezone_id": "UTC"}
 WAYS: dict[str, dict[str, Any]] = {
@@ -36,6 +52,46 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def main(wanted: list[str]) -> int:
+    if not wanted or FRONT in wanted:
+        folder = tempfile.TemporaryDirectory(prefix="gr", dir="/tmp")
+        with folder as where, front(Path(where)) as site, browsing() as browser:
+            for path in draw_front(browser, site):
+                print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1024:.0f} KiB", flush=True)
+    wanted_pages = [name for name in wanted if name != FRONT]
+    return 0 if wanted and not wanted_pages else review(wanted_pages)
+
+
+def draw_front(browser: Browser, site: Site) -> Iterator[Path]:
+    """README's pictures, each in light and in dark."""
+    IMAGES.mkdir(exist_ok=True)
+    for theme in ("light", "dark"):
+        for name, (page, height) in PICTURES.items():
+            size = {"width": _FRONT_WIDTH, "height": height}
+            with visiting(
+                browser, site.url, cookie=site.session("ada"), color_scheme=theme, viewport=size, **_STILL
+            ) as visitor:
+                shown = visitor.go(page)
+                shown.wait_for_load_state("networkidle")
+                path = IMAGES / f"{name}-{theme}.png"
+                path.write_bytes(reduced(_still(shown)))
+                yield path
+
+
+def _still(page: Page) -> bytes:
+    """A picture of what no longer changes: two in a row are the same. Raises TimeoutError."""
+    page.evaluate(_STEADY)
+    before = b""
+    for _ in range(_LOOKS):
+        now = page.screenshot(animations="disabled", caret="hide")
+        if now == before:
+            return now
+        before = now
+        page.wait_for_timeout(_BETWEEN_MS)
+    raise TimeoutError(f"{page.url} goes on changing")
+
+
+def review(wanted: list[str]) -> int:
+    """Every page, or those that are named, in every way of looking at it."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     with tempfile.TemporaryDirectory(prefix="gr", dir="/tmp") as folder, serving(Path(folder)) as site:

@@ -357,10 +357,10 @@ class Report(Strict):
         return self.verdict.meaning
 
     def redacted(self) -> Report:
-        """The report as all but staff may see it: of hidden cases only how many passed.
+        """The report as everyone but staff sees it, at any time: of hidden cases only how many passed.
 
         A submission chooses how and when a hidden case fails, so each word and each second of it could carry a piece
-        of that case's data: docs/judging.md says what is left.
+        of that case's data: docs/judging.md says what remains.
         """
         hidden = [case for case in self.cases if case.hidden]
         if not hidden:

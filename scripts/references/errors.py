@@ -10,10 +10,9 @@ from grader.errors import GraderError
 from references.markdown import code, page, table, unwrapped
 
 ABOUT = (
-    "Each error has a code, a message and, mostly, a hint that says how to mend it. The API answers with "
+    "Each error has a code, a message and, mostly, a hint that says how to fix it. The API answers with "
     '`{"error": {"code": ..., "message": ..., "hint": ...}}` and the status below, the command line prints message and '
-    "hint and ends with the exit code below. [Verdicts](../verdicts.md) are no errors: a wrong answer "
-    "is a result."
+    "hint and exits with the code below. [Verdicts](../verdicts.md) are not errors: a wrong answer is a result."
 )
 
 

@@ -12,32 +12,33 @@ from references.markdown import code, page, table
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 ABOUT = (
-    "What was measured of this repository, where and when. Scripts in `benchmarks/` write their results to "
-    "`benchmarks/results`, with device, versions and commit, and this page is made of them; only a remark on how a run "
-    "went is added by hand. A `+` after a commit: files differed from it. Rows of one table may be of several commits."
+    "Measurements of this repository, where and when. Scripts in `benchmarks/` write their results to "
+    "`benchmarks/results`, with device, versions and commit, and this page is made from them; only remarks on how a "
+    "run went are added by hand. A `+` after a commit: files differed from it. Rows of one table may be of several "
+    "commits."
 )
 SOLUTIONS = (
     "Each challenge's two solutions, PyTorch as one writes it (eager) and `torch.compile`, in microseconds at the "
     "longest ranked workload, by the judge's clock (`benchmarks/gpu/solutions.py`)."
 )
 SHARES = (
-    "How good the better solution of each is. *Of light*: the roofline time by what this GPU was measured to reach, "
-    "divided by the solution's time. *x eager*, *x compile*: how many times as fast as PyTorch. *Target*: what it has "
-    "to reach, of the speed of a copy ({copy:.3f} TB/s), or of eager's speed where that is cuBLAS or fused attention. "
-    "What reads more than it writes may be faster than a copy."
+    "How good the better solution of each is. *Of light*: the roofline time, by measured ceilings of this GPU, divided "
+    "by the solution's time. *x eager*, *x compile*: how many times as fast as PyTorch. *Target*: the share that it "
+    "must reach of the speed of a copy ({copy:.3f} TB/s), or of eager's speed where that is cuBLAS or fused attention. "
+    "A kernel that reads more than it writes may be faster than a copy."
 )
 PROOFS = (
     "`grader challenge check` on every challenge (`benchmarks/proofs.py`): every mutant, a kernel with a mistake that "
-    "students make, and every generic wrong kernel has to fail; native PyTorch and the solutions have to pass."
+    "students make, and every generic wrong kernel must fail; native PyTorch and the solutions must pass."
 )
-WITHOUT = "What is written in CUDA is only compiled here, so there are fewer mutants."
+WITHOUT = "CUDA mutants are only compiled here, so fewer mutants run."
 REPEATED = (
     "One kernel graded {gradings} times, each in a box of its own ({boxes}): the longest of its times over the "
-    "shortest, less 1 (`benchmarks/gpu/repeatability.py`). Beside it, how far {processes} processes differ that time "
-    "the same kernel by themselves."
+    "shortest, less 1 (`benchmarks/gpu/repeatability.py`). Next to it, the same figure for "
+    "{processes} processes that each time the same kernel alone."
 )
 CLOCK = (
-    "Kernels that try to be timed too kindly (`benchmarks/gpu/attacks`), at {workload}, in boxes ({boxes}): {held} of "
+    "Kernels that try to get too good a time (`benchmarks/gpu/attacks`), at {workload}, in boxes ({boxes}): {held} of "
     "{all} held. The best gained {best:.2f} % over the honest kernel ({name}); up to {band:g} % counts as nothing "
     "(`benchmarks/gpu/band.py`)."
 )
@@ -61,7 +62,7 @@ def _parts(kept: Sequence[dict[str, Any]]) -> Iterator[str]:
             if each["benchmark"] == name:
                 yield f"## {title} ({each['device']})"
                 yield from make_part(each)
-    yield "## All that is kept"
+    yield "## All results"
     heads = ("file", "device", "day", "commit")
     files = sorted(RESULTS.glob("*.json"))
     yield table(heads, [(code(path.name), *_where(it)) for path, it in zip(files, kept, strict=True)])

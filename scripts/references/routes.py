@@ -11,8 +11,8 @@ from references.application import application
 from references.markdown import code, page, table, unwrapped
 
 ABOUT = (
-    "Version 1 of the HTTP API, under `/api/v1`. A program shows a token, `Authorization: Bearer grd_...`, which "
-    "`grader login` or `POST /api/v1/tokens` makes; a call that needs one says so. Bodies and answers are "
+    "Version 1 of the HTTP API, under `/api/v1`. A program sends a token, `Authorization: Bearer grd_...`, which "
+    "`grader login` or `POST /api/v1/tokens` issues; a call that needs one says so. Bodies and answers are "
     "JSON. Every error has one shape, and its codes are [listed](errors.md). `GET /api/v1/openapi.json` is the "
     "machine-readable document that this page is made from."
 )

@@ -9,14 +9,15 @@ from grader.settings import Settings
 from references.markdown import code, page, table
 
 ABOUT = (
-    "A platform is set by environment variables. Each may also lie in a file of its name, in lower case, under "
-    "`/run/secrets`, where container engines put secrets. A value that cannot be used ends the start with a line that "
-    "names the variable. `README.md` and [Operating a platform](../operating.md) say more about what they are for."
+    "A platform is configured by environment variables. Each setting may also be a file of its name, in lower case, in "
+    "`/run/secrets`, where container engines put secrets; the environment wins. A value that cannot be used stops the "
+    "start with a message that names the variable. [Operating a platform](../operating.md) says how they work "
+    "together; the [command line](../command-line.md#settings-of-the-client) has settings of its own."
 )
 # Worked out when the platform starts.
 _MADE = {
     "data_dir": "`$XDG_DATA_HOME/grader`, or `~/.local/share/grader`",
-    "sign_up": "`closed`, or `open` by the old setting",
+    "sign_up": "`closed`",
 }
 
 

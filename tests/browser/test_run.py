@@ -140,8 +140,8 @@ def test_who_asked_to_be_told_is_told(visit: Visit, site: Site) -> None:
     held = builders.take(site.platform)
     says(page, "Compiling")
     assert page.evaluate("window.asked") is None
-    page.get_by_role("button", name="Tell me when it is done").click()
-    expect(page.get_by_role("button", name="You will be told")).to_be_visible()
+    page.get_by_role("button", name="Notify me when it is done").click()
+    expect(page.get_by_role("button", name="You will be notified")).to_be_visible()
     page.evaluate("Object.defineProperty(document, 'hidden', { get: () => true })")
     builders.finish(site.platform, held, builders.accepted())
     expect(page).to_have_title(re.compile("Accepted"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import NotFound
-from grader.manual.pages import Manual
+from grader.manual.pages import Manual, Page, manual
 from grader.manual.search import readable, search
 from grader.manual.sections import split
 
@@ -114,3 +114,11 @@ def test_pages_that_were_meant(small: Manual) -> None:
     assert [page.name for page in small.close_to("tow")] == ["deep/two"]
     assert [page.name for page in small.close_to("two.md")] == ["deep/two"]
     assert small.close_to("quite another thing") == []
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in manual().pages if "/" not in page.name], ids=lambda it: it.name
+)
+def test_a_guide_says_what_it_is_about_before_its_first_table(page: Page) -> None:
+    prose = page.text.partition("\n|")[0]
+    assert len(prose.split()) >= 60

@@ -149,7 +149,7 @@ class TestPanel:
         builders.finish(platform, held, public(builders.accepted()))
         panel = shown(client, view)
         assert 'id="only-a-run"' in panel
-        assert "it counts for nothing" in panel
+        assert "it does not count" in panel
         assert "Every case that you can see passed." in panel
 
     def test_it_says_since_when(self, visit: Visit, platform: Platform, ada: User) -> None:

@@ -107,7 +107,7 @@ class TestSubmission:
         path = f"/submissions/{view.id}"
         answer = client.post(f"{path}/cancel", data={"csrf_token": csrf(client, path)})
         assert answer.headers["Location"] == path
-        assert "It was taken back" in client.get(path).text
+        assert "It was cancelled before it was judged" in client.get(path).text
         assert client.post(f"{path}/cancel", data={"csrf_token": csrf(client, "/")}).status_code == 303
 
     def test_cancel_of_what_is_done_shows_it(
@@ -136,7 +136,7 @@ class TestSubmission:
             "Not representative",
             "resembles another submission",
             "1 of 1 hidden case passed.",
-            "It printed something",
+            "What it printed",
             "torch",
         ):
             assert part in page, part
@@ -148,8 +148,8 @@ class TestSubmission:
             "Not gated: a call did not queue",
             "38.2 µs here, and below 400 µs",
             "12.3 µs were added: outside the gate",
-            "148 µs of fixed cost taken off a round.",
-            "The host needed 9.87 µs a call, which is no part of the time.",
+            "148 µs of fixed cost subtracted per round.",
+            "The host needed 9.87 µs per call, which is not part of the time.",
             "GPU: SM 1,755 MHz (1,740 to 1,980), memory 3,201 MHz, 612 W, up to 61 °C; held below its highest clocks "
             "by power cap, thermal slowdown; 1 round made again",
             "GPU slowed",
@@ -178,7 +178,7 @@ class TestSubmission:
         ):
             assert part in page, part
         assert page.count('<span class="chip warn">spills</span>') == 1
-        assert "As the process says" not in page
+        assert "Reported by the process" not in page
 
     def test_an_ordinary_report_has_none_of_it(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{seen.id}").text
@@ -199,7 +199,7 @@ class TestSubmission:
         kernel = KernelUsage(name="twice", registers=32, stack_bytes=8, said_by=Witness.RUNNER)
         view = builders.judged(platform, ada, builders.accepted(kernels=[kernel]))
         page = visit(ada).get(f"/submissions/{view.id}").text
-        assert "As the process says that ran the submission" in page
+        assert "Reported by the process that ran the submission" in page
 
     def test_wrong_report(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, builders.wrong()).id}").text

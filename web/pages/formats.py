@@ -171,6 +171,6 @@ def _trimmed(value: float) -> str:
 
 
 def docs_linked(text: str) -> Markup:
-    """``text``, escaped, with the pages of our docs that it names (``/docs/rules#runs``) as links."""
+    """``text``, escaped, with the pages of our docs that it names (``/docs/rules#limits``) as links."""
     linked = _DOCS.sub(r'<a href="\g<0>">\g<0></a>', str(escape(text)))
     return Markup(linked)  # noqa: S704 - escaped in the line above

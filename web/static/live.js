@@ -118,7 +118,7 @@ class Follower {
     if (button && "Notification" in window && Notification.permission !== "denied") {
       button.hidden = false;
       button.setAttribute("aria-pressed", String(this.wanted));
-      if (this.wanted) button.textContent = "You will be told";
+      if (this.wanted) button.textContent = "You will be notified";
     }
     this.tick();
   }
@@ -148,10 +148,10 @@ class Follower {
     const button = this.live.querySelector("[data-tell]");
     if (!button) return;
     button.setAttribute("aria-pressed", String(this.wanted));
-    button.textContent = this.wanted ? "You will be told" : "Tell me when it is done";
+    button.textContent = this.wanted ? "You will be notified" : "Notify me when it is done";
     if (!this.wanted && Notification.permission === "denied") {
       button.disabled = true;
-      button.textContent = "This browser may not tell you";
+      button.textContent = "This browser blocks notifications";
     }
   }
 

@@ -415,7 +415,7 @@ def _progress() -> Iterator[Callable[[str, int], None]]:
         yield lambda table, rows: status.update(f"{table}: {rows} rows")
 
 
-def _verdict(word: str) -> Verdict:
+def _verdict_named(word: str) -> Verdict:
     try:
         return Verdict(word)
     except ValueError:
@@ -425,7 +425,7 @@ def _verdict(word: str) -> Verdict:
 _WithVerdict = Annotated[
     Verdict | None,
     typer.Option(
-        "--verdict", metavar="VERDICT", parser=_verdict, help="Only with this verdict, such as wrong_answer."
+        "--verdict", metavar="VERDICT", parser=_verdict_named, help="Only with this verdict, such as wrong_answer."
     ),
 ]
 _User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="Only of this user.")]
