@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine
 
 from tests.databases import (  # noqa: F401 - fixtures for every folder
     database,
     database_url,
     empty_url,
     is_second_twin,
-    migrated_once,
+    postgres_copies,
     postgres_url,
+    upgrade_by_copy,
 )
 
 # They say what tests may not skip, how much is proven, and whether the full matrix runs.
@@ -47,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cheap_platforms() -> Iterator[None]:
+def _cheap_platforms(upgrade_by_copy: Callable[[Engine], None]) -> Iterator[None]:
     """Most tests open a platform of their own and make accounts in it. Neither what a password's hash costs nor the
     migrations are what they test, so both cost next to nothing: a new SQLite file starts as a copy of one that was
     migrated once. The tests of migrations call `grader.records.migrate.upgrade`, which stays as it is.
@@ -57,9 +59,9 @@ def _cheap_platforms() -> Iterator[None]:
     from grader.service import accounts, platform
 
     quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    with migrated_once() as upgrade, pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(accounts, "_hasher", lambda: quick)
-        patch.setattr(platform, "upgrade", upgrade)
+        patch.setattr(platform, "upgrade", upgrade_by_copy)
         yield
 
 

@@ -5,6 +5,7 @@ line of its own and continued on indented ones:
 
 - ``Mechanism``, ``Surface``, ``Gain``: for people. A control has ``Looks`` instead: what about it is suspicious.
 - ``Challenge``: the slug, of the course in tests/course.
+- ``Like``: the entry that tries the same mechanism in `make test`; this one is left to the full matrix.
 - ``Defence``: what ends it, separated by commas: verdicts, flags, or ``charged``. An attack that ends by something
   else no longer tries what it says, and the suite fails.
 - ``Takes``: milliseconds that its work really needs. ``charged`` holds where the reported time is no less.
@@ -69,6 +70,11 @@ class Entry:
         """The one case to judge; None for all."""
         name = self.fields.get("Case", "all" if self.timed or self.surface == CONTROL else "basic")
         return None if name == "all" else name
+
+    @property
+    def like(self) -> str:
+        """The entry whose mechanism it shares; empty where it is the only one, or the one that stands for others."""
+        return self.fields.get("Like", "")
 
     @property
     def takes_us(self) -> float | None:

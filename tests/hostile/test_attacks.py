@@ -4,7 +4,6 @@ them. Those on a GPU run there by `make hostile`; here it is seen that they comp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -12,10 +11,11 @@ from grader.challenge.course import Course
 from grader.challenge.signature import cuda_footer
 from grader.judge.launch import submission_spec
 from grader.sandbox.box import BoxMaker
-from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
+from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 from grader.sandbox.pool import SpareBoxes
 from grader.schemas.report import Language
 from tests.components import need
+from tests.hostile.conftest import parameters
 from tests.hostile.host_state import settled, take
 from tests.hostile.range import COURSE, QuickHost, Range
 from tests.hostile.suite import CONTROL, SURFACES, Entry, load
@@ -28,7 +28,6 @@ CUDA = [it for it in ENTRIES if it.language is Language.CUDA and it.surface not 
 FEWEST_ATTACKS, FEWEST_CONTROLS = 60, 12
 # One is judged while the next one's box starts.
 SPARE_BOXES = 1
-COMPILERS = 2
 
 
 def test_there_are_as_many_as_we_say() -> None:
@@ -57,26 +56,21 @@ def range_() -> Iterator[Range]:
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("entry", ON_CPU, ids=[f"{it.surface}-{it.name}" for it in ON_CPU])
+@pytest.mark.parametrize("entry", parameters(ON_CPU))
 def test_no_attack_gets_through_and_no_control_is_refused(entry: Entry, range_: Range) -> None:
+    """Protects verdicts, times and hidden data against submissions that attack the judge, and honest kernels against a
+    judge that is too strict.
+    """
     assert isinstance(range_.boxes, SpareBoxes)
     range_.boxes.refill()
     finding = range_.judge(entry)
     assert not finding.failed, finding
 
 
-@pytest.fixture(scope="module")
-def compiled(boxes: BoxMaker) -> dict[str, CompileResult]:
+@pytest.mark.parametrize("entry", parameters(CUDA))
+def test_what_runs_on_a_gpu_compiles_here(entry: Entry, boxes: BoxMaker) -> None:
+    """Protects the suite against attacks that end on a GPU because they do not compile."""
     need("nvcc")
     footer = cuda_footer(Course(COURSE).load("twice").manifest)
-
-    def compile_one(entry: Entry) -> CompileResult:
-        return compile_cuda(boxes, CompileRequest(entry.source, footer))
-
-    with ThreadPoolExecutor(COMPILERS) as pool:
-        return dict(zip([it.name for it in CUDA], pool.map(compile_one, CUDA), strict=True))
-
-
-@pytest.mark.parametrize("name", [it.name for it in CUDA])
-def test_what_runs_on_a_gpu_compiles_here(name: str, compiled: dict[str, CompileResult]) -> None:
-    assert compiled[name].ok, compiled[name].log
+    compiled = compile_cuda(boxes, CompileRequest(entry.source, footer))
+    assert compiled.ok, compiled.log

@@ -1,8 +1,10 @@
-"""The judge on the small course of tests/course, in plain child processes unless a test asks for Docker."""
+"""The judge on the small course of tests/course. Its boxes are forked, which takes milliseconds; a test of what a box
+does asks for ``local_boxes``, each a process of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
 from grader.sandbox.box import BoxMaker
+from grader.sandbox.forked_box import ForkedBoxes
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Language, Report
 
@@ -23,7 +26,14 @@ def course() -> Course:
 
 
 @pytest.fixture(scope="session")
-def boxes() -> BoxMaker:
+def boxes() -> Iterator[BoxMaker]:
+    forked = ForkedBoxes()
+    yield forked
+    forked.close()
+
+
+@pytest.fixture(scope="session")
+def local_boxes() -> BoxMaker:
     return LocalBoxes()
 
 

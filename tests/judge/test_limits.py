@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from grader import limits
-from grader.schemas.report import CaseVerdict, Report, Verdict
+from grader.challenge.course import Course
+from grader.judge.at_home import judge_at_home
+from grader.sandbox.box import BoxMaker
+from grader.schemas.report import CaseVerdict, Language, Report, Verdict
 from tests.judge.conftest import Judge
 
 # The course of the tests gives a case 1.5 s.
@@ -43,9 +46,15 @@ def test_what_sleeps_is_told_that_it_slept(judge: Judge, monkeypatch: pytest.Mon
     assert "waiting or sleeping" in hint
 
 
-def test_a_box_that_has_used_up_all_its_time_gets_none(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_box_that_has_used_up_all_its_time_gets_none(
+    course: Course, local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "BOX_WALL_SECONDS", 0.01)
-    verdict, detail, _ = last(judge(RIGHT.format(before=LATE), case="one"))
+    source = RIGHT.format(before=LATE)
+    report = judge_at_home(
+        course.load("twice"), source, Language.TRITON, local_boxes, case="one", timing=False
+    )
+    verdict, detail, _ = last(report)
     assert (verdict, detail) == (
         CaseVerdict.TIME_LIMIT,
         "Judging it took longer than any submission may take.",

@@ -5,6 +5,7 @@ Mechanism: asks ptrace for every process number up to a thousand, and for its pa
 Surface: a judge that runs as the same user in the same process namespace.
 Gain: the verdict itself.
 Challenge: twice
+Like: judge_memory
 Box: docker
 Defence: wrong_answer
 """

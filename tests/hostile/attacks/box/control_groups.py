@@ -5,6 +5,7 @@ Mechanism: writes to the files of its control group, makes groups below and move
 Surface: /sys/fs/cgroup, in both versions.
 Gain: no limit; the program of release_agent runs on the host as root.
 Challenge: twice
+Like: kernel_settings
 Defence: runtime_error
 Box: docker
 """

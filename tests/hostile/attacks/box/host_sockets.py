@@ -5,6 +5,7 @@ Mechanism: connects to the sockets of the Docker engine, of containerd, of the s
 Surface: sockets that a mount or a shared network namespace lets through.
 Gain: the Docker engine's socket is the host.
 Challenge: twice
+Like: network
 Defence: runtime_error
 Box: docker
 """

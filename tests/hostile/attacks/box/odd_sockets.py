@@ -5,6 +5,7 @@ Mechanism: raw packets, the host of a virtual machine (vsock), the kernel's ciph
 Surface: system calls that containers are often allowed.
 Gain: a bug in one of them is the host; vsock reaches past every network namespace.
 Challenge: twice
+Like: network
 Defence: runtime_error
 Box: docker
 """

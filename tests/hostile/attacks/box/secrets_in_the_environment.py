@@ -4,6 +4,7 @@ Mechanism: reads its own environment, that of every process it sees, their comma
 Surface: what the worker has in its environment and passes on.
 Gain: the database's password, the secret of the seeds (with it the hidden cases), a cloud's credentials.
 Challenge: twice
+Like: host_files
 Defence: runtime_error
 Box: docker
 """

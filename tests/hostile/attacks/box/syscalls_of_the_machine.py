@@ -5,6 +5,7 @@ Mechanism: kernel modules, another kernel, a restart, the clock, the host's name
 Surface: the system calls that a box is allowed.
 Gain: the machine; a clock that runs backwards under the judge.
 Challenge: twice
+Like: syscalls_mount
 Defence: runtime_error
 Box: docker
 """
