@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine
 
 from tests.databases import (  # noqa: F401 - fixtures for every folder
     database,
@@ -49,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cheap_platforms(upgrade_by_copy: Callable[[Engine], None]) -> Iterator[None]:
+def _cheap_platforms(request: pytest.FixtureRequest) -> Iterator[None]:
     """Most tests open a platform of their own and make accounts in it. Neither what a password's hash costs nor the
     migrations are what they test, so both cost next to nothing: a new SQLite file starts as a copy of one that was
     migrated once. The tests of migrations call `grader.records.migrate.upgrade`, which stays as it is.
@@ -61,7 +60,7 @@ def _cheap_platforms(upgrade_by_copy: Callable[[Engine], None]) -> Iterator[None
     quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(accounts, "_hasher", lambda: quick)
-        patch.setattr(platform, "upgrade", upgrade_by_copy)
+        patch.setattr(platform, "upgrade", request.getfixturevalue("upgrade_by_copy"))
         yield
 
 

@@ -91,6 +91,7 @@ def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Si
     assert cut_off.process.poll() is None
 
 
+@pytest.mark.matrix  # it waits for connections to time out
 def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
     """With nobody to take over, what B could not hand in ends all the same, once, as soon as it can."""
     worker = site.hosts.start_worker("b", "accepted", site.course)
@@ -143,6 +144,7 @@ def test_the_web_answers_without_its_database_and_recovers(site: Site) -> None:
     site.submit()
 
 
+@pytest.mark.matrix  # it waits for connections to time out
 def test_without_the_queue_submissions_are_taken_and_judged_later(site: Site) -> None:
     """Protects against a submission refused or forgotten because Redis was out of reach when it came in."""
     worker = site.hosts.start_worker("b", "accepted", site.course)
