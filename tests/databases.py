@@ -96,7 +96,7 @@ def _sqlite(folder: Path) -> str:
 
 @pytest.fixture(scope="session")
 def upgrade_by_copy() -> Iterator[Callable[[Engine], None]]:
-    """A stand-in for ``migrate.upgrade`` that fills an empty SQLite file from one that it migrated before."""
+    """Replaces ``migrate.upgrade``: fills an empty SQLite file from one that it migrated before."""
     template = sqlite3.connect(":memory:", check_same_thread=False)
 
     def upgrade(engine: Engine) -> None:

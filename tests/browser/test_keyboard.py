@@ -24,7 +24,7 @@ def reach(page: Page, wanted: Locator) -> None:
     raise AssertionError(f"Tab never came to {wanted}")
 
 
-# By an outline or a shadow, of its own or of what it stands in.
+# By an outline or a shadow, of its own or of what contains it.
 _FOCUS_SHOWS = """() => {
     for (let it = document.activeElement; it && it !== document.body; it = it.parentElement) {
         const style = getComputedStyle(it);
@@ -42,7 +42,7 @@ def press(page: Page, wanted: Locator) -> None:
 
 
 def fill(page: Page, wanted: Locator, text: str) -> None:
-    """A field that has the focus already is filled where it stands."""
+    """A field that has the focus already is filled in place."""
     if not wanted.evaluate("it => it === document.activeElement"):
         reach(page, wanted)
     page.keyboard.type(text)

@@ -125,7 +125,7 @@ def test_time_is_counted(visit: Visit, site: Site) -> None:
     says(page, "Cancelled")
 
 
-def test_who_asked_to_be_told_is_told(visit: Visit, site: Site) -> None:
+def test_who_asked_for_a_notification_gets_one(visit: Visit, site: Site) -> None:
     page = follow(visit, site)
     page.evaluate(
         """() => {

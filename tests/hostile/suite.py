@@ -13,7 +13,7 @@ line of its own and continued on indented ones:
 - ``Judged``: how many times in a row, by boxes of their own; the last one counts.
 - ``On``: ``cpu``, ``gpu`` or both (Triton is judged on ``cpu`` unless given, CUDA always on ``gpu``).
 - ``Limits``: names and values of ``grader.limits`` that hold meanwhile, so that a bomb's end comes sooner.
-- ``Secret``: files of the host, or ``environment`` (of the judge): what of them must not stand in the report.
+- ``Secret``: files of the host, or ``environment`` (of the judge): none of which may be in the report.
 - ``Box``: ``docker`` where it would really harm the host from a plain process: behind walls only, whose ever.
 """
 
@@ -73,7 +73,7 @@ class Entry:
 
     @property
     def like(self) -> str:
-        """The entry whose mechanism it shares; empty where it is the only one, or the one that stands for others."""
+        """The entry whose mechanism it shares; empty where it is the only one, or the one that `make test` runs."""
         return self.fields.get("Like", "")
 
     @property

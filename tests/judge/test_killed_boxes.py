@@ -93,7 +93,7 @@ def test_a_host_that_goes_on_killing_is_our_failure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("deed", "said"),
+    ("action", "said"),
     [
         ("os._exit(137)", "ended itself with exit code 137"),
         ("os._exit(143)", "ended itself with exit code 143"),
@@ -101,9 +101,9 @@ def test_a_host_that_goes_on_killing_is_our_failure() -> None:
         ("os.killpg(0, 15)", "was ended by signal 15"),
     ],
 )
-def test_a_submission_that_ends_like_a_killed_one_is_told_so(deed: str, said: str) -> None:
+def test_a_submission_that_ends_like_a_killed_one_is_told_so(action: str, said: str) -> None:
     boxes = Boxes()
-    report = _judge(f"import os\n\n\ndef solve(x, out, n):\n    {deed}\n", boxes, cases=2)
+    report = _judge(f"import os\n\n\ndef solve(x, out, n):\n    {action}\n", boxes, cases=2)
     assert report.verdict is Verdict.RUNTIME_ERROR
     assert said in report.cases[0].detail
     assert report.remarks == []
@@ -120,7 +120,7 @@ def test_a_kill_while_it_is_loaded_is_its_own_too() -> None:
     assert len(boxes.started) == 1
 
 
-def test_an_odd_exception_is_told_and_costs_no_box() -> None:
+def test_an_odd_exception_is_reported_and_costs_no_box() -> None:
     boxes = Boxes()
     report = _judge((ROOT / "tests/hostile/attacks/verdict/odd_exceptions.py").read_text(), boxes)
     assert {case.verdict for case in report.cases} == {CaseVerdict.RUNTIME_ERROR}

@@ -37,7 +37,7 @@ def test_so_is_one_that_is_timed(judge: Judge) -> None:
     assert report.verdict is Verdict.ACCEPTED, last(report)
 
 
-def test_what_sleeps_is_told_that_it_slept(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_sleeps_learns_that_it_slept(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "IDLE_PATIENCE", 0.5)
     monkeypatch.setattr(limits, "IDLE_SHARE", 0.5)
     verdict, detail, hint = last(judge(RIGHT.format(before="time.sleep(600)"), case="one"))

@@ -101,7 +101,7 @@ def test_an_order_is_tried_where_a_wrong_answer_would_show() -> None:
         assert kernel.tried == []
 
 
-def test_a_kernel_with_its_sizes_exchanged_is_told_so(boxes: BoxMaker) -> None:
+def test_a_kernel_with_its_sizes_exchanged_gets_that_hint(boxes: BoxMaker) -> None:
     source = """
 import triton
 import triton.language as tl

@@ -71,7 +71,7 @@ def test_by_cdi_a_box_asks_for_its_gpu_by_uuid_and_gets_no_files(monkeypatch: py
     assert gpu_access.device_requests(BoxSpec(Purpose.COMPILE)) == []
 
 
-def test_an_engine_without_cdi_is_refused_with_a_mend() -> None:
+def test_an_engine_without_cdi_is_refused_with_a_fix() -> None:
     old, new = EngineFacts.of({}), EngineFacts.of({"CDISpecDirs": ["/etc/cdi"]})
     gpu_access.check_access("nodes", old)
     gpu_access.check_access("cdi", new)

@@ -122,5 +122,5 @@ def test_a_long_sentence_is_cut() -> None:
     assert len(advise(report(Verdict.COMPILE_ERROR, detail="x" * 9000)).text) < 300
 
 
-def test_ours_is_not_theirs_to_mend() -> None:
+def test_ours_is_not_theirs_to_fix() -> None:
     assert advise(report(Verdict.INTERNAL_ERROR)).text == "There is nothing for you to mend."

@@ -1,4 +1,4 @@
-"""A run from the desk to its report: the real queue, the real judge, boxes that are processes."""
+"""A run from `grader run` to its report: the real queue, the real judge, boxes that are processes."""
 
 from __future__ import annotations
 

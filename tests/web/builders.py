@@ -56,7 +56,7 @@ def hand_in(platform: Platform, user: User, **values: Any) -> SubmissionView:
 def take(platform: Platform) -> Claim:
     """What a worker does first: claim the next one. It is ``compiling`` then, or ``testing`` where it was compiled."""
     with writing(platform.sessions) as session:
-        held = claims.claim(session, "cpu", [Language.TRITON], "stage", utcnow(), 600.0)
+        held = claims.claim(session, "cpu", [Language.TRITON], "builder", utcnow(), 600.0)
     assert held is not None
     return held
 

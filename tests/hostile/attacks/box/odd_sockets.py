@@ -15,9 +15,9 @@ import socket
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:
@@ -30,11 +30,11 @@ FAMILIES |= {"ALG": 38, "NFC": 39, "VSOCK": 40, "KCM": 41, "QIPCRTR": 42, "SMC":
 
 
 def deed_of(family, kind, protocol=0):
-    def deed():
+    def action():
         with socket.socket(family, kind, protocol):
             return True
 
-    return deed
+    return action
 
 
 for name, number in FAMILIES.items():

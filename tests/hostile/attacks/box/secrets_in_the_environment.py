@@ -14,9 +14,9 @@ import os
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:
@@ -40,12 +40,12 @@ WORDS += [
 
 
 def looked(path):
-    def deed():
+    def action():
         with open(path, "rb") as file:
             text = file.read(1 << 20)
         return [word for word in WORDS if word.encode() in text]
 
-    attempt(path, deed)
+    attempt(path, action)
 
 
 def others():
