@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -19,10 +19,12 @@ def boxes() -> BoxMaker:
     return LocalBoxes()
 
 
-def parameters(entries: Iterable[Entry]) -> list[Any]:
-    """One for each entry. What tries another one's mechanism is left to the full matrix."""
+def parameters(entries: Iterable[Entry], matrix: Callable[[Entry], bool] = lambda _: False) -> list[Any]:
+    """One for each entry. What tries another one's mechanism, and what ``matrix`` says, is left to the full matrix."""
     return [
-        pytest.param(it, id=f"{it.surface}-{it.name}", marks=[pytest.mark.matrix] if it.like else [])
+        pytest.param(
+            it, id=f"{it.surface}-{it.name}", marks=[pytest.mark.matrix] if it.like or matrix(it) else []
+        )
         for it in entries
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader import limits
 from grader.challenge.course import find_course
 from grader.judge.device import HostDevice, Plan
 from grader.judge.gate import HostGate
@@ -74,7 +75,11 @@ def _judge(does: str, boxes: BoxMaker) -> Report:
     ],
     ids=["ends", "hangs", "lies"],
 )
-def test_the_verdict_is_the_submissions_own(does: str, verdict: Verdict, words: str, boxes: BoxMaker) -> None:
+def test_the_verdict_is_the_submissions_own(
+    does: str, verdict: Verdict, words: str, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects a submission's verdict, and whoever waits behind it, against a judge that waits for a dead runner."""
+    monkeypatch.setattr(limits, "IDLE_PATIENCE", 0.5)
     report = _judge(does, boxes)
     assert report.verdict is verdict, report
     assert words in report.cases[-1].detail.lower()
