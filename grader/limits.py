@@ -45,7 +45,7 @@ BOX_CPUS = 2.0
 BOX_START_SECONDS = 60.0
 # Factor from that to wall-clock time: a busy host starts boxes late.
 BOX_START_PATIENCE = 10.0
-# How long the judge waits to learn how a box ended whose connection is gone: the engine of a busy host hears of it late.
+# Time to wait for the end of a box whose connection is gone: the engine of a busy host notices it late.
 BOX_END_SECONDS = 10.0
 # Time of one box for a whole submission: wall-clock time on a GPU, processor time on the host's board.
 BOX_WALL_SECONDS = 900.0

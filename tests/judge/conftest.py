@@ -11,6 +11,7 @@ import pytest
 
 from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
+from grader.judge.device import HostDevice, Plan
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.forked_box import ForkedBoxes
 from grader.sandbox.local_box import LocalBoxes
@@ -18,6 +19,8 @@ from grader.schemas.report import Language, Report
 
 COURSE = Path(__file__).parent.parent / "course"
 Judge = Callable[..., Report]
+# The host's own plan, for tests that need a time to be known.
+WHOLE_PLAN = HostDevice.plan
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +33,12 @@ def boxes() -> Iterator[BoxMaker]:
     forked = ForkedBoxes()
     yield forked
     forked.close()
+
+
+@pytest.fixture(autouse=True)
+def _few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How exactly a time is known is no matter here, and on a busy host that takes seconds for each workload."""
+    monkeypatch.setattr(HostDevice, "plan", Plan(rounds=5, most_rounds=5, control_rounds=5, warm_up=1))
 
 
 @pytest.fixture(scope="session")
