@@ -59,6 +59,7 @@ def test_the_first_stop_leads_to_the_content(visit: Visit) -> None:
 
 
 def test_from_signing_up_to_a_rank(student: Visit) -> None:
+    """Protects students who use no mouse: every step can be reached, and the focus is always visible."""
     page = student().go("/")
     press(page, page.get_by_role("link", name="Sign in"))
     press(page, page.get_by_role("link", name="Sign up"))

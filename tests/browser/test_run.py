@@ -36,6 +36,7 @@ def take_run(page: Page, site: Site) -> builders.Claim:
 
 
 def test_the_result_comes_below_the_code(visit: Visit, site: Site) -> None:
+    """Protects students against runs whose result never reaches the page they wait on."""
     page = visit("ada").go(PAGE)
     title = page.title()
     page.evaluate("window.stayed = true")

@@ -79,6 +79,7 @@ class Killer:
 def test_a_box_that_is_killed_from_outside_is_judged_anew(
     number: signal.Signals, times: int, said: str
 ) -> None:
+    """Protects students against a verdict for what an operator or the kernel did to their box."""
     boxes = Boxes()
     report = _judge(RIGHT, boxes, Killer(boxes, number, times))
     assert report.verdict is Verdict.ACCEPTED
@@ -87,6 +88,7 @@ def test_a_box_that_is_killed_from_outside_is_judged_anew(
 
 
 def test_a_host_that_goes_on_killing_is_our_failure() -> None:
+    """Protects the queue against a submission that is judged again for ever."""
     boxes = Boxes()
     with pytest.raises(JudgeFailure, match="killed from outside 3 times"):
         _judge(RIGHT, boxes, Killer(boxes, signal.SIGKILL, 3))
@@ -129,6 +131,7 @@ def test_an_odd_exception_is_reported_and_costs_no_box() -> None:
 
 
 def test_a_case_that_is_not_run_says_why() -> None:
+    """Protects students against cases that are left out without a reason."""
     report = _judge("import os\n\n\ndef solve(x, out, n):\n    os._exit(1)\n", Boxes())
     last = report.cases[-1]
     assert last.verdict is CaseVerdict.NOT_RUN
@@ -151,6 +154,7 @@ def test_want_of_memory_is_a_whole_sentence_with_its_limit(source: str, place: s
 
 
 def test_a_crash_is_not_forgiven() -> None:
+    """Protects workers against submissions that crash on purpose, to be judged again."""
     boxes = Boxes()
     source = "import os\n\n\ndef solve(x, out, n):\n    os.kill(os.getpid(), 11)\n"
     assert _judge(source, boxes).verdict is Verdict.RUNTIME_ERROR

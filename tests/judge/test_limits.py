@@ -32,6 +32,7 @@ def test_a_call_that_others_keep_from_the_processor_is_accepted(judge: Judge) ->
 
 
 def test_so_is_one_that_is_timed(judge: Judge) -> None:
+    """Protects students against a time limit that a busy host brings about."""
     public = len(judge(RIGHT.format(before="pass")).cases)
     report = judge(late_in(public + 4), timing=True)
     assert report.verdict is Verdict.ACCEPTED, last(report)
@@ -70,6 +71,7 @@ def test_all_boxes_together_have_a_limit(judge: Judge, monkeypatch: pytest.Monke
 
 
 def test_once_the_verdict_is_known_cases_get_less(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects those who wait against an endless loop that takes the whole limit for each case."""
     monkeypatch.setattr(limits, "NEXT_CASE_CPU_SECONDS", 0.3)
     cases = judge("def solve(x, out, n):\n    while True:\n        pass\n").cases
     assert "1.5 s of processor time" in cases[0].detail
@@ -77,6 +79,7 @@ def test_once_the_verdict_is_known_cases_get_less(judge: Judge, monkeypatch: pyt
 
 
 def test_loading_is_limited_so_too(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects workers against sources that never finish loading, and students against busy hosts."""
     monkeypatch.setattr(limits, "LOAD_SECONDS", 0.2)
     late = judge(f"import time\n{LATE}\n" + RIGHT.format(before="pass"), case="one")
     assert late.verdict is Verdict.TIME_LIMIT, "0.6 s by the clock, and next to no processor time"

@@ -49,6 +49,7 @@ def process() -> Iterator[JudgeProcess]:
 
 
 def test_it_judges_and_tells_its_progress(process: JudgeProcess) -> None:
+    """Protects the protocol between a worker and its judge, with baselines that are measured."""
     heard: list[Progress] = []
     outcome = process.run(job(RIGHT, baselines={}), heard.append, lambda: False)
     assert outcome.report.verdict is Verdict.ACCEPTED
@@ -63,6 +64,7 @@ def test_baselines_that_are_frozen_are_taken_and_not_measured_again(process: Jud
 
 
 def test_two_submissions_get_different_boxes(process: JudgeProcess) -> None:
+    """Protects a submission against what an earlier one left in the process."""
     mark = with_solve(
         "    import builtins\n    builtins.seen = getattr(builtins, 'seen', 0) + 1\n    out.copy_(2 * x)"
     )
@@ -91,6 +93,8 @@ def test_a_challenge_that_changed_meanwhile_is_not_judged_by(process: JudgeProce
 
 
 def test_a_killed_judge_is_our_failure_and_is_replaced(process: JudgeProcess) -> None:
+    """Protects students against a verdict, and the queue against a halt, when the judge dies."""
+
     def kill(progress: Progress) -> None:
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)

@@ -80,6 +80,7 @@ def test_the_verdict_is_the_submissions_own(
 ) -> None:
     """Protects a submission's verdict, and whoever waits behind it, against a judge that waits for a dead runner."""
     monkeypatch.setattr(limits, "IDLE_PATIENCE", 0.5)
+    monkeypatch.setattr(limits, "IDLE_SHARE", 0.5)
     report = _judge(does, boxes)
     assert report.verdict is verdict, report
     assert words in report.cases[-1].detail.lower()

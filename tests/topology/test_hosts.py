@@ -55,7 +55,7 @@ def test_settings_alone_connect_the_hosts(site: Site) -> None:
 
 
 def test_workers_of_two_hosts_share_a_queue(site: Site) -> None:
-    """Each holds one at the same time, and none is judged twice."""
+    """Protects against workers that judge the same one: each holds one at the same time, and none is judged twice."""
     workers = [site.hosts.start_worker(host, "accepted", site.course) for host in ("b", "c")]
     sent = [site.submit(source=f"x = {n}\n") for n in range(5)]
     until(lambda: {site.row(it).worker for it in sent} >= {"b-accepted", "c-accepted"}, "both work", PATIENCE)

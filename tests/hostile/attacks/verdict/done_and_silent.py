@@ -5,7 +5,7 @@ Surface: the time between the end of a call and the runner's answer.
 Gain: a judge that waits for ever, or takes silence for success.
 Challenge: twice
 Defence: time_limit
-Limits: IDLE_PATIENCE 1
+Limits: IDLE_PATIENCE 1, IDLE_SHARE 0.5
 """
 
 import gc
