@@ -30,7 +30,7 @@ PYTEST = $(BIN)/pytest --durations=25 --numprocesses=$(JOBS) --dist=loadscope --
 test: $(STAMP) ## Run the tests (JOBS=2 at a time); GRADER_REQUIRE=docker,browser,postgres makes missing parts failures, GRADER_PROVE=all proves all challenges
 	$(PYTEST)
 
-test-all: $(STAMP) ## Run the full matrix, as CI does: `make test`, every test on PostgreSQL too, the images, and faults on both databases
+test-all: $(STAMP) ## Run the full matrix, as CI does: `make test`, every attack, every test on PostgreSQL too, the images, and faults on both databases
 	$(PYTEST) --matrix
 
 bundle: $(STAMP) ## Collect what a GPU host without a network lacks into .bundle/ (under 64 MiB)

@@ -45,6 +45,8 @@ BOX_CPUS = 2.0
 BOX_START_SECONDS = 60.0
 # Factor from that to wall-clock time: a busy host starts boxes late.
 BOX_START_PATIENCE = 10.0
+# Time to wait for the end of a box whose connection is gone: the engine of a busy host notices it late.
+BOX_END_SECONDS = 10.0
 # Time of one box for a whole submission: wall-clock time on a GPU, processor time on the host's board.
 BOX_WALL_SECONDS = 900.0
 # Factor from that processor time to wall-clock time: a box gets at least a quarter of a core on average.

@@ -41,7 +41,7 @@ def main() -> int:
     layouts = [it for it in layouts if can_use(it)]
     each, wanted = -(-said.faults // len(layouts)), Wanted(long=said.faults >= _MANY)
     with ThreadPoolExecutor() as pool:
-        recovering = None if said.storm_only else pool.submit(measure)
+        recovering = None if said.faults_only else pool.submit(measure)
         outcomes = list(pool.map(lambda layout: campaign.run(layout, seed, each, wanted), layouts))
         recovery = recovering.result() if recovering else {}
     for outcome in outcomes:
@@ -87,7 +87,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--seed", type=int)
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--database", default="", choices=["", "sqlite", "postgres"])
-    parser.add_argument("--storm-only", action="store_true", help="without the figures of recovery")
+    parser.add_argument("--faults-only", action="store_true", help="without the figures of recovery")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--logs", type=Path, help="where the logs of all parts are kept")
     return parser.parse_args()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import shutil
 import tempfile
@@ -16,8 +18,9 @@ from tests.databases import (  # noqa: F401 - fixtures for every folder
     database_url,
     empty_url,
     is_second_twin,
-    migrated_once,
+    postgres_copies,
     postgres_url,
+    upgrade_by_copy,
 )
 
 # They say what tests may not skip, how much is proven, and whether the full matrix runs.
@@ -47,20 +50,43 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cheap_platforms() -> Iterator[None]:
-    """Most tests open a platform of their own and make accounts in it. Neither what a password's hash costs nor the
-    migrations are what they test, so both cost next to nothing: a new SQLite file starts as a copy of one that was
-    migrated once. The tests of migrations call `grader.records.migrate.upgrade`, which stays as it is.
+def _cheap_platforms(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Most tests open a platform of their own and make accounts in it. What a password's hash costs, the migrations and
+    the disk are not what they test, so all three cost next to nothing: a new SQLite file starts as a copy of one that
+    was migrated once, and no commit waits for the disk. The tests of migrations call `grader.records.migrate.upgrade`,
+    which stays as it is, those of the disk ask for ``durable_sqlite``.
     """
     from argon2 import PasswordHasher
 
+    from grader.records import engine
     from grader.service import accounts, platform
 
+    prepare = engine._prepare_sqlite
+
+    @functools.wraps(prepare)
+    def prepare_for_a_test(connection: Any, record: object) -> None:
+        prepare(connection, record)
+        connection.execute("PRAGMA synchronous = OFF")
+
     quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    with migrated_once() as upgrade, pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(accounts, "_hasher", lambda: quick)
-        patch.setattr(platform, "upgrade", upgrade)
+        patch.setattr(engine, "_prepare_sqlite", prepare_for_a_test)
+        patch.setattr(platform, "upgrade", request.getfixturevalue("upgrade_by_copy"))
         yield
+
+
+@pytest.fixture(scope="session")
+def full_matrix(pytestconfig: pytest.Config) -> bool:
+    return _full_matrix(pytestconfig)
+
+
+@pytest.fixture
+def durable_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is committed is on the disk, as where people work."""
+    from grader.records import engine
+
+    monkeypatch.setattr(engine, "_prepare_sqlite", inspect.unwrap(engine._prepare_sqlite))
 
 
 def _group(path: str) -> str:

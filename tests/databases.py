@@ -9,14 +9,17 @@ from __future__ import annotations
 import itertools
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import Engine, inspect
 
 from grader.records import migrate
 from tests.components import need
+
+if TYPE_CHECKING:
+    from tests.records.postgres import Copies
 
 KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 _numbers = itertools.count()
@@ -44,10 +47,24 @@ def postgres_url() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def postgres_copies(postgres_url: str) -> Copies:
+    from tests.records.postgres import Copies
+
+    return Copies(postgres_url)
+
+
 @pytest.fixture(params=KINDS)
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The URL of an empty database, of each kind in turn."""
-    yield from _database(request, tmp_path, "template0")
+    if request.param == "sqlite":
+        yield _sqlite(tmp_path)
+        return
+    from tests.records.postgres import drop_database, new_database
+
+    url = new_database(request.getfixturevalue("postgres_url"), f"test{next(_numbers)}")
+    yield url
+    drop_database(url)
 
 
 @pytest.fixture(params=KINDS)
@@ -55,9 +72,13 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     """The URL of a database to work with, of each kind in turn. PostgreSQL's has its tables already, SQLite's is not
     there yet: making the tables anew costs less there than a copy.
     """
-    from tests.records.postgres import TEMPLATE
-
-    yield from _database(request, tmp_path, TEMPLATE)
+    if request.param == "sqlite":
+        yield _sqlite(tmp_path)
+        return
+    copies: Copies = request.getfixturevalue("postgres_copies")
+    url = copies.take()
+    yield url
+    copies.give_back(url)
 
 
 @pytest.fixture
@@ -69,20 +90,13 @@ def database(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return database_url
 
 
-def _database(request: pytest.FixtureRequest, folder: Path, template: str) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{folder / 'grader.sqlite3'}"
-        return
-    from tests.records.postgres import drop_database, new_database
-
-    url = new_database(request.getfixturevalue("postgres_url"), f"test{next(_numbers)}", template)
-    yield url
-    drop_database(url)
+def _sqlite(folder: Path) -> str:
+    return f"sqlite:///{folder / 'grader.sqlite3'}"
 
 
-@contextmanager
-def migrated_once() -> Iterator[Callable[[Engine], None]]:
-    """A stand-in for ``migrate.upgrade`` that fills an empty SQLite file from one that it migrated before."""
+@pytest.fixture(scope="session")
+def upgrade_by_copy() -> Iterator[Callable[[Engine], None]]:
+    """Replaces ``migrate.upgrade``: fills an empty SQLite file from one that it migrated before."""
     template = sqlite3.connect(":memory:", check_same_thread=False)
 
     def upgrade(engine: Engine) -> None:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 # Binding maps a few descriptors; a runner that needs so much processor time for it has stopped working.
 _BIND_SECONDS = 10.0
-# How long a box whose connection ended may take to tell how it ended: the engine of a busy host hears of it late.
-_END_SECONDS = 10.0
 
 
 # A runner that is not queued by then waits for something behind the closed gate: a first allocation, a synchronous
@@ -282,7 +280,7 @@ class RunnerClient:
 
     def end(self) -> BoxEnd | None:
         """How the box ended, once its connection is gone; None while it seems to live."""
-        return self.box.end(_END_SECONDS)
+        return self.box.end(limits.BOX_END_SECONDS)
 
     def close(self) -> BoxEnd:
         """End the box, whatever state it is in. Harmless when called again."""

@@ -35,7 +35,7 @@ def test_what_no_option_says_is_asked(cli: Cli, course: Course, monkeypatch: pyt
     assert {"n": 2_000_000} in [it.sizes for it in manifest.workloads]
 
 
-def test_a_slug_that_is_taken_is_told_before_anything_is_asked(
+def test_a_slug_that_is_taken_is_reported_before_anything_is_asked(
     cli: Cli,  # noqa: F811
     course: Course,
     monkeypatch: pytest.MonkeyPatch,

@@ -166,7 +166,7 @@ def test_a_case_whose_finiteness_depends_on_precision(made: Made) -> None:
     _fails(made, "reference", Status.ERROR, "huge: out: native and float64 disagree on what is finite")
 
 
-def test_a_reference_that_fails_is_told(made: Made) -> None:
+def test_a_reference_that_fails_is_reported(made: Made) -> None:
     made.edit("reference.py", "return x + x", "return x.nothing")
     assert {"reference", "examples"} <= {
         it.name for it in made.examined().values() if it.status is Status.ERROR

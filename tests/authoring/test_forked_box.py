@@ -54,7 +54,7 @@ def test_killing_it_twice_is_harmless(forked: ForkedBox) -> None:
     assert not _of_the_children(forked._pid)
 
 
-def test_a_signal_is_told(forked: ForkedBox) -> None:
+def test_a_signal_is_reported(forked: ForkedBox) -> None:
     os.kill(forked._pid, signal.SIGSEGV)
     end = forked.end(wait_s=20)
     assert end is not None

@@ -36,7 +36,7 @@ def test_every_check_is_explained(write: Write) -> None:
     assert [name for name in sorted(named) if f"`{name}`" not in GUIDE] == []
 
 
-def test_every_waivable_is_told_of() -> None:
+def test_every_waivable_is_documented() -> None:
     told = GUIDE.partition("`[waives]` lets a challenge do without")[2].partition("```")[0]
     others = {it for it in get_args(Waivable) if it not in {*Category}}
     assert [it for it in sorted(others) if f"`{it}`" not in told] == []

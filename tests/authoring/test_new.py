@@ -101,7 +101,9 @@ def test_nothing_is_overwritten(part: str, tmp_path: Path) -> None:
 
 
 def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    """`new`, then `check` in processes of its own, then a suite that was made weak."""
+    """Protects authors against a check that passes a weak suite: `new`, then `check` in processes of its own, then the
+    same with cases taken away.
+    """
     (tmp_path / "challenges").mkdir()
     monkeypatch.setenv("GRADER_CHALLENGES", str(tmp_path))
     assert cli("challenge", "new", "fresh").code == 2  # no track, and nobody to ask

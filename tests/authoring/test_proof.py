@@ -18,8 +18,8 @@ from tests.authoring.conftest import Write
 NO_BOX = BoxUnavailable("a box started, but its runner did not answer")
 
 
-class Crew:
-    """Stands in for the processes: whose label begins with one of ``refused`` gets no box, so many times."""
+class FakePool:
+    """Replaces the processes: whose label begins with one of ``refused`` gets no box, so many times."""
 
     def __init__(self, refused: dict[str, int]) -> None:
         self.refused, self.workers = refused, list[int]()
@@ -42,8 +42,8 @@ class Crew:
         return False
 
 
-def _proven(crew: Crew, write: Write, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setattr(proof, "_tries", crew.tries)
+def _proven(pool: FakePool, write: Write, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setattr(proof, "_tries", pool.tries)
     found = prove(
         write().course.root, ["fresh"], Options(languages=(Language.TRITON,), jobs=4), lambda *_: None
     )
@@ -51,22 +51,22 @@ def _proven(crew: Crew, write: Write, monkeypatch: pytest.MonkeyPatch) -> list[s
 
 
 def test_what_got_no_box_is_tried_once_more_by_itself(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    crew = Crew({"solution": 1})
-    names = _proven(crew, write, monkeypatch)
+    pool = FakePool({"solution": 1})
+    names = _proven(pool, write, monkeypatch)
     assert sum(name.startswith("solution") for name in names) == 1
-    assert crew.workers[:2] == [4, 1]
+    assert pool.workers[:2] == [4, 1]
 
 
-def test_what_gets_no_box_twice_is_told(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_gets_no_box_twice_is_reported(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BoxUnavailable, match="did not answer"):
-        _proven(Crew({"solution": 2}), write, monkeypatch)
+        _proven(FakePool({"solution": 2}), write, monkeypatch)
 
 
-def test_a_machine_without_boxes_is_told_at_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    crew = Crew({"": 1000})
+def test_a_machine_without_boxes_is_reported_at_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = FakePool({"": 1000})
     with pytest.raises(BoxUnavailable):
-        _proven(crew, write, monkeypatch)
-    assert crew.workers == [4]
+        _proven(pool, write, monkeypatch)
+    assert pool.workers == [4]
 
 
 def test_processes_share_several_gpus_and_are_not_more_than_these_serve(

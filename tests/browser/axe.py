@@ -1,4 +1,4 @@
-"""axe-core: what it finds on a page. It comes from npm, and is fetched once, where package.json stands."""
+"""axe-core: what it finds on a page. It comes from npm, and is fetched once, beside package.json."""
 
 from __future__ import annotations
 

@@ -69,12 +69,12 @@ def submit(page: Page, source: str) -> None:
 
 
 def ends(page: Page, verdict: str) -> None:
-    """Watch until the verdict stands there, without a reload."""
+    """Watch until the verdict is there, without a reload."""
     expect(page.get_by_role("region", name="Verdict")).to_contain_text(verdict, timeout=JUDGED_MS)
 
 
 def is_ranked(page: Page) -> bool:
-    """Whether the result that ``page`` shows says that it stands on the board. It may not: on a machine that other
+    """Whether the result that ``page`` shows says that it is on the board. It may not: on a machine that other
     tests keep busy, a time is not always known well enough."""
     return page.get_by_text("Not ranked:").count() == 0
 

@@ -23,6 +23,7 @@ def follow(visit: Visit, site: Site) -> Page:
 
 
 def test_every_phase_without_a_reload(visit: Visit, site: Site) -> None:
+    """Protects those who watch a submission against a page that stops at one of its states."""
     page = follow(visit, site)
     says(page, "Next in the queue")
     page.evaluate("window.stayed = true")
@@ -49,6 +50,7 @@ def _seen_taken(page: Page, site: Site) -> builders.Claim:
 
 
 def test_asks_seldom_and_stops_at_the_end(visit: Visit, site: Site) -> None:
+    """Protects the server against pages that are left open and ask for ever."""
     page = follow(visit, site)
     page.wait_for_function(f"() => ({_ASKED})() >= 2")
     builders.finish(site.platform, builders.take(site.platform), builders.wrong())

@@ -9,6 +9,7 @@ from tests.browser.conftest import Visit
 
 
 def test_from_signing_up_to_a_rank(student: Visit) -> None:
+    """Protects the path that every student takes, through web, queue, worker and judge as they really run."""
     visitor = student("ada")
     page = steps.open_challenge(visitor)
     expect(page.get_by_role("heading", name="Signature")).to_be_visible()

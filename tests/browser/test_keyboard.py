@@ -24,7 +24,7 @@ def reach(page: Page, wanted: Locator) -> None:
     raise AssertionError(f"Tab never came to {wanted}")
 
 
-# By an outline or a shadow, of its own or of what it stands in.
+# By an outline or a shadow, of its own or of what contains it.
 _FOCUS_SHOWS = """() => {
     for (let it = document.activeElement; it && it !== document.body; it = it.parentElement) {
         const style = getComputedStyle(it);
@@ -42,7 +42,7 @@ def press(page: Page, wanted: Locator) -> None:
 
 
 def fill(page: Page, wanted: Locator, text: str) -> None:
-    """A field that has the focus already is filled where it stands."""
+    """A field that has the focus already is filled in place."""
     if not wanted.evaluate("it => it === document.activeElement"):
         reach(page, wanted)
     page.keyboard.type(text)
@@ -59,6 +59,7 @@ def test_the_first_stop_leads_to_the_content(visit: Visit) -> None:
 
 
 def test_from_signing_up_to_a_rank(student: Visit) -> None:
+    """Protects students who use no mouse: every step can be reached, and the focus is always visible."""
     page = student().go("/")
     press(page, page.get_by_role("link", name="Sign in"))
     press(page, page.get_by_role("link", name="Sign up"))

@@ -47,7 +47,7 @@ def test_every_page_is_looked_at(site: Site, shown: list[Sample]) -> None:
 
 
 def test_axe_finds_nothing_grave_in_light_and_dark(visit: Visit, shown: list[Sample]) -> None:
-    """All rules in light; in dark those that are about colours."""
+    """Protects readers with poor sight or a screen reader. All rules in light; in dark those about colours."""
     found: dict[str, list[str]] = {}
     for sample, visitor in look_at(visit, shown, **_STILL):
         go(sample, visitor)

@@ -13,6 +13,7 @@ def areas(page: Page) -> Locator:
 
 
 def test_without_javascript_from_signing_up_to_a_verdict(student: Visit) -> None:
+    """Protects students whose browser runs no scripts: every step works by plain forms and reloads."""
     visitor = student("noel", java_script_enabled=False)
     page = steps.open_challenge(visitor)
     areas(page).fill(live.RIGHT)
@@ -28,6 +29,7 @@ def test_without_javascript_from_signing_up_to_a_verdict(student: Visit) -> None
 
 
 def test_on_a_phone_from_signing_up_to_a_verdict(student: Visit) -> None:
+    """Protects students on a phone: every step can be reached by touch, on pages that fit."""
     visitor = student("phoebe", phone=True)
     page = steps.open_challenge(visitor)
     steps.submit(page, live.RIGHT)

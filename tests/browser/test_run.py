@@ -36,6 +36,7 @@ def take_run(page: Page, site: Site) -> builders.Claim:
 
 
 def test_the_result_comes_below_the_code(visit: Visit, site: Site) -> None:
+    """Protects students against runs whose result never reaches the page they wait on."""
     page = visit("ada").go(PAGE)
     title = page.title()
     page.evaluate("window.stayed = true")
@@ -125,7 +126,7 @@ def test_time_is_counted(visit: Visit, site: Site) -> None:
     says(page, "Cancelled")
 
 
-def test_who_asked_to_be_told_is_told(visit: Visit, site: Site) -> None:
+def test_who_asked_for_a_notification_gets_one(visit: Visit, site: Site) -> None:
     page = follow(visit, site)
     page.evaluate(
         """() => {

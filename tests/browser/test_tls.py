@@ -29,6 +29,7 @@ def new_link(page: Page) -> str:
 
 
 def test_sign_up_invitation_and_reset(chromium: Browser, site: Site) -> None:
+    """Protects sign-up behind TLS: cookies, forms and links must work when the proxy speaks HTTPS."""
     with ExitStack() as stack:
 
         def visit(name: str = "") -> Visitor:

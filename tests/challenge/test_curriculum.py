@@ -88,7 +88,7 @@ def course_with(course: Course, tracks: str | None) -> Course:
     return course
 
 
-def test_a_track_must_stand_in_the_file(course: Course) -> None:
+def test_a_track_must_be_in_the_file(course: Course) -> None:
     write_tracks(course, TRACKS)
     add(course, "lost", track='"elsewhere"')
     with pytest.raises(ChallengeInvalid, match=r"lost/challenge\.toml: track: .*'elsewhere'") as caught:

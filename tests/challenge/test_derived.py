@@ -88,7 +88,7 @@ def test_columns_need_a_column() -> None:
 
 
 def test_statistics_are_those_of_the_rows_that_were_drawn() -> None:
-    """``mean`` and ``rstd`` stand before ``x`` in the signature: x is drawn first all the same."""
+    """``mean`` and ``rstd`` come before ``x`` in the signature: x is drawn first all the same."""
     sizes = {"rows": 6, "cols": 50, "nnz": 0}
     inputs = {"mean": RowMean("x"), "rstd": RowRstd("x", eps=0.5), "x": Normal(1000, 2)}
     drawn = draw_inputs(Manifest.model_validate(CSR), Case("one", Category.BASIC, sizes, inputs), 3)

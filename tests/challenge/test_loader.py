@@ -126,7 +126,7 @@ def test_a_starter_is_generated_where_none_is_committed(write: Write) -> None:
     assert "solve" in write().starter(Language.CUDA)
 
 
-def test_unknown_challenges_are_told_with_the_known(write: Write) -> None:
+def test_unknown_challenges_are_reported_with_the_known(write: Write) -> None:
     root = write().folder.parent.parent
     with pytest.raises(UnknownChallenge) as caught:
         Course(root).load("columns")

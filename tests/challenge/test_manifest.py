@@ -130,7 +130,7 @@ def test_what_is_no_toml_is_refused(write: Write) -> None:
         write(manifest="title = ")
 
 
-def test_all_mistakes_are_told_at_once(write: Write) -> None:
+def test_all_mistakes_are_reported_at_once(write: Write) -> None:
     broken = MANIFEST.replace("version = 1", "version = 0").replace("order = 3", "order = -3")
     with pytest.raises(ChallengeInvalid) as caught:
         write(manifest=broken)

@@ -54,7 +54,7 @@ def short() -> Iterator[Path]:
         yield Path(path)
 
 
-def test_bad_gpus_stop_no_platform_and_are_told_of(short: Path) -> None:
+def test_bad_gpus_stop_no_platform_and_are_reported(short: Path) -> None:
     """Protects against a platform that fails to start, or keeps quiet, because a GPU does not work."""
     env, log, ready = _settings_of(short), short / "log", short / "ready"
     command = [sys.executable, "-m", "grader.cli.main"]

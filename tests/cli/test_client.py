@@ -84,7 +84,7 @@ def test_an_error_of_another_shape(server: Stub, body: object) -> None:
         Client(server.url).get("/x")
 
 
-def test_redirect_is_told_not_followed(server: Stub) -> None:
+def test_redirect_is_reported_not_followed(server: Stub) -> None:
     server.answer("GET /x", b"", 301, {"Location": "https://elsewhere.example/"})
     with pytest.raises(errors.Unreachable, match=r"elsewhere\.example"):
         Client(server.url, "grd_secret").get("/x")

@@ -120,7 +120,9 @@ def test_what_cannot_be_set(cli: Cli, args: list[str], words: str) -> None:
         ("[server]\nurl = 1\n", ["line 1, server"]),
     ],
 )
-def test_a_file_that_cannot_be_used_is_told_with_line_and_key(cli: Cli, text: str, words: list[str]) -> None:
+def test_a_file_that_cannot_be_used_is_reported_with_line_and_key(
+    cli: Cli, text: str, words: list[str]
+) -> None:
     path = _write(text)
     for command in (["history"], ["config"]):
         ran = cli(*command)

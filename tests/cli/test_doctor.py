@@ -25,7 +25,9 @@ def _one_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_one_gpu")
-def test_a_gpu_without_stream_memory_operations_is_told_with_a_mend(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_without_stream_memory_operations_is_reported_with_a_fix(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(driver, "lacking", lambda index: ["stream memory operations"])
     found = machine_checks.gpu()
     assert found.level is Level.MISSING
@@ -41,7 +43,7 @@ def test_a_gpu_without_stream_memory_operations_is_told_with_a_mend(monkeypatch:
         (BoxUnavailable("no bindings", "pip"), "no bindings"),
     ],
 )
-def test_a_driver_that_does_not_answer_is_told(
+def test_a_driver_that_does_not_answer_is_reported(
     monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
 ) -> None:
     def fail(index: int) -> list[str]:
@@ -96,7 +98,7 @@ def test_bubblewrap_and_what_it_holds_less_well(
     assert mend in found.hint
 
 
-def test_each_broken_challenge_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_broken_challenge_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     course = make_course(tmp_path / "course")
     monkeypatch.setenv("GRADER_CHALLENGES", str(course))
     assert [it.level for it in machine_checks.course()] == [Level.OK]

@@ -100,7 +100,7 @@ def test_usage_error_as_json(cli: Cli) -> None:
     assert json.loads(ran.out)["error"]["code"] == "bad_request"
 
 
-def test_a_defect_is_told_without_a_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_is_reported_without_a_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "load", lambda name: 1 / 0)
     ran = cli("doctor")
     assert ran.code == 4
@@ -136,7 +136,7 @@ def test_interrupt(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli("up").code == 130
 
 
-def test_nothing_that_is_told_drives_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_that_is_reported_drives_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     output.report(errors.NotFound("\x1b[2Jgone\r\x07", "a\x9bb"), [])
     told = capsys.readouterr().err
     assert not set(told) & {"\x1b", "\r", "\x07", "\x9b"}

@@ -108,6 +108,7 @@ def test_what_is_taken_away_is_really_gone(student: Student) -> None:
 
 
 def test_from_a_challenge_to_the_board(student: Student) -> None:
+    """Protects students whose machine has the client alone: no course, no judge, no torch."""
     run = student.run
     assert "vector_add" in run("challenges")
     assert "vector_add" in run("challenges", "--json")
@@ -151,6 +152,7 @@ def test_what_a_machine_keeps(student: Student) -> None:
 
 
 def test_signing_in_by_a_code(student: Student) -> None:
+    """Protects the login of machines without a browser."""
     student.run("logout")
     asking = student.start("login", "--server", student.url)
     assert asking.stderr is not None

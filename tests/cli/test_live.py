@@ -79,13 +79,13 @@ def test_what_the_server_says_of_the_phase_goes_before_what_we_saw(time: Clock) 
 
 
 @pytest.mark.parametrize("state", [State.CANCELLED, State.FAILED])
-def test_an_end_without_a_verdict_stands_alone(time: Clock, state: State) -> None:
+def test_an_end_without_a_verdict_is_shown_alone(time: Clock, state: State) -> None:
     live = _live(time)
     live.show(view(state))
     assert _lines(live)[1:] == [f"▸ {state.value}"], "and there is nothing to leave any more"
 
 
-def test_a_server_that_is_away_is_told_until_it_is_back(time: Clock) -> None:
+def test_a_server_that_is_away_is_reported_until_it_is_back(time: Clock) -> None:
     live = _live(time)
     live.show(view(State.TESTING))
     live.away(8.0)

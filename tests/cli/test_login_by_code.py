@@ -88,7 +88,7 @@ def test_it_shows_the_code_waits_and_keeps_the_token(cli: Cli, server: Stub, pla
     assert login.token() == "grd_secret"
 
 
-def test_it_slows_down_when_told(cli: Cli, play: Play) -> None:
+def test_it_slows_down_when_asked_to(cli: Cli, play: Play) -> None:
     clock = play(PENDING, (told(errors.SlowDown), 400), PENDING, (TOKEN, 201))
     assert cli("login").code == 0
     assert clock.slept == [5, 5, 10, 10]

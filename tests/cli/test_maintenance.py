@@ -1,4 +1,4 @@
-"""The operator's chores and `db upgrade` on the command line; what they do is tested with their services."""
+"""The operator's maintenance and `db upgrade` on the command line; what they do is tested with their services."""
 
 from __future__ import annotations
 

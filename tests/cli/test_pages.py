@@ -54,7 +54,7 @@ def test_a_challenge_that_looks_like_an_id(cli: Cli, opened: list[str]) -> None:
     assert cli("open", "gemmsparsf", "--print").out == f"{SERVER}/submissions/gemmsparsf\n"
 
 
-def test_ids_are_told_by_the_platforms_alphabet() -> None:
+def test_ids_are_reported_by_the_platforms_alphabet() -> None:
     from grader.cli.commands.pages import page_of
     from grader.records.models import base
 

@@ -56,6 +56,7 @@ def test_it_tells_what_a_person_needs(up: Up) -> None:
 
 
 def test_a_right_and_a_wrong_kernel(up: Up) -> None:
+    """Protects the first thing that anybody tries: `grader up`, then a right and a wrong submission."""
     report = up.json("submit", str(RIGHT), "-c", "vector_add", "--wait")
     assert report["verdict"] == "accepted"
     (workload,) = report["workloads"]
@@ -127,6 +128,7 @@ def test_a_second_platform_in_the_same_folder_is_refused(up: Up) -> None:
 
 
 def test_a_killed_worker_is_replaced_and_its_submission_judged(up: Up, tmp_path: Path) -> None:
+    """Protects submissions against the death of the worker that judges them."""
     begun, gone = tmp_path / "begun", tmp_path / "gone"
     wait = f"""
 import pathlib, time
@@ -158,6 +160,7 @@ def test_doctor_sees_it(up: Up) -> None:
 
 
 def test_sigterm_ends_everything_and_it_starts_again_without_a_new_account(up: Up) -> None:
+    """Protects operators against processes that outlive the platform, and data lost by a restart."""
     below = up.children()
     told = " ".join(below.values())
     for part in ("redis-server", "grader.web.server", "grader.cli.main worker"):

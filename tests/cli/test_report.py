@@ -48,7 +48,7 @@ def test_a_wrong_case_comes_first_and_in_words() -> None:
     assert told.index("Look first at") < told.index("cases passed") < told.index("seed 42")
 
 
-def test_cases_stand_in_a_grid_by_category() -> None:
+def test_cases_are_in_a_grid_by_category() -> None:
     lost = CaseReport(name="later", category="odd", verdict=CaseVerdict.NOT_RUN, detail="not run")
     lines = _text(wrong([right_case("one"), right_case("two"), WRONG_CASE, lost])).splitlines()
     assert "Cases  2 of 4 cases passed, 1 failed, 1 not run" in lines
@@ -186,7 +186,7 @@ def test_what_a_submission_printed_cannot_drive_the_terminal_or_the_markup() -> 
     assert "[31mred[bold]" in told
 
 
-def test_only_the_first_failures_are_told_in_full() -> None:
+def test_only_the_first_failures_are_reported_in_full() -> None:
     cases = [WRONG_CASE.model_copy(update={"name": f"case{number}"}) for number in range(8)]
     told = _text(wrong(cases))
     assert "... and 3 more" in told
@@ -215,7 +215,7 @@ def test_compile_error_shows_the_compiler() -> None:
     assert log in told
 
 
-def test_why_a_source_cannot_be_loaded_is_told_once() -> None:
+def test_why_a_source_cannot_be_loaded_is_reported_once() -> None:
     failed = {"verdict": Verdict.COMPILE_ERROR, "cases": [], "detail": "ValueError in line 2: at the top"}
     trace = "  line 2 in <module>: raise ValueError('at the top')"
     told = _text(wrong().model_copy(update={**failed, "compiler_log": trace}))
@@ -225,7 +225,7 @@ def test_why_a_source_cannot_be_loaded_is_told_once() -> None:
     assert "x end" in _text(wrong().model_copy(update=long)), "what the advice cuts is told whole"
 
 
-def test_how_many_hidden_cases_passed_is_told() -> None:
+def test_how_many_hidden_cases_passed_is_reported() -> None:
     report = wrong([WRONG_CASE]).model_copy(update={"hidden": HiddenCases(passed=3, total=6)})
     assert "Hidden cases  3 of 6 hidden cases passed." in _text(report)
 

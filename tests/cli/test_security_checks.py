@@ -21,7 +21,7 @@ def levels(checks: list[Finding]) -> dict[str, Level]:
     return {check.name: check.level for check in checks}
 
 
-def test_every_finding_says_how_to_mend_it(cli: Cli) -> None:
+def test_every_finding_says_how_to_fix_it(cli: Cli) -> None:
     began = time.monotonic()
     ran = cli("doctor", "--security", "--json")
     assert time.monotonic() - began < 10
@@ -86,11 +86,11 @@ def test_a_good_engine_is_well() -> None:
         (EngineFacts(("crun",), 1, GOOD.options, "27.0"), "runtime", Level.BAD),
     ],
 )
-def test_what_an_engine_lacks_is_told(facts: EngineFacts, name: str, level: Level) -> None:
+def test_what_an_engine_lacks_is_reported(facts: EngineFacts, name: str, level: Level) -> None:
     assert levels(security.engine_findings(facts, "runc"))[name] is level
 
 
-def test_control_groups_are_told() -> None:
+def test_control_groups_are_reported() -> None:
     told = {check.name: check.message for check in security.engine_findings(GOOD, "runc")}
     assert told["control groups"] == "version 2, and every limit of a box holds"
 
@@ -128,12 +128,12 @@ def test_a_good_kernel_is_well(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", security.KERNEL_SETTINGS, ids=lambda it: it.name)
-def test_a_weak_kernel_setting_is_told(tmp_path: Path, setting: security.KernelSetting) -> None:
+def test_a_weak_kernel_setting_is_reported(tmp_path: Path, setting: security.KernelSetting) -> None:
     found = kernel_of(tmp_path, **{setting.name: str(setting.least - 1)})
     assert {name for name, level in found.items() if level is not Level.OK} == {setting.name}
 
 
-def test_user_namespaces_and_piped_cores_are_told(tmp_path: Path) -> None:
+def test_user_namespaces_and_piped_cores_are_reported(tmp_path: Path) -> None:
     changed = {"user__max_user_namespaces": "100", "kernel__core_pattern": "|/usr/share/apport/apport %p"}
     found = kernel_of(tmp_path, **changed)
     assert found["user namespaces"] is Level.WARN
@@ -186,7 +186,7 @@ def answers(**changed: str) -> dict[str, str]:
         ({"clocks__applications__graphics": "1200"}, {"3, clocks"}),
     ],
 )
-def test_what_spoils_timings_is_told(changed: dict[str, str], weak: set[str]) -> None:
+def test_what_spoils_timings_is_reported(changed: dict[str, str], weak: set[str]) -> None:
     found = security.gpu_findings(answers(**changed))
     assert {check.name for check in found if check.level is not Level.OK} == weak
     assert any("580.65.06" in check.message for check in found)
@@ -195,7 +195,7 @@ def test_what_spoils_timings_is_told(changed: dict[str, str], weak: set[str]) ->
 @pytest.mark.parametrize(
     ("value", "level"), [("performance", Level.OK), ("powersave", Level.WARN), (None, Level.OK)]
 )
-def test_the_governor_is_told(tmp_path: Path, value: str | None, level: Level) -> None:
+def test_the_governor_is_reported(tmp_path: Path, value: str | None, level: Level) -> None:
     if value:
         folder = tmp_path / "cpu0" / "cpufreq"
         folder.mkdir(parents=True)
@@ -263,7 +263,7 @@ def test_a_queue_for_everyone_is_bad(url: str, level: Level) -> None:
     assert security.redis(url).level is level
 
 
-def test_running_as_root_is_told() -> None:
+def test_running_as_root_is_reported() -> None:
     assert security.user(0).level is Level.WARN
     assert security.user(1000).level is Level.OK
 

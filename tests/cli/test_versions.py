@@ -228,7 +228,7 @@ class TestAdmin:
         assert json.loads(server.asked[0].body) == {"force": force}
         assert json.loads(cli("admin", "publish", "scale", "--json").out) == answer
 
-    def test_a_changed_folder_is_told_with_its_mend(self, cli: Cli, server: Stub) -> None:
+    def test_a_changed_folder_is_reported_with_its_fix(self, cli: Cli, server: Stub) -> None:
         error = errors.ChallengeChanged("scale is not what was served.", "Set `version = 2`.")
         server.answer("POST /challenges/scale/publish", {"error": error.as_dict()}, 409)
         ran = cli("admin", "publish", "scale")

@@ -110,7 +110,7 @@ class _Script(Client):
         return answer.model_dump(mode="json")
 
 
-def test_progress_is_told_once_a_state(
+def test_progress_is_reported_once_a_state(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "POLL_SECONDS", 0.0)
@@ -127,7 +127,7 @@ def test_progress_is_told_once_a_state(
     assert captured.err.split() == ["queued:", "place", "2", "testing", "done"]
 
 
-def test_what_keeps_it_in_the_queue_is_told_when_it_comes_and_goes(
+def test_what_keeps_it_in_the_queue_is_reported_when_it_comes_and_goes(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "POLL_SECONDS", 0.0)

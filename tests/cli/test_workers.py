@@ -144,9 +144,7 @@ def test_calibration_is_printed(cli: Cli, gpus: Path, monkeypatch: pytest.Monkey
         assert line in ran.out
 
 
-def test_doctor_shows_alerts_with_their_mend_also_where_the_server_is_not_well(
-    cli: Cli, server: Stub
-) -> None:
+def test_doctor_shows_alerts_with_their_fix_also_where_the_server_is_not_well(cli: Cli, server: Stub) -> None:
     alert = {"text": "The h200 GPU is out of service: Xid 79", "mend": "See what nvidia-smi says."}
     parts = {"workers": {"ok": False, "detail": "h200: 0 alive"}}
     server.answers["GET /api/v1/health"] = (

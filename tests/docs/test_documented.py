@@ -1,4 +1,4 @@
-"""What people meet stands in the docs: routes, settings, commands, words of reports and queues, exit codes, metrics.
+"""What people meet is in the docs: routes, settings, commands, words of reports and queues, exit codes, metrics.
 
 Each test reads the thing itself and looks for its name, as code, in the page that should have it.
 """
@@ -35,7 +35,7 @@ def section(docs: Manual, page: str, anchor: str) -> str:
 
 
 def rows(text: str) -> dict[str, list[str]]:
-    """A table's rows by what stands as code, or alone, in their first cell."""
+    """A table's rows by what is code, or alone, in their first cell."""
     cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in text.splitlines()]
     return {row[0].strip("`"): row[1:] for row in cells if len(row) > 1 and set(row[0]) - set("- ")}
 

@@ -1,4 +1,4 @@
-"""What must hold when the storm is over."""
+"""What must hold after a campaign of faults."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ class Campaign:
 
 
 def run(layout: Layout, seed: int, faults: int, wanted: Wanted = ANYTHING) -> Outcome:
-    """One storm from start to end. Never raises for what the platform did wrong: that is in ``wrong``."""
+    """One campaign from start to end. Never raises for what the platform did wrong: that is in ``wrong``."""
     began = time.monotonic()
     outcome = Outcome(seed, layout)
     harness = Harness(layout)
@@ -208,7 +208,7 @@ def _run(harness: Harness, outcome: Outcome, faults: int, wanted: Wanted) -> Non
             user.start()
             user.posting.set()
         campaign.strike(plan(outcome.seed, faults, harness, wanted))
-        phases.end("storm")
+        phases.end("faults")
         for user in users:
             user.posting.clear()
         outcome.wrong += aftermath.wait_for_the_end(harness, users, END_SECONDS)

@@ -153,7 +153,7 @@ class Harness:
             devices="cpu,h200",
             device="cpu",
             lock_dir=self.folder / "locks",
-            # Users of a storm send more than a day's worth.
+            # A campaign's users send more than a day's worth.
             quota=100_000,
             # What is hit by one fault goes back to the head of the queue, where the next one strikes: hundreds of them
             # within minutes reach the cap by design, which has tests of its own.

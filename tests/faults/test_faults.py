@@ -1,4 +1,4 @@
-"""A short storm on each database; `make faults` makes one of hundreds of faults. A seed repeats its plan:
+"""A short campaign of faults on each database; `make faults` makes one of hundreds of faults. A seed repeats its plan:
 `python scripts/faults.py --seed N`.
 """
 

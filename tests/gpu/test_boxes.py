@@ -33,7 +33,7 @@ def solve(x, out, n):
     twice[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)
 """
 TRITON = {"loader": "triton_loader", "parameters": ["x", "out", "n"], "declaration": "def solve(x, out, n)"}
-MakeStage = Callable[..., Builder]
+MakeBuilder = Callable[..., Builder]
 
 
 def solve(body: str, before: str = KERNEL) -> str:
@@ -41,8 +41,8 @@ def solve(body: str, before: str = KERNEL) -> str:
 
 
 @pytest.fixture
-def builders(boxes: BoxMaker) -> Iterator[MakeStage]:
-    """Makes a stage with a CUDA source, or with what ``preload`` and ``message`` say, loaded and bound."""
+def builders(boxes: BoxMaker) -> Iterator[MakeBuilder]:
+    """Makes a builder with a CUDA source, or with what ``preload`` and ``message`` say, loaded and bound."""
     made: list[Builder] = []
 
     def make(
@@ -87,7 +87,7 @@ def test_a_box_has_its_gpu_and_a_compiler_none(boxes: BoxMaker) -> None:
     assert {"/dev/" + node for node in nodes["with"]} == set(gpu_spec().gpu.nodes)  # type: ignore[union-attr]
 
 
-def test_nothing_runs_before_the_gate_opens(builders: MakeStage) -> None:
+def test_nothing_runs_before_the_gate_opens(builders: MakeBuilder) -> None:
     it = builders(solve(LAUNCH))
     for _ in range(3):
         it.reveal()
@@ -98,13 +98,13 @@ def test_nothing_runs_before_the_gate_opens(builders: MakeStage) -> None:
         assert_twice(it)
 
 
-def test_the_gate_may_be_open_from_the_start(builders: MakeStage) -> None:
+def test_the_gate_may_be_open_from_the_start(builders: MakeBuilder) -> None:
     it = builders(solve(LAUNCH))
     assert it.call(closed=False).error is None
     assert_twice(it)
 
 
-def test_large_arrays_and_binding_again(builders: MakeStage) -> None:
+def test_large_arrays_and_binding_again(builders: MakeBuilder) -> None:
     it = builders(solve(LAUNCH), count=2**28 + 1)
     for _ in range(3):
         it.bind()
@@ -112,7 +112,7 @@ def test_large_arrays_and_binding_again(builders: MakeStage) -> None:
     assert_twice(it)
 
 
-def test_waits_for_the_default_stream_return_at_once_behind_the_gate(builders: MakeStage) -> None:
+def test_waits_for_the_default_stream_return_at_once_behind_the_gate(builders: MakeBuilder) -> None:
     it = builders(
         solve(
             LAUNCH
@@ -123,7 +123,7 @@ def test_waits_for_the_default_stream_return_at_once_behind_the_gate(builders: M
     assert_twice(it)
 
 
-def test_who_needs_what_it_waits_for_gets_it_with_the_gate_open(builders: MakeStage) -> None:
+def test_who_needs_what_it_waits_for_gets_it_with_the_gate_open(builders: MakeBuilder) -> None:
     """``solve`` reads on the host what its kernel wrote: wrong behind the gate, right when it is open."""
     source = solve(
         "float* host; cudaMallocHost((void**)&host, 4); cudaMemsetAsync(out, 0, 4 * n); host[0] = 7;"
@@ -137,7 +137,7 @@ def test_who_needs_what_it_waits_for_gets_it_with_the_gate_open(builders: MakeSt
     assert bool((it.out == 3).all())
 
 
-def test_a_wait_for_an_own_stream_is_a_real_one(builders: MakeStage) -> None:
+def test_a_wait_for_an_own_stream_is_a_real_one(builders: MakeBuilder) -> None:
     source = solve(
         f"static cudaStream_t s; if (!s) cudaStreamCreate(&s); {LAUNCH}"
         "touch<<<1, 1, 0, s>>>(out); cudaStreamSynchronize(s);",
@@ -148,7 +148,7 @@ def test_a_wait_for_an_own_stream_is_a_real_one(builders: MakeStage) -> None:
     assert it.blocks_behind_the_gate()
 
 
-def test_streams_shared_memory_pools_and_cooperation(builders: MakeStage) -> None:
+def test_streams_shared_memory_pools_and_cooperation(builders: MakeBuilder) -> None:
     source = """
 #include <cooperative_groups.h>
 __global__ void twice(const float* x, float* half, float* out, long n) {
@@ -189,7 +189,7 @@ extern "C" void solve(const float* x, float* out, long n) {
         assert_twice(it)
 
 
-def test_kernels_launch_kernels(builders: MakeStage) -> None:
+def test_kernels_launch_kernels(builders: MakeBuilder) -> None:
     parent = KERNEL + f"__global__ void parent(const float* x, float* out, long n) {{ {LAUNCH} }}\n"
     it = builders(solve("parent<<<1, 1>>>(x, out, n);", parent))
     assert it.call(closed=False).error is None
@@ -198,7 +198,7 @@ def test_kernels_launch_kernels(builders: MakeStage) -> None:
     assert_twice(it)
 
 
-def test_what_kernels_print_is_captured(builders: MakeStage) -> None:
+def test_what_kernels_print_is_captured(builders: MakeBuilder) -> None:
     say = '#include <cstdio>\n__global__ void say() { printf("thread %d says hello\\n", threadIdx.x); }\n'
     it = builders(solve('say<<<1, 2>>>(); printf("and the host\\n");', say))
     assert it.call().error is None
@@ -225,7 +225,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_has_cudas_name_and_harms_nobody_else(builders: MakeStage, name: str) -> None:
+def test_a_fault_has_cudas_name_and_harms_nobody_else(builders: MakeBuilder, name: str) -> None:
     body, kernel, expected = FAULTS[name]
     # With 1024 floats the array ends where its mapping ends, so that the next element is in nobody's memory.
     it = builders(solve(body, "#include <cassert>\n" + BAD % kernel), count=1024)
@@ -238,7 +238,7 @@ def test_a_fault_has_cudas_name_and_harms_nobody_else(builders: MakeStage, name:
     assert float(it.x.sum()) > 0, "the judge's own context lives"
 
 
-def test_triton_behind_the_gate(builders: MakeStage) -> None:
+def test_triton_behind_the_gate(builders: MakeBuilder) -> None:
     it = builders(
         "",
         "triton-gpu",
@@ -258,12 +258,12 @@ def test_triton_behind_the_gate(builders: MakeStage) -> None:
         assert_twice(it)
 
 
-def test_tritons_empty_grid_is_told(builders: MakeStage) -> None:
+def test_tritons_empty_grid_is_reported(builders: MakeBuilder) -> None:
     it = builders("", "triton-gpu", {**TRITON, "source": PYTHON.replace("triton.cdiv(n, 1024),", "0,")})
     assert it.call(closed=False).empty_launches == ["twice"]
 
 
-def test_a_fault_of_triton_has_cudas_name(builders: MakeStage) -> None:
+def test_a_fault_of_triton_has_cudas_name(builders: MakeBuilder) -> None:
     it = builders("", "triton-gpu", {**TRITON, "source": PYTHON.replace("out + at", "out + at + (1 << 34)")})
     error = it.call(closed=False).error
     assert error is not None
@@ -271,7 +271,7 @@ def test_a_fault_of_triton_has_cudas_name(builders: MakeStage) -> None:
 
 
 @pytest.mark.parametrize("mode", ["eager", "compile"])
-def test_the_reference_is_a_baseline(builders: MakeStage, mode: str) -> None:
+def test_the_reference_is_a_baseline(builders: MakeBuilder, mode: str) -> None:
     source = "import torch\ndef reference(x, n):\n    return torch.relu(2 * x) + 1\n"
     it = builders(
         "", "torch-gpu", {"loader": "reference", "mode": mode, "source": source, "outputs": ["out"]}
@@ -281,7 +281,7 @@ def test_the_reference_is_a_baseline(builders: MakeStage, mode: str) -> None:
     assert bool((it.out == UNWRITTEN).all()), "it returns its result: nothing is copied"
 
 
-def test_the_control_measures_itself(builders: MakeStage) -> None:
+def test_the_control_measures_itself(builders: MakeBuilder) -> None:
     it = builders("", "cuda", {"loader": "control", "outputs": ["out"]}, count=2**26 + 3)
     assert it.call(closed=False).error is None
     took = []

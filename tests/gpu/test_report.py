@@ -94,13 +94,13 @@ def test_several_kernels_large_shared_memory_and_kernels_that_launch_kernels(jud
     assert workload.gated
 
 
-def test_spills_are_told(judge: Judge) -> None:
+def test_spills_are_reported(judge: Judge) -> None:
     (kernel,) = accepted(judge(SPILLING, Language.CUDA)).kernels
     assert kernel.spills
     assert kernel.stack_bytes > 0
 
 
-def test_what_tritons_kernels_take_is_told_by_the_runner(judge: Judge) -> None:
+def test_what_tritons_kernels_take_is_reported_by_the_runner(judge: Judge) -> None:
     report = accepted(judge(RIGHT_TRITON, Language.TRITON, timing=True))
     (kernel,) = report.kernels
     assert kernel.said_by is Witness.RUNNER
@@ -198,7 +198,7 @@ def test_a_read_at_the_gpu_is_cheap() -> None:
     assert median < 5e-3, "a look beside each of 60 rounds shall not lengthen a grading noticeably"
 
 
-def test_what_the_warm_up_printed_stands_apart(judge: Judge) -> None:
+def test_what_the_warm_up_printed_is_shown_apart(judge: Judge) -> None:
     report = accepted(judge(saying('if (i == 0) printf("x[0] is %f\\n", x[0]);'), Language.CUDA))
     warm_up, counts = report.cases[0].output.split(COUNTS)
     assert warm_up.startswith(WARM_UP + "x[0] is ")
@@ -206,7 +206,7 @@ def test_what_the_warm_up_printed_stands_apart(judge: Judge) -> None:
     assert warm_up.removeprefix(WARM_UP).strip() != counts.strip()
 
 
-def test_a_flood_of_printf_is_bounded_shown_and_told(judge: Judge) -> None:
+def test_a_flood_of_printf_is_bounded_shown_and_reported(judge: Judge) -> None:
     # The device's buffer keeps the arguments alone, so a long format makes one call print more than is allowed.
     flood = f'for (int k = 0; k < 2000; k++) printf("thread %d says %d {"and on " * 60}\\n", threadIdx.x, k);'
     report = judge(saying(flood), Language.CUDA)

@@ -13,10 +13,10 @@ from grader.sandbox import image
 from grader.schemas.report import Report
 from tests.hostile.suite import Entry
 
-# Stands in this process's environment, as a worker's secrets stand in the worker's.
+# In this process's environment, as a worker's secrets are in the worker's.
 CANARY_NAME, CANARY = "HOSTILE_CANARY", "canary-that-no-box-may-sing"
 ENVIRONMENT = "environment"
-# Shorter lines are words that may stand anywhere.
+# Shorter lines are words that may be anywhere.
 _LINE_CHARS = 12
 
 

@@ -39,6 +39,9 @@ NOT_RUN = "NOT RUN"
 WALLED = ("docker", "bubblewrap")
 FAILURES = (VULNERABLE, REFUSED, UNEXPECTED)
 
+# Errors of an attack that names what the runner no longer has: it ends before it tries anything.
+_OUT_OF_DATE = ("AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "StopIteration")
+
 # Seconds of a report are rounded.
 _ROUNDED_S = 0.01
 
@@ -162,7 +165,7 @@ def decide(entry: Entry, report: Report) -> tuple[str, str, str]:
     if entry.surface == CONTROL:
         return _decide_control(entry, report, detail)
     if report.verdict is not Verdict.ACCEPTED:
-        known = report.verdict.value in entry.defence
+        known = report.verdict.value in entry.defence and not detail.startswith(_OUT_OF_DATE)
         return (DEFENDED if known else UNEXPECTED), report.verdict.value, detail
     held = _of_accepted(entry, report)
     for name, by in held.items():

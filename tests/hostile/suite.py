@@ -5,6 +5,7 @@ line of its own and continued on indented ones:
 
 - ``Mechanism``, ``Surface``, ``Gain``: for people. A control has ``Looks`` instead: what about it is suspicious.
 - ``Challenge``: the slug, of the course in tests/course.
+- ``Like``: the entry that tries the same mechanism in `make test`; this one is left to the full matrix.
 - ``Defence``: what ends it, separated by commas: verdicts, flags, or ``charged``. An attack that ends by something
   else no longer tries what it says, and the suite fails.
 - ``Takes``: milliseconds that its work really needs. ``charged`` holds where the reported time is no less.
@@ -12,7 +13,7 @@ line of its own and continued on indented ones:
 - ``Judged``: how many times in a row, by boxes of their own; the last one counts.
 - ``On``: ``cpu``, ``gpu`` or both (Triton is judged on ``cpu`` unless given, CUDA always on ``gpu``).
 - ``Limits``: names and values of ``grader.limits`` that hold meanwhile, so that a bomb's end comes sooner.
-- ``Secret``: files of the host, or ``environment`` (of the judge): what of them must not stand in the report.
+- ``Secret``: files of the host, or ``environment`` (of the judge): none of which may be in the report.
 - ``Box``: ``docker`` where it would really harm the host from a plain process: behind walls only, whose ever.
 """
 
@@ -69,6 +70,11 @@ class Entry:
         """The one case to judge; None for all."""
         name = self.fields.get("Case", "all" if self.timed or self.surface == CONTROL else "basic")
         return None if name == "all" else name
+
+    @property
+    def like(self) -> str:
+        """The entry whose mechanism it shares; empty where it is the only one, or the one that `make test` runs."""
+        return self.fields.get("Like", "")
 
     @property
     def takes_us(self) -> float | None:

@@ -5,6 +5,9 @@ one submission."""
 
 from __future__ import annotations
 
+import pytest
+
+from grader import limits
 from grader.schemas.report import CaseVerdict, Verdict
 from tests.judge.conftest import Judge
 from tests.judge.kernels import with_solve
@@ -16,7 +19,11 @@ ENDLESS = """    import signal
         pass"""
 
 
-def test_it_ends_with_time_limit_and_the_rest_is_not_run(judge: Judge) -> None:
+def test_it_ends_with_time_limit_and_the_rest_is_not_run(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects those who wait against a submission that holds the worker for one time limit a case."""
+    monkeypatch.setattr(limits, "NEXT_CASE_CPU_SECONDS", 0.2)
     report = judge(with_solve(ENDLESS))
     assert report.verdict is Verdict.TIME_LIMIT
     assert "more than 1.5 s of processor time" in report.cases[0].detail

@@ -44,6 +44,7 @@ def test_a_right_kernel_is_accepted_and_timed(course: Course, docker_boxes: BoxM
     assert report.environment["box"].startswith("docker: runc, control groups ")
 
 
+@pytest.mark.matrix  # tests/hostile/attacks/box has one of each that runs in these boxes, too
 @pytest.mark.parametrize(("body", "verdict"), ATTACKS.values(), ids=ATTACKS.keys())
 def test_an_attack_ends_with_its_verdict(
     course: Course, docker_boxes: BoxMaker, body: str, verdict: CaseVerdict

@@ -13,7 +13,7 @@ from grader.languages import Language
 from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Score, Verdict, WorkloadReport
 from tests.hostile.host_state import MARK, take
 from tests.hostile.range import ACCEPTED, DEFENDED, REFUSED, UNEXPECTED, VULNERABLE, decide
-from tests.hostile.suite import CONTROL, Entry, HeaderInvalid, read
+from tests.hostile.suite import CONTROL, Entry, HeaderInvalid, load, read
 
 
 def entry(surface: str = "clock", **fields: str) -> Entry:
@@ -64,6 +64,18 @@ def test_an_attack_is_held_by_what_its_header_names_or_not_at_all(
     defence: str, found: Report, outcome: str
 ) -> None:
     assert decide(entry(Defence=defence, Takes="50 ms"), found)[0] == outcome
+
+
+def test_an_attack_that_names_what_is_no_longer_there_tries_nothing() -> None:
+    detail = "AttributeError while solve ran (line 23): 'Runner' object has no attribute 'gate'"
+    found = report(Verdict.RUNTIME_ERROR).model_copy(update={"detail": detail})
+    assert decide(entry(Defence="runtime_error"), found)[0] == UNEXPECTED
+
+
+def test_what_the_full_matrix_adds_has_one_in_every_run() -> None:
+    entries = load()
+    first = {it.name for it in entries if not it.like}
+    assert {it.like for it in entries if it.like} <= first
 
 
 @pytest.mark.parametrize(

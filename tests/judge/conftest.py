@@ -1,21 +1,27 @@
-"""The judge on the small course of tests/course, in plain child processes unless a test asks for Docker."""
+"""The judge on the small course of tests/course. Its boxes are forked, which takes milliseconds; a test of what a box
+does asks for ``local_boxes``, each a process of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
+from grader.judge.device import HostDevice, Plan
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
+from grader.sandbox.forked_box import ForkedBoxes
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Report
 
 COURSE = Path(__file__).parent.parent / "course"
 Judge = Callable[..., Report]
+# The host's own plan, for tests that need a time to be known.
+WHOLE_PLAN = HostDevice.plan
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +30,20 @@ def course() -> Course:
 
 
 @pytest.fixture(scope="session")
-def boxes() -> BoxMaker:
+def boxes() -> Iterator[BoxMaker]:
+    forked = ForkedBoxes()
+    yield forked
+    forked.close()
+
+
+@pytest.fixture(autouse=True)
+def _few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How exactly a time is known is no matter here, and on a busy host that takes seconds for each workload."""
+    monkeypatch.setattr(HostDevice, "plan", Plan(rounds=5, most_rounds=5, control_rounds=5, warm_up=1))
+
+
+@pytest.fixture(scope="session")
+def local_boxes() -> BoxMaker:
     return LocalBoxes()
 
 

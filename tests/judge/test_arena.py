@@ -50,7 +50,7 @@ def test_one_byte_beside_the_array_breaks_the_guard(buffer: Buffer, place: str) 
 
 
 @pytest.mark.parametrize("dtype", list(DType))
-def test_poison_is_told_from_what_arithmetic_makes(dtype: DType) -> None:
+def test_poison_is_reported_from_what_arithmetic_makes(dtype: DType) -> None:
     buffer = Buffer(Argument(name="out", kind=Kind.OUTPUT, dtype=dtype, shape=["n"]), (7,))
     buffer.poison()
     assert bool(buffer.poisoned(buffer.snapshot()).all())

@@ -30,7 +30,7 @@ def test_a_source_that_cannot_be_loaded(judge: Judge, source: str, words: str) -
     assert report.cases == []
 
 
-def test_a_source_that_cannot_be_loaded_is_told_once(judge: Judge) -> None:
+def test_a_source_that_cannot_be_loaded_is_reported_once(judge: Judge) -> None:
     report = judge("import torch\nraise ValueError('at the top')\n")
     assert report.detail == "ValueError in line 2: at the top"
     assert report.compiler_log == "  line 2 in <module>: raise ValueError('at the top')"

@@ -25,7 +25,7 @@ class TwoBaselines(HostDevice):
 
 @dataclass
 class References:
-    """Stands for the launcher: notes which references were started and ended."""
+    """A launcher that notes which references were started and ended."""
 
     started: list[str] = field(default_factory=list)
     alive: int = 0

@@ -44,4 +44,5 @@ def proofs() -> dict[str, Proof]:
 @pytest.mark.timeout(SECONDS)
 @pytest.mark.parametrize("slug", WANTED)
 def test_the_suite_is_proven(slug: str, proofs: dict[str, Proof]) -> None:
+    """Protects students against a challenge whose cases accept wrong kernels or refuse right ones."""
     assert [it for it in proofs[slug].checks if it.status.fails] == []

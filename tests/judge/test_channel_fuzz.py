@@ -228,7 +228,7 @@ def test_judging_ends_however_a_runner_answers(
 
 
 def _converse(client: RunnerClient, arena: Arena, inputs: dict[str, torch.Tensor]) -> None:
-    deeds: list[Callable[[], Any]] = [
+    actions: list[Callable[[], Any]] = [
         client.hello,
         lambda: client.load({"loader": "triton_loader", "source": "x" * 1000}, b"library"),
         lambda: client.bind(arena),
@@ -237,8 +237,8 @@ def _converse(client: RunnerClient, arena: Arena, inputs: dict[str, torch.Tensor
         client.printed,
         client.unbind,
     ]
-    for deed in deeds:
+    for action in actions:
         with within(5 * PATIENCE), suppress(ChannelError):
-            found = deed()
+            found = action()
             # Nobody set the gate's done word, so no call has come back, whatever was said of it.
             assert not isinstance(found, Answer)

@@ -48,7 +48,7 @@ def told_before_boxes_end(worker: JsonStream, monkeypatch: pytest.MonkeyPatch) -
     return heard
 
 
-def test_a_verdict_is_told_before_the_last_box_has_ended(
+def test_a_verdict_is_reported_before_the_last_box_has_ended(
     ends_of_a_line: tuple[Child, JsonStream], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     child, worker = ends_of_a_line
@@ -58,7 +58,7 @@ def test_a_verdict_is_told_before_the_last_box_has_ended(
     assert child.session is None
 
 
-def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_told(
+def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_reported(
     ends_of_a_line: tuple[Child, JsonStream], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_: Session) -> None:

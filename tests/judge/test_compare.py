@@ -116,7 +116,7 @@ def test_a_changed_input_is_found_bit_for_bit(arena: Arena, question: Question) 
     )
 
 
-def test_an_input_that_was_put_back_is_told_without_its_place() -> None:
+def test_an_input_that_was_put_back_is_reported_without_its_place() -> None:
     finding = of_mismatch(
         Mismatch(argument="x", kind="input_changed", wrong=1200, total=5000),
         Case("large", Category.LARGE, {"n": 5000}),
@@ -178,7 +178,7 @@ def added(out: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("dtype", list(DType))
-def test_what_was_added_to_an_output_that_was_never_set_is_told(dtype: DType) -> None:
+def test_what_was_added_to_an_output_that_was_never_set_is_reported(dtype: DType) -> None:
     mismatch = mismatch_of(dtype, torch.arange(20) % 5, added)
     assert mismatch is not None
     assert mismatch.kind == "not_cleared"
@@ -191,7 +191,7 @@ def test_what_was_added_to_an_output_that_was_never_set_is_told(dtype: DType) ->
 
 
 @pytest.mark.parametrize("dtype", [it for it in DType if it.floating and it is not DType.BFLOAT16])
-def test_a_negated_sum_is_told_too(dtype: DType) -> None:
+def test_a_negated_sum_is_reported_too(dtype: DType) -> None:
     mismatch = mismatch_of(dtype, torch.ones(3), lambda out, values: -(out - values))
     assert mismatch is not None
     assert mismatch.kind == "not_cleared"
@@ -199,7 +199,7 @@ def test_a_negated_sum_is_told_too(dtype: DType) -> None:
 
 @pytest.mark.parametrize("extreme", [torch.maximum, torch.minimum])
 @pytest.mark.parametrize("dtype", [DType.INT8, DType.UINT8])
-def test_a_maximum_or_minimum_with_what_was_there_is_told(
+def test_a_maximum_or_minimum_with_what_was_there_is_reported(
     dtype: DType, extreme: Callable[..., torch.Tensor]
 ) -> None:
     mismatch = mismatch_of(dtype, torch.arange(60, 120), extreme)
@@ -250,7 +250,7 @@ def test_a_nan_that_may_come_from_anywhere_says_what_to_look_for() -> None:
         ),
     ],
 )
-def test_what_was_written_outside_is_told_by_array_and_index(
+def test_what_was_written_outside_is_reported_by_array_and_index(
     arena: Arena, question: Question, first: int, number: int, said: str
 ) -> None:
     arena.reveal(question.inputs)

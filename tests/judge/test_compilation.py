@@ -157,7 +157,7 @@ def test_an_artefact_reaches_the_judges_process(made: Artefact) -> None:
     assert Job.model_validate(job.model_dump(mode="json")) == job
 
 
-def test_at_home_a_source_that_compiles_is_still_told_so(course: Course, boxes: BoxMaker) -> None:
+def test_at_home_a_source_that_compiles_is_still_reported(course: Course, boxes: BoxMaker) -> None:
     need("nvcc")
     challenge = course.load("twice")
     request = Request(challenge, Language.CUDA, RIGHT, CPU, b"key", challenge.cases, timing=False)

@@ -9,10 +9,11 @@ import pytest
 
 from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
+from grader.judge.device import HostDevice
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseReport, CaseVerdict, HiddenCases, Report, Verdict
-from tests.judge.conftest import COURSE, Judge
+from tests.judge.conftest import COURSE, WHOLE_PLAN, Judge
 from tests.judge.kernels import HEAD, RIGHT, with_solve
 
 # How long the reference of one test takes: long beside the cost of a round, on a busy machine, too.
@@ -33,8 +34,11 @@ def test_a_right_kernel_is_accepted_and_timed(judge: Judge) -> None:
     assert not report.representative
 
 
-def test_the_reference_is_timed_for_a_baseline(boxes: BoxMaker, tmp_path: Path) -> None:
+def test_the_reference_is_timed_for_a_baseline(
+    boxes: BoxMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One slow enough to be told from the cost of a round, also on a machine that does much else."""
+    monkeypatch.setattr(HostDevice, "plan", WHOLE_PLAN)
     course = shutil.copytree(COURSE, tmp_path / "course")
     file = course / "reference" / "twice" / "reference.py"
     slow = f"    import time\n    time.sleep({REFERENCE_S})\n    return 2 * x"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from grader import limits
-from grader.schemas.report import CaseVerdict, Report, Verdict
+from grader.challenge.course import Course
+from grader.judge.at_home import judge_at_home
+from grader.sandbox.box import BoxMaker
+from grader.schemas.report import CaseVerdict, Language, Report, Verdict
 from tests.judge.conftest import Judge
 
 # The course of the tests gives a case 1.5 s.
@@ -29,12 +32,13 @@ def test_a_call_that_others_keep_from_the_processor_is_accepted(judge: Judge) ->
 
 
 def test_so_is_one_that_is_timed(judge: Judge) -> None:
+    """Protects students against a time limit that a busy host brings about."""
     public = len(judge(RIGHT.format(before="pass")).cases)
     report = judge(late_in(public + 4), timing=True)
     assert report.verdict is Verdict.ACCEPTED, last(report)
 
 
-def test_what_sleeps_is_told_that_it_slept(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_sleeps_learns_that_it_slept(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "IDLE_PATIENCE", 0.5)
     monkeypatch.setattr(limits, "IDLE_SHARE", 0.5)
     verdict, detail, hint = last(judge(RIGHT.format(before="time.sleep(600)"), case="one"))
@@ -43,9 +47,15 @@ def test_what_sleeps_is_told_that_it_slept(judge: Judge, monkeypatch: pytest.Mon
     assert "waiting or sleeping" in hint
 
 
-def test_a_box_that_has_used_up_all_its_time_gets_none(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_box_that_has_used_up_all_its_time_gets_none(
+    course: Course, local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "BOX_WALL_SECONDS", 0.01)
-    verdict, detail, _ = last(judge(RIGHT.format(before=LATE), case="one"))
+    source = RIGHT.format(before=LATE)
+    report = judge_at_home(
+        course.load("twice"), source, Language.TRITON, local_boxes, case="one", timing=False
+    )
+    verdict, detail, _ = last(report)
     assert (verdict, detail) == (
         CaseVerdict.TIME_LIMIT,
         "Judging it took longer than any submission may take.",
@@ -61,6 +71,7 @@ def test_all_boxes_together_have_a_limit(judge: Judge, monkeypatch: pytest.Monke
 
 
 def test_once_the_verdict_is_known_cases_get_less(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects those who wait against an endless loop that takes the whole limit for each case."""
     monkeypatch.setattr(limits, "NEXT_CASE_CPU_SECONDS", 0.3)
     cases = judge("def solve(x, out, n):\n    while True:\n        pass\n").cases
     assert "1.5 s of processor time" in cases[0].detail
@@ -68,6 +79,7 @@ def test_once_the_verdict_is_known_cases_get_less(judge: Judge, monkeypatch: pyt
 
 
 def test_loading_is_limited_so_too(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects workers against sources that never finish loading, and students against busy hosts."""
     monkeypatch.setattr(limits, "LOAD_SECONDS", 0.2)
     late = judge(f"import time\n{LATE}\n" + RIGHT.format(before="pass"), case="one")
     assert late.verdict is Verdict.TIME_LIMIT, "0.6 s by the clock, and next to no processor time"

@@ -1,4 +1,4 @@
-"""What is recorded of a GPU while it is timed, with a library that stands for NVML."""
+"""What is recorded of a GPU while it is timed, with a fake of NVML."""
 
 from __future__ import annotations
 

@@ -16,19 +16,19 @@ from grader.schemas.report import CaseReport, CaseVerdict
 from tests.judge.kernels import with_solve
 
 
-def test_a_little_is_told_as_it_is() -> None:
+def test_a_little_is_reported_as_it_is() -> None:
     assert told(b"n is 101\n") == "n is 101\n"
     assert told(b"") == ""
 
 
-def test_much_is_cut_and_the_cut_is_told() -> None:
+def test_much_is_cut_and_the_cut_is_reported() -> None:
     text = told(b"x" * 100_000)
     assert text.startswith("x" * limits.OUTPUT_KEPT_BYTES + "\n[cut after 8,192 of 100,000 bytes;")
     assert "may print 1,048,576 in all]" in text
     assert len(told(b"x" * 100_000, b"y" * 100_000)) < limits.OUTPUT_KEPT_BYTES + 500
 
 
-def test_what_the_warm_up_printed_stands_apart() -> None:
+def test_what_the_warm_up_printed_is_shown_apart() -> None:
     assert told(b"of mine\n", b"of the other\n") == f"{WARM_UP}of the other\n{COUNTS}of mine\n"
 
 
@@ -61,7 +61,7 @@ def test_a_case_tells_the_two_calls_apart(course: Course, boxes: BoxMaker) -> No
     assert warm_up.removeprefix(WARM_UP).strip() != counts.strip(), "they had other data"
 
 
-def test_a_warm_up_that_fails_is_told_alone(course: Course, boxes: BoxMaker) -> None:
+def test_a_warm_up_that_fails_is_reported_alone(course: Course, boxes: BoxMaker) -> None:
     case = case_of(course, boxes, "    print('before')\n    raise ValueError('no')")
     assert case.verdict is CaseVerdict.RUNTIME_ERROR
     assert case.output == "before\n"

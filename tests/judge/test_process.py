@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -24,8 +25,11 @@ from tests.judge.kernels import RIGHT, with_solve
 
 ENDLESS = with_solve("    while True:\n        pass")
 
+BASELINES = {"small": {"eager": 7.0}}
 
-def job(source: str, challenge: str = "twice") -> Job:
+
+def job(source: str, challenge: str = "twice", **more: Any) -> Job:
+    """With baselines that were measured before: to measure them takes seconds."""
     return Job(
         submission="test",
         course=str(COURSE),
@@ -35,6 +39,7 @@ def job(source: str, challenge: str = "twice") -> Job:
         source=source,
         device="cpu",
         seed_key="00" * 32,
+        **{"baselines": BASELINES, **more},
     )
 
 
@@ -45,21 +50,22 @@ def process() -> Iterator[JudgeProcess]:
 
 
 def test_it_judges_and_tells_its_progress(process: JudgeProcess) -> None:
+    """Protects the protocol between a worker and its judge, with baselines that are measured."""
     heard: list[Progress] = []
-    outcome = process.run(job(RIGHT), heard.append, lambda: False)
+    outcome = process.run(job(RIGHT, baselines={}), heard.append, lambda: False)
     assert outcome.report.verdict is Verdict.ACCEPTED
     assert {it.state for it in heard} == {State.TESTING, State.TIMING}
 
 
 def test_baselines_that_are_frozen_are_taken_and_not_measured_again(process: JudgeProcess) -> None:
     # Which of them a machine can tell from the cost of a round is the machine's affair: here all are given.
-    frozen = {"small": {"eager": 7.0}}
-    outcome = process.run(job(RIGHT).model_copy(update={"baselines": frozen}), lambda _: None, lambda: False)
+    outcome = process.run(job(RIGHT), lambda _: None, lambda: False)
     assert outcome.baselines == {}
-    assert outcome.report.workloads[0].baselines_us == frozen["small"]
+    assert outcome.report.workloads[0].baselines_us == BASELINES["small"]
 
 
 def test_two_submissions_get_different_boxes(process: JudgeProcess) -> None:
+    """Protects a submission against what an earlier one left in the process."""
     mark = with_solve(
         "    import builtins\n    builtins.seen = getattr(builtins, 'seen', 0) + 1\n    out.copy_(2 * x)"
     )
@@ -88,6 +94,8 @@ def test_a_challenge_that_changed_meanwhile_is_not_judged_by(process: JudgeProce
 
 
 def test_a_killed_judge_is_our_failure_and_is_replaced(process: JudgeProcess) -> None:
+    """Protects students against a verdict, and the queue against a halt, when the judge dies."""
+
     def kill(progress: Progress) -> None:
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)

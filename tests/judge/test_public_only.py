@@ -53,7 +53,7 @@ def test_no_hidden_case_no_time_no_baseline_and_no_control(course: Course, boxes
     assert not {"control", "timing", "baselines", "survey"} & set(report.breakdown_s)
 
 
-def test_what_fails_is_told_with_seed_and_element(course: Course, boxes: BoxMaker) -> None:
+def test_what_fails_is_reported_with_seed_and_element(course: Course, boxes: BoxMaker) -> None:
     report = judged(course, boxes, with_solve("    out.copy_(3 * x)")).report
     assert report.verdict is Verdict.WRONG_ANSWER
     failing = [case for case in report.cases if case.verdict is CaseVerdict.WRONG_ANSWER]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from grader import limits
 from grader.challenge.course import find_course
 from grader.judge.device import HostDevice, Plan
 from grader.judge.gate import HostGate
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language
-from grader.sandbox.local_box import LocalBoxes
+from grader.sandbox.box import BoxMaker
 from grader.schemas.report import Report, Verdict
 from tests.judge.conftest import COURSE
 
@@ -51,7 +52,7 @@ class Device(HostDevice):
         return Stuck()
 
 
-def _judge(does: str) -> Report:
+def _judge(does: str, boxes: BoxMaker) -> Report:
     Stuck.asked = 0
     challenge = find_course(COURSE).load("twice")
     request = Request(
@@ -63,7 +64,7 @@ def _judge(does: str) -> Report:
         cases=challenge.cases[:1],
         baselines={it.name: {"eager": 1.0} for it in challenge.manifest.workloads},
     )
-    return Session(request, Device(), LocalBoxes(), lambda _: None, lambda: None).run().report
+    return Session(request, Device(), boxes, lambda _: None, lambda: None).run().report
 
 
 @pytest.mark.parametrize(
@@ -75,14 +76,19 @@ def _judge(does: str) -> Report:
     ],
     ids=["ends", "hangs", "lies"],
 )
-def test_the_verdict_is_the_submissions_own(does: str, verdict: Verdict, words: str) -> None:
-    report = _judge(does)
+def test_the_verdict_is_the_submissions_own(
+    does: str, verdict: Verdict, words: str, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects a submission's verdict, and whoever waits behind it, against a judge that waits for a dead runner."""
+    monkeypatch.setattr(limits, "IDLE_PATIENCE", 0.5)
+    monkeypatch.setattr(limits, "IDLE_SHARE", 0.5)
+    report = _judge(does, boxes)
     assert report.verdict is verdict, report
     assert words in report.cases[-1].detail.lower()
     assert Stuck.asked == 2, "once, and once more when its box is gone: it is judged once"
 
 
-def test_nothing_is_released_where_nothing_went_wrong() -> None:
-    report = _judge("pass")
+def test_nothing_is_released_where_nothing_went_wrong(boxes: BoxMaker) -> None:
+    report = _judge("pass", boxes)
     assert report.verdict is Verdict.ACCEPTED
     assert Stuck.asked == 0

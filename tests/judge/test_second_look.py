@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -14,8 +15,7 @@ from grader.judge.request import CPU, Request
 from grader.judge.rule import ControlRound, Measured, Own, settle
 from grader.judge.session import Session
 from grader.languages import Language
-from grader.sandbox.box import Purpose
-from grader.sandbox.local_box import LocalBoxes
+from grader.sandbox.box import BoxMaker, Purpose
 from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import Flag, Report, Verdict
 from grader.scoring import Estimate
@@ -31,6 +31,7 @@ def solve(x, out, n):
     out.copy_((2 if began_with[0] < 1000 else 3) * x)
 """
 CHARGED_S = 1e-3
+JudgeBy = Callable[..., tuple[Report, list[Purpose]]]
 
 
 class Confirming(HostDevice):
@@ -64,13 +65,19 @@ class Rule:
         return found
 
 
+@pytest.fixture
+def judge_by(boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> JudgeBy:
+    """Judges by a rule; the report, and what each box that was started was for."""
+    return partial(_judge, monkeypatch, boxes)
+
+
 def _judge(
-    rule: Rule, monkeypatch: pytest.MonkeyPatch, source: str = RIGHT, frozen: bool = True
+    monkeypatch: pytest.MonkeyPatch, maker: BoxMaker, rule: Rule, source: str = RIGHT, frozen: bool = True
 ) -> tuple[Report, list[Purpose]]:
     monkeypatch.setattr(timekeeper, "settle", rule)
     challenge = find_course(ROOT / "tests" / "course").load("twice")
     purposes: list[Purpose] = []
-    boxes = WatchedBoxes(LocalBoxes(), lambda purpose, _seconds, _there: purposes.append(purpose))
+    boxes = WatchedBoxes(maker, lambda purpose, _seconds, _there: purposes.append(purpose))
     request = Request(
         challenge=challenge,
         language=Language.TRITON,
@@ -84,9 +91,9 @@ def _judge(
     return report, purposes
 
 
-def test_a_moments_disturbance_is_not_charged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_moments_disturbance_is_not_charged(judge_by: JudgeBy) -> None:
     rule = Rule(True)
-    report, boxes = _judge(rule, monkeypatch)
+    report, boxes = judge_by(rule)
     assert report.verdict is Verdict.ACCEPTED
     assert boxes.count(Purpose.RUN) == 2
     assert [it.charged > 0 for it in rule.known] == [True, False]
@@ -97,46 +104,46 @@ def test_a_moments_disturbance_is_not_charged(monkeypatch: pytest.MonkeyPatch) -
     assert Flag.WORK_OUTSIDE_GATE not in report.flags
 
 
-def test_the_control_from_before_the_submission_lived_counts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_control_from_before_the_submission_lived_counts_again(judge_by: JudgeBy) -> None:
     """Of the two that come after it, both may be slowed by what it left behind."""
     rule = Rule(True)
-    _judge(rule, monkeypatch)
+    judge_by(rule)
     assert len(rule.firsts) == 2
     assert rule.firsts[0] is rule.firsts[1]
 
 
-def test_what_is_charged_twice_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    report, boxes = _judge(Rule(True, True), monkeypatch)
+def test_what_is_charged_twice_counts(judge_by: JudgeBy) -> None:
+    report, boxes = judge_by(Rule(True, True))
     assert boxes.count(Purpose.RUN) == 2
     assert report.workloads[0].charged_us == pytest.approx(CHARGED_S * 1e6)
     assert Flag.WORK_OUTSIDE_GATE in report.flags
 
 
-def test_what_the_controls_halves_disagree_about_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_controls_halves_disagree_about_is_measured_again(judge_by: JudgeBy) -> None:
     rule = Rule(drifts=[0.2e-3, 0.2e-3])
-    report, boxes = _judge(rule, monkeypatch)
+    report, boxes = judge_by(rule)
     assert boxes.count(Purpose.RUN) == 2
     assert [it.doubtful for it in rule.known] == [True, True], "but not a third time"
     assert report.workloads[0].time_us == pytest.approx(rule.known[1].time.value * 1e6)
     assert Flag.WORK_OUTSIDE_GATE not in report.flags
 
 
-def test_what_is_not_charged_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, boxes = _judge(Rule(), monkeypatch)
+def test_what_is_not_charged_is_measured_once(judge_by: JudgeBy) -> None:
+    _, boxes = judge_by(Rule())
     assert boxes == [Purpose.CONTROL, Purpose.RUN]
 
 
-def test_wrong_answers_of_the_second_measurement_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_answers_of_the_second_measurement_are_wrong(judge_by: JudgeBy) -> None:
     """A box that begins with the workload knows that it is measured again; its answers are compared all the same."""
-    report, boxes = _judge(Rule(True), monkeypatch, RIGHT_AT_FIRST)
+    report, boxes = judge_by(Rule(True), RIGHT_AT_FIRST)
     assert boxes.count(Purpose.RUN) == 2
     assert report.verdict is Verdict.WRONG_ANSWER
     assert not report.workloads
 
 
-def test_a_baseline_is_not_frozen_with_a_disturbance_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_baseline_is_not_frozen_with_a_disturbance_in_it(judge_by: JudgeBy) -> None:
     rule = Rule(False, True, False)
-    report, _ = _judge(rule, monkeypatch, frozen=False)
+    report, _ = judge_by(rule, frozen=False)
     assert [it.charged > 0 for it in rule.known] == [False, True, False]
     assert report.workloads[0].baselines_us == {
         "eager": pytest.approx(rule.known[2].time.value * 1e6, abs=1e-3)

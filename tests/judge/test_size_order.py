@@ -10,7 +10,7 @@ from grader.challenge.course import find_course
 from grader.judge.at_home import judge_at_home
 from grader.judge.size_order import Order, explain
 from grader.languages import Language
-from grader.sandbox.local_box import LocalBoxes
+from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseReport, CaseVerdict, Verdict
 
 ACCEPTED, WRONG, CRASHED, NOT_RUN = (
@@ -102,7 +102,7 @@ def test_an_order_is_tried_where_a_wrong_answer_would_show() -> None:
         assert kernel.tried == []
 
 
-def test_a_kernel_with_its_sizes_exchanged_is_told_so() -> None:
+def test_a_kernel_with_its_sizes_exchanged_gets_that_hint(boxes: BoxMaker) -> None:
     source = """
 import triton
 import triton.language as tl
@@ -117,9 +117,7 @@ def solve(x, out, cols, rows):
     if rows * cols:
         transpose[(triton.cdiv(rows * cols, 4096),)](x, out, rows, cols, BLOCK=4096)
 """
-    report = judge_at_home(
-        find_course().load("transpose"), source, Language.TRITON, LocalBoxes(), timing=False
-    )
+    report = judge_at_home(find_course().load("transpose"), source, Language.TRITON, boxes, timing=False)
     assert report.verdict is Verdict.WRONG_ANSWER
     assert "called with cols, rows in place of rows, cols, it passes the cases" in report.hint
     assert "The signature is: def solve(x, out, rows, cols)." in report.hint

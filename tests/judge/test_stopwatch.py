@@ -18,7 +18,7 @@ from grader.judge.oracle import Question
 from grader.judge.request import CPU, Request
 from grader.judge.timing import Stopwatch
 from grader.languages import Language
-from grader.sandbox.local_box import LocalBoxes
+from grader.sandbox.box import BoxMaker
 
 RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
 ROUNDS, WARM_UP = 3, 2
@@ -64,9 +64,9 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
-def launcher(course: Course) -> Iterator[Launcher]:
+def launcher(course: Course, boxes: BoxMaker) -> Iterator[Launcher]:
     request = Request(course.load("twice"), Language.TRITON, RIGHT, CPU, bytes(32), [])
-    launcher = Launcher(request, HostDevice(), LocalBoxes(), lambda: None)
+    launcher = Launcher(request, HostDevice(), boxes, lambda: None)
     yield launcher
     launcher.close()
 

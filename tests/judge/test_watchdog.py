@@ -12,7 +12,7 @@ from grader.errors import JudgeFailure
 from grader.judge.watchdog import Watchdog
 
 
-def test_who_waits_for_its_own_hold_is_relieved_and_told() -> None:
+def test_who_waits_for_its_own_hold_is_relieved_and_reported() -> None:
     held = threading.Event()
     watchdog = Watchdog(held.set, seconds=0.1)
     with pytest.raises(JudgeFailure, match="own hold"), watchdog.within():

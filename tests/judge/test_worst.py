@@ -49,7 +49,7 @@ def test_every_type(dtype: torch.dtype) -> None:
     assert [it.index for it in find(torch.tensor([1, 9, 5], dtype=dtype), want)] == [[1], [2]]
 
 
-def test_what_is_not_finite_comes_first_and_is_told_in_words() -> None:
+def test_what_is_not_finite_comes_first_and_is_reported_in_words() -> None:
     want = torch.tensor([1.0, 1.0, NAN, INF, 1.0])
     got = torch.tensor([1.0e30, NAN, 1.0, -INF, INF])
     found = find(got, want)

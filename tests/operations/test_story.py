@@ -53,6 +53,7 @@ def total(found: list[tuple[dict[str, str], float]], **labels: str) -> float:
 
 
 def test_one_id_tells_the_story_and_nothing_secret_is_told(running: Running) -> None:
+    """Protects operators who trace one submission through all logs, and students whose data is in none of them."""
     submission = submit(running)
     row = until(lambda: ended(running, submission), "a verdict", 240)
     assert (row.state, row.request_id) == (State.DONE, REQUEST), row.error

@@ -29,7 +29,7 @@ from tests.service.world import body, until
 
 pytestmark = pytest.mark.both_databases
 
-MakeDesk = Callable[[FakeJudge], Executor]
+MakeExecutor = Callable[[FakeJudge], Executor]
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def stopping() -> threading.Event:
 
 
 @pytest.fixture
-def make_desk(
+def make_executor(
     platform: Platform, stopping: threading.Event, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[MakeDesk]:
+) -> Iterator[MakeExecutor]:
     monkeypatch.setattr(finaliser.Finaliser, "pause_after_failure_s", 0.0)
     heartbeat = Heartbeat(platform, "w")
     heartbeat.start()
@@ -57,9 +57,11 @@ def _see(platform: Platform, student: User, sent: str) -> SubmissionView:
     return get_submission(platform, student, sent)
 
 
-def test_a_verdict_and_its_report(platform: Platform, student: User, sent: str, make_desk: MakeDesk) -> None:
+def test_a_verdict_and_its_report(
+    platform: Platform, student: User, sent: str, make_executor: MakeExecutor
+) -> None:
     judge = FakeJudge(judged(Verdict.WRONG_ANSWER))
-    executor = make_desk(judge)
+    executor = make_executor(judge)
     assert executor.serve_one()
     assert not executor.serve_one()
     seen = _see(platform, student, sent)
@@ -70,20 +72,20 @@ def test_a_verdict_and_its_report(platform: Platform, student: User, sent: str, 
 
 
 def test_the_job_carries_source_course_and_a_secret_key(
-    platform: Platform, sent: str, make_desk: MakeDesk
+    platform: Platform, sent: str, make_executor: MakeExecutor
 ) -> None:
     judge = FakeJudge()
-    make_desk(judge).serve_one()
+    make_executor(judge).serve_one()
     (job,) = judge.jobs
     assert (job.submission, job.source, job.course) == (sent, "x = 1\n", str(platform.course.root))
     assert len(bytes.fromhex(job.seed_key)) == 32
 
 
 def test_the_key_is_drawn_anew_for_each_judgement_and_kept_nowhere(
-    platform: Platform, sent: str, make_desk: MakeDesk
+    platform: Platform, sent: str, make_executor: MakeExecutor
 ) -> None:
     judge = FakeJudge(raises(RuntimeError("the host died")), judged())
-    executor = make_desk(judge)
+    executor = make_executor(judge)
     assert executor.serve_one()
     assert executor.serve_one()
     first, second = (job.seed_key for job in judge.jobs)
@@ -91,13 +93,15 @@ def test_the_key_is_drawn_anew_for_each_judgement_and_kept_nowhere(
     assert not (platform.settings.data_dir / "secrets").exists()
 
 
-def test_baselines_are_frozen_and_handed_on(platform: Platform, student: User, make_desk: MakeDesk) -> None:
+def test_baselines_are_frozen_and_handed_on(
+    platform: Platform, student: User, make_executor: MakeExecutor
+) -> None:
     judge = FakeJudge(
         judged(baselines={"small": {"eager": 5.0}}),
         judged(baselines={"small": {"eager": 50.0}}),
         judged(),
     )
-    executor = make_desk(judge)
+    executor = make_executor(judge)
     for _ in range(3):
         submit(platform, student, body())
         executor.serve_one()
@@ -109,12 +113,12 @@ def test_baselines_are_frozen_and_handed_on(platform: Platform, student: User, m
 
 
 def test_our_failures_are_tried_again_and_cost_nothing(
-    platform: Platform, student: User, sent: str, make_desk: MakeDesk
+    platform: Platform, student: User, sent: str, make_executor: MakeExecutor
 ) -> None:
     judge = FakeJudge(
         raises(JudgeFailure("The GPU fell off the bus.")), judged(Verdict.INTERNAL_ERROR), judged()
     )
-    executor = make_desk(judge)
+    executor = make_executor(judge)
     executor.serve_one()
     seen = _see(platform, student, sent)
     assert (seen.state, seen.verdict, seen.error) == (State.QUEUED, None, "The GPU fell off the bus.")
@@ -127,9 +131,9 @@ def test_our_failures_are_tried_again_and_cost_nothing(
 
 
 def test_after_three_failures_it_has_failed_and_says_that_it_was_us(
-    platform: Platform, student: User, sent: str, make_desk: MakeDesk
+    platform: Platform, student: User, sent: str, make_executor: MakeExecutor
 ) -> None:
-    executor = make_desk(FakeJudge(raises(RuntimeError("/etc/secret")), judged(Verdict.INTERNAL_ERROR)))
+    executor = make_executor(FakeJudge(raises(RuntimeError("/etc/secret")), judged(Verdict.INTERNAL_ERROR)))
     while executor.serve_one():
         pass
     seen = _see(platform, student, sent)
@@ -139,9 +143,9 @@ def test_after_three_failures_it_has_failed_and_says_that_it_was_us(
 
 
 def test_an_unexpected_error_shows_its_kind_and_not_its_text(
-    platform: Platform, student: User, sent: str, make_desk: MakeDesk
+    platform: Platform, student: User, sent: str, make_executor: MakeExecutor
 ) -> None:
-    make_desk(FakeJudge(raises(RuntimeError("/etc/secret")))).serve_one()
+    make_executor(FakeJudge(raises(RuntimeError("/etc/secret")))).serve_one()
     error = _see(platform, student, sent).error
     assert "RuntimeError" in error
     assert "/etc/secret" not in error
@@ -149,9 +153,9 @@ def test_an_unexpected_error_shows_its_kind_and_not_its_text(
 
 @pytest.mark.parametrize("state", [State.COMPILING, State.TESTING, State.TIMING])
 def test_cancel_at_each_state_ends_it_within_a_moment(
-    platform: Platform, student: User, sent: str, make_desk: MakeDesk, tmp_path: Path, state: State
+    platform: Platform, student: User, sent: str, make_executor: MakeExecutor, tmp_path: Path, state: State
 ) -> None:
-    executor = make_desk(FakeJudge(waits_for(tmp_path / "never", state)))
+    executor = make_executor(FakeJudge(waits_for(tmp_path / "never", state)))
     with ThreadPoolExecutor(1) as pool:
         served = pool.submit(executor.serve_one)
         until(lambda: _see(platform, student, sent).state is state, f"reached {state}")
@@ -164,9 +168,9 @@ def test_cancel_at_each_state_ends_it_within_a_moment(
 
 
 def test_progress_is_seen(
-    platform: Platform, student: User, sent: str, make_desk: MakeDesk, tmp_path: Path
+    platform: Platform, student: User, sent: str, make_executor: MakeExecutor, tmp_path: Path
 ) -> None:
-    executor = make_desk(FakeJudge(waits_for(tmp_path / "gate")))
+    executor = make_executor(FakeJudge(waits_for(tmp_path / "gate")))
     with ThreadPoolExecutor(1) as pool:
         served = pool.submit(executor.serve_one)
         seen = until(lambda: (it := _see(platform, student, sent)).state is State.TESTING and it, "testing")
@@ -179,13 +183,13 @@ def test_progress_is_seen(
 
 
 def test_the_lease_is_kept_while_it_is_judged(
-    platform: Platform, student: User, sent: str, make_desk: MakeDesk, tmp_path: Path
+    platform: Platform, student: User, sent: str, make_executor: MakeExecutor, tmp_path: Path
 ) -> None:
     def lease() -> object:
         with platform.sessions() as session:
             return session.query(SubmissionRow.lease_until).scalar()
 
-    executor = make_desk(FakeJudge(waits_for(tmp_path / "gate")))
+    executor = make_executor(FakeJudge(waits_for(tmp_path / "gate")))
     with ThreadPoolExecutor(1) as pool:
         served = pool.submit(executor.serve_one)
         first = until(lease, "a lease")
@@ -195,9 +199,9 @@ def test_the_lease_is_kept_while_it_is_judged(
 
 
 def test_a_lost_lease_ends_the_judging_and_touches_nothing(
-    platform: Platform, student: User, sent: str, make_desk: MakeDesk, tmp_path: Path
+    platform: Platform, student: User, sent: str, make_executor: MakeExecutor, tmp_path: Path
 ) -> None:
-    executor = make_desk(FakeJudge(waits_for(tmp_path / "never")))
+    executor = make_executor(FakeJudge(waits_for(tmp_path / "never")))
     with ThreadPoolExecutor(1) as pool:
         served = pool.submit(executor.serve_one)
         until(lambda: _see(platform, student, sent).state is State.TESTING, "testing")
@@ -214,11 +218,11 @@ def test_a_worker_that_stops_puts_it_back_uncounted(
     platform: Platform,
     student: User,
     sent: str,
-    make_desk: MakeDesk,
+    make_executor: MakeExecutor,
     stopping: threading.Event,
     tmp_path: Path,
 ) -> None:
-    executor = make_desk(FakeJudge(waits_for(tmp_path / "never")))
+    executor = make_executor(FakeJudge(waits_for(tmp_path / "never")))
     with ThreadPoolExecutor(1) as pool:
         served = pool.submit(executor.serve_one)
         until(lambda: _see(platform, student, sent).state is State.TESTING, "testing")
@@ -231,7 +235,7 @@ def test_a_worker_that_stops_puts_it_back_uncounted(
 
 
 def test_a_verdict_outlives_a_database_that_is_away_for_a_moment(
-    platform: Platform, student: User, sent: str, make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, student: User, sent: str, make_executor: MakeExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finaliser, "_WRITE_PAUSES_S", (0.0, 0.0))
     finish, failures = leases.finish, [OperationalError("x", {}, Exception()) for _ in range(2)]
@@ -242,28 +246,28 @@ def test_a_verdict_outlives_a_database_that_is_away_for_a_moment(
         return finish(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(leases, "finish", fails_twice)
-    make_desk(FakeJudge()).serve_one()
+    make_executor(FakeJudge()).serve_one()
     assert _see(platform, student, sent).verdict is Verdict.ACCEPTED
 
 
 def test_the_log_names_the_submission_and_never_its_source(
-    platform: Platform, student: User, make_desk: MakeDesk
+    platform: Platform, student: User, make_executor: MakeExecutor
 ) -> None:
     submit(platform, student, body(source="hunter2 = 1"))
     with capture_logs() as lines:
-        make_desk(FakeJudge(raises(RuntimeError("no")), judged())).serve_one()
+        make_executor(FakeJudge(raises(RuntimeError("no")), judged())).serve_one()
     assert [line["event"] for line in lines] == ["judging", "judge_failed", "our_failure"]
     assert "hunter2" not in str(lines)
 
 
 def test_a_report_that_cannot_be_stored_is_our_failure(
-    platform: Platform, student: User, sent: str, make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, student: User, sent: str, make_executor: MakeExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks(*_: object) -> bool:
         raise ValueError("no")
 
     monkeypatch.setattr(leases, "finish", breaks)
-    executor = make_desk(FakeJudge())
+    executor = make_executor(FakeJudge())
     while executor.serve_one():
         pass
     seen = _see(platform, student, sent)

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine
 
 from grader.records.engine import Sessions, make_engine, make_sessions
-from grader.records.migrate import upgrade
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -18,9 +17,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def engine(database_url: str) -> Iterator[Engine]:
+def engine(database_url: str, upgrade_by_copy: Callable[[Engine], None]) -> Iterator[Engine]:
     engine = make_engine(database_url)
-    upgrade(engine)
+    upgrade_by_copy(engine)
     yield engine
     engine.dispose()
 

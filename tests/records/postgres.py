@@ -3,6 +3,7 @@ it that are copies of one that was migrated once."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import pwd
 import shutil
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 from sqlalchemy import NullPool, create_engine, make_url, text
 
 from grader.records.engine import make_engine
@@ -24,6 +26,8 @@ from tests.components import postgres_bin
 _START_SECONDS = 30.0
 _END_SECONDS = 60.0
 TEMPLATE = "migrated"
+_VERSION = "alembic_version"
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 
 
 @contextmanager
@@ -136,7 +140,7 @@ def new_database(url: str, name: str, template: str = "template0") -> str:
 
 
 def make_template(url: str) -> None:
-    """Migrate the database ``TEMPLATE``: a copy of it takes some 60 ms, half of what a migration takes."""
+    """Migrate the database ``TEMPLATE``: a copy of it takes half of what a migration takes."""
     engine = make_engine(new_database(url, TEMPLATE))
     upgrade(engine)
     engine.dispose()
@@ -147,6 +151,78 @@ def drop_database(url: str) -> None:
     parsed = make_url(url)
     server = parsed.set(database="{name}").render_as_string(hide_password=False)
     _order(server.replace("%7Bname%7D", "{name}"), f'DROP DATABASE "{parsed.database}" WITH (FORCE)')
+
+
+# All that a migration changes, in one number.
+_SCHEMA = """
+SELECT md5(string_agg(it, ' ' ORDER BY it)) FROM (
+    SELECT concat(attrelid::regclass, attname, atttypid, atttypmod, attnotnull) AS it
+    FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE relnamespace = 'public'::regnamespace AND attnum > 0
+    UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+    UNION ALL SELECT concat(conrelid::regclass, pg_get_constraintdef(oid)) FROM pg_constraint
+    WHERE connamespace = 'public'::regnamespace
+) AS parts
+"""
+_LEAVE = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
+_SEQUENCES = """
+SELECT setval(format('%I.%I', schemaname, sequencename), start_value, false)
+FROM pg_sequences WHERE last_value IS NOT NULL
+"""
+
+
+class Copies:
+    """Databases that are copies of ``TEMPLATE``. One that is given back is emptied and given out again: that takes
+    a tenth of the time of a new copy.
+    """
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._numbers = itertools.count()
+        self._idle: list[str] = []
+        with _connect(server.format(name=TEMPLATE)) as connection:
+            self._schema = connection.execute(_SCHEMA).fetchone()
+            tables = [it for (it,) in connection.execute(_TABLES)]
+            rows = {it: connection.execute(f'SELECT * FROM "{it}"').fetchall() for it in tables}
+        self._tables = [it for it in tables if it != _VERSION]
+        self._version = rows.pop(_VERSION)
+        assert not any(rows.values()), "migrations fill a table: it would have to be filled again"
+
+    def take(self) -> str:
+        """The URL of one that is as the template is."""
+        if self._idle:
+            return self._idle.pop()
+        return new_database(self._server, f"copy{next(self._numbers)}", TEMPLATE)
+
+    def give_back(self, url: str) -> None:
+        """Empty it; drop it where a test changed more than rows."""
+        try:
+            as_before = self._empty(url)
+        except psycopg.Error:
+            as_before = False
+        if as_before:
+            self._idle.append(url)
+        else:
+            drop_database(url)
+
+    def _empty(self, url: str) -> bool:
+        with _connect(url) as connection:
+            connection.execute(_LEAVE, [connection.info.backend_pid])
+            if connection.execute(_SCHEMA).fetchone() != self._schema:
+                return False
+            if connection.execute(f"SELECT * FROM {_VERSION}").fetchall() != self._version:
+                return False
+            # Whoever empties all tables need not ask which refers to which.
+            connection.execute("SET session_replication_role = replica")
+            for table in self._tables:
+                connection.execute(f'DELETE FROM "{table}"')
+            connection.execute(_SEQUENCES)
+        return True
+
+
+def _connect(url: str) -> psycopg.Connection:
+    plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    return psycopg.connect(plain, autocommit=True)
 
 
 def _order(url: str, statement: str) -> None:

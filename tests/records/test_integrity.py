@@ -24,6 +24,7 @@ from grader.service.platform import open_platform
 from tests.service.world import make_settings
 
 ROWS = 12
+pytestmark = pytest.mark.usefixtures("durable_sqlite")
 
 
 @pytest.fixture

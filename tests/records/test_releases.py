@@ -45,7 +45,7 @@ def upgraded(tmp_path: Path, old: Engine, empty_url: str) -> Iterator[Platform]:
     platform.close()
 
 
-def test_the_board_stands(upgraded: Platform) -> None:
+def test_the_board_is_unchanged(upgraded: Platform) -> None:
     teacher = accounts.authenticate(upgraded, "teacher", "correct horse")
     board = leaderboard.leaderboard(upgraded, "vector_add", device="cpu", version=1, viewer=teacher)
     assert [(entry.user, entry.time_us) for entry in board.entries] == releases.BOARD

@@ -45,7 +45,7 @@ def test_only_its_own_descriptors_are_open(boxes: BoxMaker, start: Start) -> Non
         assert len(ask(start(boxes), "see")["descriptors"]) == 5
 
 
-def test_exit_code_is_told(boxes: BoxMaker, start: Start) -> None:
+def test_exit_code_is_reported(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes)
     with pytest.raises(Silent):
         ask(box, "end", code=3)
@@ -63,7 +63,7 @@ def test_exit_is_not_taken_for_a_kill(boxes: BoxMaker, start: Start) -> None:
     assert box.kill().reason is EndReason.EXITED
 
 
-def test_signal_is_told(boxes: BoxMaker, start: Start) -> None:
+def test_signal_is_reported(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes)
     with pytest.raises(Silent):
         ask(box, "crash")

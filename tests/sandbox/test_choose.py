@@ -56,7 +56,7 @@ def test_auto_without_either_is_local_and_says_why() -> None:
 
 
 @pytest.mark.usefixtures("no_program")
-def test_bubblewrap_without_the_program_is_refused_with_a_mend() -> None:
+def test_bubblewrap_without_the_program_is_refused_with_a_fix() -> None:
     with pytest.raises(BoxUnavailable, match="bwrap is not there") as caught:
         make_boxes("bubblewrap")
     assert "apt-get install bubblewrap" in caught.value.hint
@@ -97,7 +97,7 @@ def test_who_is_for_strangers() -> None:
 
 
 @pytest.mark.usefixtures("no_engine")
-def test_docker_without_an_engine_is_refused_with_a_mend() -> None:
+def test_docker_without_an_engine_is_refused_with_a_fix() -> None:
     with pytest.raises(BoxUnavailable) as caught:
         make_boxes("docker")
     assert caught.value.hint

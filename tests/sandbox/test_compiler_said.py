@@ -11,7 +11,7 @@ from grader.sandbox.compiler.explain import clean_log
 from grader.sandbox.compiler.usage import kernels_of
 
 
-def test_spills_stack_and_constants_are_told_where_the_assembler_tells_them() -> None:
+def test_spills_stack_and_constants_are_reported_where_the_assembler_tells_them() -> None:
     told = """ptxas info    : 256 bytes gmem, 256 bytes cmem[3]
 ptxas info    : Compiling entry function 'void wide<4>(float*, int)' for 'sm_80'
 ptxas info    : Function properties for void wide<4>(float*, int)

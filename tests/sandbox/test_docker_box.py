@@ -102,7 +102,7 @@ def test_a_start_on_a_busy_host_is_waited_for(
     assert ask(box, "see")["pid"] == 1
 
 
-def test_processor_time_is_told_with_and_without_sight_of_groups_and_processes(
+def test_processor_time_is_reported_with_and_without_sight_of_groups_and_processes(
     docker_boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker in a container may see neither the host's control groups nor its processes."""

@@ -111,7 +111,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], kills: int) ->
         ({"ExitCode": 1, "OOMKilled": False}, 1, EndReason.EXITED),
     ],
 )
-def test_want_of_memory_is_told_also_where_the_engine_missed_it(
+def test_want_of_memory_is_reported_also_where_the_engine_missed_it(
     monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], kills: int, reason: EndReason
 ) -> None:
     assert ended(monkeypatch, state, kills).reason is reason

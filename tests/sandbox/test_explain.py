@@ -38,7 +38,7 @@ SOURCE = 'extern "C" void solve(const float* a) {}\n'
         ),
     ],
 )
-def test_a_crash_is_told_as_what_was_too_much(said: str, told: str) -> None:
+def test_a_crash_is_reported_as_what_was_too_much(said: str, told: str) -> None:
     explained = explain(clean_log(said), SOURCE, "solution.cu")
     assert explained.log.startswith(told)
     assert "\n" not in explained.log

@@ -126,7 +126,7 @@ def test_a_line_that_no_file_has_is_left_out(
     assert described(_at_line(line)).line == told
 
 
-def test_of_deep_recursion_the_last_own_frames_are_told(
+def test_of_deep_recursion_the_last_own_frames_are_reported(
     described: Callable[[BaseException], Failure], tmp_path: Path
 ) -> None:
     path = tmp_path / "solution.py"

@@ -57,7 +57,7 @@ def test_a_good_source_becomes_a_library(boxes: BoxMaker) -> None:
     assert result.log == ""
 
 
-def test_registers_and_memory_are_told_per_kernel(boxes: BoxMaker) -> None:
+def test_registers_and_memory_are_reported_per_kernel(boxes: BoxMaker) -> None:
     tiled = """
 namespace { template <int N> __global__ void tiled(float* out) {
     __shared__ float tile[N];
@@ -107,7 +107,7 @@ def test_kernels_that_need_the_device_runtime_are_linked_with_it(
     assert {kernel.name for kernel in result.kernels} == kernels
 
 
-def test_other_mistakes_beside_such_launches_are_told(local_boxes: BoxMaker) -> None:
+def test_other_mistakes_beside_such_launches_are_reported(local_boxes: BoxMaker) -> None:
     result = compile_source(local_boxes, LAUNCHES.replace("out[i] = a[i]", "out[i] = b[i]"))
     assert not result.ok
     assert 'identifier "b" is undefined' in result.log

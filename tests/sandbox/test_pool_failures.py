@@ -202,6 +202,7 @@ def own_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnEngine]:
 
 
 @pytest.mark.docker
+@pytest.mark.matrix  # an engine takes seconds to end and to start
 # Docker's client lets go of a socket that could not be connected without closing it.
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 def test_an_engine_that_was_restarted_has_no_box_left_of_before(own_engine: OwnEngine) -> None:

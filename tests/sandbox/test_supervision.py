@@ -41,7 +41,7 @@ def _ended(box: Box, source: str) -> BoxEnd:
 
 
 @pytest.mark.parametrize(
-    ("deed", "end"),
+    ("action", "end"),
     [
         ("os._exit(137)", BoxEnd(EndReason.EXITED, exit_code=137)),
         ("os._exit(143)", BoxEnd(EndReason.EXITED, exit_code=143)),
@@ -54,17 +54,17 @@ def _ended(box: Box, source: str) -> BoxEnd:
         ),
     ],
 )
-def test_it_is_told_how_it_ended(boxes: BoxMaker, deed: str, end: BoxEnd) -> None:
-    assert _ended(_runner(boxes), f"import os\n{deed}\n") == end
+def test_it_is_told_how_it_ended(boxes: BoxMaker, action: str, end: BoxEnd) -> None:
+    assert _ended(_runner(boxes), f"import os\n{action}\n") == end
 
 
 def test_nothing_inside_can_end_or_enter_the_supervisor(walled_boxes: BoxMaker) -> None:
     source = """
 import os, resource, signal, time
 assert os.getppid() == 1
-def refused(deed):
+def refused(action):
     try:
-        deed()
+        action()
     except OSError:
         return
     os._exit(4)
@@ -102,7 +102,7 @@ def _kill_from_outside(box: Box) -> None:
         os.kill(box._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
 
 
-def test_a_kill_from_outside_is_told_as_such(boxes: BoxMaker) -> None:
+def test_a_kill_from_outside_is_reported_as_such(boxes: BoxMaker) -> None:
     box = _runner(boxes)
     _kill_from_outside(box)
     assert within(30, lambda: box.end() is not None)

@@ -89,7 +89,7 @@ def test_operations_of_a_library_need_their_flag() -> None:
     assert Report(**given, flags=[Flag.LIBRARY_KERNEL]).library_ops == ["aten.relu"]
 
 
-def test_a_gpu_is_told_in_one_line() -> None:
+def test_a_gpu_is_reported_in_one_line() -> None:
     state = GpuState(
         samples=60,
         sm_mhz=Spread(low=1200, median=1755, high=1980),

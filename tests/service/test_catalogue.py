@@ -59,7 +59,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize(("spoil", "told"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_folder_is_an_alert_with_file_and_mend(
+def test_a_broken_folder_is_an_alert_with_file_and_fix(
     platform: Platform, spoil: Callable[[Path], object], told: str
 ) -> None:
     assert health(platform).alerts == []

@@ -62,7 +62,7 @@ def test_a_folder_with_other_things_in_it_is_left_and_told(tmp_path: Path) -> No
     assert "other" in told["reason"]
 
 
-def test_what_belongs_to_another_user_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_belongs_to_another_user_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tmp_path.chmod(0o755)
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
     with capture_logs() as said:

@@ -52,7 +52,7 @@ def heard(log: str, source: str = SOURCE) -> list[Diagnostic]:
     return read(report(compiler_log=log), source)
 
 
-def test_errors_and_warnings_of_nvcc_stand_at_their_lines_once() -> None:
+def test_errors_and_warnings_of_nvcc_are_at_their_lines_once() -> None:
     warning, undefined, pointer = heard(LOG)
     assert (warning.line, warning.severity, warning.column) == (2, Severity.WARNING, None)
     assert warning.message == 'variable "u" was declared but never referenced'

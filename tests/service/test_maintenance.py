@@ -1,4 +1,4 @@
-"""Chores of the operator: looking up, giving another try, exporting, forgetting, pruning."""
+"""Maintenance by the operator: looking up, giving another try, exporting, forgetting, pruning."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def reports(platform: Platform) -> set[str]:
         return set(session.scalars(found))
 
 
-def test_reports_go_and_what_a_board_stands_on_stays(
+def test_reports_go_and_what_a_board_needs_stays(
     platform: Platform, student: User, other: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.service.retention._BATCH", 1)

@@ -96,7 +96,7 @@ def test_a_run_waits_like_a_submission(platform: Platform, student: User) -> Non
     assert get_report(platform, student, view.id).verdict is Verdict.ACCEPTED
 
 
-def test_whoever_else_asks_is_not_told_of_it(platform: Platform, student: User, other: User) -> None:
+def test_whoever_else_asks_does_not_learn_of_it(platform: Platform, student: User, other: User) -> None:
     view = run(platform, student, wanted())
     with pytest.raises(NotFound):
         get_submission(platform, other, view.id)
@@ -152,7 +152,7 @@ def test_a_submit_is_never_answered_by_a_run(platform: Platform, student: User) 
     assert sent.id != ran.id
 
 
-def test_one_key_stands_for_a_run_or_for_a_submission(platform: Platform, student: User) -> None:
+def test_one_key_names_a_run_or_a_submission(platform: Platform, student: User) -> None:
     ran = run(platform, student, wanted(), "key")
     assert run(platform, student, wanted(), "key").id == ran.id
     with pytest.raises(Conflict):

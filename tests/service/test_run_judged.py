@@ -1,4 +1,4 @@
-"""A run from the desk to its report: the real queue, the real judge, boxes that are processes."""
+"""A run from `grader run` to its report: the real queue, the real judge, boxes that are processes."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from tests.service.world import make_settings
 
 @pytest.mark.usefixtures("database")
 def test_it_is_judged_by_its_public_cases_alone(tmp_path: Path, redis_url: str) -> None:
+    """Protects hidden cases against runs, which cost nothing and can be repeated."""
     settings = make_settings(tmp_path, redis_url, challenges=COURSE, spare_boxes=0, lease_s=60.0)
     platform = open_platform(settings)
     ada = create_user(platform, "ada", "correct horse")

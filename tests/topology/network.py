@@ -32,7 +32,7 @@ class Network:
         """What comes from or goes to ``host`` vanishes from now on: no refusal, no carrier lost."""
         self._switch("link", "set", f"p-{host}", "nomaster")
 
-    def mend(self, host: str) -> None:
+    def restore(self, host: str) -> None:
         self._switch("link", "set", f"p-{host}", "master", "switch")
 
     def close(self) -> None:

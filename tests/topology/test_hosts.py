@@ -1,4 +1,4 @@
-"""Web, database, queue and workers, each on a host of its own; cables that are cut and mended."""
+"""Web, database, queue and workers, each on a host of its own; cables that are cut and restored."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_settings_alone_connect_the_hosts(site: Site) -> None:
 
 
 def test_workers_of_two_hosts_share_a_queue(site: Site) -> None:
-    """Each holds one at the same time, and none is judged twice."""
+    """Protects against workers that judge the same one: each holds one at the same time, and none is judged twice."""
     workers = [site.hosts.start_worker(host, "accepted", site.course) for host in ("b", "c")]
     sent = [site.submit(source=f"x = {n}\n") for n in range(5)]
     until(lambda: {site.row(it).worker for it in sent} >= {"b-accepted", "c-accepted"}, "both work", PATIENCE)
@@ -71,13 +71,13 @@ def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Si
     sent = site.submit()
     site.held_by(sent, "b-accepted")
     site.hosts.network.cut("b")
-    heir = site.hosts.start_worker("c", "wrong_answer", site.course)
+    successor = site.hosts.start_worker("c", "wrong_answer", site.course)
     site.held_by(sent, "c-wrong_answer")
     cut_off.says("heartbeat_missed", times=2)
-    heir.open_gate()
+    successor.open_gate()
     ended = site.ends(sent, Verdict.WRONG_ANSWER)
-    heir.end()
-    site.hosts.network.mend("b")
+    successor.end()
+    site.hosts.network.restore("b")
     cut_off.open_gate()
     cut_off.says("late_result_dropped")
     after = site.row(sent)
@@ -91,6 +91,7 @@ def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Si
     assert cut_off.process.poll() is None
 
 
+@pytest.mark.matrix  # it waits for connections to time out
 def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
     """With nobody to take over, what B could not hand in ends all the same, once, as soon as it can."""
     worker = site.hosts.start_worker("b", "accepted", site.course)
@@ -99,14 +100,14 @@ def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
     site.hosts.network.cut("b")
     worker.open_gate()
     worker.says("write_tried_again", times=2)
-    site.hosts.network.mend("b")
+    site.hosts.network.restore("b")
     site.ends(sent, Verdict.ACCEPTED)
     assert worker.process.poll() is None
 
 
 @pytest.mark.matrix  # it waits for connections to time out
 def test_idle_and_cut_off_it_hangs_in_nothing(site: Site) -> None:
-    """Waiting for a wake-up, it notices, tries again, and serves once the cable is mended; it can be ended, cut off."""
+    """Waiting for a wake-up, it notices, tries again, and serves once the cable is back; it can be ended, cut off."""
     worker = site.hosts.start_worker("b", "accepted", site.course)
     worker.open_gate()
     site.ends(site.submit(), Verdict.ACCEPTED)
@@ -115,7 +116,7 @@ def test_idle_and_cut_off_it_hangs_in_nothing(site: Site) -> None:
     worker.says("redis_away", times=2)
     worker.says("heartbeat_missed", times=2)
     assert site.row(sent).state is State.QUEUED
-    site.hosts.network.mend("b")
+    site.hosts.network.restore("b")
     site.ends(sent, Verdict.ACCEPTED)
     site.hosts.network.cut("b")
     worker.end()
@@ -134,7 +135,7 @@ def test_the_web_answers_without_its_database_and_recovers(site: Site) -> None:
     assert hosts.ask("POST", "/submissions", body, site.token)[0] == 503
     status, health = hosts.ask("GET", "/health")
     assert (status, health["parts"]["database"]["ok"]) == (503, False)
-    hosts.network.mend("web")
+    hosts.network.restore("web")
     until(
         lambda: hosts.ask("GET", "/leaderboards/scale", token=site.token)[0] == 200,
         "the web has come back",
@@ -143,6 +144,7 @@ def test_the_web_answers_without_its_database_and_recovers(site: Site) -> None:
     site.submit()
 
 
+@pytest.mark.matrix  # it waits for connections to time out
 def test_without_the_queue_submissions_are_taken_and_judged_later(site: Site) -> None:
     """Protects against a submission refused or forgotten because Redis was out of reach when it came in."""
     worker = site.hosts.start_worker("b", "accepted", site.course)
@@ -150,7 +152,7 @@ def test_without_the_queue_submissions_are_taken_and_judged_later(site: Site) ->
     site.hosts.network.cut("queue")
     sent = [site.submit(source=f"x = {n}\n") for n in range(2)]
     worker.says("redis_away")
-    site.hosts.network.mend("queue")
+    site.hosts.network.restore("queue")
     for it in sent:
         site.ends(it, Verdict.ACCEPTED)
 

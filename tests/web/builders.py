@@ -57,7 +57,7 @@ def take(platform: Platform) -> Claim:
     """What a worker does first: claim the next one. It is ``compiling`` then, or ``testing`` where it was compiled."""
     with writing(platform.sessions) as session:
         held = claims.claim(
-            session, claims.ClaimRequest("cpu", [Language.TRITON], "stage", utcnow(), 600.0)
+            session, claims.ClaimRequest("cpu", [Language.TRITON], "builder", utcnow(), 600.0)
         ).held
     assert held is not None
     return held

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from jinja2.bccache import Bucket, BytecodeCache
+from werkzeug.routing import Rule
 
 from grader.schemas.account import Role
 from grader.schemas.submission import SubmissionView
@@ -23,6 +26,43 @@ Visit = Callable[[User | None], FlaskClient]
 # The pages of the course that anyone may read, and those for members.
 PUBLIC = ("/", "/challenges/vector_add")
 BOARDS = ("/leaderboards/vector_add", "/leaderboards/vector_add?language=triton")
+
+
+class Compiled(BytecodeCache):
+    """Templates that an earlier application of this process has compiled."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._code:
+            bucket.bytecode_from_string(self._code[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._code[bucket.key] = bucket.bytecode_to_string()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_applications() -> Iterator[None]:
+    """Nearly every test makes an application of its own. Most of that time goes into functions that build the addresses
+    of its hundred rules: each is compiled when it is first called.
+    """
+    compile_builder = Rule._compile_builder
+
+    def compile_late(self: Rule, append_unknown: bool = True) -> Any:
+        made: list[Any] = []
+
+        def build(rule: Rule, *args: Any, **values: Any) -> Any:
+            if not made:
+                made.append(compile_builder(rule, append_unknown))
+            return made[0](rule, *args, **values)
+
+        return build
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", compile_late)
+        patch.setitem(Flask.jinja_options, "bytecode_cache", Compiled())
+        yield
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ API = f"/api/v1{PAGE}"
 
 @pytest.fixture
 def crowd(platform: Platform, ada: User, bob: User, teacher: User) -> list[User]:
-    """On the board stand bob, zelda (who is anonymous), ada; the teacher is faster than all."""
+    """On the board are bob, zelda (who is anonymous), ada; the teacher is faster than all."""
     zelda = person(platform, "zelda", anonymous=True)
     report(platform, enter(platform, bob, 40.0, challenge=builders.SLUG))
     enter(platform, zelda, 60.0, challenge=builders.SLUG, language=Language.CUDA)
@@ -51,7 +51,7 @@ def rows(page: str) -> list[str]:
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in found]
 
 
-def test_references_stand_between_entries_without_a_rank(visit: Visit, kim: User, crowd: list[User]) -> None:
+def test_references_are_between_entries_without_a_rank(visit: Visit, kim: User, crowd: list[User]) -> None:
     page = visit(kim).get(PAGE).text
     firsts = [row.split(" CUDA")[0].split(" Triton")[0][:28] for row in rows(page)]
     assert firsts[0].startswith("– not ranked Staff solution")
@@ -174,7 +174,7 @@ def test_staff_alone_come_to_others_submissions(
     assert visit(teacher).get(PAGE).text.count("/submissions/") == 3
 
 
-def test_references_stand_on_the_page_where_their_times_belong(crowd: list[User], platform: Platform) -> None:
+def test_references_are_on_the_page_where_their_times_belong(crowd: list[User], platform: Platform) -> None:
     def page(offset: int, size: int) -> list[str]:
         board = leaderboard(platform, builders.SLUG, limit=size + 1, offset=offset, viewer=crowd[0])
         shown = board_plots.lines(board, offset, size)

@@ -32,7 +32,7 @@ HALF_BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345"
 THREADS = 2
 
 
-class Stand:
+class Harness:
     """A server with its application, and clients of it."""
 
     def __init__(self, stack: ExitStack) -> None:
@@ -133,9 +133,9 @@ def is_closed(client: socket.socket) -> bool:
 
 
 @pytest.fixture
-def stand(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stand]:
+def harness(monkeypatch: pytest.MonkeyPatch) -> Iterator[Harness]:
     with ExitStack() as stack:
-        made = Stand(stack)
+        made = Harness(stack)
         monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: made.now))
         yield made
         made.goes_on.set()
@@ -143,83 +143,87 @@ def stand(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stand]:
         made.server.drain(10)
 
 
-def test_half_requests_occupy_no_thread(stand: Stand) -> None:
-    held = [stand.client(half) for half in (HALF_HEAD, HALF_BODY) for _ in range(3 * THREADS)]
-    assert stand.answered(stand.client(GET)).endswith(b"hello")
-    assert stand.seen == ["GET /"]
+def test_half_requests_occupy_no_thread(harness: Harness) -> None:
+    held = [harness.client(half) for half in (HALF_HEAD, HALF_BODY) for _ in range(3 * THREADS)]
+    assert harness.answered(harness.client(GET)).endswith(b"hello")
+    assert harness.seen == ["GET /"]
     assert not any(map(is_closed, held))
     held[-1].sendall(b"67890")  # and they are requests as soon as they are whole
-    assert stand.answered(held[-1]).endswith(b"hello")
+    assert harness.answered(held[-1]).endswith(b"hello")
 
 
 @pytest.mark.parametrize("half", [HALF_HEAD, HALF_BODY])
-def test_bytes_that_drip_in_move_no_deadline(stand: Stand, half: bytes) -> None:
-    client = stand.client(half)
+def test_bytes_that_drip_in_move_no_deadline(harness: Harness, half: bytes) -> None:
+    client = harness.client(half)
     for _ in range(3):
-        stand.later(limits.REQUEST_SECONDS / 4)
+        harness.later(limits.REQUEST_SECONDS / 4)
         client.sendall(b"x")
-        stand.turns()
+        harness.turns()
     assert not is_closed(client)
-    stand.later(limits.REQUEST_SECONDS / 4 + 1)
+    harness.later(limits.REQUEST_SECONDS / 4 + 1)
     assert is_closed(client)
-    assert not stand.seen
+    assert not harness.seen
 
 
-def test_an_idle_connection_is_closed(stand: Stand) -> None:
-    silent, kept = stand.client(b""), stand.client(GET)
-    stand.answered(kept)
-    stand.later(limits.IDLE_SECONDS - 1)
+def test_an_idle_connection_is_closed(harness: Harness) -> None:
+    silent, kept = harness.client(b""), harness.client(GET)
+    harness.answered(kept)
+    harness.later(limits.IDLE_SECONDS - 1)
     kept.sendall(GET)
-    stand.answered(kept)
-    stand.later(2)
+    harness.answered(kept)
+    harness.later(2)
     assert (is_closed(silent), is_closed(kept)) == (True, False)
-    stand.later(limits.IDLE_SECONDS)
+    harness.later(limits.IDLE_SECONDS)
     assert is_closed(kept)
 
 
-def test_an_answer_that_is_not_taken_ends(stand: Stand) -> None:
-    stand.body = b"x" * (8 * limits.MIB)
-    client = stand.client(GET, buffer=4096)
-    stand.until(lambda: all(it.waits for it in stand.server.channels))  # no thread waits for the client
-    stand.later(2)
-    stand.later(limits.ANSWER_SECONDS - 2)
-    assert stand.server.channels
-    stand.later(4)
-    assert not stand.server.channels
+def test_an_answer_that_is_not_taken_ends(harness: Harness) -> None:
+    harness.body = b"x" * (8 * limits.MIB)
+    client = harness.client(GET, buffer=4096)
+    harness.until(lambda: all(it.waits for it in harness.server.channels))  # no thread waits for the client
+    harness.later(2)
+    harness.later(limits.ANSWER_SECONDS - 2)
+    assert harness.server.channels
+    harness.later(4)
+    assert not harness.server.channels
     client.close()
 
 
-def test_a_work_that_takes_long_is_no_deadlines_matter(stand: Stand) -> None:
-    stand.goes_on.clear()
-    client = stand.client(GET)
-    stand.later(10 * limits.REQUEST_SECONDS)
-    stand.goes_on.set()
-    assert stand.answered(client).endswith(b"hello")
+def test_a_work_that_takes_long_is_no_deadlines_matter(harness: Harness) -> None:
+    harness.goes_on.clear()
+    client = harness.client(GET)
+    harness.later(10 * limits.REQUEST_SECONDS)
+    harness.goes_on.set()
+    assert harness.answered(client).endswith(b"hello")
 
 
-def test_of_one_address_who_waited_longest_makes_room(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_one_address_who_waited_longest_makes_room(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "CONNECTIONS_PER_ADDRESS", 3)
-    other = stand.client(HALF_HEAD, address="127.0.0.2")
-    stand.goes_on.clear()
-    working = stand.client(GET)
+    other = harness.client(HALF_HEAD, address="127.0.0.2")
+    harness.goes_on.clear()
+    working = harness.client(GET)
     held = []
     for _ in range(4):
-        held.append(stand.client(HALF_BODY))
-        stand.later(1)
+        held.append(harness.client(HALF_BODY))
+        harness.later(1)
     assert [is_closed(it) for it in [other, working, *held]] == [False, False, True, True, False, False]
-    stand.goes_on.set()
-    assert stand.answered(stand.client(GET)).endswith(b"hello")
-    assert stand.answered(working).endswith(b"hello")
+    harness.goes_on.set()
+    assert harness.answered(harness.client(GET)).endswith(b"hello")
+    assert harness.answered(working).endswith(b"hello")
 
 
-def test_a_proxy_brings_many_up_to_all_that_there_are(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_brings_many_up_to_all_that_there_are(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "CONNECTIONS_PER_ADDRESS", 1)
     monkeypatch.setattr(limits, "CONNECTIONS", 3)
-    stand.proxies.add(HOST)
+    harness.proxies.add(HOST)
     held = []
     for _ in range(4):
-        held.append(stand.client(HALF_HEAD))
-        stand.later(1)
+        held.append(harness.client(HALF_HEAD))
+        harness.later(1)
     assert [is_closed(it) for it in held] == [True, False, False, False]
 
 
@@ -238,24 +242,26 @@ def test_who_counts_as_one_address(one: str, other: str, same: bool) -> None:
     assert (client_of(one) == client_of(other)) is same
 
 
-def test_halves_of_bodies_are_bounded_together(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_halves_of_bodies_are_bounded_together(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "BODIES_BYTES", 3 * limits.MIB)
     head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % limits.REQUEST_BYTES
     for _ in range(4):
-        stand.send(stand.client(head), limits.REQUEST_BYTES - 1)
-        assert sum(it.buffered for it in stand.server.channels) <= 3 * limits.MIB + connections._COUNTED_BYTES
-    assert 0 < len(stand.server.channels) < 4
+        harness.send(harness.client(head), limits.REQUEST_BYTES - 1)
+        assert (
+            sum(it.buffered for it in harness.server.channels) <= 3 * limits.MIB + connections._COUNTED_BYTES
+        )
+    assert 0 < len(harness.server.channels) < 4
 
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_what_is_too_large_is_refused_by_the_application_while_it_is_sent(
-    stand: Stand, chunked: bool
+    harness: Harness, chunked: bool
 ) -> None:
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = limits.REQUEST_BYTES
     app.post("/")(lambda: request.get_data())
     app.register_error_handler(413, lambda _: ("in our own words", 413))
-    stand.application, stand.body = app, b"in our own words"
+    harness.application, harness.body = app, b"in our own words"
     size = limits.REQUEST_BYTES + 1
     head = b"POST / HTTP/1.1\r\nHost: x\r\n"
     head += (
@@ -263,13 +269,13 @@ def test_what_is_too_large_is_refused_by_the_application_while_it_is_sent(
         if chunked
         else b"Content-Length: %d\r\n\r\n" % size
     )
-    client = stand.client(head)
-    stand.send(client, size)
-    told = stand.answered(client)
+    client = harness.client(head)
+    harness.send(client, size)
+    told = harness.answered(client)
     assert told.startswith(b"HTTP/1.1 413 ")
     assert told.endswith(b"in our own words")
-    stand.later(limits.LINGER_SECONDS + 1)
-    assert not stand.server.channels
+    harness.later(limits.LINGER_SECONDS + 1)
+    assert not harness.server.channels
 
 
 @pytest.mark.parametrize(
@@ -288,27 +294,29 @@ def test_what_is_too_large_is_refused_by_the_application_while_it_is_sent(
     ],
 )
 @pytest.mark.parametrize("version", [b"1.0", b"1.1"])
-def test_a_request_whose_end_is_not_plain_is_refused(stand: Stand, headers: bytes, version: bytes) -> None:
+def test_a_request_whose_end_is_not_plain_is_refused(
+    harness: Harness, headers: bytes, version: bytes
+) -> None:
     hidden = b"0\r\n\r\nGET /hidden HTTP/1.1\r\nHost: x\r\n\r\n"
-    client = stand.client(b"POST /plain HTTP/%s\r\nHost: x\r\n%s\r\n\r\n%s" % (version, headers, hidden))
-    stand.body = b"never"
-    told = stand.answered(client)
+    client = harness.client(b"POST /plain HTTP/%s\r\nHost: x\r\n%s\r\n\r\n%s" % (version, headers, hidden))
+    harness.body = b"never"
+    told = harness.answered(client)
     assert len(re.findall(rb"^HTTP/1\.[01] ", told, re.M)) == 1
     assert told.split()[1] in (b"400", b"501")
-    assert stand.seen == []
+    assert harness.seen == []
 
 
 def test_the_end_waits_for_what_was_begun_and_for_nothing_else(
-    stand: Stand, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stand.goes_on.clear()
-    idle, working = stand.client(b""), stand.client(GET)
+    harness.goes_on.clear()
+    idle, working = harness.client(b""), harness.client(GET)
     monkeypatch.undo()  # by the real clock from here
-    ending = threading.Thread(target=stand.server.drain, args=(60,))
+    ending = threading.Thread(target=harness.server.drain, args=(60,))
     ending.start()
     idle.settimeout(60)
     assert idle.recv(1) == b""
-    stand.goes_on.set()
+    harness.goes_on.set()
     working.settimeout(60)
     told = b""
     while piece := working.recv(65536):
@@ -316,4 +324,4 @@ def test_the_end_waits_for_what_was_begun_and_for_nothing_else(
     assert told.endswith(b"hello")
     ending.join(60)
     assert not ending.is_alive()
-    assert not stand.server.channels
+    assert not harness.server.channels

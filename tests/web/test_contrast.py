@@ -1,4 +1,4 @@
-"""The design's colours, read from the style sheets: text can be read in both themes, and colours stand in one place."""
+"""The design's colours, read from the style sheets: text is readable in both themes, and colours are in one place."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_text_and_ground_of_one_rule_go_together() -> None:
     assert failures(sorted(found), TEXT) == []
 
 
-def test_colours_stand_in_one_place() -> None:
+def test_colours_are_in_one_place() -> None:
     literal = re.compile(r"#[0-9a-fA-F]{3,8}\b(?=[^{]*\})|(?:rgb|hsl|oklch)a?\(|prefers-color-scheme")
     found = {
         f"{sheet.name}: {hit}"

@@ -153,7 +153,7 @@ class TestMessages:
         assert "SyntaxError: invalid syntax" in page
         assert f'href="/submissions/{view.id}"' in page
 
-    def test_none_once_it_is_mended_but_by_name(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_none_once_it_is_fixed_but_by_name(self, visit: Visit, platform: Platform, ada: User) -> None:
         view = not_compiled(platform, ada)
         builders.judged(platform, ada, builders.accepted())
         client = visit(ada)

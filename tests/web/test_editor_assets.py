@@ -134,7 +134,7 @@ def programs(folder: Path, *names: str, **scripts: str) -> str:
     return str(folder)
 
 
-def test_a_machine_without_node_is_told_so_and_set_up_goes_on(checkout: Path, tmp_path: Path) -> None:
+def test_a_machine_without_node_gets_a_message_and_set_up_goes_on(checkout: Path, tmp_path: Path) -> None:
     done = build(checkout, programs(tmp_path / "bin"))
     assert done.returncode == 0, done.stderr
     assert "plain text area" in done.stdout

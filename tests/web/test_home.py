@@ -40,7 +40,7 @@ class TestLanes:
         made = lane("t", "", members, {}, NodeStanding({}))
         return {node.challenge.slug: (node.column, node.row) for node in made.nodes}
 
-    def test_what_builds_on_another_stands_right_of_it(self) -> None:
+    def test_what_builds_on_another_is_right_of_it(self) -> None:
         found = self.places(summary("a"), summary("b", "a"), summary("c", "a"), summary("d", "c", "b"))
         assert found == {"a": (1, 1), "b": (2, 1), "c": (2, 2), "d": (3, 2)}
 
@@ -104,7 +104,7 @@ class TestFilter:
         assert len(listed(browser, "state=open")) == 22
         assert len(listed(visit(None), "state=solved")) == 24
 
-    def test_what_was_asked_stands_in_the_form(self, visit: Visit) -> None:
+    def test_what_was_asked_is_in_the_form(self, visit: Visit) -> None:
         page = visit(None).get("/?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E&difficulty=easy").text
         assert "<script>alert" not in page
         assert 'value="&#34;&gt;&lt;script&gt;' in page
@@ -121,7 +121,7 @@ def test_the_map_says_what_is_done_and_what_is_next(visit: Visit, platform: Plat
     assert 'class="lanes"' not in visit(ada).get("/?q=relu").text
 
 
-def test_strangers_are_welcomed_and_told_what_to_do_first(visit: Visit, ada: User) -> None:
+def test_strangers_are_welcomed_and_learn_what_to_do_first(visit: Visit, ada: User) -> None:
     page = visit(None).get("/").text
     assert 'href="/challenges/vector_add">Begin with Vector addition</a>' in page
     assert 'href="/docs/command-line#install">how to install the command line</a>' in page

@@ -200,11 +200,11 @@ class TestActivity:
         assert languages == [(Language.TRITON, 2, 1), (Language.CUDA, 1, 0)]
 
     def test_days_and_streaks(self) -> None:
-        def deed(day: int, verdict: Verdict = Verdict.ACCEPTED) -> SubmissionEvent:
+        def event(day: int, verdict: Verdict = Verdict.ACCEPTED) -> SubmissionEvent:
             return SubmissionEvent("x", Language.TRITON, verdict, datetime(2026, 3, day, 23, 59, tzinfo=UTC))
 
-        wrong = deed(2, Verdict.WRONG_ANSWER)
-        found = calendar.activity([deed(9), deed(4), deed(3), wrong, wrong, deed(2)], date(2026, 3, 10))
+        wrong = event(2, Verdict.WRONG_ANSWER)
+        found = calendar.activity([event(9), event(4), event(3), wrong, wrong, event(2)], date(2026, 3, 10))
         assert found.longest_streak == 3
         assert [(it.day.day, it.submitted, it.accepted) for it in found.days] == [
             (2, 3, 1),

@@ -49,7 +49,7 @@ def test_nobody_chooses_their_own_priority(call: Visit, ada: User) -> None:
         refused(call(ada).post(f"{API}/submissions", json=BODY | {field: "competition"}), 400, "bad_request")
 
 
-def test_what_is_left_is_told(call: Visit, platform: Platform, ada: User) -> None:
+def test_what_is_left_is_reported(call: Visit, platform: Platform, ada: User) -> None:
     client = call(ada)
     assert _post(client).remaining == platform.settings.quota - 1
     found = Quotas.model_validate_json(client.get(f"{API}/challenges/{builders.SLUG}/quota").data)

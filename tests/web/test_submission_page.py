@@ -158,9 +158,7 @@ class TestSubmission:
         ):
             assert part in page, part
 
-    def test_a_kill_from_outside_stands_in_the_report(
-        self, visit: Visit, platform: Platform, ada: User
-    ) -> None:
+    def test_a_kill_from_outside_is_in_the_report(self, visit: Visit, platform: Platform, ada: User) -> None:
         remark = "The box was killed from outside once and the submission was judged again."
         report = builders.accepted(remarks=[remark])
         assert remark in visit(ada).get(f"/submissions/{builders.judged(platform, ada, report).id}").text

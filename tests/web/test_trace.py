@@ -76,7 +76,7 @@ def test_what_was_handed_in_without_a_request_has_none(platform: Platform, ada: 
     assert "request" not in builders.take(platform).context
 
 
-def test_what_changes_something_is_told_by_its_rule(
+def test_what_changes_something_is_reported_by_its_rule(
     call: Visit, lines: pytest.LogCaptureFixture, platform: Platform, ada: User
 ) -> None:
     running = builders.hand_in(platform, ada).id
@@ -89,7 +89,7 @@ def test_what_changes_something_is_told_by_its_rule(
     assert "secret" not in lines.text
 
 
-def test_all_is_told_where_wanted(platform: Platform, lines: pytest.LogCaptureFixture) -> None:
+def test_all_is_reported_where_wanted(platform: Platform, lines: pytest.LogCaptureFixture) -> None:
     settings = platform.settings.model_copy(update={"access_log": True})
     opened = open_platform(settings)
     client = create_app(opened).test_client()
@@ -99,7 +99,7 @@ def test_all_is_told_where_wanted(platform: Platform, lines: pytest.LogCaptureFi
     assert [(line["route"], line["status"]) for line in served(lines)] == [("/", 200), ("none", 404)]
 
 
-def test_a_failure_is_told(
+def test_a_failure_is_reported(
     app: Flask, lines: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_platform: Platform) -> None:

@@ -83,7 +83,7 @@ class TestApi:
         assert [it.id for it in view.judged_again] == [entry]
         assert student.get("/api/v1/submissions").get_json()["total"] == 1
 
-    def test_a_changed_folder_is_told_to_who_submits(
+    def test_a_changed_folder_is_reported_to_who_submits(
         self, call: Visit, platform: Platform, ada: User
     ) -> None:
         builders.judged(platform, ada, builders.accepted(challenge="scale"), challenge="scale")

@@ -425,7 +425,10 @@ def _verdict_named(word: str) -> Verdict:
 _WithVerdict = Annotated[
     Verdict | None,
     typer.Option(
-        "--verdict", metavar="VERDICT", parser=_verdict_named, help="Only with this verdict, such as wrong_answer."
+        "--verdict",
+        metavar="VERDICT",
+        parser=_verdict_named,
+        help="Only with this verdict, such as wrong_answer.",
     ),
 ]
 _User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="Only of this user.")]

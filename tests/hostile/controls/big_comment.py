@@ -2,6 +2,7 @@
 
 Looks: as if something were hidden in two thousand lines of text.
 Challenge: twice
+Like: suspicious_words
 On: cpu, gpu
 """
 

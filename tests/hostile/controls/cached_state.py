@@ -2,6 +2,7 @@
 
 Looks: like a cache of answers: a dictionary of the module's, filled in the first call.
 Challenge: twice
+Like: static_table
 Timed: yes
 On: cpu, gpu
 """

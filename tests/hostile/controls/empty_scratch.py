@@ -2,6 +2,7 @@
 
 Looks: as if it looked for old answers: torch.empty of many sizes, one of them far too large.
 Challenge: twice
+Like: temporary_buffers
 Timed: yes
 On: cpu, gpu
 """

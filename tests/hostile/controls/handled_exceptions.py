@@ -2,6 +2,7 @@
 
 Looks: as if it hid errors: catches what it raises, also BaseException, and goes on.
 Challenge: twice
+Like: plain
 On: cpu, gpu
 """
 

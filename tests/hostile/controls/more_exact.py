@@ -2,6 +2,7 @@
 
 Looks: like the reference itself: computes in float64 and rounds once.
 Challenge: twice
+Like: unusual_numerics
 On: cpu, gpu
 """
 

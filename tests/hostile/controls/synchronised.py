@@ -2,6 +2,7 @@
 
 Looks: as if it tampered with the gate: waits for the device at the end of every call, on a GPU.
 Challenge: twice
+Like: own_clock
 Timed: yes
 On: cpu, gpu
 """

@@ -22,7 +22,7 @@ extern "C" void solve(const float* a, const int* i, float* out, float alpha, int
     scale<<<(n + 255) / 256, 256>>>(a, i, out, alpha, n);
 }
 """
-MakeDesk = Callable[[Compiler], CompileExecutor]
+MakeExecutor = Callable[[Compiler], CompileExecutor]
 Send = Callable[..., str]
 
 

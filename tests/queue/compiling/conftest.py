@@ -1,4 +1,4 @@
-"""A desk that compiles for a board whose GPU is known."""
+"""An executor that compiles for a board whose GPU is known."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submit import submit
 from grader.settings import Settings
-from tests.queue.compiling.builders import BOARD, SOURCE, MakeDesk, Send
+from tests.queue.compiling.builders import BOARD, SOURCE, MakeExecutor, Send
 from tests.service.world import body, make_settings
 
 
@@ -50,9 +50,9 @@ def heartbeat(platform: Platform) -> Iterator[Heartbeat]:
 
 
 @pytest.fixture
-def make_desk(
+def make_executor(
     platform: Platform, heartbeat: Heartbeat, stopping: threading.Event, monkeypatch: pytest.MonkeyPatch
-) -> MakeDesk:
+) -> MakeExecutor:
     monkeypatch.setattr(Finaliser, "pause_after_failure_s", 0.0)
     return lambda compiler: CompileExecutor(platform, compiler, heartbeat, "c", stopping)
 

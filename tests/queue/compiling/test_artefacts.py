@@ -19,7 +19,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submit import submit
 from tests.components import need
-from tests.queue.compiling.builders import BOARD, MakeDesk, Send, see, state, wakeups
+from tests.queue.compiling.builders import BOARD, MakeExecutor, Send, see, state, wakeups
 from tests.queue.fakes import FakeCompiler, FakeJudge
 from tests.service.world import body
 
@@ -28,13 +28,13 @@ def test_an_artefact_that_is_gone_leaves_compiling_to_who_runs_it(
     platform: Platform,
     student: User,
     send: Send,
-    make_desk: MakeDesk,
+    make_executor: MakeExecutor,
     heartbeat: Heartbeat,
     stopping: threading.Event,
 ) -> None:
     need("nvcc")
     sent = send()
-    make_desk(FakeCompiler()).serve_one()
+    make_executor(FakeCompiler()).serve_one()
     with writing(platform.sessions) as session:
         session.query(ArtefactRow).delete()
     judge = FakeJudge()
@@ -48,14 +48,14 @@ def test_who_cannot_compile_what_is_gone_issues_a_wakeup_for_who_can(
     platform: Platform,
     student: User,
     send: Send,
-    make_desk: MakeDesk,
+    make_executor: MakeExecutor,
     heartbeat: Heartbeat,
     stopping: threading.Event,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("grader.queue.executor.nvcc_version", lambda: None)
     sent = send()
-    make_desk(FakeCompiler()).serve_one()
+    make_executor(FakeCompiler()).serve_one()
     platform.wakeups.connection.flushall()
     with writing(platform.sessions) as session:
         session.query(ArtefactRow).delete()

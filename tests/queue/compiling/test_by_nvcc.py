@@ -1,4 +1,4 @@
-"""The desk with the real compiler in boxes."""
+"""The executor with the real compiler in boxes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submissions import get_report
 from tests.components import need
-from tests.queue.compiling.builders import SOURCE, MakeDesk, Send, see, state
+from tests.queue.compiling.builders import SOURCE, MakeExecutor, Send, see, state
 
 
 class TestByNvcc:
@@ -38,10 +38,15 @@ class TestByNvcc:
         nvcc.cache.clear()
 
     def test_a_source_becomes_a_library_for_its_board(
-        self, platform: Platform, student: User, send: Send, make_desk: MakeDesk, compiler: BoxCompiler
+        self,
+        platform: Platform,
+        student: User,
+        send: Send,
+        make_executor: MakeExecutor,
+        compiler: BoxCompiler,
     ) -> None:
         sent = send()
-        make_desk(compiler).serve_one()
+        make_executor(compiler).serve_one()
         assert state(platform, student, sent) is State.WAITING
         with platform.sessions() as session:
             (key,) = session.query(SubmissionRow.artefact).one()
@@ -53,10 +58,15 @@ class TestByNvcc:
         assert made.kernels[0].registers > 0
 
     def test_a_wrong_signature_is_the_students(
-        self, platform: Platform, student: User, send: Send, make_desk: MakeDesk, compiler: BoxCompiler
+        self,
+        platform: Platform,
+        student: User,
+        send: Send,
+        make_executor: MakeExecutor,
+        compiler: BoxCompiler,
     ) -> None:
         sent = send('extern "C" void solve(float* a) {}\n')
-        make_desk(compiler).serve_one()
+        make_executor(compiler).serve_one()
         report = get_report(platform, student, sent)
         assert report.verdict is Verdict.COMPILE_ERROR
         assert "solve" in report.detail
@@ -67,7 +77,7 @@ class TestByNvcc:
         platform: Platform,
         student: User,
         send: Send,
-        make_desk: MakeDesk,
+        make_executor: MakeExecutor,
     ) -> None:
         need("nvcc")
 
@@ -85,7 +95,7 @@ class TestByNvcc:
 
         sent = send(SOURCE + "// shot\n")
         compiler = BoxCompiler(Shot(), spares=0)
-        make_desk(compiler).serve_one()
+        make_executor(compiler).serve_one()
         compiler.close()
         seen = see(platform, student, sent)
         assert (seen.state, seen.verdict) == (State.QUEUED, None)

@@ -21,34 +21,34 @@ from grader.service import versions
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submissions import get_report
-from tests.queue.compiling.builders import BOARD, SOURCE, MakeDesk, Send, see, state, wakeups
+from tests.queue.compiling.builders import BOARD, SOURCE, MakeExecutor, Send, see, state, wakeups
 from tests.queue.fakes import LIBRARY, FakeCompiler, FakeJudge, compiled
 
 pytestmark = pytest.mark.both_databases
 
 
-def test_wakeups_stand_where_the_submission_waits(
-    platform: Platform, send: Send, make_desk: MakeDesk
+def test_wakeups_are_where_the_submission_waits(
+    platform: Platform, send: Send, make_executor: MakeExecutor
 ) -> None:
     send()
     assert wakeups(platform) == (1, 0)
     send("x = 1\n", filename="a.py")
     assert wakeups(platform) == (1, 1)
-    assert make_desk(FakeCompiler()).serve_one()
-    assert wakeups(platform) == (1, 2)  # a desk of a test takes no wake-ups, and hands on with one
+    assert make_executor(FakeCompiler()).serve_one()
+    assert wakeups(platform) == (1, 2)  # the executor of a test takes no wake-ups, and hands on with one
 
 
 def test_compiled_for_its_board_it_waits_and_is_run_with_what_was_made(
     platform: Platform,
     student: User,
     send: Send,
-    make_desk: MakeDesk,
+    make_executor: MakeExecutor,
     heartbeat: Heartbeat,
     stopping: threading.Event,
 ) -> None:
     sent = send()
     compiler = FakeCompiler(lambda _: compiled("solution.cu(1): warning\n"))
-    executor = make_desk(compiler)
+    executor = make_executor(compiler)
     assert executor.serve_one()
     assert not executor.serve_one()
     (request,) = compiler.requests
@@ -70,11 +70,11 @@ def test_compiled_for_its_board_it_waits_and_is_run_with_what_was_made(
 
 
 def test_the_same_source_is_compiled_once(
-    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+    platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     sent = [send(), send(), send(SOURCE + "// another\n")]
     compiler = FakeCompiler()
-    executor = make_desk(compiler)
+    executor = make_executor(compiler)
     while executor.serve_one():
         pass
     assert len(compiler.requests) == 2
@@ -84,12 +84,12 @@ def test_the_same_source_is_compiled_once(
 
 
 def test_an_unknown_board_waits_until_a_worker_tells_of_its_gpu(
-    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+    platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     with writing(platform.sessions) as session:
         workers.register(session, "w", "t4", list(Language), utcnow(), "GPU-2")
     sent = send(device="t4")
-    executor = make_desk(compiler := FakeCompiler())
+    executor = make_executor(compiler := FakeCompiler())
     assert not executor.serve_one()
     with writing(platform.sessions) as session:
         gpus.register(session, GpuRecord("GPU-2", "t4", "Tesla T4", "sm_75"), utcnow())
@@ -99,11 +99,11 @@ def test_an_unknown_board_waits_until_a_worker_tells_of_its_gpu(
 
 
 def test_what_does_not_compile_gets_its_verdict_without_a_gpu(
-    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+    platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     sent = send()
     words = 'solution.cu(3): error: identifier "b" is undefined'
-    make_desk(FakeCompiler(lambda _: CompileResult(False, None, f"a warning\n{words}", 1.5))).serve_one()
+    make_executor(FakeCompiler(lambda _: CompileResult(False, None, f"a warning\n{words}", 1.5))).serve_one()
     seen = see(platform, student, sent)
     assert (seen.state, seen.verdict, seen.attempt) == (State.DONE, Verdict.COMPILE_ERROR, 1)
     assert seen.score is not None
@@ -115,7 +115,7 @@ def test_what_does_not_compile_gets_its_verdict_without_a_gpu(
 
 
 def test_no_verdict_by_a_folder_that_changed_while_it_was_compiled(
-    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+    platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     def meanwhile(_: object) -> CompileResult:
         path = platform.course.root / "challenges" / "scale" / "challenge.toml"
@@ -124,7 +124,7 @@ def test_no_verdict_by_a_folder_that_changed_while_it_was_compiled(
         return CompileResult(False, None, "error", 0.1)
 
     sent = send()
-    executor = make_desk(FakeCompiler(meanwhile, lambda _: CompileResult(False, None, "error", 0.1)))
+    executor = make_executor(FakeCompiler(meanwhile, lambda _: CompileResult(False, None, "error", 0.1)))
     assert executor.serve_one()
     assert state(platform, student, sent) is State.QUEUED
     assert executor.serve_one()

@@ -21,13 +21,13 @@ from grader.service.accounts import User
 from grader.service.cancel import cancel
 from grader.service.health import health
 from grader.service.platform import Platform
-from tests.queue.compiling.builders import BOARD, MakeDesk, Send, see, state, wakeups
+from tests.queue.compiling.builders import BOARD, MakeExecutor, Send, see, state, wakeups
 from tests.queue.fakes import FakeCompiler, compiled
 from tests.service.world import until
 
 
 def test_our_failures_are_tried_again_and_cost_nothing(
-    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+    platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     def full(_: Callable[[], None]) -> CompileResult:
         raise OSError(28, "/var/secret")
@@ -36,28 +36,28 @@ def test_our_failures_are_tried_again_and_cost_nothing(
         raise BoxUnavailable("the box that compiles failed: the process was ended by signal 9")
 
     sent = send()
-    desk = make_desk(FakeCompiler(broken, full))
-    assert desk.serve_one()
+    executor = make_executor(FakeCompiler(broken, full))
+    assert executor.serve_one()
     seen = see(platform, student, sent)
     assert (seen.state, seen.verdict) == (State.QUEUED, None)
     assert "signal 9" in seen.error
     assert wakeups(platform) == (2, 0)
-    assert desk.serve_one()
+    assert executor.serve_one()
     assert "/var/secret" not in see(platform, student, sent).error
-    assert desk.serve_one()
+    assert executor.serve_one()
     seen = see(platform, student, sent)
     assert (seen.state, seen.attempt, seen.error) == (State.WAITING, 3, "")
 
 
 def test_after_three_failures_it_has_failed_and_says_that_it_was_us(
-    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+    platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     def broken(_: Callable[[], None]) -> CompileResult:
         raise BoxUnavailable("the engine does not answer")
 
     sent = send()
-    desk = make_desk(FakeCompiler(*[broken] * 4))
-    assert [desk.serve_one() for _ in range(4)] == [True, True, True, False]
+    executor = make_executor(FakeCompiler(*[broken] * 4))
+    assert [executor.serve_one() for _ in range(4)] == [True, True, True, False]
     seen = see(platform, student, sent)
     assert (seen.state, seen.verdict) == (State.FAILED, Verdict.INTERNAL_ERROR)
     assert seen.error == "the engine does not answer"
@@ -71,11 +71,11 @@ def _patient(interrupt: Callable[[], None]) -> CompileResult:
 
 
 def test_cancelled_while_it_is_compiled(
-    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+    platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     sent = send()
     with ThreadPoolExecutor(1) as pool:
-        served = pool.submit(make_desk(FakeCompiler(_patient)).serve_one)
+        served = pool.submit(make_executor(FakeCompiler(_patient)).serve_one)
         until(lambda: state(platform, student, sent) is State.COMPILING, "compiling")
         assert see(platform, student, sent).position == 1
         cancel(platform, student, sent)
@@ -84,10 +84,10 @@ def test_cancelled_while_it_is_compiled(
 
 
 def test_cancelled_while_it_waits_for_the_device(
-    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+    platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     sent = send()
-    make_desk(FakeCompiler()).serve_one()
+    make_executor(FakeCompiler()).serve_one()
     assert see(platform, student, sent).position == 1
     assert cancel(platform, student, sent).state is State.CANCELLED
     with writing(platform.sessions) as session:
@@ -98,7 +98,7 @@ def test_cancelled_while_it_waits_for_the_device(
 
 
 def test_cancelled_at_the_last_moment_it_is_not_handed_on(
-    platform: Platform, student: User, send: Send, make_desk: MakeDesk
+    platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     sent = send()
 
@@ -106,23 +106,23 @@ def test_cancelled_at_the_last_moment_it_is_not_handed_on(
         cancel(platform, student, sent)
         return compiled()
 
-    make_desk(FakeCompiler(late)).serve_one()
+    make_executor(FakeCompiler(late)).serve_one()
     assert state(platform, student, sent) is State.CANCELLED
     assert wakeups(platform)[1] == 0
 
 
 def test_a_worker_that_stops_puts_it_back_uncounted(
-    platform: Platform, student: User, send: Send, make_desk: MakeDesk, stopping: threading.Event
+    platform: Platform, student: User, send: Send, make_executor: MakeExecutor, stopping: threading.Event
 ) -> None:
     sent = send()
-    desk = make_desk(FakeCompiler(_patient))
+    executor = make_executor(FakeCompiler(_patient))
     with ThreadPoolExecutor(1) as pool:
-        served = pool.submit(desk.serve_one)
+        served = pool.submit(executor.serve_one)
         until(lambda: state(platform, student, sent) is State.COMPILING, "compiling")
         stopping.set()
         assert served.result(5.0)
     assert state(platform, student, sent) is State.QUEUED
-    assert not desk.serve_one()
+    assert not executor.serve_one()
     with platform.sessions() as session:
         assert session.query(SubmissionRow.failures).scalar() == 0
 
@@ -143,10 +143,10 @@ def test_a_dead_compiler_is_noticed_and_its_wakeup_issued_again(
 
 
 def test_a_wiped_redis_gets_the_wakeups_of_what_waits_back(
-    platform: Platform, send: Send, make_desk: MakeDesk
+    platform: Platform, send: Send, make_executor: MakeExecutor
 ) -> None:
     send()
-    make_desk(FakeCompiler()).serve_one()
+    make_executor(FakeCompiler()).serve_one()
     platform.wakeups.connection.flushall()
     assert sweep(platform) == Swept(wakeups=1)
     assert wakeups(platform) == (0, 1)

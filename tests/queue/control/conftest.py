@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.queue import loop
 from grader.settings import Settings
 from tests.queue.control.builders import BOARD, ROOT, Start
 from tests.service.world import make_settings
@@ -17,6 +18,12 @@ from tests.service.world import make_settings
 @pytest.fixture
 def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
     return make_settings(tmp_path, redis_url, devices=f"cpu,{BOARD}", lock_dir=tmp_path / "locks")
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker in this process notices between two waits for a wake-up that it is drained."""
+    monkeypatch.setattr(loop, "_WAIT_SECONDS", 0.1)
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def test_ties_share_a_rank_and_the_best_valid_run_is_kept(platform: Platform) ->
     assert first.speedup_ci == pytest.approx((100 / 11, 100 / 9))
 
 
-def test_ones_own_entry_is_told_wherever_it_stands(platform: Platform) -> None:
+def test_ones_own_entry_is_marked_wherever_it_is(platform: Platform) -> None:
     people = [person(platform, f"u{n}") for n in range(5)]
     for n, user in enumerate(people):
         enter(platform, user, 10.0 + 5 * n)

@@ -66,7 +66,7 @@ def test_from_code_to_token(platform: Platform, student: User) -> None:
             again()
 
 
-def test_asking_too_soon_is_told_to_slow_down_for_good(platform: Platform) -> None:
+def test_asking_too_soon_slows_down_for_good(platform: Platform) -> None:
     code = begin(platform)
     for kind in (AuthorizationPending, SlowDown, SlowDown):
         with pytest.raises(kind):

@@ -162,7 +162,7 @@ class TestDomain:
         sign_up.ask_for_link(self.platform(opened, box), "eve@lab.cs.example")
         assert box.wait()["To"] == "eve@lab.cs.example"
 
-    def test_who_has_an_account_is_told_so_by_mail_alone(self, opened: Open, box: Postbox) -> None:
+    def test_who_has_an_account_learns_so_by_mail_alone(self, opened: Open, box: Postbox) -> None:
         platform = self.platform(opened, box)
         accounts.create_user(platform, "ada", PASSWORD, email="ada@uni.example")
         sign_up.ask_for_link(platform, "ADA@uni.example")

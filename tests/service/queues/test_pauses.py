@@ -59,7 +59,7 @@ class TestPauses:
             queues.pause_queue(platform, staff, "cpu", "x" * 501)
 
     @pytest.mark.parametrize("name", ["cpu", "all"])
-    def test_submissions_are_taken_and_kept_and_told_why(
+    def test_submissions_are_taken_and_kept_and_say_why(
         self, platform: Platform, student: User, staff: User, name: str
     ) -> None:
         register(platform, "w")

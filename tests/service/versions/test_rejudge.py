@@ -46,7 +46,7 @@ def test_ordering_twice_orders_once(platform: Platform, student: User, staff: Us
     assert (again.queued, again.waiting) == (0, 2)
 
 
-def test_only_what_stands_on_a_board(platform: Platform, student: User, other: User, staff: User) -> None:
+def test_only_what_is_on_a_board(platform: Platform, student: User, other: User, staff: User) -> None:
     judged(platform, student, 10.0)
     judged(platform, student, 12.0)
     judged(platform, student, None)
@@ -100,7 +100,7 @@ def test_what_changes_is_compared_before_anyone_sees_it(
     assert (later.before, later.after, later.shown) == (1, 2, 2), "it can be looked up afterwards"
 
 
-def test_what_failed_of_ours_is_told_and_ordered_again(
+def test_what_failed_of_ours_is_reported_and_ordered_again(
     platform: Platform, student: User, staff: User
 ) -> None:
     judged(platform, student)

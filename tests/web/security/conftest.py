@@ -1,4 +1,4 @@
-"""Guards stand before the database, so here it is SQLite alone; what a database may decide (quotas) names its own."""
+"""Guards come before the database, so here it is SQLite alone; what a database may decide (quotas) names its own."""
 
 import pytest
 

@@ -195,7 +195,7 @@ def test_nor_does_it_read_more(scene: Scene) -> None:
             assert [text for text in texts if text in told] == [], field
 
 
-# A field, and what stands for it: (what, texts, who may read it).
+# A field, and what represents it: (what, texts, who may read it).
 FIELDS = [
     ("source", [SOURCE.strip()[-20:]], {"owner", "staff"}),
     ("compiler log", ["s log"], {"owner", "staff"}),

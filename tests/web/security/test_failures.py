@@ -49,7 +49,7 @@ class TestDatabaseAway:
     def test_also_where_it_is_really_gone(
         self, visit: Visit, call: Visit, platform: Platform, ada: User
     ) -> None:
-        """Tables that are not there stand for a file on a disk that is not there: SQLite says the same of both."""
+        """Tables that are not there are like a file on a disk that is not there: SQLite says the same of both."""
         browser, program = visit(ada), call(ada)
         with platform.engine.begin() as connection:
             connection.exec_driver_sql("ALTER TABLE submissions RENAME TO gone")

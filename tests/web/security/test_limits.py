@@ -248,7 +248,7 @@ class TestGuessing:
                 environ_base={"REMOTE_ADDR": "10.0.0.5"},
             ).status_code
 
-        # What the client itself sent stands to the left of its address.
+        # What the client itself sent is to the left of its address.
         statuses = [ask(f"198.51.100.{n}, 203.0.113.9") for n in range(limits.SIGN_IN_PER_MINUTE + 1)]
         assert statuses == [401] * limits.SIGN_IN_PER_MINUTE + [429]
         assert ask("203.0.113.10") == 401

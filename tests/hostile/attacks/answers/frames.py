@@ -5,6 +5,7 @@ Mechanism: walks up the frames of all threads and looks through their variables,
 Surface: a grader that calls the submission from its own code.
 Gain: every answer, without computing one.
 Challenge: twice
+Like: gc_walk
 Defence: wrong_answer
 """
 

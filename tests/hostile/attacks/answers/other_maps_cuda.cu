@@ -5,6 +5,7 @@
 // Surface: buffers of the judge that are handed over, or inherited, beside inputs and outputs.
 // Gain: every answer, without computing one.
 // Challenge: twice
+// Like: other_descriptors
 // Defence: wrong_answer
 #include <cstdint>
 #include <cstdio>

@@ -5,6 +5,7 @@ Mechanism: /proc/PID/root and /proc/PID/cwd lead into the file system of another
 Surface: process numbers and folders that the box shares with its host.
 Gain: every answer, without computing one.
 Challenge: twice
+Like: mounted_reference
 Box: docker
 Defence: wrong_answer
 """

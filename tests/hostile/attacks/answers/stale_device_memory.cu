@@ -5,6 +5,7 @@
 // Surface: the reference's result, computed on the same GPU before or after.
 // Gain: every answer, without computing one.
 // Challenge: twice
+// Like: stale_memory
 // Defence: wrong_answer
 #include <cstdint>
 #include <cuda_runtime.h>

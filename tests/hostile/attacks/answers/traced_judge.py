@@ -1,10 +1,11 @@
 """Attaches to the judge as a debugger does.
 
 Mechanism: asks ptrace for every process number up to a thousand, and for its parent; whoever is attached to
-  stands still, and its memory and registers are the submission's.
+  stops, and its memory and registers are the submission's.
 Surface: a judge that runs as the same user in the same process namespace.
 Gain: the verdict itself.
 Challenge: twice
+Like: judge_memory
 Box: docker
 Defence: wrong_answer
 """

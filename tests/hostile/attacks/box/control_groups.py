@@ -5,6 +5,7 @@ Mechanism: writes to the files of its control group, makes groups below and move
 Surface: /sys/fs/cgroup, in both versions.
 Gain: no limit; the program of release_agent runs on the host as root.
 Challenge: twice
+Like: kernel_settings
 Defence: runtime_error
 Box: docker
 """
@@ -15,9 +16,9 @@ import os
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:

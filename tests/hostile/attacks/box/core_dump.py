@@ -4,6 +4,7 @@ Mechanism: raises the limit on core files, makes itself dumpable, and lets a chi
 Surface: where the host's kernel writes core files, or which program it gives them to.
 Gain: the host's disk, file by file; a program of the host's that runs on what a stranger prepared.
 Challenge: twice
+Like: memory_in_pieces
 Defence: runtime_error
 """
 

@@ -15,9 +15,9 @@ import stat
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:
@@ -31,19 +31,19 @@ USUAL = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "console", 
 
 
 def make(name, kind, major, minor):
-    def deed():
+    def action():
         os.mknod(f"/tmp/hostile-{name}", kind | 0o666, os.makedev(major, minor))
         return True
 
-    attempt(name, deed)
+    attempt(name, action)
 
 
 def open_it(path):
-    def deed():
+    def action():
         os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
         return True
 
-    attempt(path, deed)
+    attempt(path, action)
 
 
 for name, what in NODES.items():

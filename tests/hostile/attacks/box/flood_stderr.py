@@ -4,6 +4,7 @@ Mechanism: a thread writes as fast as the kernel takes it, past the interpreter'
 Surface: the judge's memory, the container's log on the host's disk, the report, the database, the page.
 Gain: a full disk, or a page that no browser opens.
 Challenge: twice
+Like: flood_stdout
 Defence: output_limit
 """
 

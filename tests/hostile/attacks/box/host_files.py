@@ -17,9 +17,9 @@ import sys
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:
@@ -49,13 +49,13 @@ def files_below(top):
 
 
 def read(path):
-    def deed():
+    def action():
         if os.path.isdir(path):
             return files_below(path)
         with open(path, "rb") as file:
             return file.read(64)
 
-    attempt(path, deed)
+    attempt(path, action)
 
 
 for path in WANTED:

@@ -5,6 +5,7 @@ Mechanism: connects to the sockets of the Docker engine, of containerd, of the s
 Surface: sockets that a mount or a shared network namespace lets through.
 Gain: the Docker engine's socket is the host.
 Challenge: twice
+Like: network
 Defence: runtime_error
 Box: docker
 """
@@ -16,9 +17,9 @@ import stat
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:
@@ -26,13 +27,13 @@ def attempt(name, deed):
 
 
 def connect(name):
-    def deed():
+    def action():
         with socket.socket(socket.AF_UNIX) as talking:
             talking.settimeout(0.3)
             talking.connect(name)
             return True
 
-    attempt(repr(name), deed)
+    attempt(repr(name), action)
 
 
 def lie_in(top):

@@ -4,6 +4,7 @@ Mechanism: files without content, folders and links take no bytes of a size limi
 Surface: the host's inodes, and the kernel's memory behind them.
 Gain: a disk on which no file can be made; 100,000 would show that nothing bounds them.
 Challenge: twice
+Like: disk_bomb
 Defence: runtime_error
 Box: docker
 """

@@ -17,9 +17,9 @@ import struct
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:
@@ -37,11 +37,11 @@ def judge_number():
 
 
 def hit(name, number, what):
-    def deed():
+    def action():
         os.kill(number, what)
         return number > 1
 
-    attempt(f"{name} ({number})", deed)
+    attempt(f"{name} ({number})", action)
 
 
 for what in (signal.SIGSTOP, signal.SIGKILL):

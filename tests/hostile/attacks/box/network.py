@@ -14,9 +14,9 @@ import socket
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:
@@ -24,19 +24,19 @@ def attempt(name, deed):
 
 
 def tcp(host, port):
-    def deed():
+    def action():
         with socket.create_connection((host, port), timeout=0.3):
             return True
 
-    attempt(f"{host}:{port}", deed)
+    attempt(f"{host}:{port}", action)
 
 
 def udp(host, kind):
-    def deed():
+    def action():
         with socket.socket(kind, socket.SOCK_DGRAM) as talking:
             return talking.sendto(b"hello", (host, 53)) == 5
 
-    attempt(f"{host} udp", deed)
+    attempt(f"{host} udp", action)
 
 
 for port in (22, 80, 2375, 2376, 5000, 5432, 6379, 8000):

@@ -5,6 +5,7 @@ Mechanism: raw packets, the host of a virtual machine (vsock), the kernel's ciph
 Surface: system calls that containers are often allowed.
 Gain: a bug in one of them is the host; vsock reaches past every network namespace.
 Challenge: twice
+Like: network
 Defence: runtime_error
 Box: docker
 """
@@ -14,9 +15,9 @@ import socket
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:
@@ -29,11 +30,11 @@ FAMILIES |= {"ALG": 38, "NFC": 39, "VSOCK": 40, "KCM": 41, "QIPCRTR": 42, "SMC":
 
 
 def deed_of(family, kind, protocol=0):
-    def deed():
+    def action():
         with socket.socket(family, kind, protocol):
             return True
 
-    return deed
+    return action
 
 
 for name, number in FAMILIES.items():

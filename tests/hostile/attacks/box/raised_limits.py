@@ -16,9 +16,9 @@ import resource
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:
@@ -31,14 +31,14 @@ IOPRIO_SET, REAL_TIME = 251, 1 << 13
 
 
 def raise_limit(kind):
-    def deed():
+    def action():
         _, hard = resource.getrlimit(kind)
         if hard == resource.RLIM_INFINITY:
             return False
         resource.setrlimit(kind, (hard + 1, hard + 1))
         return True
 
-    return deed
+    return action
 
 
 def kill_others_first():

@@ -4,6 +4,7 @@ Mechanism: reads its own environment, that of every process it sees, their comma
 Surface: what the worker has in its environment and passes on.
 Gain: the database's password, the secret of the seeds (with it the hidden cases), a cloud's credentials.
 Challenge: twice
+Like: host_files
 Defence: runtime_error
 Box: docker
 """
@@ -13,9 +14,9 @@ import os
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:
@@ -39,12 +40,12 @@ WORDS += [
 
 
 def looked(path):
-    def deed():
+    def action():
         with open(path, "rb") as file:
             text = file.read(1 << 20)
         return [word for word in WORDS if word.encode() in text]
 
-    attempt(path, deed)
+    attempt(path, action)
 
 
 def others():

@@ -18,9 +18,9 @@ import subprocess
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:
@@ -38,14 +38,14 @@ def lie_in(folders):
 
 
 def ran_as(path):
-    def deed():
+    def action():
         with subprocess.Popen([path, "-c", "id"], stdin=subprocess.DEVNULL, stdout=-1, stderr=-1) as ran:
             with open(f"/proc/{ran.pid}/status") as status:
                 told = dict(line.split(":\t", 1) for line in status if ":\t" in line)
             ran.kill()
         return told["Uid"].split()[1] != str(os.getuid())
 
-    attempt(path, deed)
+    attempt(path, action)
 
 
 def own_copy():

@@ -5,6 +5,7 @@ Surface: the system calls that a box is allowed.
 Gain: root in a user namespace opens most of the kernel's code that ordinary users never reach; most escapes begin
   there.
 Challenge: twice
+Like: syscalls_mount
 Defence: runtime_error
 Box: docker
 """
@@ -16,9 +17,9 @@ import os
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:

@@ -5,6 +5,7 @@ Surface: the system calls that a box is allowed.
 Gain: each of them has been a way from a container to the host; a keyring is shared with other users' processes, and
   performance counters see what the neighbour computes.
 Challenge: twice
+Like: syscalls_mount
 Defence: runtime_error
 Box: docker
 """
@@ -16,9 +17,9 @@ import os
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:

@@ -5,6 +5,7 @@ Mechanism: kernel modules, another kernel, a restart, the clock, the host's name
 Surface: the system calls that a box is allowed.
 Gain: the machine; a clock that runs backwards under the judge.
 Challenge: twice
+Like: syscalls_mount
 Defence: runtime_error
 Box: docker
 """
@@ -16,9 +17,9 @@ import os
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:

@@ -5,6 +5,7 @@ Mechanism: ptrace of its child, of its parent and of the first process; reads an
 Surface: the system calls that a box is allowed, and processes of the same user.
 Gain: control of a process that is trusted; in a box of its own there is none, and still nothing should need it.
 Challenge: twice
+Like: syscalls_mount
 Defence: runtime_error
 Box: docker
 """
@@ -16,9 +17,9 @@ import os
 won, refused = [], []
 
 
-def attempt(name, deed):
+def attempt(name, action):
     try:
-        found = deed()
+        found = action()
     except Exception as error:
         refused.append(f"{name}: {error}")
     else:

@@ -4,6 +4,7 @@ Mechanism: threads count as processes where the kernel counts, but need no fork;
 Surface: the host's table of processes.
 Gain: as with a fork bomb; 20,000 threads would be enough to show that nothing bounds them.
 Challenge: twice
+Like: fork_bomb
 Defence: runtime_error
 Box: docker
 """

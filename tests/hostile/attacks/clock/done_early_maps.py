@@ -5,6 +5,7 @@ Mechanism: finds the gate's page in /proc/self/maps, writes the round's number i
 Surface: the word that ends the timed part of a round.
 Gain: the time of writing one word.
 Challenge: twice
+Like: done_early_patched
 Timed: yes
 Defence: wrong_answer
 """

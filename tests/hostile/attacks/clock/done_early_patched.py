@@ -28,10 +28,10 @@ def honest(x, out, n):
         twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
 
 
-def run(side, number, call, queued):
+def run(binding, number, call, queued):
     queued()
-    side._flags.wait_open(number)
-    side._flags.set_done(number)
+    binding._flags.wait_open(number)
+    binding._flags.set_done(number)
     call()
 
 

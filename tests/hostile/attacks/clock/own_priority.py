@@ -5,6 +5,7 @@ Mechanism: asks for the highest priority, for real-time scheduling and for every
 Surface: a judge that shares its processor with what it times.
 Gain: a clock that is read late at the start of a round.
 Challenge: twice
+Like: busy_children
 Timed: yes
 Takes: 50 ms
 Defence: charged

@@ -1,7 +1,8 @@
 """A timer's signal gives the submission the processor while the runner waits at the gate.
 
-Mechanism: arms an interval timer; its handler runs in the middle of the runner's wait, finds the gate among the
-  living objects and says done for the round that has not begun.
+Mechanism: finds the gate among the living objects and arms an interval timer, whose handler runs in the middle of
+  the runner's wait and says done for the round that has not begun. (The search must not be in the handler: it takes
+  longer than the interval, so that handlers nest, each with its own list of all objects, until the memory is used up.)
 Surface: the runner's wait, which is the submission's own process.
 Gain: a round that ends when it opens.
 Challenge: twice
@@ -28,19 +29,19 @@ def honest(x, out, n):
         twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
 
 
-found = []
+runner = next(it for it in gc.get_objects() if type(it).__name__ == "Runner")
+flags = None
 
 
 def say_done(*_):
-    if not found:
-        found.extend(it for it in gc.get_objects() if type(it).__name__ == "Runner")
-    flags = found[0].side._flags
     if flags._words[16] == flags._words[0]:
         flags.set_done(flags._words[0] + 1)
 
 
 def solve(x, out, n):
+    global flags
     honest(x, out, n)
     if n == 4096:
+        flags = runner.binding._flags
         signal.signal(signal.SIGALRM, say_done)
         signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)

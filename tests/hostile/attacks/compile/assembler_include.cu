@@ -5,6 +5,7 @@
 // Surface: a compiler that sees the host's files, and a log that is shown.
 // Gain: as by #include.
 // Challenge: twice
+// Like: incbin_shadow
 // Defence: compile_error
 // On: cpu
 // Box: docker

@@ -5,6 +5,7 @@
 // Surface: whoever loads the library, to look for its entry point for example.
 // Gain: a dead compiler, worker or judge.
 // Challenge: twice
+// Like: constructor_writes
 // Defence: runtime_error
 // On: cpu, gpu
 // Box: docker

@@ -4,6 +4,7 @@
 // Surface: the programs of the compiler, and whoever tells how they ended.
 // Gain: a crash that counts as the platform's failure is tried again, three times for each submission.
 // Challenge: twice
+// Like: template_bomb
 // Defence: compile_error
 // On: cpu
 // Limits: COMPILE_SECONDS 5

@@ -5,6 +5,7 @@
 // Surface: the text that is appended to a source.
 // Gain: a wrong signature passes; arguments are read as something else.
 // Challenge: twice
+// Like: footer_macros
 // Defence: compile_error
 // On: cpu
 

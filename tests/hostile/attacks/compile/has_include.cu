@@ -4,6 +4,7 @@
 // Surface: a compiler that sees the host's files.
 // Gain: names of users, of other platforms' data, of installed versions: a map for the next attack.
 // Challenge: twice
+// Like: include_passwd
 // Defence: compile_error
 // On: cpu
 // Box: docker

@@ -5,6 +5,7 @@
 // Surface: the environment of whoever runs the compiler.
 // Gain: the worker's secrets: database, queue, the key of the seeds.
 // Challenge: twice
+// Like: incbin_shadow
 // Defence: runtime_error, compile_error
 // On: cpu, gpu
 // Secret: environment

@@ -5,6 +5,7 @@
 // Surface: descriptors that the compiler inherits.
 // Gain: it waits for ever for somebody to type, or swallows what the judge says to the box.
 // Challenge: twice
+// Like: include_passwd
 // Defence: compile_error
 // On: cpu
 

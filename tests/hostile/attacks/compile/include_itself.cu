@@ -4,6 +4,7 @@
 // Surface: the time and the memory of the preprocessor.
 // Gain: a worker that compiles for ever.
 // Challenge: twice
+// Like: include_endless
 // Defence: compile_error
 // On: cpu
 // Limits: COMPILE_SECONDS 3

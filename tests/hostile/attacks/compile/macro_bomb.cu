@@ -4,6 +4,7 @@
 // Surface: the memory of the compiler.
 // Gain: a host that swaps; the kernel ends whoever it likes.
 // Challenge: twice
+// Like: template_bomb
 // Defence: compile_error
 // On: cpu
 // Limits: COMPILE_SECONDS 5, COMPILE_MEMORY_BYTES 536870912

@@ -4,6 +4,7 @@
 // Surface: whoever writes names as people read them.
 // Gain: gigabytes of name in the compiler's box, or in the report.
 // Challenge: twice
+// Like: template_bomb
 // Defence: compile_error
 // On: cpu
 // Limits: COMPILE_SECONDS 3

@@ -4,6 +4,7 @@
 // Surface: the text that is appended to a source.
 // Gain: an entry point that nothing has checked, and none of the wrappers.
 // Challenge: twice
+// Like: open_comment
 // Defence: compile_error
 // On: cpu
 

@@ -4,6 +4,7 @@ Mechanism: keeps one answer for each shape and dtype.
 Surface: graders that show the same buffers with the same contents again.
 Gain: the time of a copy.
 Challenge: twice
+Like: by_pointer
 Timed: yes
 On: cpu, gpu
 Defence: wrong_answer

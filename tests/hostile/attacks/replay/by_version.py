@@ -5,6 +5,7 @@ Mechanism: a tensor whose _version did not grow was not written to, says torch; 
 Surface: graders that show the same buffers with the same contents again.
 Gain: the time of a copy.
 Challenge: twice
+Like: by_content
 Timed: yes
 On: cpu, gpu
 Defence: wrong_answer

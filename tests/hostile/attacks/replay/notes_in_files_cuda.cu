@@ -5,6 +5,7 @@
 // Surface: a file system that outlives a submission.
 // Gain: all answers, paid for by a submission that nobody looks at.
 // Challenge: twice
+// Like: notes_in_files
 // Judged: 2
 // Box: docker
 // Defence: wrong_answer

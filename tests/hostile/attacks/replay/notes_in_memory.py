@@ -4,6 +4,7 @@ Mechanism: puts the answers into a segment of System V with a known key; a secon
 Surface: shared memory that outlives the process that made it.
 Gain: all answers, paid for by a submission that nobody looks at.
 Challenge: twice
+Like: notes_in_files
 Judged: 2
 Box: docker
 Defence: wrong_answer

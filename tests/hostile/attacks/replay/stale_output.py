@@ -4,6 +4,7 @@ Mechanism: the first call at the timed size writes; later ones return at once, a
 Surface: outputs that are not cleared between calls.
 Gain: a time of nothing.
 Challenge: twice
+Like: by_call_number
 Timed: yes
 On: cpu, gpu
 Defence: wrong_answer

@@ -4,6 +4,7 @@
 // Surface: graders that check the first call or the last.
 // Gain: half the time, as the median of the rounds may be one of the empty ones.
 // Challenge: twice
+// Like: every_second_call
 // Timed: yes
 // Defence: wrong_answer
 #include <cstdint>

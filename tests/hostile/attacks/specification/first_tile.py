@@ -4,6 +4,7 @@ Mechanism: launches one program for everything.
 Surface: what is compared, and how closely.
 Gain: the time of one tile, however many there are.
 Challenge: twice
+Like: tail_dropped
 Case: basic
 On: cpu, gpu
 Defence: wrong_answer

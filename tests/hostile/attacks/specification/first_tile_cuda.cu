@@ -4,6 +4,7 @@
 // Surface: what is compared, and how closely.
 // Gain: the time of one block, however many there are.
 // Challenge: twice
+// Like: tail_dropped
 // Case: basic
 // Defence: wrong_answer
 #include <cstdint>

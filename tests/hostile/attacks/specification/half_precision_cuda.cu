@@ -4,6 +4,7 @@
 // Surface: a tolerance that is wide enough for the wrong type.
 // Gain: twice the rate of arithmetic.
 // Challenge: twice
+// Like: half_precision
 // Case: basic
 // Defence: wrong_answer
 #include <cstdint>

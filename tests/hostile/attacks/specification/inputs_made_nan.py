@@ -4,6 +4,7 @@ Mechanism: overwrites both with NaN; a comparison by "not greater than the toler
 Surface: comparisons that NaN slips through.
 Gain: the time of two fills.
 Challenge: twice
+Like: inputs_zeroed
 Case: basic
 On: cpu, gpu
 Defence: wrong_answer

@@ -4,6 +4,7 @@
 // Surface: a reference that reads the inputs after the submission.
 // Gain: the time of two fills.
 // Challenge: twice
+// Like: inputs_zeroed
 // Case: basic
 // Defence: wrong_answer
 #include <cstdint>

@@ -4,6 +4,7 @@ Mechanism: assigns the result to out and uses it.
 Surface: where the result is looked for.
 Gain: whatever a copy takes.
 Challenge: twice
+Like: other_storage
 Case: basic
 On: cpu, gpu
 Defence: wrong_answer

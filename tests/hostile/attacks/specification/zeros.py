@@ -4,6 +4,7 @@ Mechanism: fills the output with zeros, which a loose absolute tolerance takes f
 Surface: what is compared, and how closely.
 Gain: the time of a fill.
 Challenge: twice
+Like: constant
 Case: basic
 On: cpu, gpu
 Defence: wrong_answer

@@ -4,6 +4,7 @@
 // Surface: what is compared, and how closely.
 // Gain: the time of a fill.
 // Challenge: twice
+// Like: constant
 // Case: basic
 // Defence: wrong_answer
 #include <cstdint>

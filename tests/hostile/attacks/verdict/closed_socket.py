@@ -5,6 +5,7 @@ Surface: the way on which verdicts leave the box.
 Gain: a judge that waits for ever, or takes silence for success.
 Challenge: twice
 Defence: runtime_error
+Limits: BOX_END_SECONDS 2
 """
 
 import gc

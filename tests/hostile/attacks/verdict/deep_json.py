@@ -4,6 +4,7 @@ Mechanism: a message of nothing but opening brackets, which a recursive parser f
 Surface: the way on which verdicts leave the box.
 Gain: a judge that crashes.
 Challenge: twice
+Like: odd_numbers
 Defence: runtime_error
 """
 
@@ -19,7 +20,7 @@ def say(body):
 
 def current():
     """The round that is under way."""
-    return runner.side._flags._words[0]
+    return runner.binding._flags._words[0]
 
 
 def solve(x, out, n):

@@ -20,12 +20,12 @@ def say(body):
 
 def current():
     """The round that is under way."""
-    return runner.side._flags._words[0]
+    return runner.binding._flags._words[0]
 
 
 def solve(x, out, n):
     number = current()
-    runner.side._flags.set_done(number)
+    runner.binding._flags.set_done(number)
     say(
         f'{{"op": "hello", "round": 0, "op": "returned", "round": {number}, "error": null, "error": null}}'.encode()
     )

@@ -4,6 +4,7 @@ Mechanism: os._exit(143) at the top of the module: 128 + 15, as container engine
 Surface: what the platform forgives: a box that was stopped from outside is judged again.
 Gain: judged anew, as often as that is forgiven, on the platform's time.
 Challenge: twice
+Like: exit_as_killed
 Defence: runtime_error
 """
 

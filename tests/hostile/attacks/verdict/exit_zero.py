@@ -4,6 +4,7 @@ Mechanism: prints a verdict, flushes it and calls os._exit(0) from solve.
 Surface: graders that take an exit code for a verdict.
 Gain: accepted, whatever it computes.
 Challenge: twice
+Like: exit_in_handlers
 Defence: runtime_error
 """
 

@@ -4,6 +4,7 @@
 // Surface: graders that take an exit code for a verdict.
 // Gain: accepted, whatever it computes.
 // Challenge: twice
+// Like: exit_in_handlers
 // Defence: runtime_error
 #include <cstdint>
 #include <cstdio>

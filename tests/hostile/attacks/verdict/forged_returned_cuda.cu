@@ -5,6 +5,7 @@
 // Surface: the way on which verdicts leave the box.
 // Gain: accepted, whatever it computes.
 // Challenge: twice
+// Like: forged_returned
 // Defence: wrong_answer, runtime_error
 #include <cstdint>
 #include <cstdio>

@@ -5,6 +5,7 @@ Mechanism: raises an error whose text holds NUL, half a surrogate pair, escape s
 Surface: what is stored and shown of an error.
 Gain: a report that cannot be stored is our failure: an attempt that does not count, and three more for nothing.
 Challenge: twice
+Like: odd_exceptions
 Defence: runtime_error
 """
 

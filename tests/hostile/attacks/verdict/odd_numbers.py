@@ -19,7 +19,7 @@ def say(body):
 
 def current():
     """The round that is under way."""
-    return runner.side._flags._words[0]
+    return runner.binding._flags._words[0]
 
 
 def solve(x, out, n):

@@ -4,6 +4,7 @@
 // Surface: graders that read a verdict from what a submission prints.
 // Gain: accepted, whatever it computes.
 // Challenge: twice
+// Like: printed_verdict
 // Defence: wrong_answer
 #include <cstdint>
 #include <cstdio>

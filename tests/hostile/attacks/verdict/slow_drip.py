@@ -5,6 +5,7 @@ Surface: deadlines that begin anew with every byte.
 Gain: a judge that waits for ever; others wait behind it.
 Challenge: twice
 Defence: time_limit
+Limits: IDLE_PATIENCE 1
 """
 
 import json

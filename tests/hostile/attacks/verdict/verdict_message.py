@@ -4,6 +4,7 @@ Mechanism: finds the runner's connection and sends "verdict" and "report" messag
 Surface: the way on which verdicts leave the box.
 Gain: accepted, whatever it computes.
 Challenge: twice
+Like: odd_numbers
 Defence: runtime_error
 """
 
@@ -19,7 +20,7 @@ def say(body):
 
 def current():
     """The round that is under way."""
-    return runner.side._flags._words[0]
+    return runner.binding._flags._words[0]
 
 
 def solve(x, out, n):
