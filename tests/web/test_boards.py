@@ -20,7 +20,7 @@ from grader.schemas.leaderboard import (
 from grader.service.accounts import User
 from grader.service.leaderboard import leaderboard
 from grader.service.platform import Platform
-from grader.web.pages import board_plots, board_table
+from grader.web.pages import leaderboards
 from grader.web.pages import leaderboards as pages
 from tests.service.boards.rows import START, enter, person, report
 from tests.web import builders
@@ -138,7 +138,7 @@ def test_no_cell_is_a_formula(start: str) -> None:
         submitted_at=START,
     )
     board = Leaderboard(challenge="-", version=1, device="-", representative=True, entries=[entry], total=1)
-    row = list(csv.reader(io.StringIO(board_table.written(board), newline="")))[1]
+    row = list(csv.reader(io.StringIO(leaderboards.written(board), newline="")))[1]
     assert row[1] == f"'{start}cmd|' /C calc'!A0"
     assert row[-1] == f"'{start}1"
 
@@ -177,7 +177,7 @@ def test_staff_alone_come_to_others_submissions(
 def test_references_are_on_the_page_where_their_times_belong(crowd: list[User], platform: Platform) -> None:
     def page(offset: int, size: int) -> list[str]:
         board = leaderboard(platform, builders.SLUG, limit=size + 1, offset=offset, viewer=crowd[0])
-        shown = board_plots.lines(board, offset, size)
+        shown = leaderboards.lines(board, offset, size)
         return [it.reference.name if it.reference else "" for it in shown]
 
     whole = ["staff solution", "", "compile", "", "", "eager"]

@@ -15,7 +15,7 @@ from grader.schemas.challenge import ChallengeSummary
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
-from grader.web.pages.course_map import COLUMNS, ROWS, NodeStanding, lane
+from grader.web.pages.home import COLUMNS, ROWS, NodeStanding, lane
 from tests.web import builders
 from tests.web.conftest import Visit
 

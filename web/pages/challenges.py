@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from flask import Blueprint, g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
@@ -11,14 +13,17 @@ from werkzeug.wrappers import Response
 from grader.errors import GraderError
 from grader.languages import LANGUAGES
 from grader.schemas.challenge import ChallengeDetail
+from grader.schemas.diagnostic import DiagnosticList
 from grader.schemas.submission import SubmitBody
-from grader.service import catalogue
+from grader.service import catalogue, diagnostics, drafts, submissions
 from grader.service import run as running
 from grader.service import submit as submitting
+from grader.service.accounts import User
+from grader.service.platform import Platform
 from grader.web import assets, forms, throttle
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
-from grader.web.pages import code, markdown, workspace
+from grader.web.pages import code, markdown
 
 pages = Blueprint("challenges", __name__)
 
@@ -57,19 +62,19 @@ def submit(slug: str) -> Response | tuple[str, int]:
         else:
             view = submitting.submit(platform(), user, body, _key(body))
     except GraderError as error:
-        return _page(workspace.Workspace(challenge, sources, language), error), error.status
+        return _page(Workspace(challenge, sources, language), error), error.status
     reused = "1" if view.reused else None
     return redirect(url_for("submissions.show", submission=view.id, reused=reused), 303)
 
 
-def _workspace(challenge: ChallengeDetail) -> workspace.Workspace:
+def _workspace(challenge: ChallengeDetail) -> Workspace:
     user = viewer()
     if user is None:
-        return workspace.empty(challenge)
-    return workspace.of_user(platform(), user, challenge, request.args.get("from"))
+        return empty(challenge)
+    return of_user(platform(), user, challenge, request.args.get("from"))
 
 
-def _page(workspace: workspace.Workspace, error: GraderError | None) -> str:
+def _page(workspace: Workspace, error: GraderError | None) -> str:
     challenge, user = workspace.challenge, viewer()
     g.style_nonce = secrets.token_urlsafe(16)
     return render_template(
@@ -105,3 +110,50 @@ def _key(body: SubmitBody) -> str | None:
         return None
     told = f"{nonce}\0{body.language}\0{body.device}\0{body.source}"
     return "form-" + hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """``sources`` are shown, by language, and ``language`` first. ``kept``: when the server kept that source, as the
+    API says it in ``updated_at``; empty where it is no draft.
+    """
+
+    challenge: ChallengeDetail
+    sources: dict[str, str]
+    language: str
+    kept: dict[str, str] = field(default_factory=dict)
+    said: DiagnosticList | None = None
+
+
+def empty(challenge: ChallengeDetail) -> Workspace:
+    """The starters, and the first language that can be judged here."""
+    first = str(next(iter(challenge.served), challenge.languages[0]))
+    return Workspace(challenge, dict(challenge.starters), first)
+
+
+def of_user(platform: Platform, user: User, challenge: ChallengeDetail, submission: str | None) -> Workspace:
+    """The drafts of ``user``, and the messages on ``submission``, or on what was handed in last."""
+    workspace = empty(challenge)
+    own = drafts.of_challenge(platform, user, challenge.slug)
+    said = _said(platform, user, challenge.slug, submission)
+    latest = max(own.values(), key=lambda draft: draft.updated_at, default=None)
+    language = (
+        said.language if said is not None else latest.language if latest is not None else workspace.language
+    )
+    return Workspace(
+        challenge,
+        workspace.sources
+        | {str(name): draft.source for name, draft in own.items() if name in workspace.sources},
+        language if language in challenge.served else workspace.language,
+        {str(name): draft.model_dump(mode="json")["updated_at"] for name, draft in own.items()},
+        said,
+    )
+
+
+def _said(platform: Platform, user: User, slug: str, submission: str | None) -> DiagnosticList | None:
+    if submission is not None:
+        # An address that was kept, or made up, opens the editor all the same.
+        with suppress(GraderError):
+            if submissions.get_submission(platform, user, submission).challenge == slug:
+                return diagnostics.of_submission(platform, user, submission)
+    return diagnostics.latest(platform, user, slug)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import re
+from functools import lru_cache
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, session
+from flask import Blueprint, Response, make_response, redirect, render_template, request, session, url_for
+from markdown_it.token import Token
+from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import NotFound
-from grader.manual.pages import INDEX, Page, manual
+from grader.manual.pages import INDEX, Manual, Page, manual
 from grader.manual.search import QUERY_CHARS, search
 from grader.web.auth.identity import viewer
-from grader.web.pages import prose
+from grader.web.pages import markdown
 
 pages = Blueprint("docs", __name__, url_prefix="/docs")
 
@@ -42,7 +46,7 @@ def show(name: str) -> BaseResponse:
     known = manual()
     plain = name.rstrip("/").removesuffix(".md")
     if (plain != name and known.has(plain)) or name == INDEX:
-        return redirect(prose.address(plain), 301)
+        return redirect(address(plain), 301)
     if name in known.files:
         return _kept(Response((known.folder / name).read_text(encoding="utf-8"), content_type=_PLAIN))
     try:
@@ -60,7 +64,7 @@ def _page(page: Page) -> Response:
             "docs.html",
             page=page,
             query="",
-            body=prose.render(known, page),
+            body=render(known, page),
             contents=_contents(page),
             before=before,
             after=after,
@@ -69,7 +73,7 @@ def _page(page: Page) -> Response:
 
 
 def _frame(template: str, **values: object) -> str:
-    return render_template(template, roles=manual().roles, address=prose.address, **values)
+    return render_template(template, roles=manual().roles, address=address, **values)
 
 
 def _contents(page: Page) -> list[tuple[int, str, str]]:
@@ -91,3 +95,81 @@ def _kept(answer: Response | str) -> Response:
     response.vary.add("Cookie")
     response.make_conditional(request)  # in place
     return response
+
+
+# Of the repository, not of the docs.
+_OUTSIDE = ("../", "http://", "https://", "mailto:", "#")
+
+
+def render(manual: Manual, page: Page) -> Markup:
+    """Safe HTML of a page, without its title. Made once for each page of a manual."""
+    return _render(manual, page.name)
+
+
+@lru_cache(maxsize=256)
+def _render(manual: Manual, name: str) -> Markup:
+    page = manual.page(name)
+    parser = markdown.parser()
+    tokens = parser.parse(page.text)
+    headings = [token for token in tokens if token.type == "heading_open"]
+    for token, section in zip(headings, page.sections, strict=True):
+        token.attrSet("id", section.anchor)
+    if headings:
+        del tokens[: tokens.index(headings[0]) + 3]  # the template has the title
+    for token in tokens:
+        if token.children:
+            token.children = _linked(manual, page, token.children)
+    return _reachable(markdown.clean(parser.renderer.render(tokens, parser.options, {}), own=True))
+
+
+def _reachable(html: Markup) -> Markup:
+    """What is wider than a phone is scrolled, so the keyboard must get there. (Text has no bare ``<``.)"""
+    wrapped = (
+        str(html)
+        .replace("<table>", '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>')
+        .replace("</table>", "</table></div>")
+    )
+    return Markup(wrapped)  # noqa: S704 - cleaned by the caller
+
+
+def address(name: str) -> str:
+    """Where a page is served."""
+    return url_for("docs.index") if name == "index" else url_for("docs.show", name=name)
+
+
+def _linked(manual: Manual, page: Page, tokens: list[Token]) -> list[Token]:
+    """Links that lead to routes; and where code names a file of the docs, a link to it."""
+    found: list[Token] = []
+    inside = 0
+    for token in tokens:
+        inside += token.nesting if token.type in ("link_open", "link_close") else 0
+        if token.type == "link_open":
+            token.attrSet("href", _target(manual, page, str(token.attrGet("href"))))
+        named = _named(manual, token) if not inside else ""
+        if named:
+            found += [Token("link_open", "a", 1, attrs={"href": named}), token, Token("link_close", "a", -1)]
+        else:
+            found.append(token)
+    return found
+
+
+def _target(manual: Manual, page: Page, href: str) -> str:
+    path, _, anchor = href.partition("#")
+    if not path or (href.startswith(_OUTSIDE) and not href.startswith("../")):
+        return href
+    name = posixpath.normpath(posixpath.join(posixpath.dirname(page.name), path))
+    found = _address_of(manual, name) or href
+    return f"{found}#{anchor}" if anchor and found != href else found
+
+
+def _named(manual: Manual, token: Token) -> str:
+    """Of `docs/judging.md` in running text."""
+    if token.type != "code_inline" or not token.content.startswith("docs/"):
+        return ""
+    return _address_of(manual, token.content.removeprefix("docs/"))
+
+
+def _address_of(manual: Manual, name: str) -> str:
+    if name.endswith(".md") and manual.has(name.removesuffix(".md")):
+        return address(name.removesuffix(".md"))
+    return url_for("docs.show", name=name) if name in manual.files else ""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from flask import Blueprint, Response, render_template, request, url_for
 
-from grader import limits
-from grader.schemas.leaderboard import Leaderboard
+from grader import limits, spreadsheet
+from grader.schemas.leaderboard import Leaderboard, LeaderboardEntry, Record, Reference, ReferenceKind
 from grader.service import catalogue, leaderboard, track_board
 from grader.service import leaderboard as boards
 from grader.service.leaderboard import Wanted
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
-from grader.web.pages import board_plots, board_table
 
 pages = Blueprint("leaderboards", __name__)
 
@@ -63,7 +67,7 @@ def show(slug: str) -> str:
         "leaderboard.html",
         challenge=challenge,
         board=board,
-        lines=board_plots.lines(board, below, _PAGE) if board.entries else [],
+        lines=lines(board, below, _PAGE) if board.entries else [],
         own=_pinned(board, below),
         kept={name: it for name, it in kept.items() if it is not None},
         below=below,
@@ -72,8 +76,8 @@ def show(slug: str) -> str:
         further=below + _PAGE if below + _PAGE < board.total else None,
         own_page=_page_of(board.own_place),
         records=records[: -_RECORDS - 1 : -1],
-        plot=board_plots.record_plot(records) if not below else None,
-        plot_size=(board_plots.WIDTH, board_plots.HEIGHT),
+        plot=record_plot(records) if not below else None,
+        plot_size=(WIDTH, HEIGHT),
     )
 
 
@@ -81,8 +85,8 @@ def show(slug: str) -> str:
 def table(slug: str) -> Response:
     """All entries of the board that the same address without ``/board.csv`` shows."""
     board = boards.leaderboard(platform(), slug, viewer=viewer(), **_wanted())
-    response = Response(board_table.written(board), mimetype="text/csv")
-    name = f"{board.challenge}-v{board.version}-{board_table.plain(board.device)}.csv"
+    response = Response(written(board), mimetype="text/csv")
+    name = f"{board.challenge}-v{board.version}-{plain(board.device)}.csv"
     response.headers.set("Content-Disposition", "attachment", filename=name)
     response.cache_control.private = True
     response.cache_control.no_cache = True
@@ -110,13 +114,177 @@ def show_track(track: str) -> str:
     )
 
 
-def _pinned(board: Leaderboard, below: int) -> board_plots.Line | None:
+def _pinned(board: Leaderboard, below: int) -> Line | None:
     """The viewer's own entry, where it is not among those that are shown."""
     if board.own is None or board.own_place is None or below <= board.own_place < below + _PAGE:
         return None
-    return board_plots.line_of(board, board.own)
+    return line_of(board, board.own)
 
 
 def _page_of(place: int | None) -> int | None:
     """What to skip to come to the page with ``place``."""
     return None if place is None else place // _PAGE * _PAGE
+
+
+COLUMNS = (
+    "rank",
+    "user",
+    "language",
+    "time_us",
+    "time_low_us",
+    "time_high_us",
+    "speedup",
+    "speedup_low",
+    "speedup_high",
+    "sol",
+    "submitted_at",
+    "submission",
+)
+
+
+def written(board: Leaderboard) -> str:
+    """Entries, then what they are compared with, which has no rank."""
+    lines = [spreadsheet.row(COLUMNS), *(spreadsheet.row(_row(it)) for it in board.entries)]
+    for it in board.references:
+        low, high = it.ci_us or (None, None)
+        lines.append(
+            spreadsheet.row(["", it.name, "", it.time_us, low, high, it.speedup, None, None, it.sol, "", ""])
+        )
+    return "".join(lines)
+
+
+def _row(it: LeaderboardEntry) -> list[object]:
+    return [
+        it.rank,
+        it.user,
+        it.language.value,
+        it.time_us,
+        *it.ci_us,
+        it.speedup,
+        *(it.speedup_ci or (None, None)),
+        it.sol,
+        it.submitted_at.isoformat(timespec="seconds"),
+        it.submission,
+    ]
+
+
+def plain(text: str) -> str:
+    """For the name of a file."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", text)
+
+
+# The plot's own units; it is stretched to the width there is.
+WIDTH, HEIGHT = 1000, 200
+# Of times that hardly differ, so that their line is neither at the edge nor drawn as if it fell far: five percent.
+_LEAST_SPAN = 1.05
+# More steps than pixels show nothing.
+_STEPS = 400
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Percent of the full width; ``low`` and ``high`` are the ends of the error bar."""
+
+    percent: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a board: an entry, or what entries are compared with."""
+
+    entry: LeaderboardEntry | None
+    reference: Reference | None
+    bar: Bar | None
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A step line in WIDTH x HEIGHT that begins at ``first``; ``marks`` are its corners, ``ticks`` the times at top,
+    middle and bottom, in microseconds.
+    """
+
+    first: Record
+    path: str
+    marks: list[tuple[float, float]]
+    ticks: tuple[float, float, float]
+
+
+def lines(board: Leaderboard, offset: int, page: int) -> list[Line]:
+    """The rows of one page of ``page`` entries, with references where their times belong: between entries, or below the
+    last. ``board`` holds one entry more, where there is one: what stands before that one belongs to this page.
+    """
+    longest = _longest(board)
+    left = [it for it in board.references if it.kind is not ReferenceKind.ROOFLINE]
+    rows: list[Line] = []
+    for number, entry in enumerate(board.entries):
+        earlier = [it for it in left if it.time_us < entry.time_us]
+        left = [it for it in left if it not in earlier]
+        if number or not offset:  # those before the first of a later page stand on an earlier one
+            rows += [_line(it, longest) for it in earlier]
+        if number < page:
+            rows.append(Line(entry, None, _bar(entry.speedup, entry.speedup_ci, longest)))
+    if len(board.entries) <= page:
+        rows += [_line(it, longest) for it in left]
+    return rows
+
+
+def line_of(board: Leaderboard, entry: LeaderboardEntry) -> Line:
+    """An entry apart from the others, drawn to the same scale."""
+    return Line(entry, None, _bar(entry.speedup, entry.speedup_ci, _longest(board)))
+
+
+def _line(it: Reference, longest: float) -> Line:
+    ends = None
+    if it.ci_us is not None and it.speedup is not None:
+        ends = (it.speedup * it.time_us / it.ci_us[1], it.speedup * it.time_us / it.ci_us[0])
+    return Line(None, it, _bar(it.speedup, ends, longest))
+
+
+def _longest(board: Leaderboard) -> float:
+    shown = [*board.entries, *([board.own] if board.own else [])]
+    ends = [it.speedup_ci[1] for it in shown if it.speedup_ci]
+    return max(
+        [*ends, *(it.speedup or 0.0 for it in board.references if it.kind is ReferenceKind.STAFF)] or [0.0]
+    )
+
+
+def _bar(value: float | None, ends: tuple[float, float] | None, longest: float) -> Bar | None:
+    if value is None or longest <= 0:
+        return None
+    low, high = (_percent(end, longest) for end in ends) if ends else (None, None)
+    return Bar(_percent(value, longest), low, high)
+
+
+def _percent(value: float, longest: float) -> float:
+    """At least a sliver that can be seen."""
+    return round(min(100.0, max(1.0, value / longest * 100)), 2)
+
+
+def record_plot(records: Sequence[Record]) -> Plot | None:
+    """Time to the right, the record's microseconds upwards on a logarithmic scale. None without a record."""
+    if not records:
+        return None
+    drawn = records[-_STEPS:]
+    high, low = _span([it.time_us for it in drawn])
+    first, last = drawn[0].submitted_at, drawn[-1].submitted_at
+    seconds = (last - first).total_seconds()
+    marks = []
+    for it in drawn:
+        share = (it.submitted_at - first).total_seconds() / seconds if seconds else 0.0
+        # The last record holds from its day on: a tenth of the width shows that.
+        x = share * WIDTH * 0.9
+        y = math.log(high / it.time_us) / math.log(high / low) * HEIGHT
+        marks.append((round(x, 1), round(y, 1)))
+    steps = "".join(f"H{x}V{y}" for x, y in marks[1:])
+    return Plot(
+        drawn[0], f"M{marks[0][0]} {marks[0][1]}{steps}H{WIDTH}", marks, (high, math.sqrt(high * low), low)
+    )
+
+
+def _span(times: Sequence[float]) -> tuple[float, float]:
+    """The plot's upper and lower end."""
+    high, low = max(times), min(times)
+    widened = math.sqrt(max(1.0, _LEAST_SPAN / (high / low)))
+    return high * widened, low / widened

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from grader.languages import compiled_name
 from grader.schemas.advice import Advice, advise
 from grader.schemas.report import CaseReport, Report
 from grader.schemas.verdict import Fault
 from grader.service.leaderboard import PastTime
-from grader.web.pages import compiler_log
-from grader.web.pages.plots.bars import WorkloadBars, workload_bars
-from grader.web.pages.plots.history import History, history
-from grader.web.pages.plots.roofline import Roofline, roofline
+from grader.web.pages.plots import History, Roofline, WorkloadBars, history, roofline, workload_bars
 
 ALL, FAILED = "all", "failed"
 _SHAPES = {
@@ -124,7 +123,7 @@ def result(
         chosen=chosen if chosen in [it.value for it in choices] else ALL,
         bars=workload_bars(report.workloads),
         roofline=roofline(report),
-        log=compiler_log.linked(report.compiler_log, lines),
+        log=linked(report.compiler_log, lines),
         lines=lines,
         history=history(times, own),
         legend=list({cell.letter: cell for cell in cells}.values()),
@@ -149,3 +148,22 @@ def _choices(cells: Sequence[Cell], groups: Sequence[Group]) -> list[Choice]:
     if failed:
         choices.append(Choice(FAILED, "Failed", failed))
     return choices + [Choice(it.category, it.category, len(it.cells)) for it in groups]
+
+
+# `solution.cu(3): error` of nvcc, `solution.cu:3:10: error` of the host's compiler; a source is compiled by this name.
+_PLACE = re.compile(compiled_name() + r"(?:\((\d{1,6})\)|:(\d{1,6})(?=[:,]))")
+
+
+def linked(log: str, lines: int) -> Markup:
+    """``log``, escaped. Only lines from 1 to ``lines`` are linked: the log is a stranger's text."""
+    parts: list[Markup] = []
+    end = 0
+    for found in _PLACE.finditer(log):
+        line = int(found[1] or found[2])
+        if 1 <= line <= lines:
+            parts += [
+                escape(log[end : found.start()]),
+                Markup('<a href="#L-{}">{}</a>').format(line, found[0]),
+            ]
+            end = found.end()
+    return Markup("").join([*parts, escape(log[end:])])

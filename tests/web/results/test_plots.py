@@ -15,10 +15,7 @@ from grader.service.accounts import User
 from grader.service.leaderboard import PastTime, past_times
 from grader.service.platform import Platform
 from grader.web.pages.formats import duration, exactly, quantity
-from grader.web.pages.plots.axis import linear, logarithmic
-from grader.web.pages.plots.bars import workload_bars
-from grader.web.pages.plots.history import history
-from grader.web.pages.plots.roofline import Roofline, roofline
+from grader.web.pages.plots import Roofline, history, linear, logarithmic, roofline, workload_bars
 from tests.web import builders
 from tests.web.conftest import Visit
 

@@ -1,0 +1,258 @@
+"""The plots of a result page, as numbers that inline SVG is drawn from: axes, times beside baselines, earlier times, the
+roofline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from grader.schemas.report import TOO_SHORT, Report, WorkloadCost, WorkloadReport
+from grader.service.leaderboard import PastTime
+from grader.web.pages.formats import duration, quantity
+
+# Labels of more ticks run into each other on a phone.
+_TICKS_MOST = 6
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Tick:
+    """``place``: percent along the axis."""
+
+    place: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """From ``low`` to ``high``; ``log``: in equal factors."""
+
+    low: float
+    high: float
+    ticks: list[Tick]
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """Percent along the axis, 0 to 100; what lies outside is put at its end."""
+        if self.log:
+            share = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+        else:
+            share = (value - self.low) / (self.high - self.low)
+        return round(min(max(share, 0.0), 1.0) * 100, 2)
+
+    def up(self, value: float) -> float:
+        """The same of an axis that points up, where percent count down from the top."""
+        return round(100 - self.at(value), 2)
+
+
+def linear(highest: float, label: Callable[[float], str], most: int = _TICKS_MOST) -> Axis:
+    """From 0 to a round number at or above ``highest`` (positive), with at most ``most`` ticks."""
+    raw = highest / (most - 1)
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(it * power for it in _STEPS if it * power >= raw * (1 - 1e-9))
+    count = math.ceil(highest / step - 1e-9)
+    end = step * count
+    return Axis(0.0, end, [Tick(round(i / count * 100, 2), label(i * step)) for i in range(count + 1)])
+
+
+def logarithmic(values: Sequence[float], label: Callable[[float], str], most: int = _TICKS_MOST) -> Axis:
+    """From the power of ten below the least of ``values`` (all positive) to the one above the largest; at least one
+    decade. Ticks are at powers of ten, at most ``most``."""
+    first = math.floor(math.log10(min(values)) + 1e-9)
+    last = math.ceil(math.log10(max(values)) - 1e-9)
+    last = max(last, first + 1)
+    every = math.ceil((last - first) / (most - 1))
+    powers = range(first, last + 1, every)
+    ticks = [Tick(round((power - first) / (last - first) * 100, 2), label(10.0**power)) for power in powers]
+    return Axis(10.0**first, 10.0**last, ticks, log=True)
+
+
+# Two labels more than four ticks need half a phone's width.
+_BAR_TICKS_MOST = 5
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar; ``percent`` of the full width, ``low`` and ``high`` the ends of its interval, if any. ``kind``: own,
+    base or light."""
+
+    label: str
+    us: float
+    percent: float
+    kind: str
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class WorkloadBars:
+    """``bars``: one's own first, where its time is known."""
+
+    workload: WorkloadReport
+    bars: list[Bar]
+    axis: Axis
+
+
+def workload_bars(workloads: Sequence[WorkloadReport]) -> list[WorkloadBars]:
+    return [_of(each) for each in workloads]
+
+
+def _of(workload: WorkloadReport) -> WorkloadBars:
+    others = [(name, us, "base") for name, us in sorted(workload.baselines_us.items())]
+    if workload.roofline_us:
+        others.append(("speed of light", workload.roofline_us, "light"))
+    time_us = workload.time_us
+    ends = workload.ci_us if time_us is not None else ()
+    # With nothing to show, the axis of no bar: any length will do.
+    axis = linear(max((*ends, *(us for _, us, _ in others)), default=1.0), duration, _BAR_TICKS_MOST)
+    bars = [Bar(name, us, _sliver(axis, us), kind) for name, us, kind in others]
+    if time_us is not None:
+        low, high = (axis.at(bound) for bound in workload.ci_us)
+        bars.insert(0, Bar("yours", time_us, _sliver(axis, time_us), "own", low, high))
+    return WorkloadBars(workload, bars, axis)
+
+
+def _sliver(axis: Axis, us: float) -> float:
+    """At least as wide as can be seen."""
+    return max(1.0, axis.at(us))
+
+
+# Beyond this factor between the slowest and the fastest, equal steps show nothing of the fast ones.
+_LINEAR_FACTOR = 12.0
+# From the edges, percent: half a point and its interval.
+_EDGE = 3.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """``x`` and the three heights are percent from left and top."""
+
+    past: PastTime
+    own: bool
+    best: bool
+    x: float
+    y: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class History:
+    y: Axis
+    points: list[Point]
+
+    @property
+    def lines(self) -> list[tuple[Point, Point]]:
+        return list(zip(self.points, self.points[1:], strict=False))
+
+
+def history(times: Sequence[PastTime], own: str) -> History | None:
+    """``own``: the submission that is looked at. None where there is nothing to compare it with."""
+    if len(times) < 2:
+        return None
+    slowest, fastest = max(it.ci_us[1] for it in times), min(it.ci_us[0] for it in times)
+    if fastest > 0 and slowest / fastest > _LINEAR_FACTOR:
+        axis = logarithmic([fastest, slowest], duration)
+    else:
+        axis = linear(slowest, duration)
+    best = min(times, key=lambda it: it.time_us)
+    step = (100 - 2 * _EDGE) / (len(times) - 1)
+    points = [
+        Point(
+            past=it,
+            own=it.id == own,
+            best=it is best,
+            x=round(_EDGE + place * step, 2),
+            y=axis.up(it.time_us),
+            low=axis.up(it.ci_us[0]),
+            high=axis.up(it.ci_us[1]),
+        )
+        for place, it in enumerate(times)
+    ]
+    return History(axis, points)
+
+
+# Room beside the outermost points and above the ceiling: a factor.
+_ROOM = 1.5
+
+
+@dataclass(frozen=True)
+class RooflinePoint:
+    """``intensity`` in flop/B, ``rate`` in flop/s, ``limit`` what the ceilings allow there; ``number`` from 1."""
+
+    number: int
+    workload: WorkloadReport
+    intensity: float
+    rate: float
+    limit: float
+    by_memory: bool
+    x: float
+    y: float
+
+    @property
+    def share(self) -> float:
+        return self.rate / self.limit
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """``roof``: the slope's foot, the ridge and the far end of the flat part, as percent from left and top."""
+
+    x: Axis
+    y: Axis
+    roof: list[tuple[float, float]]
+    points: list[RooflinePoint]
+    bandwidth: float
+    rate: float
+
+
+def roofline(report: Report) -> Roofline | str:
+    """The plot of ``report``'s workloads, or a sentence on why there is none."""
+    if not report.workloads:
+        return "There are no times to plot."
+    known = [(it, it.cost) for it in report.workloads if it.cost is not None]
+    if not known:
+        return "This result is from before costs and ceilings were kept with the times."
+    measured = [(it, cost) for it, cost in known if cost.bandwidth and cost.rate]
+    if not measured:
+        return f"What {report.device} reaches at most was not measured, so there is no ceiling to plot under."
+    plotted = [
+        (it, cost, cost.flops / it.time_us * 1e6)
+        for it, cost in measured
+        if cost.flops > 0 and cost.bytes > 0 and it.time_us is not None
+    ]
+    if not plotted and any(it.time_us is None for it, _ in measured):
+        return f"No time is known well enough to plot: it is {TOO_SHORT}."
+    if not plotted:
+        return (
+            "This challenge moves data and does no arithmetic that counts: the bars above, against the speed of "
+            "light, say all that a roofline would."
+        )
+    return _plot(plotted)
+
+
+def _plot(plotted: Sequence[tuple[WorkloadReport, WorkloadCost, float]]) -> Roofline:
+    """``plotted``: with the rate that was reached, flop/s."""
+    bandwidth, rate = plotted[0][1].bandwidth or 1.0, plotted[0][1].rate or 1.0
+    ridge = rate / bandwidth
+    intensities = [cost.flops / cost.bytes for _, cost, _ in plotted]
+    rates = [reached for _, _, reached in plotted]
+    x = logarithmic([min(*intensities, ridge) / _ROOM, max(*intensities, ridge) * _ROOM], quantity)
+    y = logarithmic([min(*rates, x.low * bandwidth * _ROOM), rate * _ROOM], lambda it: quantity(it, "FLOP/s"))
+    foot = max(x.low, y.low / bandwidth)
+    roof = [(x.at(foot), y.up(foot * bandwidth)), (x.at(ridge), y.up(rate)), (100.0, y.up(rate))]
+    points = [
+        RooflinePoint(
+            number=number,
+            workload=it,
+            intensity=intensity,
+            rate=reached,
+            limit=min(intensity * bandwidth, rate),
+            by_memory=intensity < ridge,
+            x=x.at(intensity),
+            y=y.up(reached),
+        )
+        for number, ((it, _, reached), intensity) in enumerate(zip(plotted, intensities, strict=True), 1)
+    ]
+    return Roofline(x, y, roof, points, bandwidth, rate)
