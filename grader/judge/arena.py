@@ -2,7 +2,7 @@
 
 One piece of memory per buffer. On the host it is a sealed ``memfd``, which the runner can neither shrink (that would
 fault the judge) nor grow. The array ends as near to the end of its mapping as 256-byte alignment allows; the runner
-maps an unreadable page on either side. What lies between is a guard zone with a pattern that must survive the call.
+maps an unreadable page on either side. Between them is a guard zone with a pattern that must survive the call.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class Buffer:
 
     @property
     def values(self) -> torch.Tensor:
-        """The shared elements themselves, flat. Whoever reads them twice may see two things: take a snapshot."""
+        """The shared elements themselves, flat. Two reads may see two things: take a snapshot."""
         return self._bytes.view(self.dtype)
 
     def poison(self) -> None:
@@ -254,7 +254,7 @@ class Arena:
         memories: MemoryMaker = HOST,
         told: Mapping[str, int] | None = None,
     ) -> None:
-        """``told``: the sizes that the runner is told, where these are not those of the arrays."""
+        """``sizes_sent``: the sizes that the runner gets, where these are not those of the arrays."""
         self.manifest = manifest
         self.sizes = dict(sizes if told is None else told)
         self.scalars = dict(scalars)
@@ -263,7 +263,7 @@ class Arena:
         }
 
     def entries(self) -> list[dict[str, Any]]:
-        """The binding as the runner is told of it, in signature order."""
+        """The binding as it is sent to the runner, in signature order."""
         return [self._entry(arg) for arg in self.manifest.args]
 
     def _entry(self, arg: Argument) -> dict[str, Any]:
@@ -286,7 +286,7 @@ class Arena:
         return [buffer.descriptor for buffer in self.buffers.values()]
 
     def reveal(self, inputs: Mapping[str, torch.Tensor]) -> None:
-        """Write the inputs, then poison the outputs (last, so that nobody can tell early that all is there)."""
+        """Write the inputs, then poison the outputs (last, so that nothing shows early that all is written)."""
         for name, values in inputs.items():
             self.buffers[name].write(values)
         for buffer in self.of_kind(Kind.OUTPUT):

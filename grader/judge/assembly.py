@@ -27,7 +27,7 @@ from grader.schemas.report import (
 )
 from grader.scoring import Estimate
 
-# Measured ceilings are good to a few percent; beyond this somebody should look.
+# Measured ceilings are good to a few percent; beyond this, staff should check.
 ABOVE_ROOFLINE = 1.05
 
 

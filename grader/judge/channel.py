@@ -19,7 +19,7 @@ from grader.sandbox.allowance import Allowance
 _LENGTH = struct.Struct("<I")
 # The runner reads as soon as it runs, so a send that takes longer than this goes to a box that has stopped reading.
 _SEND_SECONDS = 60.0
-# How soon a wait notices that nobody wants its answer any more.
+# How soon a wait notices that its answer is no longer wanted.
 _INTERRUPT_SECONDS = 0.25
 
 M = TypeVar("M", bound=Message)
@@ -59,7 +59,7 @@ class Channel:
         self._lied = False
 
     def ask(self) -> None:
-        """Raises where nobody wants the answer any more."""
+        """Raises where the answer is no longer wanted."""
         self._interrupt()
 
     def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
@@ -75,7 +75,7 @@ class Channel:
     def expect(self, kind: type[M], deadline: Deadline) -> M:
         """The next message, which must be of ``kind``.
 
-        Raises BoxGone, BoxSilent, BoxLied. The first lie cuts the line: nothing is read after it.
+        Raises BoxGone, BoxSilent, BoxLied. The first invalid message closes the connection: nothing is read after it.
         """
         if self._lied:
             raise BoxLied("it broke the protocol before")
@@ -96,7 +96,7 @@ class Channel:
         return message
 
     def gone(self) -> bool:
-        """Whether the other end has closed, also where unread bytes lie before its end (cheap; swallows nothing)."""
+        """Whether the other end has closed, also where unread bytes come before its end (cheap; consumes nothing)."""
         try:
             return bool(self._events(select.POLLRDHUP, 0.0))
         except BoxGone:
@@ -124,7 +124,7 @@ class Channel:
 
     def _fill(self, size: int, deadline: Deadline) -> None:
         """Read until ``size`` bytes are there. What has come by the deadline counts even if it is read later, but a
-        box that drips gets no more time than one that is silent, and keeps nobody from being heard meanwhile."""
+        box that drips gets no more time than one that is silent, and delays no other message meanwhile."""
         asked = time.perf_counter()
         while len(self._pending) < size:
             now = time.perf_counter()

@@ -186,13 +186,13 @@ class Child:
         return outcome
 
     def _end_boxes(self) -> None:
-        """Nobody waits for it: a verdict is told by then."""
+        """Nobody waits for it: the verdict is out by then."""
         session, self.session = self.session, None
         if session is None:
             return
         try:
             session.close()
-        except BoxUnavailable as error:  # it bears our mark: whoever reaps next ends it
+        except BoxUnavailable as error:  # it has our label: the next reap ends it
             log.warning("box_not_ended", error=str(error))
 
     def _progress(self, progress: Progress) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LATE = "late"
 # The kind of a mismatch where a kernel computed with the poison: it added to an output that it had not set.
 NOT_CLEARED = "not_cleared"
-# So many elements have to agree before a maximum or minimum with the poison is told from chance.
+# Elements that have to agree before a maximum or minimum with the poison is no chance.
 _TELLING = 8
 # To compare so much at a time takes as much again.
 _PIECE_BYTES = 1 << 26
@@ -55,7 +55,7 @@ def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
 
 
 def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
-    """Whether two tensors agree bit for bit: most right answers do, and it is told in one pass."""
+    """Whether two tensors agree bit for bit: most right answers do, and one pass shows it."""
     import torch
 
     bytes_got, bytes_want = (it.reshape(-1).view(torch.uint8) for it in (got, want))

@@ -11,7 +11,7 @@ from grader import __version__
 
 @functools.cache
 def cpu_model() -> str:
-    """The processor's own name, or its architecture where the system does not tell."""
+    """The processor's own name, or its architecture where the system does not say."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

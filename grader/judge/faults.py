@@ -37,7 +37,7 @@ _BY_END = {
 
 
 class BoxKilled(Exception):
-    """Somebody outside ended a submission's box: neither the submission nor its judge."""
+    """Something outside ended a submission's box: neither the submission nor its judge."""
 
 
 _ENDED_ITSELF = "Return from solve; do not end the process."

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# Words of 32 bits. They lie in different cache lines, so that one side's spinning does not slow the other's writing.
+# Words of 32 bits, in different cache lines, so that one side's spinning does not slow the other's writing.
 OPEN_WORD = 0
 DONE_WORD = 16
 # A spinning judge looks up about every 5 ms (at ~50 ns a look at the word): nothing else that it asks is in a hurry,

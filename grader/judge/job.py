@@ -17,7 +17,7 @@ class Job(Strict):
     ``baselines``: workload -> baseline name -> microseconds, as far as already frozen for this challenge version; none
     for one that is too short to measure.
     ``artefact``: what a CUDA source was compiled to ahead, if it was.
-    ``context``: what the judge's log lines bear. ``public_only``: a run, by the public cases alone, without times.
+    ``context``: fields of the judge's log lines. ``public_only``: a run, by the public cases alone, without times.
     ``ceilings`` of this very GPU as calibrated, see ``Device.ceilings``; without, the judge measures them."""
 
     submission: str
@@ -50,5 +50,5 @@ class Outcome(Strict):
 
 
 def counted(number: int, total: int, what: str) -> str:
-    """``2 of 3 workloads``, as progress is told."""
+    """``2 of 3 workloads``, as progress is shown."""
     return f"{number} of {total} {what}{'' if total == 1 else 's'}"

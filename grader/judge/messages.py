@@ -20,7 +20,7 @@ class Message(BaseModel):
 
 
 class Failure(Message):
-    """An exception, as the runner describes it: shown to its author, believed by nobody."""
+    """An exception, as the runner describes it: shown to its author, never trusted."""
 
     kind: Literal["exception", "memory", "syntax", "import", "cuda"]
     type: Word

@@ -21,7 +21,7 @@ from grader.sandbox.processes import cpu_seconds, descendants
 
 # Processor time for importing torch and making the first boxes.
 _READY_SECONDS = 120.0
-# The child looks at least this often whether it was cancelled; a child that has not stopped by then is killed.
+# The child checks at least this often whether it was cancelled; a child that has not stopped by then is killed.
 _CANCEL_SECONDS = 15.0
 _POLL_SECONDS = 0.25
 # A probe makes the device do some milliseconds of work; a device that takes as long as this hangs.
@@ -70,7 +70,7 @@ class JsonStream:
 
 
 def _failure(told: dict[str, str]) -> GraderError:
-    """The error that the child told of."""
+    """The error that the child reported."""
     kind = BoxUnavailable if told.get("code") == BoxUnavailable.code else JudgeFailure
     return kind(told["message"], told["hint"])
 

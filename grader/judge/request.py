@@ -23,8 +23,8 @@ class Request:
     """``seeds`` overrides the seed of single cases by name (a replay). ``baselines``: workload -> name -> microseconds,
     what is frozen already; none for one that is too short to measure. ``artefact``: what a CUDA source was compiled to
     ahead. ``public_only``: a run, without hidden cases and timing, whatever ``cases`` and ``timing`` say; and the
-    report says so. ``conceals``: what hidden cases take is told in coarse steps only, because somebody who may not know
-    their data watches."""
+    report says so. ``conceals``: what hidden cases take is shown in coarse steps only, because somebody who may not
+    know their data watches."""
 
     challenge: Challenge
     language: Language

@@ -17,7 +17,7 @@ from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, median_error, me
 NOISE_ERRORS = 3.0
 # From this many times its noise on, it is no noise at all, and all of it is charged.
 PLAIN = 2.0
-# What a time differs by from one box to the next beyond what its own rounds tell (benchmarks/gpu/repeatability.py).
+# What a time differs by from one box to the next beyond what its own rounds show (benchmarks/gpu/repeatability.py).
 BETWEEN_BOXES = 0.002
 # The fixed cost of a round before a submission and after it differ by this share of a round only where something else
 # was going on.
@@ -73,7 +73,7 @@ class Measured:
     @property
     def known(self) -> bool:
         """Whether the time may be shown, ranked and divided by. It must also be longer than what the control's halves
-        differ by: a shorter call cannot be told from the cost of a round."""
+        differ by: a shorter call cannot be distinguished from the cost of a round."""
         return is_known(self.time, max(SHORTEST_S, self.drift))
 
     @property

@@ -100,7 +100,7 @@ class RunnerClient:
         self.environment = self._channel.expect(Hello, allowance).environment
 
     def _processor(self, seconds: float) -> Allowance:
-        """For what a runner does with the host's processor on any device. A GPU that waits serves nobody else: there
+        """For what a runner does with the host's processor on any device. A GPU that waits serves no one else: there
         the clock is less patient."""
         patience = limits.CLOCK_PATIENCE if self.on_processor else limits.IDLE_PATIENCE
         return Allowance(seconds, self.box.cpu_seconds, patience=patience)
@@ -130,7 +130,7 @@ class RunnerClient:
         self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
     def unbind(self) -> None:
-        """Have the runner let go of the arena: a GPU's memory is free only when nobody maps it. Does nothing where
+        """Have the runner release the arena: a GPU's memory is free only when no process maps it. Does nothing where
         the box is gone, as its mappings are then."""
         with suppress(ChannelError):
             self._channel.send({"op": "unbind"})
@@ -139,7 +139,7 @@ class RunnerClient:
     def warm_up(
         self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float, *, survey: bool = False
     ) -> Answer:
-        """One call with the gate open from the start: it may compile and allocate, and nobody looks at its time.
+        """One call with the gate open from the start: it may compile and allocate, and its time does not count.
 
         Compiling (all that comes before everything is queued) has a budget of its own; then ``seconds`` begin.
         ``survey``: have the runner note what torch does in it (see ``grader.judge.survey``).
@@ -206,7 +206,7 @@ class RunnerClient:
         return Timed(window.before, window.gate, window.after, host), answer
 
     def _spin_until_done(self, deadline: float, allowance: Allowance) -> bool:
-        """As long as ``allowance`` lasts, which is not asked before ``deadline``: nothing else shall run beside a call
+        """As long as ``allowance`` lasts, which is not read before ``deadline``: nothing else should run beside a call
         that is timed."""
         while not self._gate.spin_until_done(deadline, self._channel.gone):
             if self._channel.gone() or (left := allowance.left()) == 0.0:
@@ -222,7 +222,7 @@ class RunnerClient:
         if self._gate.give_up():
             return
         if self._channel.gone():
-            self.end()  # by itself, as it seems: that is what is to be told
+            self.end()  # by itself, as it seems: report that
         self.box.kill()
         self._gate.give_up()
 

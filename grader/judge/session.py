@@ -38,9 +38,9 @@ from grader.schemas.submission import ProgressView, State
 
 log = get_logger(__name__)
 
-# What an accepted run is told, lest anybody takes it for more.
+# Shown with an accepted run, so that nobody takes it for more.
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
-# A cancellation is seen within so many seconds.
+# A cancellation is noticed within this many seconds.
 _INTERRUPTED_EVERY = 0.05
 
 
@@ -55,7 +55,7 @@ class OutOfTime(Exception):
 
 @dataclass
 class Session:
-    """One submission's way through the judge. ``interrupt`` raises when nobody wants the answer any more."""
+    """One submission's way through the judge. ``interrupt`` raises when the answer is no longer wanted."""
 
     request: Request
     device: Device
@@ -351,7 +351,7 @@ class Session:
 
 
 def step_seconds(seconds: float) -> float:
-    """The step in which so many seconds of hidden cases are told."""
+    """The coarse step that stands for this many seconds of hidden cases."""
     step = limits.HIDDEN_STEP_SECONDS
     while step < seconds:
         step *= 2

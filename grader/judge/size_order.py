@@ -22,10 +22,10 @@ from grader.judge.runner_client import RunnerClient
 from grader.languages import Language
 from grader.schemas.report import CaseReport, CaseVerdict
 
-# So many cases must fail, and this share of those in which the sizes differ: some pass by luck, all zeros for one.
+# Cases that must fail, and the share of those in which the sizes differ: some pass by luck, all zeros for one.
 _FEWEST = 3
 _SHARE = 0.8
-# Another order is believed where so many failing cases pass by it.
+# Failing cases that must pass in another order before it is believed.
 _TRIED_CASES = 2
 _FAILED = (CaseVerdict.WRONG_ANSWER, CaseVerdict.RUNTIME_ERROR)
 
@@ -137,7 +137,7 @@ def _right_order(names: Sequence[str], tried: Sequence[CaseReport], passes: Pass
 
 
 def _mixed_up(names: Sequence[str], cases: Sequence[CaseReport]) -> Sequence[str]:
-    """Sizes that have to be equal for a case to pass, as few as tell who passes; empty where none do."""
+    """Sizes that have to be equal for a case to pass, as few as decide it; empty where none do."""
     for number in range(2, len(names) + 1):
         found = {name for it in combinations(names, number) if _must_agree(it, cases) for name in it}
         if found:

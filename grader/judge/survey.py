@@ -1,7 +1,7 @@
 """One extra call of a finished submission, outside all timing: what the runner says that torch did by itself in it.
 
 It raises a flag for staff and names a few operations; no verdict and no time depends on it, because the process that
-tells of it is the submission's own.
+reports it is the submission's own.
 """
 
 from __future__ import annotations

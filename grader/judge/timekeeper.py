@@ -54,7 +54,7 @@ class TimedWrong(Exception):
 
 @dataclass
 class Timekeeper:
-    """``clock`` adds to the seconds spent under a name, ``tell`` says how far we are.
+    """``clock`` adds to the seconds spent under a name, ``report`` says how far we are.
 
     A submission and its control are never alive together while either is timed (see ``Stopwatch``), so the order is:
     control, submission, control. The control's box idles meanwhile; it is ours.
@@ -106,8 +106,8 @@ class Timekeeper:
         """What is measured once more before it counts: whatever was plainly charged for work outside the gate, and
         whatever something else disturbed the control of.
 
-        A machine that had something else to do for a moment looks like hidden work, and does not do so twice. Hidden
-        work does. The second measurement stands alone: who is charged gains no more by it than by submitting once more.
+        A machine that was busy for a moment looks like hidden work, but not twice; hidden work does. Only the second
+        measurement counts: a submission gains no more by it than by being submitted again.
         """
         if not self.device.confirms:
             return []

@@ -164,7 +164,7 @@ class Stopwatch:
         return ask(self.challenge, self.case, seed, on, draw_on=on)
 
     def _fresh_seed(self) -> int:
-        """A seed that no round had before, and that nobody without the key can foretell."""
+        """A seed that no round had before, unpredictable without the key."""
         self._drawn += 1
         text = f"{self.case.name}:{self._part}:round {self._drawn}".encode()
         return int.from_bytes(hmac.digest(self._key, text, hashlib.sha256)[:6], "big")

@@ -19,8 +19,8 @@ _LOOK_SECONDS = 0.5
 
 
 class Watchdog:
-    """``lift`` is called, by a thread that looks now and then, when a block ``within`` has not ended after ``seconds``.
-    The thread starts with the first block and ends with ``close``."""
+    """``lift`` is called, by a thread that checks now and then, when a block ``within`` has not ended after
+    ``seconds``. The thread starts with the first block and ends with ``close``."""
 
     def __init__(self, lift: Callable[[], None], seconds: float) -> None:
         self._lift, self._seconds = lift, seconds

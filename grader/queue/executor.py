@@ -47,7 +47,7 @@ _SEED_KEY_BYTES = 32
 
 
 class Executor:
-    """One worker's desk: one judge, one submission at a time. ``stopping`` set: let go of it and take no
+    """Runs submissions with one judge, one at a time. ``stopping`` set: let go of the current one and take no
     other. ``gpu_health`` is the worker's GPU, where it has one.
     """
 
@@ -150,8 +150,8 @@ class Executor:
             source=held.source,
             fingerprint=served.fingerprint,
             device=held.device,
-            # Drawn anew for each judgement, and kept nowhere: there is no secret that hosts must share or that can get
-            # out, and what a box saw before its host died tells the next one nothing. The report names the seeds.
+            # Drawn for each judgement and stored nowhere: hosts share no secret that could leak, and what a box saw
+            # before its host died is worth nothing to the next. The report names the seeds.
             seed_key=secrets.token_hex(_SEED_KEY_BYTES),
             baselines=frozen,
             ceilings=ceilings,

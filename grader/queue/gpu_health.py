@@ -85,6 +85,6 @@ class GpuHealth:
             with writing(self._platform.sessions) as session:
                 workers.take_out_of_service(session, self._worker, self._gpu.uuid, self.trouble)
         except SQLAlchemyError as error:
-            # The worker ends all the same; who starts it again hears the same of its GPU.
+            # The worker ends all the same; a new start reports the same trouble.
             log.warning("alert_not_written", error=type(error).__name__)
         return True

@@ -17,7 +17,7 @@ from grader.errors import Conflict
 from grader.settings import Settings
 
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
-# Whoever may use the GPU may lock it, so files and folder are everybody's.
+# Every user who may use the GPU may lock it, so files and folder are open to all.
 _FILE_MODE, _FOLDER_MODE = 0o666, 0o1777
 
 
@@ -75,7 +75,7 @@ def _open(gpu: str, folder: Path) -> int:
     except OSError as error:
         raise Conflict(
             f"GPU {gpu} cannot be locked: {path} cannot be opened ({error.strerror}).",
-            "Mend that file's permissions, or set GRADER_LOCK_DIR to a folder that all workers of this machine share.",
+            "Fix that file's permissions, or set GRADER_LOCK_DIR to a folder that all workers of this machine share.",
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""The heartbeat of a worker: keeps its row and its lease alive, and hears of cancellations."""
+"""The heartbeat of a worker: keeps its row and its lease alive, and learns of cancellations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOOK_SECONDS = 0.5
 
 @dataclass
 class HeldLease:
-    """What the worker holds, and what the heart has heard about it."""
+    """The lease that the worker holds, and what the heartbeat learned about it."""
 
     claim: Claim
     cancel_requested: bool = False
@@ -35,7 +35,7 @@ class HeldLease:
 class Heartbeat:
     """A thread beside the judge. It never raises: a database that is away for a moment is tried again.
 
-    ``drain`` hears, again and again, whether staff want the worker to take nothing more.
+    ``drain`` is called at each beat with whether staff want the worker to take nothing more.
     """
 
     def __init__(self, platform: Platform, name: str, drain: Callable[[bool], None] | None = None) -> None:

@@ -26,9 +26,9 @@ log = get_logger(__name__)
 
 # Between two tries to reach a Redis that is away.
 _RECONNECT_SECONDS = 1.0
-# So long does an idle worker wait for a wake-up before it looks again whether it shall stop.
+# Seconds an idle worker waits for a wake-up before it checks again whether it must stop.
 _WAIT_SECONDS = 1
-# A Redis that does not answer for so long beyond that is away.
+# A Redis that does not answer for this many seconds more is down.
 _ANSWER_SECONDS = 2
 
 
@@ -38,7 +38,7 @@ class Stopper:
 
     A signal only leaves word. An exception raised from a handler comes up wherever Python is just then: it is lost in
     a finalizer, and in every "except Exception: pass" of the clients below us, or it drops a wake-up between Redis and
-    the submission. So nothing here waits for long, and who waits looks for that word in between.
+    the submission. So nothing here blocks for long, and every wait checks the flag in between.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Stopper:
 
 def take_wakeups(url: str, desks: Mapping[str, Callable[[], object]], burst: bool, stopper: Stopper) -> None:
     """Serve the queues of the Redis at ``url``, an earlier one first, until stopped, or with ``burst`` until they are
-    empty. ``desks``: queue -> what serves one submission of it, and all that a wake-up can make a worker do.
+    empty. ``executors``: queue -> what serves one submission of it, which is all that a wake-up can make a worker do.
     """
     while not stopper.ends:
         try:
@@ -83,7 +83,7 @@ def take_wakeups(url: str, desks: Mapping[str, Callable[[], object]], burst: boo
 
 
 def _connect(url: str) -> Redis:
-    # Its own retries would wait, unasked, before we look again.
+    # Its own retries would delay our next check.
     connection = Redis.from_url(url, retry=Retry(NoBackoff(), 1))
     # Whatever the address says: a shorter wait would end each one of ours, and what is no text must stay readable.
     connection.connection_pool.connection_kwargs.update(
@@ -104,7 +104,7 @@ def _serve(
             continue
         queue, job = taken
         if redeem(connection, queue, job):
-            # Also where a stop came meanwhile: the desk gives the wake-up back.
+            # Also where a stop came meanwhile: the executor gives the wake-up back.
             _serve_one(queue, desks[queue])
 
 

@@ -17,7 +17,7 @@ _PR_SET_PDEATHSIG = 1
 def main() -> None:
     parent, program = int(sys.argv[1]), sys.argv[2:]
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() != parent:  # it died before we asked to be told
+    if os.getppid() != parent:  # it died before the request took effect
         sys.exit(1)
     os.execv(program[0], program)  # noqa: S606 - no shell is the point
 

@@ -13,7 +13,7 @@ from grader.logs import get_logger
 
 log = get_logger(__name__)
 
-# Between two looks: an engine restarts within seconds, and a disk is full until somebody comes.
+# Between two checks: an engine restarts within seconds, and a full disk stays full until somebody acts.
 _PAUSES_S = (1.0, 2.0, 4.0, 8.0)
 
 
@@ -25,8 +25,8 @@ class Starter(Protocol):
 
 
 class SandboxHealth:
-    """``starter``: what needs boxes here. ``publish`` hears why no box can be started, and an empty text when they can
-    be again."""
+    """``starter``: what needs boxes here. ``publish`` gets the reason why no box can be started, and an empty text when
+    they can be again."""
 
     def __init__(self, starter: Starter, publish: Callable[[str], None]) -> None:
         self._starter = starter
@@ -34,7 +34,7 @@ class SandboxHealth:
         self._lost = ""
 
     def lost(self, alone: bool) -> str:
-        """After a failure: why nothing can be judged here, or an empty text. ``alone``: nobody else looks after a judge
+        """After a failure: why nothing can be judged here, or an empty text. ``alone``: nothing else watches a judge
         that does not start.
         """
         try:

@@ -46,7 +46,7 @@ class ExpiryGuard:
     none of that is known.
     """
 
-    # So long may a transaction or a beat be late on a busy host without meaning anything.
+    # Seconds that a transaction or a beat may be late on a busy host.
     _late_s = 1.0
 
     def __init__(self, settings: Settings) -> None:

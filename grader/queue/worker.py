@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-# A worker that is drained already when it starts looks this often whether it was resumed.
+# How often a worker that is drained when it starts checks whether it was resumed.
 _DRAINED_LOOK_SECONDS = 0.2
 
 # Before the next claim, where one found no database.
@@ -204,7 +204,7 @@ def _serve_queues(
 
 
 def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:
-    """Whether this worker was asked to end, also where its heart has not heard of it yet."""
+    """Whether this worker was asked to end, also before its heartbeat learned of it."""
     if not stopper.ends:
         with platform.sessions() as session:
             stopper.drain(workers.draining(session, name))

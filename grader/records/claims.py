@@ -38,7 +38,7 @@ class Claim:
 
     @property
     def context(self) -> dict[str, str | int]:
-        """What log lines about it bear."""
+        """The fields of log lines about it."""
         own: dict[str, str | int] = {
             "submission": self.public_id,
             "attempt": self.attempt,

@@ -76,7 +76,7 @@ def _told(value: Any) -> Any:
 
 
 def fill(connection: Connection, table: Table, told: Iterable[bytes]) -> Iterator[int]:
-    """Insert what ``lines`` told into the empty ``table``; yields how many rows are in, now and then.
+    """Insert the rows that ``lines`` gave into the empty ``table``; yields the count of rows now and then.
 
     Raises ValueError where a line is none of this table, and what the database raises.
     """

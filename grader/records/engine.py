@@ -83,7 +83,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
 
 def _switch_to_wal(connection: Any) -> None:
     # SQLite's own waiting does not cover this switch: of several processes that open a new file at once, one
-    # switches it and the others are told at once that it is locked.
+    # switches it, and the others learn at once that it is locked.
     deadline = time.monotonic() + _BUSY_MS / 1000
     while True:
         try:

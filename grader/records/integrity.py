@@ -22,7 +22,7 @@ _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # What SQLite also reports of a whole file: rows that somebody changed by hand. Nothing is lost, and a start is no place
 # to refuse them.
 _ODD_ROWS = ("NULL value in ", "CHECK constraint failed in ")
-# Between two looks at the clock; a page takes about a thousand.
+# Steps between two readings of the clock; a page takes about a thousand.
 _STEPS = 100_000
 _LOG_SECONDS = 60.0
 
@@ -42,7 +42,7 @@ class DatabaseDamaged(GraderError):
 
 
 def sqlite_file(engine: Engine) -> Path | None:
-    """Where the database lies; None where it is no file of SQLite's."""
+    """The database's file; None where it is not SQLite."""
     name = engine.url.database
     if engine.dialect.name != "sqlite" or not name or name == ":memory:" or name.startswith("file:"):
         return None
@@ -64,7 +64,7 @@ def check_log(file: Path) -> None:
 
 
 def check_pages(engine: Engine) -> str:
-    """Look for damaged pages and indices, within ``limits.INTEGRITY_SECONDS``; says what was done.
+    """Check for damaged pages and indices, within ``limits.INTEGRITY_SECONDS``; says what was done.
 
     Raises DatabaseDamaged.
     """

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from grader.records.models import UserRow
 
-# So many ids at once in one statement: both databases limit its parameters, SQLite to 32,766.
+# Ids in one statement: both databases limit its parameters, SQLite to 32,766.
 _IDS = 1_000
 
 

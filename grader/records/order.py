@@ -35,7 +35,7 @@ _RUN_AHEAD = 2 * _TURN
 
 # Fairness forgets after this long: who worked hard this morning is not last all day.
 _LATELY = timedelta(hours=1)
-# The mean of this many recent judgements tells the expected wait.
+# The mean of this many recent judgements gives the expected wait.
 _SAMPLE = 20
 
 

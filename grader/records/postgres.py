@@ -14,10 +14,10 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 # A server on the same continent answers within a fraction of a second; for each address of a host name.
 _CONNECT_SECONDS = 3
-# What was sent and is not acknowledged for so long went into a cable that is cut. Less than a lease, so that a worker
+# What is not acknowledged for this many seconds went into a cut cable. Less than a lease, so that a worker
 # learns of it while its submission is still its own.
 _UNACKNOWLEDGED_MS = 5_000
-# Who waits for an answer over a cut cable has nothing to send: then the probes tell, after 4 + 3 * 2 s.
+# A connection that waits for an answer over a cut cable has nothing to send: the probes notice, after 4 + 3 * 2 s.
 _KEEPALIVE = {
     "keepalives": 1,
     "keepalives_idle": 4,

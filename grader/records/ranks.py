@@ -20,7 +20,7 @@ from grader.records.models import SubmissionRow, UserRow
 from grader.records.models.indexes import RANKED
 from grader.schemas.leaderboard import LeaderboardEntry
 
-# So many ids at once in one statement: both databases limit its parameters, SQLite to 32,766.
+# Ids in one statement: both databases limit its parameters, SQLite to 32,766.
 _IDS = 1_000
 
 
@@ -303,7 +303,7 @@ class BoardSnapshot:
 
 
 def read_snapshot(session: Session, board: Board, stamp: Stamp, without: Collection[int]) -> BoardSnapshot:
-    """All of it. ``stamp`` was read_snapshot before; what changes in between is found by the next look."""
+    """All of it. ``stamp`` was read_snapshot before; what changes in between is found by the next call."""
     floor = max(0, last_id(session) - _WINDOW)
     late = frozenset(it.submission for it in accepted_after(session, board, floor))
     by_user = {it.user: it for it in entries(session, board, without)}

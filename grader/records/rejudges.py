@@ -123,7 +123,7 @@ def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[in
     for it in session.scalars(
         select(row)
         .join(VersionRow, (VersionRow.challenge == row.challenge) & (VersionRow.version == row.version))
-        # What is done, said so that nobody looks for it among all that is done.
+        # Done, as a condition that does not search all that is done.
         .where(row.rejudge_of.in_(rows), row.verdict.is_not(None), row.state != State.FAILED)
         .where(*([] if drafts else [VersionRow.published_at.is_not(None)]))
         .order_by(row.version, row.id)

@@ -96,7 +96,7 @@ def resume(session: Session, name: str) -> bool:
 
 
 def everyone(session: Session, since: datetime) -> list[WorkerRow]:
-    """Those that have not ended, may come back drained or out of service, or were heard of since then; by name."""
+    """Those that have not ended, may come back drained or out of service, or reported since then; by name."""
     row = WorkerRow
     # Only that of a GPU comes back under its name.
     drained = and_(row.drained_at.is_not(None), row.gpu.is_not(None))
@@ -105,7 +105,7 @@ def everyone(session: Session, since: datetime) -> list[WorkerRow]:
 
 
 def last_seen(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
-    """When the last of these workers was heard of."""
+    """When the last of these workers reported."""
     return session.scalar(select(func.max(WorkerRow.heartbeat)).where(*conditions))
 
 

@@ -149,7 +149,7 @@ def authenticate(platform: Platform, name: str, password: str) -> User:
 def change_password(platform: Platform, user: User, present: str, new: str) -> None:
     """Raises NotAllowed where ``present`` is wrong, BadRequest where ``new`` cannot be used.
 
-    Ends every session and token of the user: whoever knew the old password is out.
+    Ends every session and token of the user: the old password is worth nothing any more.
     """
     try:
         authenticate(platform, user.name, present)

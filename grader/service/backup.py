@@ -94,7 +94,8 @@ def _noted(settings: Settings, partial: Path) -> Iterator[None]:
 
 @contextmanager
 def _snapshot(engine: Engine) -> Iterator[Connection]:
-    """One transaction that sees the database as of its first look. SQLite in WAL mode lets all others write on."""
+    """One transaction that sees the database as of its first read. SQLite in WAL mode lets all others continue to
+    write."""
     options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     with engine.connect() as connection:
         if connection.dialect.name == "postgresql":

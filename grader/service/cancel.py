@@ -41,7 +41,7 @@ def _cancel(session: Session, row: SubmissionRow) -> bool:
     if row.state.final:
         return True
     now = clock(session)
-    # Overdue: who had it is gone, or hears that it has lost it, and its verdict would come too late.
+    # Overdue: its worker is gone, or learns that it lost the lease, and its verdict would come too late.
     if row.state in FREE or (row.lease_until is not None and row.lease_until < now):
         return end_cancelled(session, row.id, row.attempt, now)
     statement = (

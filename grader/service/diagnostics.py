@@ -18,7 +18,7 @@ from grader.service import submissions
 from grader.service.accounts import User
 from grader.service.platform import Platform
 
-# More than this nobody mends at once.
+# Nobody fixes more than this at once.
 _MOST = 100
 _MESSAGE_CHARS = 500
 

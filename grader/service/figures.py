@@ -1,4 +1,4 @@
-"""What Prometheus is told: facts of the database and the queue, and what the processes of this host have counted."""
+"""What Prometheus reads: facts of the database and the queue, and the counters of this host's processes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from grader.service.devices import in_order
 from grader.service.platform import Platform
 from grader.wakeups import COMPILE, run_queue
 
-# Prometheus asks every 15 s or so: whoever asks more often, or in parallel, costs the database nothing.
+# Prometheus asks every 15 s or so. Requests that come more often, or in parallel, cost the database nothing.
 CACHE_SECONDS = 5.0
 
 
@@ -72,7 +72,7 @@ class _Facts(Collector):
         platform = self._platform
         build = GaugeMetricFamily("grader_build_info", "What runs here.", labels=["version", "schema"])
         build.add_metric([__version__, schema.head()], 1)
-        free = GaugeMetricFamily("grader_data_free_bytes", "What is free where the data folder lies.")
+        free = GaugeMetricFamily("grader_data_free_bytes", "Free bytes of the data folder's file system.")
         free.add_metric([], shutil.disk_usage(platform.settings.data_dir).free)
         yield from (build, free)
         found: list[Metric] = []

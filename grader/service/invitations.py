@@ -1,4 +1,4 @@
-"""Invitations: a link that lets so many people make an account."""
+"""Invitations: a link that lets a number of people make an account."""
 
 from __future__ import annotations
 

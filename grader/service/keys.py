@@ -29,7 +29,7 @@ def tidy_code(typed: str) -> str:
 
 
 def digest(key: str) -> str:
-    """What is kept of a secret. Found by its hash: how long the search takes tells of the hash's first letters, and
+    """What is kept of a secret. Found by its hash: how long the search takes depends on the hash's first letters, and
     nothing of the secret.
     """
     return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()

@@ -1,4 +1,4 @@
-"""Mail over SMTP. Sent behind the answer: nobody waits for the mail server, and how long an answer takes tells nothing
+"""Mail over SMTP. Sent after the answer: nobody waits for the mail server, and how long an answer takes reveals nothing
 of what was sent."""
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Post:
             job()
         except GraderError as error:
             log.error("mail_not_sent", reason=error.message)
-        except Exception:  # nobody waits for it: the log is the only one to hear
+        except Exception:  # nobody waits for it: only the log can report it
             log.exception("mail_not_sent")
         finally:
             self._room.release()
@@ -101,7 +101,7 @@ def send(settings: Settings, to: str, subject: str, text: str) -> None:
                 server.login(settings.smtp_user, settings.smtp_password)
             server.send_message(message)
     except (OSError, smtplib.SMTPException) as error:
-        # Never the text of the error alone: some servers repeat what they were told.
+        # Never the text of the error: some servers repeat what they were sent.
         raise Unreachable(
             f"{settings.smtp_host}:{settings.smtp_port} did not take a mail: {type(error).__name__}.",
             "See the GRADER_SMTP_* settings.",
@@ -116,7 +116,7 @@ def _connect(settings: Settings) -> smtplib.SMTP:
     server = smtplib.SMTP(host, port, timeout=seconds)
     if settings.smtp_security == "starttls":
         try:
-            # Raises where the server does not offer it: mail never goes on in the clear.
+            # Raises where the server does not offer it: mail never continues in the clear.
             server.starttls(context=ssl.create_default_context())
         except BaseException:
             server.close()

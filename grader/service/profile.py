@@ -26,7 +26,7 @@ from grader.service.readers import check_reader
 
 
 def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
-    """One's own is shown whoever may read others'.
+    """One's own is always shown.
 
     Raises as ``check_reader`` does, NotFound where there is no such person, and just so where that person is anonymous:
     only the person and staff see such a profile.

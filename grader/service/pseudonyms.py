@@ -2,7 +2,7 @@
 
 A made-up name is an adjective and an animal. Which one is decided by a permutation of all pairs that is keyed by a
 secret of the platform and by the board, so that the same person has the same name there for ever, two people never
-share one, and nobody can tell who is who on two boards. Real names hold no space, so none is like a made-up one.
+share one, and nobody can tell who is who on two boards. Real names hold no space, so none equals a made-up one.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def list_queues(platform: Platform) -> QueueList:
 
 
 def pause_queue(platform: Platform, user: User, queue: str, reason: str) -> QueueList:
-    """Take nothing more from a queue: a device, ``compile`` or ``all``. What runs goes on, what comes is kept.
+    """Take nothing more from a queue: a device, ``compile`` or ``all``. What runs continues, what arrives is kept.
 
     Raises NotAllowed, NotFound, BadRequest.
     """

@@ -1,7 +1,7 @@
 """Rankings, kept by the process that worked them out for as long as nothing on their boards has changed.
 
-Whether it has is asked of the database at every look, by few numbers out of the board's index: so every process shows
-what is true, and only the first look after a change ranks anew; where some merely came to the board, it reads these.
+Every request asks the database whether it has, by a few numbers from the board's index: so every process shows
+what is true, and only the first request after a change ranks again; where submissions were added, it reads only these.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from grader.scoring import geometric_mean
 
 T = TypeVar("T")
 
-# Entries of all boards together. Some 500 bytes each: 150 MiB, where a process has looked at so many.
+# Entries of all boards together. Some 500 bytes each: 150 MiB, where a process has read that many.
 _KEPT_ENTRIES = 300_000
 # What is worked out of several rankings.
 _KEPT_DERIVED = 64
@@ -93,7 +93,7 @@ class Ranking:
 
     @property
     def _asked(self) -> list[int]:
-        """Whose reports tell what the board is compared with."""
+        """The submissions whose reports hold what the board is compared with."""
         return [it.submission for it in self.places[:ASKED]]
 
 
@@ -107,7 +107,7 @@ class Rankings:
 
     def of(self, session: Session, board: Board) -> Ranking:
         staff = unranked(session)
-        # Before the places: what changes in between is found by the next look, which ranks once more.
+        # Before the places: what changes in between is found by the next request, which ranks once more.
         return self._at(session, board, ranks.stamp(session, board), staff)
 
     def of_device(self, session: Session, boards: Sequence[Board], device: str) -> list[Ranking]:

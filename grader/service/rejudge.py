@@ -139,7 +139,7 @@ def _stage(pair: ComparedSubmission) -> str:
 
 
 def _weight(pair: ComparedSubmission) -> tuple[bool, float, str]:
-    """What staff must look at first: other verdicts, then the largest change of time, either way."""
+    """What staff should check first: other verdicts, then the largest change of time, either way."""
     ratio = pair.time_ratio or 1.0
     return (not pair.verdict_changed, -max(ratio, 1 / ratio), pair.submission)
 

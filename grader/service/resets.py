@@ -14,7 +14,7 @@ from grader.service.accounts import User, check_staff, find_row, hash_password, 
 from grader.service.links import Link, LinkUseless, Purpose
 from grader.service.platform import Platform
 
-# The same for every name: it tells nothing of who is here.
+# The same for every name: it does not reveal who has an account.
 ANSWER = "If that account is here and has an e-mail address, a link is on its way to it. It works once, for an hour."
 _TEXT = """\
 Hello {name},

@@ -32,7 +32,7 @@ log = get_logger(__name__)
 
 # Reports go in pieces: who prunes a year of them must not hold up everybody else for minutes.
 _BATCH = 500
-# So long after their end tokens, links and codes tell the operator something; nobody gets in by them.
+# Tokens, links and codes are kept this long after their end, for the operator; nobody can use them any more.
 _EXPIRED_DAYS = 30
 # A worker without a GPU has a new name each time it starts.
 _WORKER_DAYS = 30
@@ -44,8 +44,8 @@ CHORE_HOURS = 24
 
 
 def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
-    """Remove what has expired and, with ``days``, reports and artefacts that nobody used for so long. Never the report
-    of what stands on a board. With ``dry_run`` nothing is changed and counted all the same.
+    """Remove what has expired and, with ``days``, reports and artefacts that were not used for that long. Never the
+    report of what stands on a board. With ``dry_run`` nothing is changed and counted all the same.
     """
     now = utcnow()
     before = now - timedelta(days=days) if days is not None else None

@@ -25,13 +25,13 @@ def run(platform: Platform, user: User, body: RunBody, idempotency_key: str | No
 
 
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int:
-    # In the same transaction: where the new one is refused, the old one goes on.
+    # In the same transaction: where the new one is refused, the old one continues.
     _supersede(session, row)
     return quotas.take_run(session, platform.settings, user, row.created_at)
 
 
 def _supersede(session: Session, new: SubmissionRow) -> None:
-    """End the same user's unfinished runs for the challenge, at once: a worker that has one hears that it lost it, and
+    """End the same user's unfinished runs for the challenge, at once: a worker that has one learns that it lost it, and
     its verdict would come too late."""
     row = SubmissionRow
     unfinished = session.execute(

@@ -48,7 +48,7 @@ def share(platform: Platform, user: User, submission: str) -> str:
         row = _own(session, user, submission)
         if row.state is not State.DONE:
             raise Conflict(f"Submission {row.public_id} is {row.state}: there is no result to share.")
-        # Of two at once the first makes the key, and both are told the same.
+        # Of two at once the first makes the key, and both get the same.
         unshared = SubmissionRow.share_key.is_(None)
         _set(session, row, new_key(), unshared)
         return session.scalars(select(SubmissionRow.share_key).where(SubmissionRow.id == row.id)).one() or ""

@@ -81,7 +81,7 @@ def sign_up(platform: Platform, body: SignUpBody) -> User:
 
 
 def ask_for_link(platform: Platform, email: str) -> None:
-    """Mail a link that makes an account. Who has one already is told so by mail alone; an address of another domain is
+    """Mail a link that makes an account. Who has one already learns so by mail alone; an address of another domain is
     refused at once, for which are taken is no secret.
 
     Raises NotFound (not the policy here), BadRequest (no address, or not of such a domain).

@@ -1,4 +1,4 @@
-"""What the operator looks up: any submission, by what it was and what became of it, with the ids to find it by in the
+"""Search for the operator: any submission, by what it was and what became of it, with the ids to find it by in the
 logs."""
 
 from __future__ import annotations

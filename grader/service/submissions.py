@@ -90,7 +90,7 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
     row = session.scalar(
         select(SubmissionRow)
         .where(SubmissionRow.public_id == submission.lower())
-        # The source is read where it is asked for, and not at each look at the state.
+        # The source is read only where it is asked for, not with each poll of the state.
         .options(joinedload(SubmissionRow.user), defer(SubmissionRow.source))
     )
     if row is None or not (user.staff or row.user_id == user.id):

@@ -59,7 +59,7 @@ def take(
 ) -> SubmissionView:
     """What was asked for, stored and queued; what was sent before under its key as it is. Raises as ``submit``."""
     # Before anything that may have changed since the first time (a challenge, or the devices that are served), and
-    # before anything that waits for others: who sends again and again costs a look.
+    # before anything that waits for others: a client that keeps sending costs one read.
     if (earlier := sent_before(platform, user, what)) is not None:
         return get_submission(platform, user, earlier)
     row = row_of(platform, user, what)
@@ -72,7 +72,7 @@ Count = Callable[[Session, Platform, User, SubmissionRow], int]
 
 @dataclass(frozen=True)
 class SubmitOrder:
-    """What was asked for; ``sha256`` is of all that tells it from something else under the same ``key``."""
+    """What was asked for; ``sha256`` is of all that distinguishes it from another order under the same ``key``."""
 
     body: RunBody
     run: bool
@@ -205,7 +205,7 @@ def _judged_before(session: Session, row: SubmissionRow) -> str | None:
     """The latest judgement of the same by the same user under the same version, as long as its report is kept. A run is
     none: its kind is another."""
     same = SubmissionRow
-    # In the order of their index: the same text again and again is rare, and few rows are left to look at.
+    # In the order of their index: the same text many times is rare, and few rows are left to read.
     return session.scalar(
         select(same.public_id)
         .join(ReportRow, (ReportRow.submission_id == same.id) & (ReportRow.attempt == same.attempt))

@@ -36,7 +36,7 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True)
 class TokenRequest:
-    """What a new token shall be: ``lifetime`` None is as long as the settings allow, ``scopes`` None is all that the
+    """What a new token is to be: ``lifetime`` None is as long as the settings allow, ``scopes`` None is all that the
     account may have; ``address`` is where it is asked for from.
     """
 
@@ -214,5 +214,5 @@ def _note_use(platform: Platform, number: int, now: datetime) -> None:
     try:
         with writing(platform.sessions) as session:
             session.execute(update(TokenRow).where(TokenRow.id == number).values(last_used_at=now))
-    except OperationalError:  # reading goes on where nothing can be written, such as on a full disk
+    except OperationalError:  # reading continues where nothing can be written, such as on a full disk
         log.warning("token_use_not_noted")

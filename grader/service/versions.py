@@ -20,13 +20,13 @@ from grader.service import accounts
 from grader.service.accounts import User
 from grader.service.platform import Platform
 
-# So many changes are named in an error; `grader challenge diff` lists all.
+# Changes named in an error; `grader challenge diff` lists all.
 _NAMED = 4
 
 
 @dataclass(frozen=True)
 class ServedVersion:
-    """``content`` is of the folder as it lies here, ``shown`` the version whose board students see."""
+    """``content`` is of the folder as it is here, ``shown`` the version whose board students see."""
 
     challenge: str
     version: int
@@ -99,7 +99,7 @@ def _note(platform: Platform, challenge: Challenge, parts: Content) -> int:
         with writing(platform.sessions) as session:
             return _write(session, challenge, parts)
     except IntegrityError:
-        # Another process was first with this very version: look at what it wrote.
+        # Another process was first with this very version: read what it wrote.
         with writing(platform.sessions) as session:
             return _write(session, challenge, parts)
 

@@ -23,7 +23,7 @@ from grader.schemas.submission import State, WaitReason, WaitsFor
 @dataclass(frozen=True)
 class QueueWorkers:
     """Who serves one queue: the workers that take what waits there, those whose host starts no sandboxes now, those
-    that staff drain, and when the last of all was heard of, where there is none.
+    that staff drain, and when the last of all reported, where there is none.
     """
 
     serving: Collection[str]
@@ -49,7 +49,7 @@ class QueueSnapshot:
         return self.places.get(row.id)
 
     def expected_wait_s(self, row: SubmissionRow) -> float | None:
-        """None where nobody can tell: nothing was judged yet, nobody works, or staff have to go first."""
+        """None where it cannot be known: nothing was judged yet, no worker is alive, or staff have to act first."""
         place = self.place(row)
         if place is None or self.mean_s is None or not self.judges.serving or self._obstacle(row) is not None:
             return None
@@ -164,9 +164,9 @@ def _nobody(those: QueueWorkers, reason: WaitReason, does: str) -> WaitsFor:
     return WaitsFor(reason=reason, text=text, since=those.seen)
 
 
-# A line so short is read anew for each look: it costs little, and its numbers are watched one by one.
+# A queue this short is read for each request: it costs little, and its numbers are watched one by one.
 _SHORT = 50
-# Of a longer one a place is told that is at most so old, and whoever joined it is told none at first.
+# Of a longer one, a place is at most this old, and a newcomer has none at first.
 _KEPT_SECONDS = 1.0
 _MISSING_SECONDS = 0.25
 
@@ -200,7 +200,7 @@ class QueueSnapshots:
 
 
 def _age(line: QueueSnapshot, row: SubmissionRow) -> float:
-    """How old this line may be for a look at that row; below zero where it may not be used at all."""
+    """How old this snapshot may be for that row; below zero where it may not be used at all."""
     if len(line.places) <= _SHORT:
         return -1.0
     return _KEPT_SECONDS if row.id in line.places else _MISSING_SECONDS

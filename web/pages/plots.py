@@ -1,5 +1,5 @@
-"""The plots of a result page, as numbers that inline SVG is drawn from: axes, times beside baselines, earlier times, the
-roofline."""
+"""The plots of a result page, as numbers that inline SVG is drawn from: axes, times beside baselines, earlier times,
+the roofline."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def copy_bandwidth() -> float:
 
 def _bandwidths() -> dict[str, float]:
     """The best of a copy, of a sum of two arrays into a third, and of reading alone: memory serves reads quicker than
-    a mixture, and no honest kernel of any mixture shall look quicker than light."""
+    a mixture, and no honest kernel of any mixture may appear faster than light."""
     first = torch.zeros(_BYTES // 4, dtype=torch.float32, device="cuda")
     second, third = torch.zeros_like(first), torch.empty_like(first)
     streams: dict[str, tuple[Callable[[kernels.Shape], None], int]] = {

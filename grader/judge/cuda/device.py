@@ -92,7 +92,7 @@ class CudaDevice:
         return BoxSpec(purpose, env=env, memory_bytes=limits.GPU_BOX_MEMORY_BYTES, gpu=self._gpu)
 
     def stage(self, question: Question) -> Question:
-        """See ``CudaMemories``: where tensors lie must not differ between a control and what is held against it."""
+        """See ``CudaMemories``: the place of tensors must not differ between a control and what is compared with it."""
         inputs = {name: self._staging.put(f"input {name}", it) for name, it in question.inputs.items()}
         outputs = {name: self._staging.put(f"output {name}", it) for name, it in question.outputs.items()}
         scales = {name: self._staging.put(f"scale {name}", it) for name, it in question.magnitudes.items()}

@@ -6,7 +6,7 @@ from typing import Any
 
 from grader.errors import BoxUnavailable
 
-# What judging needs of a GPU, in words, by the attribute that tells. The gate is a wait on a stream, the arena memory
+# What judging needs of a GPU, in words, by attribute. The gate is a wait on a stream, the arena memory
 # that another process maps by a file descriptor: without either nothing can be judged there, timed or not.
 NEEDS = {
     "CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS": "stream memory operations",

@@ -1,7 +1,7 @@
 """The gate on a GPU: words in host memory that both processes' streams wait on and write.
 
-A round lies whole in the judge's stream before it begins: reveal, opening, a wait for the runner's "done", glance and
-look. So nothing that the host does takes time within it, and what it took is told by events of that stream. The judge
+A whole round is in the judge's stream before it begins: reveal, opening, a wait for the runner's "done", glance and
+look. So nothing that the host does takes time within it, and events of that stream time it. The judge
 opens from its own stream, behind the reveal: an idle gap before the gate would be room to hide work, and the switch
 between contexts for free. It waits for "done" itself: while a host noticed and answered, work after "done" was free.
 """
@@ -21,11 +21,11 @@ from grader.judge.gate import DONE_WORD, LOOKS_BETWEEN_CHECKS, OPEN_WORD, HostGa
 from grader.judge.watchdog import Watchdog
 
 _WORD_BYTES = 4
-# No honest round keeps the judge's own stream waiting so long.
+# No honest round keeps the judge's own stream waiting longer.
 _LONGEST_S = 30.0
 # Enqueueing a round takes a millisecond, and seconds where a kernel has to be compiled.
 _ENQUEUE_S = 20.0
-# What comes behind "done" takes milliseconds once the judge's stream goes on.
+# What comes after "done" takes milliseconds once the judge's stream continues.
 _RELEASE_S = 2.0
 # Words of the private page, in cache lines of their own: the gate was opened, all outputs were looked at, and what
 # holds the judge's stream back before the reveal.

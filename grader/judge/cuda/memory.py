@@ -65,7 +65,7 @@ class CudaMemories:
     """See ``grader.judge.arena.MemoryMaker``. ``page`` is the driver's granularity, 2 MiB as a rule.
 
     Memory that was handed back is kept, and is used again for the buffer of the same name and size: how long a pass
-    over memory takes depends by up to 2 % on where it lies, so a control and what it is held against have the same.
+    over memory takes depends by up to 2 % on its place, so a control and what it is compared with have the same.
     """
 
     def __init__(self, index: int) -> None:
@@ -94,7 +94,7 @@ class CudaMemories:
         if found is None:
             return self._make(name, size)
         self._shelf.remove(found)
-        found.bytes.zero_()  # what an earlier submission wrote into it is nobody's business
+        found.bytes.zero_()  # what an earlier submission wrote into it must not be seen
         return found
 
     def _make(self, name: str, size: int) -> CudaMemory:

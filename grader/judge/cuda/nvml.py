@@ -36,7 +36,7 @@ _REASONS = ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClock
 
 @dataclass(frozen=True)
 class Sample:
-    """One look: megahertz, degrees Celsius, watts; none where this GPU or its driver does not tell."""
+    """One look: megahertz, degrees Celsius, watts; none where this GPU or its driver does not say."""
 
     sm_mhz: int | None = None
     memory_mhz: int | None = None

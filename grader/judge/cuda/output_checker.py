@@ -104,7 +104,7 @@ class CudaOutputChecker:
 
 class Forbidden:
     """Where a call may write nothing: around every buffer, and into its inputs. All of it is looked at by a kernel of
-    ours and told in one go; asked one by one, the answers take longer than a round."""
+    ours and copied in one go; read one by one, the answers take longer than a round."""
 
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
