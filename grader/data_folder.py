@@ -26,7 +26,7 @@ def prepare(folder: Path) -> None:
         if reason := _why_not_ours(path, folder):
             mode = "700" if path.is_dir() else "600"
             fix = f"chmod {mode} {shlex.quote(str(path))}"
-            log.warning("data_open_to_others", path=str(path), reason=reason, fix=fix)
+            log.warning("data_open_to_others", path=str(path), reason=reason, hint=fix)
         else:
             close(path)
 

@@ -34,7 +34,7 @@ class Broken:
     error: ChallengeInvalid
 
     @property
-    def mend(self) -> str:
+    def hint(self) -> str:
         """What its author does."""
         check = "" if self.slug == TRACKS else f" Then: grader challenge check {self.slug}"
         return f"Fix the file, or restore git's version. {self.error.hint}".strip() + check

@@ -155,7 +155,7 @@ def as_dict(finding: Finding) -> dict[str, str]:
         "level": finding.level.value,
         "mark": finding.level.value,
         "text": finding.message,
-        "mend": finding.hint,
+        "hint": finding.hint,
         "for_what": finding.needed_for,
     }
 

@@ -262,7 +262,7 @@ def course() -> Iterator[Finding]:
     counted = f"{len(found.slugs())} challenges in {found.root}"
     yield note(f"{counted}; see below") if broken else ok(counted)
     for it in broken:
-        yield Finding(Level.MISSING, it.error.message, it.mend, "challenge")
+        yield Finding(Level.MISSING, it.error.message, it.hint, "challenge")
 
 
 @checks("server", needed_for="submit")
@@ -279,7 +279,7 @@ def server() -> Iterator[Finding]:
         yield Finding(
             Level.MISSING,
             str(it.get("text")),
-            str(it.get("mend")),
+            str(it.get("hint")),
             "alert",
             needed_for=f"staff of {address}",
         )

@@ -460,7 +460,7 @@ def _report_broken_challenges(platform: Platform) -> None:
 
     for alert in course_alerts(platform):
         say(f"WARNING: {alert.text}", "yellow")
-        say(alert.mend, "dim")
+        say(alert.hint, "dim")
 
 
 def _first_account(platform: Platform) -> None:

@@ -1,4 +1,4 @@
-"""What judging needs of a device: memory to share, a gate, and a quick look at a timed call's outputs.
+"""What judging needs of a device: memory to share, a gate, and a quick check of a timed call's outputs.
 
 One back end for each kind (``grader.device_kinds``): the host's, with Triton's interpreter, is here.
 """
@@ -52,9 +52,9 @@ class Gate(Protocol):
     def next_round(self) -> int: ...
     def open(self) -> float: ...
     def open_behind(
-        self, reveal: Callable[[], None], glance: Callable[[], None], look: Callable[[], None]
+        self, reveal: Callable[[], None], spot_check: Callable[[], None], full_check: Callable[[], None]
     ) -> float: ...
-    def look_now(self) -> Window: ...
+    def check_now(self) -> Window: ...
     def give_up(self) -> bool: ...
     def is_done(self) -> bool: ...
     def spin_until_done(self, deadline: float, gone: Callable[[], bool]) -> bool: ...
@@ -96,16 +96,16 @@ class Noise:
 
 
 class OutputChecker(Protocol):
-    """How a timed call's outputs are compared, all of them: ``aim`` before the round, ``look`` within its window, the
-    rest after it."""
+    """How a timed call's outputs are compared, all of them: ``aim`` before the round, ``full_check`` within its window,
+    the rest after it."""
 
     def aim(self, question: Question) -> None:
         """Make ready to hold outputs against this question's answers."""
 
-    def glance(self) -> None:
-        """Compare some elements, drawn anew and all over the outputs, at once: what is right by then was ready."""
+    def spot_check(self) -> None:
+        """Compare some elements, drawn from all over the outputs, at once: what is right by then was ready."""
 
-    def look(self) -> None:
+    def full_check(self) -> None:
         """Snapshot and compare. Both take as long for a wrong answer as for a right one, so that a control, which
         computes nothing, calibrates them. On a GPU they only enqueue."""
 
@@ -123,7 +123,7 @@ class DeviceRecord(Protocol):
     """How the device was around the rounds of one workload."""
 
     def round_counts(self) -> bool:
-        """Look once, after a round and outside of what is timed. False where that round is to be made again."""
+        """Read once, after a round and outside of what is timed. False where that round must be repeated."""
 
     def state(self) -> GpuState | None:
         """What a report keeps of it."""
@@ -151,10 +151,10 @@ class HostOutputChecker:
     def aim(self, question: Question) -> None:
         self._question = question
 
-    def glance(self) -> None:
+    def spot_check(self) -> None:
         """What is late shows in the time after "done", which the host's own clock takes and charges."""
 
-    def look(self) -> None:
+    def full_check(self) -> None:
         assert self._question is not None
         self._snapshot = self._arena.snapshot()
         self._differs = differs(self._arena, self._snapshot, self._question)

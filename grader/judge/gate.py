@@ -12,7 +12,7 @@ from dataclasses import dataclass
 # Words of 32 bits, in different cache lines, so that one side's spinning does not slow the other's writing.
 OPEN_WORD = 0
 DONE_WORD = 16
-# A spinning judge looks up about every 5 ms (at ~50 ns a look at the word): nothing else that it asks is in a hurry,
+# A spinning judge checks the time about every 5 ms (at ~50 ns a reading of the word): nothing else is in a hurry,
 # and whatever it asks within a call adds to what it measures.
 LOOKS_BETWEEN_CHECKS = 100_000
 
@@ -20,7 +20,7 @@ LOOKS_BETWEEN_CHECKS = 100_000
 @dataclass(frozen=True)
 class Window:
     """One round from the reveal to the last output compared, in seconds: ``before`` up to the opening, ``gate`` from
-    there to where it ends (see ``look_now``), ``after`` from there on."""
+    there to where it ends (see ``check_now``), ``after`` from there on."""
 
     before: float
     gate: float
@@ -39,7 +39,7 @@ class HostGate:
         self._map = mmap.mmap(self.descriptor, mmap.PAGESIZE)
         self._words = memoryview(self._map).cast("I")
         self.round = 0
-        self._look: Callable[[], None] = lambda: None
+        self._full_check: Callable[[], None] = lambda: None
         self._start = self._opened = self._done = 0.0
 
     def next_round(self) -> int:
@@ -52,24 +52,24 @@ class HostGate:
         return time.perf_counter()
 
     def open_behind(
-        self, reveal: Callable[[], None], glance: Callable[[], None], look: Callable[[], None]
+        self, reveal: Callable[[], None], spot_check: Callable[[], None], full_check: Callable[[], None]
     ) -> float:
         """Reveal, then open: with nothing between the two that anybody could use. Returns the time of the opening.
-        ``glance`` and ``look`` are for ``look_now``."""
-        self._look = look
+        ``spot_check`` and ``full_check`` are for ``check_now``."""
+        self._full_check = full_check
         self._start = time.perf_counter()
         reveal()
         self._opened = self.open()
         return self._opened
 
-    def look_now(self) -> Window:
-        """Look at what the call left. Here ``gate`` ends when the judge sees "done", and nobody glances."""
-        self._look()
+    def check_now(self) -> Window:
+        """Check what the call left. Here ``gate`` ends when the judge sees "done", and there is no spot check."""
+        self._full_check()
         end = time.perf_counter()
         return Window(self._opened - self._start, self._done - self._opened, end - self._done)
 
     def give_up(self) -> bool:
-        """There will be no look in this round. Whether nothing of the judge's waits for the runner any more."""
+        """There will be no check in this round. True when nothing of the judge's waits for the runner any more."""
         return True
 
     def is_done(self) -> bool:

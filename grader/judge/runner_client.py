@@ -32,7 +32,7 @@ _BIND_SECONDS = 10.0
 _GATED_SECONDS = 2.0
 # The same for a box that was not queued by then once: it most likely never will be, and every case would wait so long.
 _IMPATIENT_SECONDS = 0.1
-# How long output may lag behind the answer that followed it, and how often it is looked for.
+# How long output may lag behind the answer that followed it, and how often it is polled.
 _MARK_SECONDS = 0.5
 _MARK_POLL_SECONDS = 0.0005
 # While a timed call is late: how often it is asked whether anybody still wants its answer.
@@ -174,21 +174,22 @@ class RunnerClient:
         *,
         gated: bool = True,
     ) -> tuple[Timed, Answer]:
-        """One round: reveal, open, wait for done, then glance and look (snapshot and compare) within the window.
+        """One round: reveal, open, wait for done, then spot check and full check (snapshot and compare) within the
+        window.
 
         Not ``gated``: the gate is open before the call is asked for, so that its host time counts too.
         Raises Ungated where a gated call does not queue, and a ChannelError where a box fails.
         """
         # Made here, because it may take a while to ask what was used; and asked again only when the call is late.
         allowance = self._allow(seconds, exact=True)
-        # Settled first: the longer a runner's stream has been blocked at the gate, the later it looks at it again.
+        # Settled first: the longer a runner's stream has been blocked at the gate, the later it polls it again.
         self._device.before_round()
         host = self._queue(arena, inputs, seconds) if gated else 0.0
         if not gated:
             self._gate.next_round()
         try:
             opened = self._gate.open_behind(
-                lambda: self._device.reveal(arena, inputs), watch.glance, watch.look
+                lambda: self._device.reveal(arena, inputs), watch.spot_check, watch.full_check
             )
             allowance.begin(opened)
             if not gated:
@@ -196,7 +197,7 @@ class RunnerClient:
             if not self._spin_until_done(opened + seconds, allowance):
                 self._returned(opened, allowance)
                 raise BoxLied("returned without setting the gate's done word")
-            window = self._gate.look_now()
+            window = self._gate.check_now()
         except BaseException:
             self._release()
             raise
@@ -245,7 +246,7 @@ class RunnerClient:
         self._send_call(marked=marked)
 
     def _send_call(self, *, marked: bool = True, survey: bool = False) -> None:
-        """Not ``marked``: nobody reads what a timed call prints, and a mark would wake its reader beside the look."""
+        """Not ``marked``: nobody reads what a timed call prints, and a mark would wake its reader during the check."""
         mark = self._mark() if marked else ""
         more = {"survey": True} if survey else {}
         self._channel.send({"op": "call", "round": self._gate.round, "mark": mark, **more})

@@ -84,13 +84,13 @@ class Stopwatch:
     def _bound(self, client: RunnerClient) -> Iterator[None]:
         try:
             client.bind(self.arena)
-            # Once ahead of the rounds: what a reveal or a look loads or allocates for the first time would wait for
+            # Once ahead of the rounds: what a reveal or a check loads or allocates for the first time would wait for
             # ever behind the gate's holds.
             question = self._ask(self._fresh_seed())
             self._watch.aim(question)
             self.device.reveal(self.arena, question.inputs)
-            self._watch.glance()
-            self._watch.look()
+            self._watch.spot_check()
+            self._watch.full_check()
             yield
         finally:
             self.arena.close()

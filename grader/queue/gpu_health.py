@@ -18,7 +18,7 @@ from grader.records.ceilings import CalibrationKey
 from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.sandbox.gpu import GPU_KINDS, Gpu
-from grader.service.health import mend_of
+from grader.service.health import fix_of
 from grader.service.platform import Platform
 
 log = get_logger(__name__)
@@ -69,8 +69,8 @@ class GpuHealth:
 
     def error(self) -> BoxUnavailable:
         """What the worker ends with once it is out of service."""
-        mend = mend_of(self._gpu.uuid, socket.gethostname())
-        return BoxUnavailable(f"GPU {self._gpu.index} is out of service: {self.trouble}", mend)
+        hint = fix_of(self._gpu.uuid, socket.gethostname())
+        return BoxUnavailable(f"GPU {self._gpu.index} is out of service: {self.trouble}", hint)
 
     def _is_bad(self) -> bool:
         try:

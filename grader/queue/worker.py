@@ -194,7 +194,7 @@ def _serve_queues(
         return served
 
     if stopper.draining:
-        log.warning("worker_is_drained", worker=name, mend=f"grader admin worker resume {name}")
+        log.warning("worker_is_drained", worker=name, hint=f"grader admin worker resume {name}")
         # Who starts it again, a supervisor most often, does not know that; so it does not end, but waits.
         while not burst and stopper.draining and not stopper.event.wait(_DRAINED_LOOK_SECONDS):
             pass

@@ -167,10 +167,10 @@ class PartHealth(Strict):
 
 
 class Alert(Strict):
-    """Something that staff must mend, though the platform may go on without it."""
+    """Something that staff must fix, though the platform can run without it."""
 
     text: str
-    mend: str
+    hint: str
 
 
 class Health(Strict):

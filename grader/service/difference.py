@@ -59,12 +59,12 @@ class TimeChange:
 
 @dataclass(frozen=True)
 class Difference:
-    """``mended`` and ``broken`` are names of cases that both ran."""
+    """``fixed`` and ``broken`` are names of cases that both ran."""
 
     before: Side
     after: Side
     blocks: list[Block]
-    mended: list[str]
+    fixed: list[str]
     broken: list[str]
     times: list[TimeChange]
 

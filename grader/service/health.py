@@ -71,8 +71,8 @@ def course_alerts(platform: Platform) -> list[Alert]:
     """Of challenges that students cannot use, and of a course without any."""
     course = platform.course
     if not (broken := course.broken()) and not course.slugs():
-        return [Alert(text=f"The course in {course.root} has no challenges.", mend=begin_with(course))]
-    return [Alert(text=f"{it.slug} is broken: {it.error.message}", mend=it.mend) for it in broken]
+        return [Alert(text=f"The course in {course.root} has no challenges.", hint=begin_with(course))]
+    return [Alert(text=f"{it.slug} is broken: {it.error.message}", hint=it.hint) for it in broken]
 
 
 def begin_with(course: Course) -> str:
@@ -80,7 +80,7 @@ def begin_with(course: Course) -> str:
     return f"GRADER_CHALLENGES={shlex.quote(str(course.root))} grader challenge new NAME"
 
 
-def mend_of(gpu: str, host: str) -> str:
+def fix_of(gpu: str, host: str) -> str:
     """How to get a GPU back that is out of service."""
     return (
         f"On {host}: see what nvidia-smi says of it, reset it or restart the machine, then put it back with "
@@ -90,20 +90,20 @@ def mend_of(gpu: str, host: str) -> str:
 
 def _alert(row: WorkerRow) -> Alert:
     what = f"The {row.device} GPU {row.gpu} on {row.host} is out of service: {row.out_of_service}"
-    return Alert(text=what, mend=mend_of(row.gpu or "N", row.host))
+    return Alert(text=what, hint=fix_of(row.gpu or "N", row.host))
 
 
 def _no_sandboxes(row: WorkerRow) -> Alert:
     return Alert(
         text=f"The worker {row.name} on {row.host} cannot start sandboxes: {row.sandbox_fault}",
-        mend=f"Run `grader doctor` on {row.host}. The worker tries again by itself every few seconds.",
+        hint=f"Run `grader doctor` on {row.host}. The worker tries again by itself every few seconds.",
     )
 
 
 def _uncompiled(count: int) -> Alert:
     return Alert(
         text=f"{count} CUDA submissions wait to be compiled, and no worker has a CUDA compiler.",
-        mend="Install the CUDA toolkit on a host of workers, or on any other: grader worker --compile 1",
+        hint="Install the CUDA toolkit on a host of workers, or on any other: grader worker --compile 1",
     )
 
 
@@ -111,7 +111,7 @@ def _paused(row: PauseRow) -> Alert:
     why = f": {row.reason}" if row.reason else "."
     return Alert(
         text=f"The queue {row.queue} is paused since {row.since:%Y-%m-%d %H:%M} UTC{why}",
-        mend=f"grader admin queue resume {row.queue}",
+        hint=f"grader admin queue resume {row.queue}",
     )
 
 
@@ -119,7 +119,7 @@ def _draft(row: VersionRow) -> Alert:
     return Alert(
         text=f"Version {row.version} of {row.challenge} is judged by and not published: "
         "students see the board of the one before.",
-        mend=f"`grader admin rejudge {row.challenge}`, `grader admin compare {row.challenge}`, then "
+        hint=f"`grader admin rejudge {row.challenge}`, `grader admin compare {row.challenge}`, then "
         f"`grader admin publish {row.challenge}`.",
     )
 

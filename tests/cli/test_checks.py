@@ -12,7 +12,7 @@ from grader.cli.checks import Finding, Level
 from grader.errors import BadRequest
 from tests.cli.conftest import Cli
 
-FIELDS = {"code", "area", "name", "level", "mark", "text", "mend", "for_what"}
+FIELDS = {"code", "area", "name", "level", "mark", "text", "hint", "for_what"}
 
 
 @pytest.mark.parametrize(
@@ -78,4 +78,4 @@ def test_both_commands_have_findings_of_one_shape(cli: Cli) -> None:
     found = json.loads(cli("doctor", "--json").out)["findings"]
     found += json.loads(cli("doctor", "--security", "--json").out)["checks"]
     assert all(set(it) == FIELDS and it["mark"] == it["level"] for it in found)
-    assert all(it["mend"] for it in found if it["level"] in ("warn", "bad"))
+    assert all(it["hint"] for it in found if it["level"] in ("warn", "bad"))

@@ -63,7 +63,7 @@ def test_a_fit_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "lacking", "level", "told", "mend"),
+    ("status", "lacking", "level", "told", "hint"),
     [
         ((True, "bubblewrap: by root, control groups 1."), "", Level.OK, "control groups 1", ""),
         (
@@ -87,7 +87,7 @@ def test_bubblewrap_and_what_it_holds_less_well(
     lacking: str,
     level: Level,
     told: str,
-    mend: str,
+    hint: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(choose, "bubblewrap_status", lambda: status)
@@ -95,7 +95,7 @@ def test_bubblewrap_and_what_it_holds_less_well(
     found = machine_checks.bubblewrap()
     assert found.level is level
     assert told in found.message
-    assert mend in found.hint
+    assert hint in found.hint
 
 
 def test_each_broken_challenge_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

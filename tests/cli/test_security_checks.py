@@ -29,10 +29,10 @@ def test_every_finding_says_how_to_fix_it(cli: Cli) -> None:
     checks = json.loads(ran.out)["checks"]
     assert {check["area"] for check in checks} == {"engine", "kernel", "gpu", "platform"}
     assert all(
-        set(check) == {"code", "area", "name", "level", "mark", "text", "mend", "for_what"}
+        set(check) == {"code", "area", "name", "level", "mark", "text", "hint", "for_what"}
         for check in checks
     )
-    assert all(check["mend"] or check["level"] == "ok" for check in checks)
+    assert all(check["hint"] or check["level"] == "ok" for check in checks)
     assert all(check["text"] for check in checks)
 
 

@@ -145,7 +145,7 @@ def test_calibration_is_printed(cli: Cli, gpus: Path, monkeypatch: pytest.Monkey
 
 
 def test_doctor_shows_alerts_with_their_fix_also_where_the_server_is_not_well(cli: Cli, server: Stub) -> None:
-    alert = {"text": "The h200 GPU is out of service: Xid 79", "mend": "See what nvidia-smi says."}
+    alert = {"text": "The h200 GPU is out of service: Xid 79", "hint": "See what nvidia-smi says."}
     parts = {"workers": {"ok": False, "detail": "h200: 0 alive"}}
     server.answers["GET /api/v1/health"] = (
         503,
@@ -154,7 +154,7 @@ def test_doctor_shows_alerts_with_their_fix_also_where_the_server_is_not_well(cl
     )
     findings = json.loads(cli("doctor", "--json").out)["findings"]
     (found,) = [it for it in findings if it["name"] == "alert"]
-    assert (found["mark"], found["text"], found["mend"]) == ("missing", alert["text"], alert["mend"])
+    assert (found["mark"], found["text"], found["hint"]) == ("missing", alert["text"], alert["hint"])
     (itself,) = [it for it in findings if it["name"] == "server"]
     assert "h200: 0 alive" in itself["text"]
     assert "Xid 79" in cli("doctor").out

@@ -1,4 +1,5 @@
-"""What the judge does between "done" and the last output compared: it glances, looks, and can be held up by nobody."""
+"""What the judge does between "done" and the last output compared: spot check, full check; and nothing can hold it
+up."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from grader.judge.gate import DONE_WORD
 from grader.judge.oracle import Question, ask, scalar_values
 
 SIZES = {"n": 10_000_000}
-# Of so many elements at the end, a glance at 65,536 of all cannot miss one.
+# Of this many elements at the end, a spot check of 65,536 of all cannot miss one.
 LATE = 1000
 
 # Takes "done" back without pause, from another process.
@@ -36,7 +37,7 @@ while True:
 
 @dataclass(frozen=True)
 class Seen:
-    """A timed round's memory without a runner: outputs, what is right, and who looks at them."""
+    """A timed round's memory without a runner: outputs, what is right, and their checker."""
 
     arena: Arena
     question: Question
@@ -64,16 +65,16 @@ def seen(device: Device, course: Course) -> Iterator[Seen]:
         arena.close()
 
 
-def test_what_is_written_after_the_glance_is_late(seen: Seen) -> None:
+def test_what_is_written_after_the_spot_check_is_late(seen: Seen) -> None:
     output_checker = seen.output_checker
     for late in (LATE, 0, 1, LATE):
         seen.arena.reveal(seen.question.inputs)
         ready = SIZES["n"] - late
         seen.out[:ready].copy_(seen.right[:ready])
         output_checker.aim(seen.question)
-        output_checker.glance()
+        output_checker.spot_check()
         seen.out[ready:].copy_(seen.right[ready:])
-        output_checker.look()
+        output_checker.full_check()
         if late < LATE:  # one element is glanced at now and then
             assert not output_checker.suspicious() or late
             continue
@@ -89,8 +90,8 @@ def test_an_output_that_stays_wrong_is_not_called_late(seen: Seen) -> None:
     seen.out.copy_(seen.right)
     seen.out[-1] = 1e9
     seen.output_checker.aim(seen.question)
-    seen.output_checker.glance()
-    seen.output_checker.look()
+    seen.output_checker.spot_check()
+    seen.output_checker.full_check()
     mismatch = seen.output_checker.explain(seen.question)
     assert mismatch is not None
     assert (mismatch.kind, mismatch.index) == ("value", [SIZES["n"] - 1])
@@ -104,7 +105,7 @@ def test_what_is_written_where_nothing_may_be_is_seen(seen: Seen, monkeypatch: p
     mismatch = seen.output_checker.trespass(seen.question)
     assert mismatch is not None
     assert (mismatch.argument, mismatch.kind, mismatch.index) == ("x", "input_changed", [7])
-    # Whoever puts it back between two looks has changed it all the same.
+    # Putting it back between two checks changes it all the same.
     monkeypatch.setattr(cuda_watch, "trespass", lambda *_: None)
     mismatch = seen.output_checker.trespass(seen.question)
     assert mismatch is not None
@@ -173,7 +174,7 @@ def test_a_window_is_timed_by_the_gpu(device: Device) -> None:
         for _ in range(2):
             gate.next_round()
             gate.open_behind(values.zero_, values.zero_, values.zero_)
-            window = gate.look_now()  # which says "done" in the runner's place
+            window = gate.check_now()  # which says "done" in the runner's place
             time.sleep(0.01)
         assert 0 < window.before < 5e-3
         assert 0 < window.gate < 5e-3

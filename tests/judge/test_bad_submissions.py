@@ -1,4 +1,4 @@
-"""What students send by mistake: each ends with its own verdict and words that say how to mend it."""
+"""What students send by mistake: each ends with its own verdict and words that say how to fix it."""
 
 from __future__ import annotations
 

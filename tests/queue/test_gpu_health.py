@@ -114,7 +114,7 @@ def test_a_gpu_that_stays_bad_ends_its_worker_and_costs_no_try(
     (alert,) = seen.alerts
     assert "CUDA_ERROR_UNKNOWN" in alert.text
     assert "h200" in alert.text
-    assert f"grader worker --gpu {H200.uuid}" in alert.mend
+    assert f"grader worker --gpu {H200.uuid}" in alert.hint
     assert not seen.parts["workers"].ok
 
     # Repaired: the next worker of this GPU clears the alert and judges what waited.

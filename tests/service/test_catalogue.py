@@ -67,7 +67,7 @@ def test_a_broken_folder_is_an_alert_with_file_and_fix(
     (alert,) = health(platform).alerts
     assert alert.text.startswith("scale is broken: ")
     assert told in alert.text
-    assert "grader challenge check scale" in alert.mend
+    assert "grader challenge check scale" in alert.hint
     assert "only_cuda" in [it.slug for it in list_challenges(platform).challenges]
     assert get_challenge(platform, "only_cuda").title == "CUDA only"
 
@@ -127,7 +127,7 @@ def test_an_empty_course_says_which_command_makes_a_challenge(tmp_path: Path) ->
     (tmp_path / "new course" / "challenges").mkdir(parents=True)
     platform = open_platform(make_settings(tmp_path, "", challenges=tmp_path / "new course"))
     (alert,) = health(platform).alerts
-    assert alert.mend == f"GRADER_CHALLENGES='{tmp_path}/new course' grader challenge new NAME"
+    assert alert.hint == f"GRADER_CHALLENGES='{tmp_path}/new course' grader challenge new NAME"
     platform.close()
 
 

@@ -58,7 +58,7 @@ def test_a_folder_with_other_things_in_it_is_left_and_told(tmp_path: Path) -> No
         data_folder.prepare(tmp_path)
     assert (mode(tmp_path), mode(tmp_path / "grader.sqlite3")) == (0o755, 0o600)
     (told,) = [line for line in said if line["event"] == "data_open_to_others"]
-    assert told["fix"] == f"chmod 700 {tmp_path}"
+    assert told["hint"] == f"chmod 700 {tmp_path}"
     assert "other" in told["reason"]
 
 
@@ -68,6 +68,6 @@ def test_what_belongs_to_another_user_is_reported(tmp_path: Path, monkeypatch: p
     with capture_logs() as said:
         data_folder.prepare(tmp_path)
     assert mode(tmp_path) == 0o755
-    assert [(line["reason"], line["fix"]) for line in said] == [
+    assert [(line["reason"], line["hint"]) for line in said] == [
         ("it belongs to another user", f"chmod 700 {tmp_path}")
     ]

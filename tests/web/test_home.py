@@ -15,7 +15,7 @@ from grader.schemas.challenge import ChallengeSummary
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
-from grader.web.pages.home import COLUMNS, ROWS, NodeStanding, lane
+from grader.web.pages.home import COLUMNS, ROWS, NodeStanding, track_map
 from tests.web import builders
 from tests.web.conftest import Visit
 
@@ -35,9 +35,9 @@ def summary(slug: str, *prerequisites: str) -> ChallengeSummary:
     )
 
 
-class TestLanes:
+class TestTrackMaps:
     def places(self, *members: ChallengeSummary) -> dict[str, tuple[int, int]]:
-        made = lane("t", "", members, {}, NodeStanding({}))
+        made = track_map("t", "", members, {}, NodeStanding({}))
         return {node.challenge.slug: (node.column, node.row) for node in made.nodes}
 
     def test_what_builds_on_another_is_right_of_it(self) -> None:
@@ -50,7 +50,7 @@ class TestLanes:
         assert len(set(places.values())) == len(members)
 
     def test_a_line_for_each_prerequisite_of_the_track(self) -> None:
-        made = lane(
+        made = track_map(
             "t", "", [summary("a", "elsewhere"), summary("b", "a")], {"elsewhere": "Far"}, NodeStanding({})
         )
         assert made.joined
@@ -64,7 +64,7 @@ class TestLanes:
     @pytest.mark.parametrize("count", [2, COLUMNS, COLUMNS + 1, 200])
     def test_what_is_too_long_for_columns_follows_one_another(self, count: int) -> None:
         members = [summary("s0"), *(summary(f"s{at}", f"s{at - 1}") for at in range(1, count))]
-        assert lane("t", "", members, {}, NodeStanding({})).joined is (count <= COLUMNS)
+        assert track_map("t", "", members, {}, NodeStanding({})).joined is (count <= COLUMNS)
 
     def test_there_is_a_class_for_every_place(self) -> None:
         sheet = HOME_CSS.read_text()
@@ -118,7 +118,7 @@ def test_the_map_says_what_is_done_and_what_is_next(visit: Visit, platform: Plat
     assert re.search(r'<li class="node solved[^"]*">\s*<div class="name">.*Vector addition', page)
     assert re.search(r'<li class="node next[^"]*">\s*<div class="name">.*SAXPY', page)
     assert "1.31×" in page
-    assert 'class="lanes"' not in visit(ada).get("/?q=relu").text
+    assert 'class="track-maps"' not in visit(ada).get("/?q=relu").text
 
 
 def test_strangers_are_welcomed_and_learn_what_to_do_first(visit: Visit, ada: User) -> None:

@@ -14,8 +14,8 @@ from grader.web.current import platform
 api = resource("health", "Is it all up?", signed_in=False)
 
 _FOR_STAFF = Alert(
-    text="Something must be mended by staff.",
-    mend="Signed in by `grader login --scope read,submit,staff`, staff are told what by `grader doctor`.",
+    text="Something must be fixed by staff.",
+    hint="Signed in by `grader login --scope read,submit,staff`, staff see what by `grader doctor`.",
 )
 
 

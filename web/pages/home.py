@@ -62,7 +62,7 @@ def index() -> str:
     ]
     return render_template(
         "challenges.html",
-        lanes=[] if narrowed else _lanes(found, standing, mine),
+        tracks=[] if narrowed else _track_maps(found, standing, mine),
         listed=listed,
         total=len(found.challenges),
         lines=lines,
@@ -85,12 +85,12 @@ def _asked() -> Filter:
     return Filter(**given)
 
 
-def _lanes(found: ChallengeList, standing: NodeStanding, mine: Progress | None) -> list[Lane]:
+def _track_maps(found: ChallengeList, standing: NodeStanding, mine: Progress | None) -> list[TrackMap]:
     about = {track.title: track.description for track in found.tracks}
     done = {track.title: track for track in mine.tracks} if mine else {}
     titles = {each.slug: each.title for each in found.challenges}
     return [
-        lane(title, about.get(title, ""), list(members), titles, standing, done.get(title))
+        track_map(title, about.get(title, ""), list(members), titles, standing, done.get(title))
         for title, members in groupby(found.challenges, key=lambda each: each.track)
     ]
 
@@ -126,7 +126,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Lane:
+class TrackMap:
     """``edges`` are paths of SVG in a picture of ``width`` by ``height`` pixels; ``joined`` is false where the nodes
     simply follow one another.
     """
@@ -163,14 +163,14 @@ class NodeStanding:
         return line.mark.value
 
 
-def lane(
+def track_map(
     title: str,
     description: str,
     members: Sequence[ChallengeSummary],
     titles: Mapping[str, str],
     standing: NodeStanding,
     progress: TrackProgress | None = None,
-) -> Lane:
+) -> TrackMap:
     """``titles`` are those of the whole course."""
     places = _places(members)
     inside = {each.slug for each in members}
@@ -185,7 +185,7 @@ def lane(
         best = line.best if line else None
         nodes.append(Node(each, standing.state(each.slug), best, after, *places[each.slug]))
     edges = [_edge(places[start], places[end]) for start, end in joins] if joined else []
-    return Lane(title, description, progress, nodes, edges, joined)
+    return TrackMap(title, description, progress, nodes, edges, joined)
 
 
 def _places(members: Sequence[ChallengeSummary]) -> dict[str, tuple[int, int]]:

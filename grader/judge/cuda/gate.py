@@ -1,7 +1,7 @@
 """The gate on a GPU: words in host memory that both processes' streams wait on and write.
 
-A whole round is in the judge's stream before it begins: reveal, opening, a wait for the runner's "done", glance and
-look. So nothing that the host does takes time within it, and events of that stream time it. The judge
+A whole round is in the judge's stream before it begins: reveal, opening, a wait for the runner's "done", spot
+check and full check. So nothing that the host does takes time within it, and events of that stream time it. The judge
 opens from its own stream, behind the reveal: an idle gap before the gate would be room to hide work, and the switch
 between contexts for free. It waits for "done" itself: while a host noticed and answered, work after "done" was free.
 """
@@ -27,7 +27,7 @@ _LONGEST_S = 30.0
 _ENQUEUE_S = 20.0
 # What comes after "done" takes milliseconds once the judge's stream continues.
 _RELEASE_S = 2.0
-# Words of the private page, in cache lines of their own: the gate was opened, all outputs were looked at, and what
+# Words of the private page, in cache lines of their own: the gate was opened, all outputs were checked, and what
 # holds the judge's stream back before the reveal.
 _OPENED, _LOOKED, _HELD = 0, 16, 32
 
@@ -35,7 +35,7 @@ _OPENED, _LOOKED, _HELD = 0, 16, 32
 class CudaGate(HostGate):
     """``open`` enqueues the write and spins until the host sees it.
 
-    What the host looks at is a page of its own, which the runner never has.
+    What the host reads is a page of its own, which the runner never has.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class CudaGate(HostGate):
         self._private_words = memoryview(self._private_map).cast("I")
         self._private = _Registered(self._private_map)
         self._watchdog = Watchdog(self._lift, _ENQUEUE_S)
-        # Around the reveal, behind the glance and behind the look.
+        # Around the reveal, after the spot check and after the full check.
         self._marks = [torch.cuda.Event(enable_timing=True) for _ in range(4)]  # type: ignore[no-untyped-call]
         self._enqueued = 0
 
@@ -54,7 +54,7 @@ class CudaGate(HostGate):
         return self._seen(_OPENED, "open the gate")
 
     def open_behind(
-        self, reveal: Callable[[], None], glance: Callable[[], None], look: Callable[[], None]
+        self, reveal: Callable[[], None], spot_check: Callable[[], None], full_check: Callable[[], None]
     ) -> float:
         """Enqueue a whole round behind a hold, then lift it.
 
@@ -70,9 +70,9 @@ class CudaGate(HostGate):
                 self._marks[1].record()
                 self._enqueue_opening()
                 self._enqueue_wait(self._shared, DONE_WORD)
-                glance()
+                spot_check()
                 self._marks[2].record()
-                look()
+                full_check()
                 self._marks[3].record()
                 self._enqueue_write(self._private, _LOOKED)
                 self._enqueued = self.round
@@ -83,14 +83,12 @@ class CudaGate(HostGate):
             self._private_words[_HELD] = self.round
         return self._seen(_OPENED, "open the gate")
 
-    def look_now(self) -> Window:
-        """Here ``gate`` ends behind the glance. It begins when the runner has let go of the GPU, as contexts share it
-        by time slices; and what it sees is what the call left by then. Raises JudgeFailure where it comes to no end.
+    def check_now(self) -> Window:
+        """Here ``gate`` ends after the spot check. It begins when the runner has let go of the GPU, as contexts share
+        it by time slices; and what it sees is what the call left by then. Raises JudgeFailure where it comes to no end.
         """
         if not self._looked(_LONGEST_S):
-            raise JudgeFailure(
-                f"the judge's own stream did not look at the outputs within {_LONGEST_S:.0f} s"
-            )
+            raise JudgeFailure(f"the judge's own stream did not check the outputs within {_LONGEST_S:.0f} s")
         self._marks[-1].synchronize()
         parts = [first.elapsed_time(second) * 1e-3 for first, second in pairwise(self._marks)]
         return Window(*parts)
@@ -100,7 +98,7 @@ class CudaGate(HostGate):
         return self._enqueued != self.round or self._looked(_RELEASE_S)
 
     def _looked(self, seconds: float) -> bool:
-        """Spin until all outputs were looked at. A runner may take its "done" back while the judge's stream waits for
+        """Spin until all outputs were checked. A runner may take its "done" back while the judge's stream waits for
         it, and again whenever the judge writes it: so it is written all the time."""
         words, private, number = self._words, self._private_words, self.round
         limit = time.perf_counter() + seconds

@@ -1,4 +1,4 @@
-"""The judge's own kernels: reveal, look at every output, burn. They run on the GPU's SMs, as submissions do, so that
+"""The judge's own kernels: reveal, check every output, burn. They run on the GPU's SMs, as submissions do, so that
 work which a submission does outside the gate competes with them and shows."""
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ import triton
 import triton.language as tl
 
 _BLOCK = 4096
-# Of few elements: as many programs as a GPU runs at once look at them.
+# Few elements are checked by as many programs as a GPU runs at once.
 _SPOTS_BLOCK = 256
-# The look in the window is made in single precision and a little strict: what it suspects is compared again exactly.
+# The check in the window is made in single precision and a little strict: what it suspects is compared again exactly.
 _STRICT = 1.0 - 1e-5
 
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -26,7 +26,7 @@ def _copy(source, target, count, BLOCK: tl.constexpr):
 # How many elements count may differ from round to round. Specialised on it, Triton would now and then load another
 # kernel, and a load may wait for the stream, which is held while a round is enqueued: for ever (grader.judge.watchdog).
 @triton.jit(do_not_specialize=["counted"])
-def _look(
+def _full_check(
     got,
     bits,
     want,
@@ -78,12 +78,12 @@ def copy(source: torch.Tensor, target: torch.Tensor) -> None:
         _copy[(triton.cdiv(count, _BLOCK),)](source.view(width), target.view(width), count, BLOCK=_BLOCK)
 
 
-def look_blocks(count: int, *, at_spots: bool = False) -> int:
-    """How many numbers a look at ``count`` elements gives."""
+def check_blocks(count: int, *, at_spots: bool = False) -> int:
+    """How many numbers a check of ``count`` elements gives."""
     return -(-count // (_SPOTS_BLOCK if at_spots else _BLOCK))
 
 
-def look(
+def full_check(
     got: torch.Tensor,
     counted: int,
     want: torch.Tensor,
@@ -99,14 +99,14 @@ def look(
 
     All flat and on the GPU; ``scale`` (float32) is the magnitude of each element's error; ``poison`` are the bits of
     "never written". One pass over all the data, whatever is found, enqueued on the current stream. With ``spots``
-    (int64, places in ``got``) only these are looked at, and ``snapshot`` has an element for each.
+    (int64, places in ``got``) only these are checked, and ``snapshot`` has an element for each.
     """
     count = got.numel() if spots is None else spots.numel()
     if not count:
         return
     floating = got.is_floating_point()
     atol, rtol = (value * _STRICT for value in tolerance)
-    _look[(look_blocks(count, at_spots=spots is not None),)](
+    _full_check[(check_blocks(count, at_spots=spots is not None),)](
         got,
         got.view(_BITS[got.element_size()]),
         want,
@@ -136,14 +136,14 @@ def _differ(first, second, numbers, count, BLOCK: tl.constexpr):
 
 
 def differ(first: torch.Tensor, second: torch.Tensor, numbers: torch.Tensor) -> None:
-    """Write to ``numbers`` (int32, ``look_blocks`` of them) how many elements of two tensors differ in their bits.
+    """Write to ``numbers`` (int32, ``check_blocks`` of them) how many elements of two tensors differ in their bits.
 
     Both flat, of one dtype and size. Enqueues.
     """
     count = first.numel()
     if count:
         width = _BITS[first.element_size()]
-        _differ[(look_blocks(count),)](first.view(width), second.view(width), numbers, count, BLOCK=_BLOCK)
+        _differ[(check_blocks(count),)](first.view(width), second.view(width), numbers, count, BLOCK=_BLOCK)
 
 
 @triton.jit

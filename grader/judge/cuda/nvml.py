@@ -36,7 +36,7 @@ _REASONS = ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClock
 
 @dataclass(frozen=True)
 class Sample:
-    """One look: megahertz, degrees Celsius, watts; none where this GPU or its driver does not say."""
+    """One reading: megahertz, degrees Celsius, watts; none where this GPU or its driver does not say."""
 
     sm_mhz: int | None = None
     memory_mhz: int | None = None
@@ -75,7 +75,7 @@ def _spread(values: Iterable[float | None]) -> Spread | None:
 
 
 class Monitor:
-    """Looks at the GPU with this UUID. ``library`` is ``pynvml``, or what stands for it in a test."""
+    """Reads the GPU with this UUID. ``library`` is ``pynvml``, or what stands for it in a test."""
 
     def __init__(self, uuid: str, library: Any = None) -> None:
         self._nvml = library if library is not None else _library()
@@ -89,7 +89,7 @@ class Monitor:
             self._reasons = self._find_reasons()
 
     def sample(self) -> Sample | None:
-        """One look; None where NVML is not there."""
+        """One reading; None where NVML is not there."""
         if self._handle is None:
             return None
         nvml = self._nvml
@@ -130,14 +130,14 @@ def _library() -> Any:
 
 @dataclass
 class NvmlRecord:
-    """The looks around the rounds of one workload, and how many of these were made again."""
+    """The readings around the rounds of one workload, and how many of these were repeated."""
 
     monitor: Monitor
     samples: list[Sample] = field(default_factory=list)
     repeated: int = 0
 
     def round_counts(self) -> bool:
-        """Look once, after a round and outside of what is timed. False where that round is to be made again."""
+        """Read once, after a round and outside of what is timed. False where that round must be repeated."""
         sample = self.monitor.sample()
         if sample is None:
             return True

@@ -1,4 +1,4 @@
-"""What a timed call left, looked at by kernels of ours: a glance, a look at all, and where nothing may be written.
+"""What a timed call left, checked by kernels of ours: some elements, all elements, and where nothing may be written.
 See ``grader.judge.device.Watch``."""
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from grader.judge.cuda.memory import Staging
 from grader.judge.oracle import Question
 from grader.schemas.report import Mismatch
 
-# How many elements of an output a glance is at: of its like parts one each, so that two of them in a row, a
+# How many elements of an output a spot check reads: one of each of its like parts, so that two of them in a row, a
 # thirty-thousandth of the work, cannot be late unseen. On an H200 that takes some 17 microseconds, for everybody alike.
 _SPOTS = 1 << 16
 
 
 class CudaOutputChecker:
-    """See ``Watch``. ``glance`` and ``look`` are one pass of a kernel of ours, which copies what it sees too; what it
-    suspects is compared once more, exactly, on that copy, when the window has closed."""
+    """See ``OutputChecker``. ``spot_check`` and ``full_check`` are one pass of a kernel of ours, which copies what it
+    sees too; what it suspects is compared once more, exactly, on that copy, when the window has closed."""
 
     def __init__(self, arena: Arena, staging: Staging) -> None:
         self._arena = arena
@@ -35,7 +35,7 @@ class CudaOutputChecker:
         }
         self._spots = {it.argument.name: Spots(it, self._snapshots[it.argument.name]) for it in self._results}
         blocks = [
-            kernels.look_blocks(count, at_spots=spots)
+            kernels.check_blocks(count, at_spots=spots)
             for it in self._results
             for count, spots in ((self._spots[it.argument.name].count, True), (it.count, False))
         ]
@@ -43,33 +43,33 @@ class CudaOutputChecker:
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._suspects, blocks)
         self._forbidden = Forbidden(arena)
-        self._glances: list[Callable[[], None]] = []
-        self._looks: list[Callable[[], None]] = []
+        self._spot_checks: list[Callable[[], None]] = []
+        self._full_checks: list[Callable[[], None]] = []
 
     def aim(self, question: Question) -> None:
-        self._glances, self._looks = [], []
+        self._spot_checks, self._full_checks = [], []
         shares = iter(self._shares)
         for buffer in self._results:
             name = buffer.argument.name
             spots = self._spots[name]
             spots.draw()
             aimed = self._aimed(buffer, question)
-            self._glances.append(
+            self._spot_checks.append(
                 functools.partial(aimed, snapshot=spots.taken, suspects=next(shares), spots=spots.places)
             )
-            self._looks.append(
+            self._full_checks.append(
                 functools.partial(aimed, snapshot=self._snapshots[name].view(-1), suspects=next(shares))
             )
 
-    def glance(self) -> None:
-        glances, self._glances = self._glances, []  # kept no longer: answers are large
-        for glance in glances:
-            glance()
+    def spot_check(self) -> None:
+        spot_checks, self._spot_checks = self._spot_checks, []  # kept no longer: answers are large
+        for spot_check in spot_checks:
+            spot_check()
 
-    def look(self) -> None:
-        looks, self._looks = self._looks, []
-        for look in looks:
-            look()
+    def full_check(self) -> None:
+        full_checks, self._full_checks = self._full_checks, []
+        for full_check in full_checks:
+            full_check()
 
     def suspicious(self) -> bool:
         return bool(self._suspects.any().item()) if self._suspects.numel() else False
@@ -80,7 +80,7 @@ class CudaOutputChecker:
         scale = question.magnitudes.get(argument.name)
         poisoned = argument.kind is Kind.OUTPUT and argument.dtype.floating
         return functools.partial(
-            kernels.look,
+            kernels.full_check,
             buffer.values,
             counted(manifest, argument, question, want.numel()),
             want,
@@ -90,7 +90,7 @@ class CudaOutputChecker:
         )
 
     def explain(self, question: Question) -> Mismatch | None:
-        """What the look saw; and where that is right, what the glance had seen before it."""
+        """What the full check saw; and where that is right, what the spot check had seen before it."""
         if found := compare(self._arena, self._snapshots, question):
             return found
         for spots in self._spots.values():
@@ -103,7 +103,7 @@ class CudaOutputChecker:
 
 
 class Forbidden:
-    """Where a call may write nothing: around every buffer, and into its inputs. All of it is looked at by a kernel of
+    """Where a call may write nothing: around every buffer, and into its inputs. All of it is checked by a kernel of
     ours and copied in one go; read one by one, the answers take longer than a round."""
 
     def __init__(self, arena: Arena) -> None:
@@ -111,7 +111,7 @@ class Forbidden:
         self._guards = [(buffer, *guard) for buffer in arena.buffers.values() for guard in buffer.guards()]
         self._inputs = arena.of_kind(Kind.INPUT)
         sizes = [zone.numel() for _, zone, _ in self._guards] + [it.count for it in self._inputs]
-        blocks = [kernels.look_blocks(it) for it in sizes]
+        blocks = [kernels.check_blocks(it) for it in sizes]
         self._numbers = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._numbers, blocks)
 
@@ -138,7 +138,7 @@ class Forbidden:
 
 
 class Spots:
-    """The elements of one result that a glance is at: one of each of ``_SPOTS`` like parts, drawn anew each time, or
+    """The elements of one result that a spot check reads: one of each of ``_SPOTS`` like parts, drawn each time, or
     all of a result that has no more."""
 
     def __init__(self, buffer: Buffer, snapshot: torch.Tensor) -> None:
@@ -152,7 +152,7 @@ class Spots:
         self.taken = torch.empty(self.count, dtype=snapshot.dtype, device="cuda")
 
     def draw(self) -> None:
-        """Where the next glance looks. Enqueues."""
+        """The places of the next spot check. Enqueues."""
         within = torch.randint(self._part, self._first.shape, generator=self._chance, device="cuda")
         torch.add(self._first, within, out=self.places).clamp_(max=self._last)
 

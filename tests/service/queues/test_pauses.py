@@ -84,7 +84,7 @@ class TestPauses:
         (alert,) = health(platform).alerts
         assert "The queue compile is paused since 20" in alert.text
         assert alert.text.endswith("UTC: a new toolkit")
-        assert alert.mend == "grader admin queue resume compile"
+        assert alert.hint == "grader admin queue resume compile"
 
     def test_nothing_is_issued_while_it_is_paused_and_all_of_it_afterwards(
         self, platform: Platform, student: User, staff: User

@@ -139,7 +139,7 @@ def test_health_tells_of_a_version_that_waits_to_be_published(
     rejudge(platform, staff, SLUG)
     (alert,) = health.health(platform).alerts
     assert "Version 2 of scale" in alert.text
-    assert "grader admin publish scale" in alert.mend
+    assert "grader admin publish scale" in alert.hint
     versions.publish(platform, staff, SLUG, force=True)
     assert health.health(platform).alerts == []
 

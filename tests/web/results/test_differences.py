@@ -63,9 +63,9 @@ def test_too_long_to_compare_is_one_change() -> None:
 
 def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) -> None:
     before = builders.judged(platform, ada, builders.wrong(), source=LONG)
-    mended = CaseReport(name="tail of block", category="block_edge", verdict=CaseVerdict.ACCEPTED)
+    fixed = CaseReport(name="tail of block", category="block_edge", verdict=CaseVerdict.ACCEPTED)
     report = builders.accepted()
-    report = report.model_copy(update={"cases": [*report.cases, mended]})
+    report = report.model_copy(update={"cases": [*report.cases, fixed]})
     after = builders.judged(platform, ada, report, source=LONG.replace("line_30 = 30", "line_30 = '<b>'"))
     page = visit(ada).get(f"/submissions/{after.id}/diff").text  # the one before is the default
     assert texts(page, "before") == ["line_30 = 30"]
@@ -83,9 +83,9 @@ def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) ->
 def test_what_changed_in_verdict_and_times(visit: Visit, platform: Platform, ada: User) -> None:
     wrong = builders.wrong()
     builders.judged(platform, ada, wrong)
-    mended = [it.model_copy(update={"name": "tail of block"}) for it in builders.accepted().cases[:1]]
-    builders.judged(platform, ada, builders.accepted(cases=mended))
-    faster = builders.judged(platform, ada, builders.accepted(406.25, cases=mended))
+    fixed = [it.model_copy(update={"name": "tail of block"}) for it in builders.accepted().cases[:1]]
+    builders.judged(platform, ada, builders.accepted(cases=fixed))
+    faster = builders.judged(platform, ada, builders.accepted(406.25, cases=fixed))
     client = visit(ada)
     page = client.get(f"/submissions/{faster.id}/diff").text
     assert "2.00× as fast" in page

@@ -1,4 +1,4 @@
-"""The kernels that look at what a timed call left, in Triton's interpreter: the GPU runs the same source."""
+"""The kernels that check what a timed call left, in Triton's interpreter: the GPU runs the same source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 # An element is wrong by value, one by its sign, one is never written; NaN and infinity are right where they are due.
-LOOK = """
+CHECK = """
 import torch
 from grader.judge.cuda import kernels
 
@@ -23,32 +23,32 @@ got[7], got[500] = 7.5, -500.0
 got.view(torch.int32)[999] = POISON
 want[999] = nan
 
-def look(counted=COUNT, spots=None, scale=None, tolerance=(1e-3, 1e-3), poison=POISON, got=got, want=want):
+def check(counted=COUNT, spots=None, scale=None, tolerance=(1e-3, 1e-3), poison=POISON, got=got, want=want):
     number = COUNT if spots is None else spots.numel()
-    suspects = torch.full((kernels.look_blocks(number, at_spots=spots is not None),), -1, dtype=torch.int32)
+    suspects = torch.full((kernels.check_blocks(number, at_spots=spots is not None),), -1, dtype=torch.int32)
     seen = torch.empty(number, dtype=got.dtype)
-    kernels.look(got, counted, want, scale, seen, suspects, tolerance, poison, spots)
+    kernels.full_check(got, counted, want, scale, seen, suspects, tolerance, poison, spots)
     source = got if spots is None else got[spots]
     assert torch.equal(seen.view(torch.uint8), source.view(torch.uint8))
     assert suspects.min() >= 0
     return int(suspects.sum())
 
-assert look() == 3
-assert look(poison=None) == 2
-assert look(counted=500) == 1
-assert look(counted=501) == 2
-assert look(tolerance=(0.6, 0.0)) == 2
-assert look(scale=torch.full((COUNT,), 1e3)) == 2
+assert check() == 3
+assert check(poison=None) == 2
+assert check(counted=500) == 1
+assert check(counted=501) == 2
+assert check(tolerance=(0.6, 0.0)) == 2
+assert check(scale=torch.full((COUNT,), 1e3)) == 2
 everywhere = torch.arange(COUNT)
-assert look(spots=everywhere) == 3
-assert look(spots=everywhere, counted=8) == 1
-assert look(spots=torch.tensor([999, 8, 9])) == 1
-assert look(spots=torch.tensor([3, 4, 5, 6])) == 0
-assert look(spots=torch.arange(0, COUNT, 500)) == 1
+assert check(spots=everywhere) == 3
+assert check(spots=everywhere, counted=8) == 1
+assert check(spots=torch.tensor([999, 8, 9])) == 1
+assert check(spots=torch.tensor([3, 4, 5, 6])) == 0
+assert check(spots=torch.arange(0, COUNT, 500)) == 1
 whole = torch.arange(COUNT, dtype=torch.int64)
-assert look(got=whole, want=whole.clone(), poison=None) == 0
-assert look(got=whole, want=whole.clone().index_fill_(0, torch.tensor([2]), 3), poison=None, spots=everywhere) == 1
-print("looked")
+assert check(got=whole, want=whole.clone(), poison=None) == 0
+assert check(got=whole, want=whole.clone().index_fill_(0, torch.tensor([2]), 3), poison=None, spots=everywhere) == 1
+print("checked")
 """
 
 
@@ -62,7 +62,7 @@ one = torch.arange(COUNT, dtype=torch.float32)
 one[:3] = torch.tensor([float("nan"), 0.0, float("inf")])
 
 def differ(one, other):
-    numbers = torch.full((kernels.look_blocks(one.numel()),), -1, dtype=torch.int32)
+    numbers = torch.full((kernels.check_blocks(one.numel()),), -1, dtype=torch.int32)
     kernels.differ(one, other, numbers)
     return numbers.tolist()
 
@@ -99,7 +99,7 @@ def _interpreted(program: str) -> str:
 
 
 def test_a_look_counts_what_is_wrong_everywhere_or_at_the_spots_it_is_given() -> None:
-    assert _interpreted(LOOK) == "looked\n"
+    assert _interpreted(CHECK) == "checked\n"
 
 
 def test_differing_elements_are_counted_by_their_bits() -> None:
