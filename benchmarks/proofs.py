@@ -15,12 +15,12 @@ import sys
 import time
 from typing import Any
 
-from grader.cli.proof_view import Progress, put_proofs
 from results import before, commit, keep, merged, today
 
 from grader.authoring.findings import Proof
 from grader.authoring.proof import Options, prove
 from grader.challenge.course import Course, find_course
+from grader.cli.commands.challenge import ProofProgress, put_proofs
 from grader.judge.request import CPU
 from grader.languages import Language
 
@@ -47,7 +47,7 @@ def prove_all(
     for first in range(0, len(slugs), at_once):
         if time.perf_counter() - start > seconds:
             break
-        with Progress() as progress:
+        with ProofProgress() as progress:
             proofs = prove(course.root, slugs[first : first + at_once], wanted, progress.show)
         put_proofs(proofs)
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -58,3 +59,8 @@ def _report_damage(engine: Engine) -> Iterator[None]:
     except (DatabaseError, sqlite3.DatabaseError) as error:
         refuse_damaged(engine, error)
         raise
+
+
+def made_up_password() -> str:
+    """A password of 16 characters and 96 random bits."""
+    return secrets.token_urlsafe(12)

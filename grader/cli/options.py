@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import secrets
 import sys
 import warnings
 from pathlib import Path
@@ -95,11 +94,6 @@ def read_password(from_stdin: bool, prompt: str, confirm: bool = False) -> str:
     if not password:
         raise BadRequest("The password is empty.")
     return password
-
-
-def made_up_password() -> str:
-    """A password of 16 characters and 96 random bits."""
-    return secrets.token_urlsafe(12)
 
 
 # A longer line is not shown.

@@ -26,7 +26,7 @@ from rich.table import Table
 from grader import data_folder, logs
 from grader.cli.client import Client
 from grader.cli.config import environment
-from grader.cli.options import made_up_password
+from grader.cli.local_platform import made_up_password
 from grader.cli.terminal import put_table, safe, say, tell
 from grader.device_kinds import kind_of
 from grader.errors import EXIT_OUR_FAILURE, BadRequest, Conflict, GraderError, Unreachable

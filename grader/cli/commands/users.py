@@ -8,7 +8,7 @@ import typer
 
 from grader.cli import options
 from grader.cli.command import make_app
-from grader.cli.local_platform import here
+from grader.cli.local_platform import here, made_up_password
 from grader.cli.terminal import put_json, say, tell
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def add(
     from grader.service import addresses
     from grader.service.accounts import create_user
 
-    password = options.read_password(True, "") if password_stdin else options.made_up_password()
+    password = options.read_password(True, "") if password_stdin else made_up_password()
     with here() as platform:
         made = create_user(platform, name, password, Role(role), addresses.tidy(email) if email else None)
     shown = None if password_stdin else password
@@ -63,7 +63,7 @@ def password(
     """Set a new password, and end all sessions and tokens. Without --password-stdin it is made up and shown once."""
     from grader.service.accounts import set_password
 
-    new = options.read_password(True, "") if password_stdin else options.made_up_password()
+    new = options.read_password(True, "") if password_stdin else made_up_password()
     with here() as platform:
         changed = set_password(platform, name, new)
     shown = None if password_stdin else new
