@@ -305,7 +305,7 @@ class TestPages:
 
     def test_source_text_is_marked(self) -> None:
         assert '<span class="k">pass</span>' in code.inline("pass", "pebble")
-        assert '<span class="k">pass</span>' in markdown.render("```pebble\npass\n```")
+        assert '<span class="k">pass</span>' in markdown.render("```gravel\npass\n```")
 
 
 class TestCommands:
