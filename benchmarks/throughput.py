@@ -99,7 +99,7 @@ class Sender:
     def _one(self, user: User, language: Language) -> Sent:
         self._sent += 1
         source = (self._staff / f"solution{language.suffix}").read_text()
-        remark = "//" if language is Language.CUDA else "#"
+        remark = language.comment
         source += f"\n{remark} submission {self._sent}\n"
         device, expected = self._options.device, Verdict.ACCEPTED
         if device == CPU and language is Language.CUDA:
@@ -192,7 +192,7 @@ def parse() -> tuple[Options, bool]:
     parser.add_argument("--gpu", type=int, default=0, help="the first of this machine to use")
     said = parser.parse_args()
     names = said.languages or ("cuda,triton" if said.device == CPU else "cuda")
-    languages = [Language(name) for name in names.split(",")]
+    languages = [Language.named(name) for name in names.split(",")]
     chosen = (said.submissions, said.workers, said.compilers, said.device, languages, said.box, said.gpu)
     return Options(*chosen), said.json
 

@@ -42,7 +42,7 @@ def main() -> None:
     device, boxes = make_device("h200", 0), make_boxes(kind)
     chosen_course = os.environ.get("GRADER_CHALLENGES")
     course = find_course(Path(chosen_course) if chosen_course else None)
-    challenge, chosen = course.load(slug), Language(language)
+    challenge, chosen = course.load(slug), Language.named(language)
     source = (course.root / "reference" / slug / "staff" / f"solution{chosen.suffix}").read_text()
     request = Request(challenge, chosen, source, device.name, b"rounds" * 6, [])
     artefact = None

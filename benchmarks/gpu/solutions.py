@@ -161,7 +161,7 @@ class Bench:
     ) -> Iterator[tuple[str, Own]]:
         for name in ("cuda", "triton", "eager", "compile"):
             ours = name in list(Language)
-            launcher = launchers[Language(name) if ours else Language.TRITON]
+            launcher = launchers[Language.named(name) if ours else Language.TRITON]
             try:
                 client = launcher.submission() if ours else launcher.reference(name)
                 yield name, self._watch(challenge, workload, name).own(client, checked=ours)

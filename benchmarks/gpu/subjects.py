@@ -46,8 +46,7 @@ class Subject:
 
     @property
     def path(self) -> Path:
-        suffix = "cu" if self.language is Language.CUDA else "py"
-        return self.course.root / "reference" / self.slug / "staff" / f"solution.{suffix}"
+        return self.course.root / "reference" / self.slug / "staff" / f"solution{self.language.suffix}"
 
     @property
     def source(self) -> str:

@@ -43,8 +43,6 @@ from grader.schemas.report import Verdict
 SLUG = "vector_add"
 TARGETS = {Language.CUDA: 4.0, Language.TRITON: 5.0}
 INLINE_SECONDS = 240.0
-# The comment that makes each source a new one to every cache.
-_COMMENT = {Language.CUDA: "//", Language.TRITON: "#"}
 
 
 class Submitter:
@@ -52,14 +50,14 @@ class Submitter:
 
     def __init__(self, judge: JudgeProcess, course: Course, language: Language, device: str) -> None:
         self._judge, self._course, self._language, self._device = judge, course, language, device
-        suffix = "cu" if language is Language.CUDA else "py"
-        self.path = course.root / "reference" / SLUG / "staff" / f"solution.{suffix}"
+        self.path = course.root / "reference" / SLUG / "staff" / f"solution{language.suffix}"
         self.ceilings: dict[str, float] = {}
         self.baselines: dict[str, dict[str, float]] = {}
 
     def submit(self, number: int) -> dict[str, float]:
         """Seconds of one submission: ``whole``, and the parts of the judge's own breakdown."""
-        source = f"{self.path.read_text()}\n{_COMMENT[self._language]} submission {number}\n"
+        # The comment makes each source a new one to every cache.
+        source = f"{self.path.read_text()}\n{self._language.comment} submission {number}\n"
         job = Job(
             submission=f"{self._language.value}-{number}",
             course=str(self._course.root),

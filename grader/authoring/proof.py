@@ -30,7 +30,7 @@ class Options:
     case instead of ending at its first failure. ``gpus``: numbers of the GPUs to use, which the processes share."""
 
     device: str = CPU
-    languages: tuple[Language, ...] = tuple(Language)
+    languages: tuple[Language, ...] = field(default_factory=lambda: tuple(Language))
     jobs: int = 0
     matrix: bool = False
     gpus: tuple[int, ...] = (0,)

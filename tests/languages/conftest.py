@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,12 +11,14 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
+from grader import cli as cli_package
 from grader.challenge.course import Course
 from grader.judge import compilation
 from grader.languages import LANGUAGES
 from grader.service import accounts
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
+from grader.web import api, pages
 from grader.web.app import create_app
 from tests.cli.conftest import cli, home, server  # noqa: F401 - fixtures
 from tests.judge.conftest import COURSE
@@ -23,6 +27,12 @@ from tests.web.builders import PASSWORD, make_settings
 from tests.web.conftest import call, visit  # noqa: F401 - fixtures
 
 SLUG = "twice"
+
+# Some modules read the table once, when they are imported. Other tests of this process need them without these rows.
+for package in (cli_package, api, pages):
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if module.name != "grader.cli.main":
+            importlib.import_module(module.name)
 
 
 @pytest.fixture(autouse=True)

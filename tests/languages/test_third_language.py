@@ -13,8 +13,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from flask import Flask
-from grader.cli.syntax import syntax_error
 
 from grader.authoring.candidates import mutant_files, subjects
 from grader.authoring.scaffold.draft import Draft
@@ -23,6 +21,7 @@ from grader.authoring.specs import text_checks
 from grader.challenge.course import Course
 from grader.challenge.signature import declaration, starter
 from grader.challenge.source import language_of
+from grader.cli.options import syntax_error
 from grader.errors import LanguageNotServed, UnknownLanguage
 from grader.judge.at_home import judge_at_home
 from grader.judge.launch import submission_spec
@@ -32,7 +31,7 @@ from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Report, Verdict
-from grader.schemas.submission import State, WaitReason
+from grader.schemas.submission import State, SubmissionView, WaitReason
 from grader.service import catalogue, diagnostics
 from grader.service.accounts import User
 from grader.service.devices import languages_of
@@ -252,9 +251,10 @@ class TestApi:
         assert found["served"] == ["triton", "pebble", "slate"]
         assert found["starters"]["pebble"].startswith('"""Pebbles for Twice."""')
 
-    def test_the_description_lists_it(self, app: Flask) -> None:
-        schema = app.test_client().get("/api/v1/openapi.json").json["components"]["schemas"]["Language"]
-        assert schema["enum"] == ["cuda", "triton", "pebble", "slate"]
+    def test_the_description_lists_it(self) -> None:
+        schema = SubmissionView.model_json_schema()
+        assert schema["properties"]["language"] == {"$ref": "#/$defs/Language"}
+        assert schema["$defs"]["Language"]["enum"] == ["cuda", "triton", "pebble", "slate"]
 
     def test_what_is_no_language(self, call: Visit, ada: User) -> None:
         body = {"challenge": SLUG, "source": RIGHT, "filename": "a.py", "language": "perl"}
@@ -314,7 +314,7 @@ class TestPages:
 
     def test_source_text_is_marked(self) -> None:
         assert '<span class="k">pass</span>' in code.inline("pass", "pebble")
-        assert '<span class="k">pass</span>' in markdown.render("```pebble\npass\n```")
+        assert '<span class="k">pass</span>' in markdown.render("```gravel\npass\n```")
 
 
 class TestCommands:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from grader.cli.workers import check_device
 from pydantic import ValidationError
 from sqlalchemy import update
 
 from grader import device_kinds, errors
 from grader.challenge.course import Course
 from grader.cli.main import main
+from grader.cli.processes import check_device
 from grader.device_kinds import DeviceKind, board_of, kind_of, languages_of
 from grader.errors import UnknownDevice
 from grader.judge.cuda.device import CudaDevice
