@@ -90,12 +90,12 @@ def test_what_changed_in_verdict_and_times(visit: Visit, platform: Platform, ada
     page = client.get(f"/submissions/{faster.id}/diff").text
     assert "2.00× as fast" in page
     assert "The sources are the same." in page
-    ids = [it.id for it in stage_list(platform, ada)]
+    ids = [it.id for it in build_list(platform, ada)]
     page = client.get(f"/submissions/{ids[1]}/diff?against={ids[2]}").text
     assert "now passes: tail of block" in page
 
 
-def stage_list(platform: Platform, user: User) -> list[SubmissionView]:
+def build_list(platform: Platform, user: User) -> list[SubmissionView]:
     from grader.service.submissions import list_submissions
 
     return list_submissions(platform, user).submissions
