@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
-from grader.sandbox.engine_facts import EngineFacts
 
 from grader.cli import security_checks as security
 from grader.cli.checks import Finding, Level
+from grader.sandbox.docker_engine import EngineFacts
 from grader.settings import Settings
 from tests.cli.conftest import Cli
 

@@ -22,6 +22,7 @@ from grader.challenge.course import Course
 from grader.challenge.signature import declaration, starter
 from grader.challenge.source import language_of
 from grader.cli.options import syntax_error
+from grader.device_kinds import languages_of
 from grader.errors import LanguageNotServed, UnknownLanguage
 from grader.judge.at_home import judge_at_home
 from grader.judge.launch import submission_spec
@@ -34,7 +35,6 @@ from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import State, SubmissionView, WaitReason
 from grader.service import catalogue, diagnostics
 from grader.service.accounts import User
-from grader.service.devices import languages_of
 from grader.service.platform import Platform
 from grader.service.submissions import get_submission
 from grader.wakeups import first_queue
