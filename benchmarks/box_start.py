@@ -22,12 +22,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from results import keep
 
 from grader.sandbox import container
-from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.choose import make_boxes
 
 SPECS = {
-    "submission": BoxSpec(Purpose.RUN, env={"GRADER_PRELOAD": "triton"}),
-    "bare": BoxSpec(Purpose.RUN, program="probe.py"),
+    "submission": BoxSpec(BoxPurpose.RUN, env={"GRADER_PRELOAD": "triton"}),
+    "bare": BoxSpec(BoxPurpose.RUN, program="probe.py"),
 }
 MOST = 1.20
 hardened = container.host_config

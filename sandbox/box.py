@@ -22,7 +22,7 @@ from grader.sandbox.processor import Share
 RUNNER_PROGRAM = "main.py"
 
 
-class Purpose(StrEnum):
+class BoxPurpose(StrEnum):
     RUN = "run"
     COMPILE = "compile"
     CONTROL = "control"
@@ -38,7 +38,7 @@ class BoxSpec:
     ``compute_libraries``: whether it sees the host's libraries of ready-made kernels, such as cuBLAS; a local box does.
     """
 
-    purpose: Purpose
+    purpose: BoxPurpose
     program: str = RUNNER_PROGRAM
     env: Mapping[str, str] = field(default_factory=dict)
     memory_bytes: int = limits.BOX_MEMORY_BYTES

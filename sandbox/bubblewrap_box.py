@@ -23,8 +23,8 @@ from typing import Any
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import enclosure, image
-from grader.sandbox.box import BoxSpec, Purpose
-from grader.sandbox.control_groups import Group, Groups, find_groups
+from grader.sandbox.box import BoxPurpose, BoxSpec
+from grader.sandbox.control_groups import ControlGroup, Groups, find_groups
 from grader.sandbox.options import BUSY
 from grader.sandbox.parent import is_left_behind, owned_name
 from grader.sandbox.process_box import ProcessBox
@@ -53,7 +53,7 @@ class BubblewrapBox(ProcessBox):
 
     def __init__(self, maker: BubblewrapBoxes, spec: BoxSpec) -> None:
         self._maker = maker
-        self._group: Group | None = maker.groups.make(spec) if maker.groups else None
+        self._group: ControlGroup | None = maker.groups.make(spec) if maker.groups else None
         self._first = -1  # a descriptor of the box's first process
         self._first_pid = 0
         self._control, self._step = socket.socketpair()
@@ -216,7 +216,7 @@ class BubblewrapBoxes:
         return self.groups is not None
 
     def _try(self) -> None:
-        box = BubblewrapBox(self, BoxSpec(Purpose.RUN, program="probe.py"))
+        box = BubblewrapBox(self, BoxSpec(BoxPurpose.RUN, program="probe.py"))
         box.kill()
 
     def start(self, spec: BoxSpec) -> BubblewrapBox:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.sandbox import image, options, seccomp
-from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.gpu import box_environment
 from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.toolkit import cuda_home
@@ -67,7 +67,7 @@ def _host_paths() -> dict[str, str]:
 def tmp_options(spec: BoxSpec) -> str:
     # Triton dlopens the launcher that it has compiled into its cache, so running needs an executable /tmp.
     # A compiler executes nothing that it wrote.
-    execution = "noexec" if spec.purpose is Purpose.COMPILE else "exec"
+    execution = "noexec" if spec.purpose is BoxPurpose.COMPILE else "exec"
     owner = f"uid={image.NOBODY},gid={image.NOBODY},mode=0700"
     return f"rw,nosuid,nodev,{execution},size={spec.tmp_bytes},nr_inodes={TMP_INODES},{owner}"
 

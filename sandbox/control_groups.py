@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.parent import is_left_behind, owned_name
 from grader.sandbox.processes import kill
 
@@ -81,7 +81,7 @@ class Tree:
     wanted: bool = True
 
 
-class Group:
+class ControlGroup:
     """The control group of one box: a folder in each tree. The first one counts memory."""
 
     def __init__(self, folders: list[Path]) -> None:
@@ -164,10 +164,10 @@ class Groups:
         self._trees = trees
         self.about = about
 
-    def make(self, spec: BoxSpec) -> Group:
+    def make(self, spec: BoxSpec) -> ControlGroup:
         """A group with the limits of ``spec``. Raises BoxUnavailable where the kernel refuses one."""
         name = f"{owned_name(KIND)}{uuid.uuid4().hex[:12]}"
-        made = Group([tree.base / name for tree in self._trees])
+        made = ControlGroup([tree.base / name for tree in self._trees])
         try:
             for tree in self._trees:
                 (tree.base / name).mkdir(parents=True)
@@ -181,7 +181,7 @@ class Groups:
         """Kill and remove what dead processes left behind; returns how many groups."""
         names = {name for tree in self._trees for name in _left_behind(tree.base)}
         for name in names:
-            Group([tree.base / name for tree in self._trees]).remove()
+            ControlGroup([tree.base / name for tree in self._trees]).remove()
         return len(names)
 
 
@@ -190,14 +190,14 @@ def is_in(pid: int, name: str) -> bool:
     return any(name in path for _, path in _groups(pid))
 
 
-def group_of(pid: int, name: str, root: Path = ROOT) -> Group | None:
+def group_of(pid: int, name: str, root: Path = ROOT) -> ControlGroup | None:
     """The group that process ``pid`` is in, where this process sees it and ``name`` is part of its path. It counts
     memory and processor time; its limits are somebody else's."""
     # Version 2 names no controller: its group lies below the root itself.
     folders = {it: root / it / path.strip("/") for it, path in _groups(pid) if name in path}
     first = [folders[it] for it in ("memory", "cpuacct") if it in folders]
     for found in (first, [folders[""]] if "" in folders else []):
-        group = Group(found)
+        group = ControlGroup(found)
         if found and all(it.is_dir() for it in found) and group.cpu_seconds() > 0:
             return group
     return None
@@ -207,7 +207,7 @@ def find_groups(root: Path = ROOT) -> Groups | None:
     """What this process can bound boxes with, tried out; None where it can make no control groups."""
     for candidate in _candidates(root):
         try:
-            candidate.make(BoxSpec(Purpose.RUN)).remove()
+            candidate.make(BoxSpec(BoxPurpose.RUN)).remove()
         except BoxUnavailable:
             continue
         return candidate

@@ -23,7 +23,7 @@ from grader.errors import BoxUnavailable
 from grader.sandbox import container, image
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import STATUS_BYTES, BoundedOutput, BoxEnd, BoxSpec, EndReason, child_exit_code
-from grader.sandbox.control_groups import Group, group_of, host_memory_kills, is_in
+from grader.sandbox.control_groups import ControlGroup, group_of, host_memory_kills, is_in
 from grader.sandbox.docker_engine import Engine, Frames, engine, is_orphan, labels
 from grader.sandbox.options import DEFAULTS, SandboxOptions, check_fits, check_gpu_access, check_runtime
 from grader.sandbox.parent import make_folder, sweep_folders
@@ -93,7 +93,7 @@ class DockerBox:
         self._killing = False
         self._wanted: EndReason | None = None
         self._cpu_used = 0.0
-        self._seen: tuple[int, Group | None] | None = None
+        self._seen: tuple[int, ControlGroup | None] | None = None
         self._lock = threading.Lock()
         self._deadline = time.monotonic() + spec.wall_seconds
         self._thread: threading.Thread | None = None
@@ -311,7 +311,7 @@ class DockerBox:
             return sum(map(cpu_seconds, descendants(pid)))
         return self._engine.cpu_seconds(self._container)
 
-    def _first_process(self) -> tuple[int, Group | None]:
+    def _first_process(self) -> tuple[int, ControlGroup | None]:
         """Its number, 0 where we do not see it, and its control group: a worker in a container may see the first, the
         second, or neither."""
         if self._seen is None:

@@ -12,7 +12,7 @@ from typing import Any
 from grader.sandbox import compute_libraries, container, image, local_box
 from grader.sandbox.box import BoxSpec
 from grader.sandbox.gpu import GPU_KINDS, Gpu
-from grader.sandbox.image import Layout
+from grader.sandbox.image import HostLayout
 
 RUNNER = Path(__file__).resolve().parent / "runner"
 
@@ -52,7 +52,7 @@ def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
     ]
 
 
-def _root(what: Layout, spec: BoxSpec) -> Iterator[str]:
+def _root(what: HostLayout, spec: BoxSpec) -> Iterator[str]:
     """Programs and libraries; over the platform's own folders lies an empty one."""
     yield from _folders_above(what.bound)
     for path in what.bound:

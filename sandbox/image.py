@@ -44,7 +44,7 @@ GROUP = f"root:x:0:\nnogroup:x:{NOBODY}:\n"
 
 
 @dataclass(frozen=True)
-class Layout:
+class HostLayout:
     """What of the host a box sees (the same path inside), and which folders below that are hidden."""
 
     bound: tuple[str, ...]
@@ -118,10 +118,10 @@ def _masked_paths(bound: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @functools.cache
-def layout() -> Layout:
+def layout() -> HostLayout:
     """What this host's boxes see. Looked up once: a toolchain does not move while we run."""
     bound = _bound_paths()
-    return Layout(bound, _masked_paths(bound))
+    return HostLayout(bound, _masked_paths(bound))
 
 
 def _folders_of(paths: tuple[str, ...]) -> list[str]:
@@ -135,7 +135,7 @@ def _folders_of(paths: tuple[str, ...]) -> list[str]:
     return sorted(folders)
 
 
-def image_tar(what: Layout) -> bytes:
+def image_tar(what: HostLayout) -> bytes:
     """The image's only layer. The same layout gives the same bytes."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:

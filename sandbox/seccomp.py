@@ -18,7 +18,7 @@ from grader.errors import BoxUnavailable
 
 
 @dataclass(frozen=True)
-class Group:
+class CallGroup:
     """System calls that are allowed for one reason."""
 
     why: str
@@ -27,68 +27,68 @@ class Group:
 
 # Names of 64-bit machines; what only some of them have is ignored by the engines of the others.
 ALLOWED = (
-    Group(
+    CallGroup(
         "Programs begin, fork, wait and end.",
         "execve execveat exit exit_group fork vfork wait4 waitid set_tid_address arch_prctl prctl "
         "restart_syscall",
     ),
-    Group(
+    CallGroup(
         "A runtime gives up what it still has after the filter is in place; there is nothing to gain by it.",
         "capget capset",
     ),
-    Group(
+    CallGroup(
         "Threads and their locks; membarrier and rseq are how the C library makes them quick.",
         "futex futex_waitv futex_wake futex_wait futex_requeue set_robust_list get_robust_list rseq "
         "membarrier gettid",
     ),
-    Group(
+    CallGroup(
         "Memory, also on chosen NUMA nodes: CUDA pins and binds what it shares with a GPU.",
         "brk munmap mremap mprotect madvise mincore msync mlock mlock2 mlockall munlock munlockall "
         "get_mempolicy set_mempolicy mbind pkey_alloc pkey_free pkey_mprotect map_shadow_stack "
         "cachestat mseal",
     ),
-    Group(
+    CallGroup(
         "Files are opened, read, written and looked at.",
         "open openat openat2 creat close close_range read readv pread64 preadv preadv2 write writev pwrite64 "
         "pwritev pwritev2 lseek stat fstat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 "
         "readlink readlinkat getdents getdents64 getcwd chdir fchdir umask getxattr lgetxattr fgetxattr "
         "listxattr llistxattr flistxattr",
     ),
-    Group(
+    CallGroup(
         "Files are made, changed and removed: compilers do it in /tmp, the one place that can be written.",
         "mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat chmod "
         "fchmod fchmodat fchmodat2 chown fchown lchown fchownat truncate ftruncate fallocate fadvise64 "
         "sync_file_range fsync fdatasync utime utimes utimensat futimesat flock sendfile copy_file_range "
         "readahead",
     ),
-    Group(
+    CallGroup(
         "Descriptors are passed and waited for; CUDA talks to its driver by ioctl.",
         "dup dup2 dup3 fcntl ioctl pipe pipe2 poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl "
         "epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2 signalfd signalfd4",
     ),
-    Group(
+    CallGroup(
         "Sockets that are already there; which new ones may be made is said below.",
         "bind connect listen accept accept4 getsockname getpeername getsockopt setsockopt sendto sendmsg "
         "sendmmsg recvfrom recvmsg recvmmsg shutdown",
     ),
-    Group(
+    CallGroup(
         "Signals, to oneself and to one's own children: a box sees no other process.",
         "rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait "
         "rt_tgsigqueueinfo sigaltstack kill tkill tgkill pause pidfd_open pidfd_send_signal",
     ),
-    Group(
+    CallGroup(
         "Clocks are read and waited for, never set.",
         "clock_getres clock_gettime clock_nanosleep gettimeofday nanosleep time times alarm getitimer "
         "setitimer timer_create timer_delete timer_getoverrun timer_gettime timer_settime timerfd_create "
         "timerfd_gettime timerfd_settime",
     ),
-    Group(
+    CallGroup(
         "Scheduling among what the box was given: threads of torch and of the driver choose core and policy.",
         "sched_yield sched_getaffinity sched_setaffinity sched_getattr sched_setattr sched_getparam "
         "sched_setparam sched_getscheduler sched_setscheduler sched_get_priority_max sched_get_priority_min "
         "sched_rr_get_interval getcpu getpriority setpriority",
     ),
-    Group(
+    CallGroup(
         "A process asks who and where it is, and lowers its own limits.",
         "getpid getppid getpgid getpgrp setpgid getsid setsid getuid geteuid getgid getegid getresuid "
         "getresgid getgroups getrlimit getrusage sysinfo uname getrandom",

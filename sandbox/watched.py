@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable
 
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxPurpose, BoxSpec
 
 log = logging.getLogger("grader.sandbox")
 
 # Purpose, seconds until it was there, and whether there is one.
-Started = Callable[[Purpose, float, bool], None]
+Started = Callable[[BoxPurpose, float, bool], None]
 
 
 class WatchedBoxes:
@@ -39,7 +39,7 @@ class WatchedBoxes:
         log.info("box_started", extra={**about, "seconds": seconds})
         return _WatchedBox(box, about)
 
-    def _count(self, purpose: Purpose, began: float, there: bool) -> float:
+    def _count(self, purpose: BoxPurpose, began: float, there: bool) -> float:
         seconds = round(time.monotonic() - began, 4)
         if self._started is not None:
             self._started(purpose, seconds, there)

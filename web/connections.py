@@ -48,7 +48,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
             raise ParsingError("Transfer-Encoding takes HTTP/1.1, and no Content-Length beside it.")
 
 
-class Channel(HTTPChannel):  # type: ignore[misc]
+class ClientChannel(HTTPChannel):  # type: ignore[misc]
     """One connection. Times are monotonic.
 
     ``idle_since``: when it was opened or had its last answer. ``begun_at``: when the first byte came of the last
@@ -91,7 +91,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().service()
         self.idle_since = time.monotonic()
 
-    def error_task_class(self, channel: Channel, request: Any) -> Task:
+    def error_task_class(self, channel: ClientChannel, request: Any) -> Task:
         """What is too large is refused by the application, in its own words; it does not look at the body for that."""
         if not isinstance(request.error, RequestEntityTooLarge):
             return ErrorTask(channel, request)
@@ -155,7 +155,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     which brings many people's connections.
     """
 
-    channel_class = Channel
+    channel_class = ClientChannel
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     ) -> None:
         self._from_proxy = from_proxy
         self._counted = 0
-        self._evicted: list[Channel] = []
+        self._evicted: list[ClientChannel] = []
         self._ticks_at = 0.0
         adjustments = Adjustments(
             threads=threads,
@@ -195,7 +195,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         )
 
     @property
-    def channels(self) -> list[Channel]:
+    def channels(self) -> list[ClientChannel]:
         return [it for it in self.active_channels.values() if not it.evicted]
 
     def turn(self, seconds: float) -> None:
@@ -243,7 +243,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
                 return True
         return len(channels) < limits.CONNECTIONS or self._evict_longest(channels)
 
-    def _evict_longest(self, channels: list[Channel]) -> bool:
+    def _evict_longest(self, channels: list[ClientChannel]) -> bool:
         # Who takes an answer, however slowly, only where nobody else waits: that has a limit of its own.
         waiting = [it for it in channels if it.waits]
         waiting = [it for it in waiting if not it.total_outbufs_len] or waiting
@@ -264,7 +264,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             held -= largest.buffered
             self._evict(largest)
 
-    def _evict(self, channel: Channel) -> None:
+    def _evict(self, channel: ClientChannel) -> None:
         channel.evicted = True
         self._evicted.append(channel)
 

@@ -21,7 +21,7 @@ from grader.web.worker import Worker
 if TYPE_CHECKING:
     from flask import Flask
 
-    from grader.service.links import Link
+    from grader.service.links import AccountLink
 
 # Pages wait for SQL and little else: two processes keep one slow request from stopping all, threads do the rest.
 _WORKERS = 2
@@ -32,7 +32,7 @@ _TIMEOUT_SECONDS = 60
 
 
 class _Server(BaseApplication):  # type: ignore[misc]
-    def __init__(self, settings: Settings, options: dict[str, Any], first: Link | None) -> None:
+    def __init__(self, settings: Settings, options: dict[str, Any], first: AccountLink | None) -> None:
         self.settings = settings
         self.options = options
         self.first = first
@@ -72,7 +72,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
     _Server(settings, _options(f"{address}:{port}"), first).run()
 
 
-def _prepare(settings: Settings) -> Link | None:
+def _prepare(settings: Settings) -> AccountLink | None:
     """Migrates once, before several processes would; a link for the first admin where nobody is staff."""
     platform = open_platform(settings, starting=True)
     try:

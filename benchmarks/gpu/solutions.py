@@ -33,7 +33,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.signature import cuda_footer
 from grader.judge.cuda.ceilings import copy_bandwidth
-from grader.judge.device import Device, Plan, make_device
+from grader.judge.device import Device, TimingPlan, make_device
 from grader.judge.launch import Launcher, submission_spec
 from grader.judge.request import Request
 from grader.judge.roofline import is_ranked, roofline_seconds
@@ -42,14 +42,14 @@ from grader.judge.runner_client import RunnerClient
 from grader.judge.timing import Stopwatch
 from grader.judge.tuning import tune
 from grader.languages import Language
-from grader.sandbox.box import BoxMaker, Purpose
+from grader.sandbox.box import BoxMaker, BoxPurpose
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 
 COPY_SHARE = 0.85
 EAGER_SHARES = {"matmul_fp16": 0.6, "matmul_bf16": 0.6, "matmul": 0.4, "causal_attention_fp16": 0.5}
 # Fewer than a grading makes: the median of these is good to a fraction of a percent.
-PLAN = Plan(rounds=15, most_rounds=15, control_rounds=8, warm_up=2, seconds=4.0)
+PLAN = TimingPlan(rounds=15, most_rounds=15, control_rounds=8, warm_up=2, seconds=4.0)
 
 
 @dataclass
@@ -133,8 +133,8 @@ class Bench:
         boxes, allow = Ahead(self.boxes), challenge.manifest.allow
         memory = challenge.manifest.limits.memory_bytes
         specs = [submission_spec(self.device, it, memory, allow) for it in Language]
-        specs += [self.device.box_spec(Purpose.BASELINE, Language.TRITON, memory)] * 2
-        boxes.prepare([*specs, self.device.box_spec(Purpose.CONTROL, Language.CUDA, memory)])
+        specs += [self.device.box_spec(BoxPurpose.BASELINE, Language.TRITON, memory)] * 2
+        boxes.prepare([*specs, self.device.box_spec(BoxPurpose.CONTROL, Language.CUDA, memory)])
         return boxes
 
     def _fill(self, row: Row, challenge: Challenge, workload: Workload, boxes: BoxMaker) -> None:

@@ -39,7 +39,7 @@ _SMALLEST_NORMAL = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredErrors:
     """One result of one case, finite elements alone: ``used`` is the largest share of the allowed error, ``relative``
     the largest error over its magnitude where that is normal, ``absolute`` the largest error elsewhere."""
 
@@ -52,7 +52,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Calibration:
-    measured: list[Measured]
+    measured: list[MeasuredErrors]
     disagreements: list[str]
 
     @property
@@ -70,7 +70,7 @@ def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on:
 
     Raises ChallengeInvalid where the reference fails.
     """
-    measured: list[Measured] = []
+    measured: list[MeasuredErrors] = []
     disagreements: list[str] = []
     for case in cases:
         question = ask(challenge, case, _SEED, device, draw_on)
@@ -82,10 +82,10 @@ def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on:
 
 def compare(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
-) -> tuple[list[Measured], list[str]]:
+) -> tuple[list[MeasuredErrors], list[str]]:
     """What ``compute`` makes of the inputs as they are, held against the right answer, each result by itself."""
     native = native_results(challenge, case, question, compute)
-    measured: list[Measured] = []
+    measured: list[MeasuredErrors] = []
     disagreements: list[str] = []
     for arg in challenge.manifest.results:
         found, problems = _measure(challenge, case, arg, question, native[arg.name])
@@ -112,7 +112,7 @@ def native_results(
 
 def _measure(
     challenge: Challenge, case: Case, arg: Argument, question: Question, native: torch.Tensor
-) -> tuple[list[Measured], list[str]]:
+) -> tuple[list[MeasuredErrors], list[str]]:
     """What was measured (nothing for integers and empty results), and where native and exact do not agree."""
     import torch
 
@@ -142,7 +142,7 @@ def _measure(
 
 def _errors(
     where: str, case: Case, arg: Argument, tolerance: Tolerance, error: torch.Tensor, scale: torch.Tensor
-) -> Measured:
+) -> MeasuredErrors:
     import torch
 
     allowed = tolerance.atol + tolerance.rtol * scale
@@ -150,7 +150,7 @@ def _errors(
     normal = scale >= _SMALLEST_NORMAL[arg.dtype]
     relative = (error / scale)[normal]
     absolute = error[~normal]
-    return Measured(
+    return MeasuredErrors(
         case.name,
         arg.name,
         used=float(shares.max()),

@@ -11,7 +11,7 @@ from grader.authoring.trial import Trial
 from grader.challenge.model import Workload
 from grader.judge.assembly import ABOVE_ROOFLINE
 from grader.judge.channel import ChannelError
-from grader.judge.device import Plan
+from grader.judge.device import TimingPlan
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.oracle import workload_case
 from grader.judge.roofline import roofline_seconds
@@ -19,7 +19,7 @@ from grader.judge.rule import ControlRound, settle
 from grader.judge.timing import Stopwatch, WrongInTiming
 
 # A few rounds say whether a cost can be; scores are made of many.
-_PLAN = Plan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1, seconds=2.0)
+_PLAN = TimingPlan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1, seconds=2.0)
 
 
 def measured_check(bench: Trial, solutions: Sequence[Candidate]) -> Check:

@@ -95,7 +95,7 @@ def merged(known: Content, more: Content) -> Content:
 
 
 @dataclass(frozen=True)
-class Change:
+class ContentChange:
     """``kind``: added, removed or changed. ``name`` is "" where the part is one whole; values are JSON, or text."""
 
     part: str
@@ -105,7 +105,7 @@ class Change:
     after: Any = None
 
 
-def changes(before: Content, after: Content) -> list[Change]:
+def changes(before: Content, after: Content) -> list[ContentChange]:
     """What differs from ``before`` to ``after``, in the order of parts and names. Empty parts count as absent."""
     found = []
     for part in sorted({*before, *after}):
@@ -125,7 +125,7 @@ def _knows_staff(parts: Content) -> bool:
     return "hidden_cases" in parts
 
 
-def _by_name(part: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
+def _by_name(part: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[ContentChange]:
     names = [*old, *(name for name in new if name not in old)]
     return [
         _change(part, name, old.get(name), new.get(name))
@@ -134,9 +134,9 @@ def _by_name(part: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[
     ]
 
 
-def _change(part: str, name: str, old: Any, new: Any) -> Change:
+def _change(part: str, name: str, old: Any, new: Any) -> ContentChange:
     kind = "added" if old is None else "removed" if new is None else "changed"
-    return Change(part, name, kind, old, new)
+    return ContentChange(part, name, kind, old, new)
 
 
 def _case(case: Case) -> dict[str, Any]:

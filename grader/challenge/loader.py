@@ -29,7 +29,7 @@ def starter_name(language: Language) -> str:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ChallengeReference:
     """The functions of ``reference.py``. All take the arguments that are not outputs, by name.
 
     ``compute`` returns one tensor, or a tuple in the order of in-outs and outputs. ``magnitude``, where it is
@@ -84,7 +84,7 @@ class Challenge:
         raise ChallengeInvalid(f"{self.slug} has no case '{name}'", f"Its cases are: {known}.")
 
     @functools.cached_property
-    def reference(self) -> Reference:
+    def reference(self) -> ChallengeReference:
         """Runs ``reference.py`` (trusted staff code, never a submission's). Raises ChallengeInvalid."""
         path = self.reference_folder / "reference.py"
         names = _run(path)
@@ -93,7 +93,7 @@ class Challenge:
         for name in ("reference", "magnitude", "baseline"):
             if name in names:
                 self._check_parameters(path, name, names[name])
-        return Reference(names["reference"], names.get("magnitude"), names.get("baseline"))
+        return ChallengeReference(names["reference"], names.get("magnitude"), names.get("baseline"))
 
     def _check_parameters(self, path: Path, name: str, function: object) -> None:
         if not callable(function):

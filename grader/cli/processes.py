@@ -53,7 +53,7 @@ LONGEST_PAUSE_SECONDS = 30.0
 HEALTHY_SECONDS = 60.0
 
 
-class Child:
+class ChildProcess:
     """One process that should always run."""
 
     def __init__(self, name: str, start: Callable[[], subprocess.Popen[bytes]]) -> None:
@@ -119,7 +119,7 @@ def start_python(arguments: Sequence[str], env: Mapping[str, str]) -> subprocess
     return subprocess.Popen(command, env=dict(env), stdin=subprocess.DEVNULL, start_new_session=True)
 
 
-def end_all(children: Sequence[Child]) -> None:
+def end_all(children: Sequence[ChildProcess]) -> None:
     """Ask all to end, give them ``STOP_SECONDS`` together, then kill."""
     for child in children:
         child.ask_to_end()
@@ -217,19 +217,19 @@ def _run_all(settings: Settings, gpus: list[Gpu], wanted: WorkerSet, name: str |
     return 0
 
 
-def gpu_child(gpu: Gpu, env: Mapping[str, str], *options: str) -> Child:
+def gpu_child(gpu: Gpu, env: Mapping[str, str], *options: str) -> ChildProcess:
     """A worker of that GPU."""
     return _child(f"worker of GPU {gpu.index}", env, "--gpu", gpu.uuid, *options)
 
 
-def board_child(number: int, device: str, env: Mapping[str, str], *options: str) -> Child:
+def board_child(number: int, device: str, env: Mapping[str, str], *options: str) -> ChildProcess:
     """A worker of a board without a GPU."""
     return _child(
         f"worker {number}", env, "--device", device, "--name", _name(f"{device}-{number}"), *options
     )
 
 
-def compile_child(number: int, env: Mapping[str, str], *options: str) -> Child:
+def compile_child(number: int, env: Mapping[str, str], *options: str) -> ChildProcess:
     """A worker that only compiles."""
     name = _name(f"compile-{number}")
     return _child(f"compile worker {number}", env, "--gpu", NONE, "--compile", "1", "--name", name, *options)
@@ -242,9 +242,9 @@ def _name(part: str) -> str:
     return f"{socket.gethostname()}-{os.getpid()}-{_RUN}-{part}"
 
 
-def _child(called: str, env: Mapping[str, str], *options: str) -> Child:
+def _child(called: str, env: Mapping[str, str], *options: str) -> ChildProcess:
     command = ["-m", "grader.cli.main", "worker", *options]
-    return Child(called, lambda: start_python(command, env))
+    return ChildProcess(called, lambda: start_python(command, env))
 
 
 def default_compilers(gpus: int) -> int:
@@ -303,7 +303,7 @@ READY_SECONDS = 180.0
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlatformPlan:
     """What `grader up` starts. The children get the same ``settings``; ``compilers``: workers that only compile, None
     for as many as suit the GPUs.
     """
@@ -321,7 +321,7 @@ class Plan:
         return f"http://{host}:{self.settings.port}"
 
 
-def run_platform(plan: Plan) -> int:
+def run_platform(plan: PlatformPlan) -> int:
     """Start everything and keep it running until a signal comes. Raises GraderError where it cannot start."""
     from grader.device_kinds import board_of
 
@@ -336,11 +336,11 @@ def run_platform(plan: Plan) -> int:
         gpus, remarks = gpus_of_up(settings)
         for remark in remarks:
             say(remark, "yellow")
-        children: list[Child] = []
+        children: list[ChildProcess] = []
         redis = None if settings.redis_url else _Redis(settings)
         try:
             env = environment(settings)
-            children.append(Child("web", lambda: start_python(["-m", "grader.web.server"], env)))
+            children.append(ChildProcess("web", lambda: start_python(["-m", "grader.web.server"], env)))
             children += [board_child(number, settings.device, env) for number in range(1, plan.workers + 1)]
             children += [gpu_child(gpu, env) for gpu in gpus]
             compilers = default_compilers(len(gpus)) if plan.compilers is None else plan.compilers
@@ -385,7 +385,7 @@ class _Redis:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._running: EmbeddedRedis | None = None
-        self._child = Child("Redis", self._start)
+        self._child = ChildProcess("Redis", self._start)
 
     def _start(self) -> subprocess.Popen[bytes]:
         from grader.queue.embedded import start_redis
@@ -402,7 +402,11 @@ class _Redis:
 
 
 def _supervise(
-    plan: Plan, children: list[Child], redis: _Redis | None, stop: threading.Event, boards: set[str]
+    plan: PlatformPlan,
+    children: list[ChildProcess],
+    redis: _Redis | None,
+    stop: threading.Event,
+    boards: set[str],
 ) -> None:
     began = time.monotonic()
     ready = False
@@ -434,7 +438,7 @@ def _healthy(client: Client, boards: set[str]) -> bool:
     return bool(answer.get("alerts")) or boards <= set(answer.get("devices", []))
 
 
-def _announce(plan: Plan) -> None:
+def _announce(plan: PlatformPlan) -> None:
     tell(f"The platform is ready: {plan.url}", "bold green")
     say("Ctrl-C ends it.", "dim")
     if plan.ready_file is not None:

@@ -43,7 +43,7 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 @dataclass(frozen=True)
-class Layout:
+class BufferLayout:
     """Where an array of ``nbytes`` lies in a mapping of ``mapped`` bytes (whole pages)."""
 
     nbytes: int
@@ -57,11 +57,11 @@ def torch_bytes(data: bytes) -> torch.Tensor:
     return torch.frombuffer(bytearray(data), dtype=torch.uint8)
 
 
-def lay_out(nbytes: int, page: int = PAGE) -> Layout:
+def lay_out(nbytes: int, page: int = PAGE) -> BufferLayout:
     """Place an array: aligned, a guard zone of at least one alignment before it, its end next to the mapping's end."""
     mapped = -(-(nbytes + ALIGNMENT) // page) * page
     offset = (mapped - nbytes) // ALIGNMENT * ALIGNMENT
-    return Layout(nbytes, mapped, offset)
+    return BufferLayout(nbytes, mapped, offset)
 
 
 class Memory(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from grader.challenge.loader import Challenge
 from grader.judge.device import HostDevice
-from grader.judge.job import Progress
+from grader.judge.job import JudgingProgress
 from grader.judge.oracle import find_case
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
@@ -25,7 +25,7 @@ def judge_at_home(
     case: str | None = None,
     seed: int | None = None,
     timing: bool = True,
-    on_progress: Callable[[Progress], None] = lambda _: None,
+    on_progress: Callable[[JudgingProgress], None] = lambda _: None,
 ) -> Report:
     """Judge ``source`` here. ``case`` runs that one alone; with ``seed`` it replays a failure that a report named.
 

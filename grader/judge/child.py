@@ -24,7 +24,7 @@ from grader.challenge.loader import Challenge
 from grader.errors import BoxUnavailable, GraderError, JudgeFailure
 from grader.judge.device import make_device
 from grader.judge.environment import judge_environment
-from grader.judge.job import Job, Outcome, Progress
+from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.judge.launch import submission_spec
 from grader.judge.process import JsonStream
 from grader.judge.request import Request
@@ -32,7 +32,7 @@ from grader.judge.session import Session
 from grader.languages import Language
 from grader.logs import get_logger
 from grader.sandbox import processor
-from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.pool import SpareBoxes
@@ -49,7 +49,7 @@ class Stopped(Exception):
     """The worker does not want this submission's verdict any more."""
 
 
-class Child:
+class JudgeServer:
     """Serves jobs until the worker closes the connection."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Child:
         self.maker = maker = make_boxes(box_kind, options)
         maker.reap()
         # A control costs one more start per submission; keeping one ahead hides it.
-        control = self.device.box_spec(Purpose.CONTROL, self._language, limits.BOX_MEMORY_BYTES)
+        control = self.device.box_spec(BoxPurpose.CONTROL, self._language, limits.BOX_MEMORY_BYTES)
         self.pools = [SpareBoxes(maker, control, min(spare_boxes, 1))]
         for language in self.device.languages():
             self.pools.append(SpareBoxes(self.boxes, self._spec(language), spare_boxes))
@@ -195,7 +195,7 @@ class Child:
         except BoxUnavailable as error:  # it has our label: the next reap ends it
             log.warning("box_not_ended", error=str(error))
 
-    def _progress(self, progress: Progress) -> None:
+    def _progress(self, progress: JudgingProgress) -> None:
         self.lines.send({"progress": progress.model_dump(mode="json")})
 
     def _look_for_cancel(self) -> None:
@@ -229,7 +229,7 @@ def main() -> None:
     connection = socket.socket(fileno=int(sys.argv[1]))
     try:
         box_kind, spare_boxes, device, gpu, options = sys.argv[2:]
-        child = Child(
+        child = JudgeServer(
             connection, box_kind, int(spare_boxes), device, int(gpu), SandboxOptions.of_json(options)
         )
     except GraderError as error:

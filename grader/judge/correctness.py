@@ -69,7 +69,7 @@ class Suite:
                 try:
                     current = self.start()
                 except LoadFailed as failed:
-                    finding = faults.Finding(
+                    finding = faults.CaseFault(
                         CaseVerdict.RUNTIME_ERROR,
                         f"It could not be loaded again: {failed.detail}",
                         failed.hint,
@@ -138,7 +138,7 @@ class Suite:
 
     def _examine(
         self, arena: Arena, question: Question, case: Case, answer: Answer, memory_bytes: int
-    ) -> tuple[faults.Finding | None, Mismatch | None]:
+    ) -> tuple[faults.CaseFault | None, Mismatch | None]:
         if answer.failure is not None:
             return faults.of_exception(answer.failure, "solve ran", memory_bytes), None
         snapshot = arena.snapshot()
@@ -151,7 +151,7 @@ class Suite:
         self,
         case: Case,
         seed: int | None,
-        finding: faults.Finding | None,
+        finding: faults.CaseFault | None,
         mismatch: Mismatch | None,
         printed: str,
         seconds: float | None,

@@ -20,7 +20,7 @@ from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate, Window
 from grader.judge.oracle import Question
 from grader.languages import ON_HOST, Language
-from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.processor import Share
 from grader.schemas.hardware import GpuState
 from grader.schemas.report import Mismatch
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 # The interpreter runs on the CPU; torch's own threads would fight the judge for the cores that it measures on.
 _HOST_ENV = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
 _HOST_ENVS = {
-    Purpose.RUN: _HOST_ENV,
-    Purpose.CONTROL: {"GRADER_PRELOAD": ""},
-    Purpose.BASELINE: {**_HOST_ENV, "GRADER_PRELOAD": "torch"},
+    BoxPurpose.RUN: _HOST_ENV,
+    BoxPurpose.CONTROL: {"GRADER_PRELOAD": ""},
+    BoxPurpose.BASELINE: {**_HOST_ENV, "GRADER_PRELOAD": "torch"},
 }
 # What such a box may use of the processor is the judge's to count (see ``Remote``); this ends what it forgot.
 _HOST_WALL_SECONDS = limits.BOX_WALL_PATIENCE * limits.BOX_WALL_SECONDS
@@ -62,7 +62,7 @@ class Gate(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class TimingPlan:
     """How many rounds: ``rounds``, and up to ``most_rounds`` while the median is not known to ``enough`` of itself.
     ``seconds`` bounds one workload: no further round starts after it."""
 
@@ -190,7 +190,7 @@ class Device(Protocol):
     @property
     def memories(self) -> MemoryMaker: ...
     @property
-    def plan(self) -> Plan: ...
+    def plan(self) -> TimingPlan: ...
     @property
     def noise(self) -> Noise: ...
     @property
@@ -210,7 +210,7 @@ class Device(Protocol):
 
     def make_gate(self) -> Gate: ...
 
-    def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec: ...
+    def box_spec(self, purpose: BoxPurpose, language: Language, memory_bytes: int) -> BoxSpec: ...
 
     def stage(self, question: Question) -> Question:
         """The question where a workload's questions always lie; the one before it is lost."""
@@ -243,7 +243,7 @@ class HostDevice:
     torch_device = "cpu"
     memories: MemoryMaker = HOST
     # Others use the host as well: where that shows, more rounds make up for it, up to a time that nobody minds.
-    plan = Plan(most_rounds=400, enough=0.05, control_rounds=15, seconds=3.0)
+    plan = TimingPlan(most_rounds=400, enough=0.05, control_rounds=15, seconds=3.0)
     # A shared CPU moves the end of a window by about a scheduler's tick, and by more when others are busy.
     noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0, disturbed=math.inf)
     confirms = False  # on a host that others use, it would be so every other time
@@ -265,9 +265,9 @@ class HostDevice:
     def make_gate(self) -> Gate:
         return HostGate()
 
-    def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec:
+    def box_spec(self, purpose: BoxPurpose, language: Language, memory_bytes: int) -> BoxSpec:
         spec = _HOST_SPECS[purpose]
-        if purpose is not Purpose.RUN:
+        if purpose is not BoxPurpose.RUN:
             return spec
         env = {**spec.env, "GRADER_PRELOAD": language.preload.get(ON_HOST, "")}
         return replace(spec, env=env, memory_bytes=memory_bytes)

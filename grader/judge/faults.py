@@ -18,7 +18,7 @@ from grader.schemas.report import CaseVerdict, Mismatch
 
 
 @dataclass(frozen=True)
-class Finding:
+class CaseFault:
     """Why a case, or the loading of a submission, failed."""
 
     verdict: CaseVerdict
@@ -27,10 +27,10 @@ class Finding:
 
 
 _BY_END = {
-    EndReason.OUTPUT_FLOOD: Finding(
+    EndReason.OUTPUT_FLOOD: CaseFault(
         CaseVerdict.OUTPUT_LIMIT, "It printed more than a submission may print.", "Remove the prints."
     ),
-    EndReason.WALL_CLOCK: Finding(
+    EndReason.WALL_CLOCK: CaseFault(
         CaseVerdict.TIME_LIMIT, "Judging it took longer than any submission may take."
     ),
 }
@@ -63,7 +63,7 @@ _SLEPT = (
 
 def of_broken_channel(
     client: RunnerClient, error: ChannelError, doing: str, seconds: float, slow_hint: str = ""
-) -> Finding:
+) -> CaseFault:
     """The connection failed while ``doing`` ("solve ran"). Asks the box how it ended, and ends it. ``slow_hint``: for
     what used more processor time than it may; empty: that of a call."""
     if isinstance(error, BoxSilent):
@@ -75,15 +75,15 @@ def of_broken_channel(
     if end is not None and end.outside:
         raise BoxKilled(end.sentence()) from error
     if end is None:
-        return Finding(
+        return CaseFault(
             CaseVerdict.RUNTIME_ERROR, f"It broke the connection to the judge while {doing}: {error}."
         )
     if finding := _of_end(end, doing, client.memory_bytes):
         return finding
-    return Finding(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", _hint_of_end(end))
+    return CaseFault(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", _hint_of_end(end))
 
 
-def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow_hint: str) -> Finding:
+def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow_hint: str) -> CaseFault:
     """Nothing was heard until ``allowance`` was over; where there is none, or it is the clock's, for ``seconds``."""
     if allowance is None or allowance.used is None:
         detail, hint = f"It did not come back within {seconds:g} s while {doing}.", _SLOW
@@ -94,14 +94,14 @@ def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow_hi
         return _BY_END[EndReason.WALL_CLOCK]
     else:
         detail, hint = f"It did not come back within {allowance.sentence()}, while {doing}.", _SLEPT
-    return Finding(CaseVerdict.TIME_LIMIT, detail, hint)
+    return CaseFault(CaseVerdict.TIME_LIMIT, detail, hint)
 
 
-def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> Finding | None:
+def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> CaseFault | None:
     """What a limit of the box's means; None where it ended by itself."""
     if end.reason is EndReason.OUT_OF_MEMORY:
         detail = f"While {doing}, it used more than the {amount(memory_bytes)} of memory that a submission may use."
-        return Finding(CaseVerdict.MEMORY_LIMIT, detail, _LESS)
+        return CaseFault(CaseVerdict.MEMORY_LIMIT, detail, _LESS)
     return _BY_END.get(end.reason)
 
 
@@ -110,13 +110,13 @@ def amount(size: int) -> str:
     return f"{size / limits.GIB:.3g} GiB" if size >= limits.GIB else f"{size / limits.MIB:.3g} MiB"
 
 
-def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> Finding:
+def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
     """It was refused memory: the host's, of which its box may have ``memory_bytes``, or the device's."""
     where = f" (line {failure.line})" if failure.line else ""
     on_host = failure.type == "MemoryError" or "DefaultCPUAllocator" in failure.message
     limit = f"; a submission may use {amount(memory_bytes)}" if on_host else ""
     said = f"{failure.type}: {failure.message}".rstrip(": ")
-    return Finding(
+    return CaseFault(
         CaseVerdict.MEMORY_LIMIT, f"It ran out of memory while {doing}{where}{limit}.\n{said}", _LESS
     )
 
@@ -132,7 +132,7 @@ def _hint_of_end(end: BoxEnd) -> str:
     return _ENDED_ITSELF
 
 
-def of_exception(failure: Failure, doing: str, memory_bytes: int) -> Finding:
+def of_exception(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
     """What ``solve``, or the module, raised; ``memory_bytes``: of the host's memory, what its box may have."""
     if failure.kind == "memory":
         return out_of_memory(failure, doing, memory_bytes)
@@ -141,7 +141,7 @@ def of_exception(failure: Failure, doing: str, memory_bytes: int) -> Finding:
     where = f" (line {failure.line})" if failure.line else ""
     text = f"{failure.type} while {doing}{where}: {message_of(failure)}".rstrip(": ")
     detail = f"{text}\n{failure.trace}".rstrip()
-    return Finding(CaseVerdict.RUNTIME_ERROR, detail, hint_of(failure))
+    return CaseFault(CaseVerdict.RUNTIME_ERROR, detail, hint_of(failure))
 
 
 # CUDA's names of errors that many students meet, and what most often causes them.
@@ -157,11 +157,11 @@ _CUDA_HINTS = {
 }
 
 
-def _of_cuda(failure: Failure, doing: str) -> Finding:
+def _of_cuda(failure: Failure, doing: str) -> CaseFault:
     memory = "OUT_OF_MEMORY" in failure.type or "MemoryAllocation" in failure.type
     verdict = CaseVerdict.MEMORY_LIMIT if memory else CaseVerdict.RUNTIME_ERROR
     detail = f"{failure.type} while {doing}: {failure.message}".rstrip(": ")
-    return Finding(verdict, detail, failure.hint or _CUDA_HINTS.get(failure.type, ""))
+    return CaseFault(verdict, detail, failure.hint or _CUDA_HINTS.get(failure.type, ""))
 
 
 def is_sticky(failure: Failure | None) -> bool:
@@ -169,9 +169,9 @@ def is_sticky(failure: Failure | None) -> bool:
     return failure is not None and failure.kind == "cuda" and failure.type.startswith("CUDA_ERROR")
 
 
-def of_mismatch(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> Finding:
+def of_mismatch(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> CaseFault:
     """An output that differs, an input that was changed, or a write out of bounds."""
-    return Finding(
+    return CaseFault(
         CaseVerdict.WRONG_ANSWER, _mismatch_words(mismatch), _mismatch_hint(mismatch, case, empty_launches)
     )
 
@@ -259,10 +259,10 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) ->
     return ""
 
 
-def not_run(limit: int, ended: Sequence[str]) -> Finding:
+def not_run(limit: int, ended: Sequence[str]) -> CaseFault:
     """``limit``: the fresh boxes that there were; ``ended``: the cases that used up a box each."""
     names = ", ".join(f"'{name}'" for name in ended)
-    return Finding(
+    return CaseFault(
         CaseVerdict.NOT_RUN,
         f"Not run: {names} ended the process or did not come back, and after {limit} fresh boxes the rest is left out.",
     )

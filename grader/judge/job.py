@@ -35,7 +35,7 @@ class Job(Strict):
     public_only: bool = False
 
 
-class Progress(Strict):
+class JudgingProgress(Strict):
     """The state that judging has reached, and how far."""
 
     state: State

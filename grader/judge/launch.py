@@ -21,7 +21,7 @@ from grader.judge.request import Request
 from grader.judge.runner_client import RunnerClient
 from grader.judge.timing import CONTROL_US
 from grader.languages import Language
-from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from grader.schemas.report import Verdict
 
 # For a source that takes too long to load.
@@ -54,7 +54,7 @@ class Launcher:
     def submission(self) -> RunnerClient:
         """A fresh box with the submission loaded. Raises LoadFailed, BoxUnavailable."""
         manifest = self.request.challenge.manifest
-        client = self._start(Purpose.RUN)
+        client = self._start(BoxPurpose.RUN)
         self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
         message = {
             "loader": self.request.language.loader,
@@ -83,20 +83,20 @@ class Launcher:
         """A runner that loads no submission and whose call has a known length."""
         outputs = self.request.names(Kind.OUTPUT)
         message = {"loader": "control", "outputs": outputs, "duration_us": CONTROL_US}
-        return self._trusted(Purpose.CONTROL, message)
+        return self._trusted(BoxPurpose.CONTROL, message)
 
     def reference(self, mode: str) -> RunnerClient:
         """The reference as a baseline: ``eager``, or ``compile`` for torch.compile."""
         source, outputs = self.request.challenge.reference_source, self.request.names(Kind.OUTPUT)
         message = {"loader": "reference", "mode": mode, "source": source, "outputs": outputs}
-        return self._trusted(Purpose.BASELINE, message)
+        return self._trusted(BoxPurpose.BASELINE, message)
 
     def close(self) -> None:
         """End every box. Harmless when called again."""
         for client in self._open:
             client.close()
 
-    def _trusted(self, purpose: Purpose, message: Mapping[str, Any]) -> RunnerClient:
+    def _trusted(self, purpose: BoxPurpose, message: Mapping[str, Any]) -> RunnerClient:
         client = self._start(purpose)
         try:
             failure = client.load(message)
@@ -106,7 +106,7 @@ class Launcher:
             raise JudgeFailure(f"the {purpose} box failed: {failure.type}: {failure.message}")
         return client
 
-    def _start(self, purpose: Purpose) -> RunnerClient:
+    def _start(self, purpose: BoxPurpose) -> RunnerClient:
         spec = self._spec(purpose)
         client = RunnerClient(self.boxes.start(spec), self.device, self.interrupt, spec.memory_bytes)
         self._open.append(client)
@@ -116,9 +116,9 @@ class Launcher:
             raise BoxUnavailable(f"a box started, but its runner did not answer: {error}") from error
         return client
 
-    def _spec(self, purpose: Purpose) -> BoxSpec:
+    def _spec(self, purpose: BoxPurpose) -> BoxSpec:
         manifest, language = self.request.challenge.manifest, self.request.language
-        if purpose is Purpose.RUN:
+        if purpose is BoxPurpose.RUN:
             return submission_spec(self.device, language, manifest.limits.memory_bytes, manifest.allow)
         return self.device.box_spec(purpose, language, manifest.limits.memory_bytes)
 
@@ -131,7 +131,7 @@ def submission_spec(
     A submission is to bring kernels of its own, so it finds no library of them unless the challenge allows that. Only
     torch needs them, where its language comes with torch, and every runner without a GPU.
     """
-    spec = device.box_spec(Purpose.RUN, language, memory_bytes)
+    spec = device.box_spec(BoxPurpose.RUN, language, memory_bytes)
     hide = not language.torch and spec.gpu is not None and "cublas" not in allow
     return replace(spec, compute_libraries=False) if hide else spec
 

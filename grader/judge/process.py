@@ -14,7 +14,7 @@ from typing import Any
 
 from grader import limits
 from grader.errors import BoxUnavailable, GraderError, JudgeFailure
-from grader.judge.job import Job, Outcome, Progress
+from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.processes import cpu_seconds, descendants
@@ -161,7 +161,7 @@ class JudgeProcess:
         return answer
 
     def run(
-        self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
+        self, job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
     ) -> Outcome:
         """Judge one submission. Raises Cancelled, or JudgeFailure where the judge itself fails or dies."""
         lines = self._lines()
@@ -178,7 +178,7 @@ class JudgeProcess:
         self,
         lines: JsonStream,
         submission: str,
-        on_progress: Callable[[Progress], None],
+        on_progress: Callable[[JudgingProgress], None],
         cancelled: Callable[[], bool],
     ) -> Outcome:
         asked_to_stop: float | None = None
@@ -195,7 +195,7 @@ class JudgeProcess:
                 if "failure" in message:
                     raise _failure(message["failure"])
                 if "progress" in message:
-                    on_progress(Progress.model_validate(message["progress"]))
+                    on_progress(JudgingProgress.model_validate(message["progress"]))
             if asked_to_stop is None and cancelled():
                 lines.send({"cancel": submission})
                 asked_to_stop = now

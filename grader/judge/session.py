@@ -19,7 +19,7 @@ from grader.judge.correctness import Suite
 from grader.judge.device import Device
 from grader.judge.environment import judge_environment
 from grader.judge.faults import BoxKilled
-from grader.judge.job import Outcome, Progress, counted
+from grader.judge.job import JudgingProgress, Outcome, counted
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.request import Request
 from grader.judge.rule import Measured
@@ -60,7 +60,7 @@ class Session:
     request: Request
     device: Device
     boxes: BoxMaker
-    on_progress: Callable[[Progress], None]
+    on_progress: Callable[[JudgingProgress], None]
     interrupt: Callable[[], None]
     spent: dict[str, float] = field(default_factory=dict)
     own_seconds: list[float] = field(default_factory=list)
@@ -313,7 +313,7 @@ class Session:
         # What is measured once more does not set it back.
         self._done = max(self._done, done)
         view = ProgressView(done=self._done, total=self._total, label=label)
-        self.on_progress(Progress(state=state, progress=view))
+        self.on_progress(JudgingProgress(state=state, progress=view))
 
     def _tell_case(self, done: int, _: int, name: str) -> None:
         if name:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from grader.sandbox.box import Purpose
+    from grader.sandbox.box import BoxPurpose
     from grader.schemas.report import Report
     from grader.settings import Settings
 
@@ -60,7 +60,7 @@ def http_served(method: str, route: str, status: int, seconds: float) -> None:
             figures.HTTP_SECONDS.labels(method, route, str(status)).observe(seconds)
 
 
-def box_started(purpose: Purpose, seconds: float, there: bool) -> None:
+def box_started(purpose: BoxPurpose, seconds: float, there: bool) -> None:
     """``seconds`` until a box was there, or could not be had."""
     if figures := _figures():
         with suppress(OSError):

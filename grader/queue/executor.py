@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from grader.device_kinds import languages_of
 from grader.errors import BoxUnavailable, JudgeFailure
-from grader.judge.job import Job, Outcome, Progress
+from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.judge.process import Cancelled
 from grader.logs import get_logger
 from grader.queue.finaliser import Finaliser, check_version, words
@@ -199,7 +199,7 @@ class _ProgressWriter:
         self._since: datetime | None = None
         self._written = 0.0
 
-    def __call__(self, news: Progress) -> None:
+    def __call__(self, news: JudgingProgress) -> None:
         now = time.monotonic()
         if news.state is self._state and now - self._written < _PROGRESS_SECONDS:
             return

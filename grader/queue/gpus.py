@@ -41,8 +41,8 @@ def _named(name: str, found: list[Gpu]) -> Gpu:
     raise BadRequest(f"There is no GPU '{name}' here.", f"GPUs: {there}; or all.")
 
 
-class Witness(Protocol):
-    """Who has used the GPU: a judge."""
+class ProbedGpu(Protocol):
+    """A judge that has used the GPU, and so knows what it is."""
 
     @property
     def device_model(self) -> str: ...
@@ -51,7 +51,7 @@ class Witness(Protocol):
     def architecture(self) -> str: ...
 
 
-def record_of(gpu: Gpu, judge: Witness) -> GpuRecord:
+def record_of(gpu: Gpu, judge: ProbedGpu) -> GpuRecord:
     """What is kept of a GPU for who compiles for it elsewhere."""
     from grader.records.gpus import GpuRecord
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from grader.judge.job import Job, Outcome, Progress
+from grader.judge.job import Job, JudgingProgress, Outcome
 
 
 class Judge(Protocol):
@@ -34,7 +34,7 @@ class Judge(Protocol):
         even begin."""
 
     def run(
-        self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
+        self, job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
     ) -> Outcome:
         """Judge one submission. Raises Cancelled, JudgeFailure."""
 

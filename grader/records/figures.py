@@ -29,7 +29,7 @@ class Verdicts:
 
 
 @dataclass(frozen=True)
-class GpuState:
+class GpuFigures:
     uuid: str
     device: str
     host: str
@@ -80,12 +80,12 @@ def serving(session: Session, now: datetime, silent_s: float) -> dict[str, int]:
     return found
 
 
-def gpus(session: Session, now: datetime, silent_s: float) -> list[GpuState]:
+def gpus(session: Session, now: datetime, silent_s: float) -> list[GpuFigures]:
     """Every GPU that a worker serves, or that is out of service."""
     serving = {row.name for row in workers.alive(session, now, silent_s)}
     rows = session.scalars(select(WorkerRow).where(WorkerRow.gpu.is_not(None)).order_by(WorkerRow.name))
     return [
-        GpuState(row.gpu, row.device, row.host, row.name in serving)
+        GpuFigures(row.gpu, row.device, row.host, row.name in serving)
         for row in rows
         if row.gpu and (row.name in serving or row.out_of_service)
     ]

@@ -22,7 +22,7 @@ class SchemaTooNew(GraderError):
 
 
 @dataclass(frozen=True)
-class Step:
+class MigrationStep:
     """A migration: its revision, and what it is about."""
 
     revision: str
@@ -37,10 +37,10 @@ def alembic_config() -> Config:
 
 
 @functools.cache
-def steps() -> tuple[Step, ...]:
+def steps() -> tuple[MigrationStep, ...]:
     """Every migration that this grader knows, the first one first."""
     scripts = ScriptDirectory.from_config(alembic_config()).walk_revisions()
-    return tuple(reversed([Step(it.revision, (it.doc or "").rstrip(".")) for it in scripts]))
+    return tuple(reversed([MigrationStep(it.revision, (it.doc or "").rstrip(".")) for it in scripts]))
 
 
 def head() -> str:
@@ -52,7 +52,7 @@ def revision_of(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
-def missing(revision: str | None) -> list[Step]:
+def missing(revision: str | None) -> list[MigrationStep]:
     """What an upgrade from there would do. Raises SchemaTooNew."""
     known = [step.revision for step in steps()]
     if revision is None:
@@ -65,7 +65,7 @@ def missing(revision: str | None) -> list[Step]:
     return list(steps()[known.index(revision) + 1 :])
 
 
-def missing_of(engine: Engine) -> list[Step]:
+def missing_of(engine: Engine) -> list[MigrationStep]:
     """The same of a database. Raises SchemaTooNew."""
     with engine.connect() as connection:
         return missing(revision_of(connection))

@@ -10,7 +10,7 @@ from grader.records.engine import writing
 from grader.records.models import UserRow
 from grader.service import links, mail
 from grader.service.accounts import User, find_row, of_row
-from grader.service.links import LinkUseless, Purpose
+from grader.service.links import LinkPurpose, LinkUseless
 from grader.service.platform import Platform
 
 _PROOF = """\
@@ -58,9 +58,9 @@ def _send_proof(platform: Platform, user: User, to: str) -> None:
     if owner(platform, to) is not None:
         return
     with writing(platform.sessions) as session:
-        if links.too_many_lately(session, Purpose.EMAIL, email=to, user_id=user.id):
+        if links.too_many_lately(session, LinkPurpose.EMAIL, email=to, user_id=user.id):
             return
-        link = links.issue(session, Purpose.EMAIL, user_id=user.id, email=to)
+        link = links.issue(session, LinkPurpose.EMAIL, user_id=user.id, email=to)
     text = _PROOF.format(
         name=user.name, link=link.at(links.base_url(platform.settings)), until=link.expires_at
     )
@@ -72,7 +72,7 @@ def prove(platform: Platform, user: User, key: str) -> str:
     account.
     """
     with writing(platform.sessions) as session:
-        row = links.use(session, Purpose.EMAIL, key)
+        row = links.use(session, LinkPurpose.EMAIL, key)
         if row.user_id != user.id or row.email is None:
             raise LinkUseless("Sign in to the account that asked for it.")
         holder = session.scalar(select(UserRow).where(UserRow.email_key == row.email.lower()))

@@ -35,7 +35,7 @@ class Member(Strict):
     rows: int | None = None
 
 
-class Manifest(Strict):
+class ArchiveManifest(Strict):
     format: int
     grader: str
     schema_revision: str
@@ -73,7 +73,7 @@ class Writer:
         rows = max(count - 1, 0) if name.startswith("tables/") else None
         self.members[name] = Member(sha256=digest.hexdigest(), rows=rows)
 
-    def close(self, manifest: Manifest) -> None:
+    def close(self, manifest: ArchiveManifest) -> None:
         self._file.writestr(_info(MANIFEST), manifest.model_dump_json(indent=2))
 
 
@@ -115,9 +115,9 @@ class Reader:
         return {name.removeprefix("secrets/"): self._file.read(name) for name in names}
 
 
-def _manifest(file: zipfile.ZipFile) -> Manifest:
+def _manifest(file: zipfile.ZipFile) -> ArchiveManifest:
     try:
-        manifest = Manifest.model_validate_json(file.read(MANIFEST))
+        manifest = ArchiveManifest.model_validate_json(file.read(MANIFEST))
     except (KeyError, ValidationError) as error:
         raise BadBackup("This is no backup of a grader.", "`grader admin backup FILE` makes one.") from error
     if manifest.format != FORMAT:

@@ -17,7 +17,7 @@ from grader import __version__
 from grader.errors import Conflict, GraderError
 from grader.records import dump
 from grader.records.schema import missing, revision_of
-from grader.service.archive import FORMAT, Manifest, Writer, secret_member, table_member
+from grader.service.archive import FORMAT, ArchiveManifest, Writer, secret_member, table_member
 from grader.settings import Settings
 
 # In the data folder: a file for each backup that is being written, and for each that was killed.
@@ -34,7 +34,9 @@ class BackupFailed(GraderError):
     code = "backup_failed"
 
 
-def backup(settings: Settings, engine: Engine, path: Path, told: Told = lambda _t, _n: None) -> Manifest:
+def backup(
+    settings: Settings, engine: Engine, path: Path, told: Told = lambda _t, _n: None
+) -> ArchiveManifest:
     """Write a backup to ``path``, readable by its owner only, or nothing at all. What is written meanwhile by others is
     not in it: all tables are read as of one moment.
 
@@ -107,7 +109,7 @@ def _snapshot(engine: Engine) -> Iterator[Connection]:
             yield connection
 
 
-def _write(settings: Settings, connection: Connection, partial: Path, told: Told) -> Manifest:
+def _write(settings: Settings, connection: Connection, partial: Path, told: Told) -> ArchiveManifest:
     revision = revision_of(connection)
     if revision is None:
         raise Conflict("The database has no tables: there is nothing to back up.", "See GRADER_DATABASE_URL.")
@@ -124,7 +126,7 @@ def _write(settings: Settings, connection: Connection, partial: Path, told: Told
                     told(table.name, count - 1)
             for secret in sorted((settings.data_dir / "secrets").glob("[!.]*")):
                 list(writer.add(secret_member(secret.name), [secret.read_bytes()]))
-            manifest = Manifest(
+            manifest = ArchiveManifest(
                 format=FORMAT,
                 grader=__version__,
                 schema_revision=revision,

@@ -22,7 +22,7 @@ _ROUND = (100, 50, 25, 10)
 
 
 @dataclass(frozen=True)
-class Case:
+class BadgeCase:
     """All that badges are decided by. ``user`` is a row's id."""
 
     session: Session
@@ -38,12 +38,12 @@ class Case:
         return [line for line in lines if line.mark is Mark.SOLVED]
 
 
-def award(case: Case) -> list[Badge]:
+def award(case: BadgeCase) -> list[Badge]:
     """In the order of how rare they are."""
     return [*_first(case), *_lead(case), *_compile(case), *_tracks(case), *_both(case), *_count(case)]
 
 
-def _first(case: Case) -> Iterator[Badge]:
+def _first(case: BadgeCase) -> Iterator[Badge]:
     firsts = activity.first_solved(case.session, case.user)
     for line in case.solved:
         if line.slug in firsts:
@@ -52,7 +52,7 @@ def _first(case: Case) -> Iterator[Badge]:
             )
 
 
-def _lead(case: Case) -> Iterator[Badge]:
+def _lead(case: BadgeCase) -> Iterator[Badge]:
     """For one who leads boards of GPUs: the interpreter's times say too little."""
     led = [it for it in case.ranks if it.rank == 1 and it.representative]
     if led:
@@ -60,7 +60,7 @@ def _lead(case: Case) -> Iterator[Badge]:
         yield Badge(kind=BadgeKind.LEAD, title="First rank", about=about, challenge=led[0].challenge)
 
 
-def _compile(case: Case) -> Iterator[Badge]:
+def _compile(case: BadgeCase) -> Iterator[Badge]:
     """The fastest few entries are looked at."""
     titles = {line.slug: line.title for line in case.solved}
     candidates = [
@@ -88,13 +88,13 @@ def beats_compile(workloads: Sequence[dict[str, Any]]) -> bool:
     return bool(ratios) and sum(math.log(ratio) for ratio in ratios) > 0
 
 
-def _tracks(case: Case) -> Iterator[Badge]:
+def _tracks(case: BadgeCase) -> Iterator[Badge]:
     for track in case.done.tracks:
         if track.total and track.solved == track.total:
             yield Badge(kind=BadgeKind.TRACK, title="All of a track", about=track.title)
 
 
-def _both(case: Case) -> Iterator[Badge]:
+def _both(case: BadgeCase) -> Iterator[Badge]:
     accepted = {(it.challenge, it.language) for it in case.deeds if it.accepted}
     for line in case.solved:
         if all((line.slug, language) in accepted for language in Language):
@@ -102,7 +102,7 @@ def _both(case: Case) -> Iterator[Badge]:
             return
 
 
-def _count(case: Case) -> Iterator[Badge]:
+def _count(case: BadgeCase) -> Iterator[Badge]:
     reached = next((number for number in _ROUND if case.done.solved >= number), None)
     if reached is not None:
         yield Badge(kind=BadgeKind.SOLVED, title=f"{reached} solved", about="challenges")

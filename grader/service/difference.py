@@ -28,7 +28,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Side:
+class JudgedSide:
     view: SubmissionView
     source: SourceView
     report: Report | None
@@ -61,8 +61,8 @@ class TimeChange:
 class Difference:
     """``fixed`` and ``broken`` are names of cases that both ran."""
 
-    before: Side
-    after: Side
+    before: JudgedSide
+    after: JudgedSide
     blocks: list[Block]
     fixed: list[str]
     broken: list[str]
@@ -135,13 +135,13 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
-def _side(platform: Platform, user: User, submission: str) -> Side:
+def _side(platform: Platform, user: User, submission: str) -> JudgedSide:
     view = submissions.get_submission(platform, user, submission)
     try:
         report = submissions.get_report(platform, user, submission)
     except Conflict:
         report = None
-    return Side(view, submissions.get_source(platform, user, submission), report)
+    return JudgedSide(view, submissions.get_source(platform, user, submission), report)
 
 
 def _changed_cases(before: Report | None, after: Report | None) -> tuple[list[str], list[str]]:

@@ -11,7 +11,7 @@ from grader.schemas.account import STAFF_ROLES, Role
 from grader.service import links
 from grader.service.accounts import User, add_row, new_row, of_row
 from grader.service.keys import digest
-from grader.service.links import Link, LinkUseless, Purpose
+from grader.service.links import AccountLink, LinkPurpose, LinkUseless
 from grader.service.platform import Platform
 
 _HINT = "`grader user bootstrap` prints a link on the platform's machine."
@@ -23,7 +23,7 @@ def needed(platform: Platform) -> bool:
         return session.scalar(select(UserRow.id).where(UserRow.role.in_(STAFF_ROLES)).limit(1)) is None
 
 
-def make_link(platform: Platform) -> Link:
+def make_link(platform: Platform) -> AccountLink:
     """A link that makes the first admin, once. Raises Conflict where somebody is staff already."""
     if not needed(platform):
         raise Conflict(
@@ -31,14 +31,14 @@ def make_link(platform: Platform) -> Link:
             "`grader user role NAME admin` makes somebody an admin, `grader user reset NAME` a new password.",
         )
     with writing(platform.sessions) as session:
-        return links.issue(session, Purpose.FIRST_ADMIN)
+        return links.issue(session, LinkPurpose.FIRST_ADMIN)
 
 
 def check(platform: Platform, key: str) -> None:
     """Raises LinkUseless."""
     with platform.sessions() as session:
         try:
-            links.find(session, Purpose.FIRST_ADMIN, key)
+            links.find(session, LinkPurpose.FIRST_ADMIN, key)
         except LinkUseless as error:
             raise LinkUseless(_HINT) from error
 
@@ -54,7 +54,7 @@ def make(platform: Platform, key: str, name: str, password: str) -> User:
     take_all = (
         update(LinkRow)
         .where(
-            LinkRow.purpose == Purpose.FIRST_ADMIN.value,
+            LinkRow.purpose == LinkPurpose.FIRST_ADMIN.value,
             LinkRow.used_at.is_(None),
             LinkRow.expires_at > utcnow(),
         )

@@ -56,7 +56,7 @@ def leaderboard(
 def of_ranking(
     platform: Platform,
     session: Session,
-    choice: Choice,
+    choice: BoardChoice,
     ranking: Ranking,
     limit: int | None,
     offset: int,
@@ -139,7 +139,7 @@ class Wanted(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Choice:
+class BoardChoice:
     """A board that was asked for, with what else could have been."""
 
     board: Board
@@ -153,7 +153,7 @@ def choose(
     served: list[str],
     slug: str,
     **wanted: Unpack[Wanted],
-) -> Choice:
+) -> BoardChoice:
     """Which board the words of a caller mean; ``served`` are the platform's devices.
 
     Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound where the version is not published, and
@@ -175,7 +175,7 @@ def choose(
     if device is not None and device not in devices:
         raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
     board = Board(slug, version, device or devices[0], language)
-    return Choice(board, devices, [row.version for row in known] if drafts else published)
+    return BoardChoice(board, devices, [row.version for row in known] if drafts else published)
 
 
 def _present(platform: Platform, slug: str, known: list[int]) -> int:

@@ -18,7 +18,7 @@ from grader.service.keys import digest, new_key
 from grader.settings import Settings
 
 
-class Purpose(StrEnum):
+class LinkPurpose(StrEnum):
     RESET = "reset"
     SIGN_UP = "sign_up"
     EMAIL = "email"
@@ -26,23 +26,23 @@ class Purpose(StrEnum):
 
 
 _PATHS = {
-    Purpose.RESET: "/reset",
-    Purpose.SIGN_UP: "/sign-up",
-    Purpose.EMAIL: "/account/email",
-    Purpose.FIRST_ADMIN: "/setup",
+    LinkPurpose.RESET: "/reset",
+    LinkPurpose.SIGN_UP: "/sign-up",
+    LinkPurpose.EMAIL: "/account/email",
+    LinkPurpose.FIRST_ADMIN: "/setup",
 }
 LIVES = {
-    Purpose.RESET: timedelta(minutes=limits.RESET_MINUTES),
-    Purpose.SIGN_UP: timedelta(hours=limits.PROOF_HOURS),
-    Purpose.EMAIL: timedelta(hours=limits.PROOF_HOURS),
-    Purpose.FIRST_ADMIN: timedelta(hours=limits.FIRST_ADMIN_HOURS),
+    LinkPurpose.RESET: timedelta(minutes=limits.RESET_MINUTES),
+    LinkPurpose.SIGN_UP: timedelta(hours=limits.PROOF_HOURS),
+    LinkPurpose.EMAIL: timedelta(hours=limits.PROOF_HOURS),
+    LinkPurpose.FIRST_ADMIN: timedelta(hours=limits.FIRST_ADMIN_HOURS),
 }
 # Any number that no other lock of this database has.
 _MAIL_LOCK = 7_212_047
 
 
 @dataclass(frozen=True)
-class Link:
+class AccountLink:
     """A link as it is shown this once: where it leads on the platform, and when it ends (UTC)."""
 
     path: str
@@ -71,12 +71,12 @@ def base_url(settings: Settings) -> str:
 
 
 def issue(
-    session: Session, purpose: Purpose, *, user_id: int | None = None, email: str | None = None
-) -> Link:
+    session: Session, purpose: LinkPurpose, *, user_id: int | None = None, email: str | None = None
+) -> AccountLink:
     """A new link; earlier ones for the same go on working until one of them is used."""
     key = new_key()
     now = utcnow()
-    session.execute(delete(LinkRow).where(LinkRow.expires_at <= now - LIVES[Purpose.RESET]))
+    session.execute(delete(LinkRow).where(LinkRow.expires_at <= now - LIVES[LinkPurpose.RESET]))
     row = LinkRow(
         purpose=purpose.value,
         sha256=digest(key),
@@ -86,10 +86,12 @@ def issue(
     )
     session.add(row)
     # In the query and not in the path, which is what logs usually keep.
-    return Link(f"{_PATHS[purpose]}?{urlencode({'key': key})}", row.expires_at)
+    return AccountLink(f"{_PATHS[purpose]}?{urlencode({'key': key})}", row.expires_at)
 
 
-def too_many_lately(session: Session, purpose: Purpose, *, email: str, user_id: int | None = None) -> bool:
+def too_many_lately(
+    session: Session, purpose: LinkPurpose, *, email: str, user_id: int | None = None
+) -> bool:
     """Whether one more mail must not go to the mailbox of ``email``, or be asked for by that user, within this hour."""
     if session.get_bind().dialect.name == "postgresql":
         # One at a time, or two would count the same; writers of SQLite take turns anyway.
@@ -112,7 +114,7 @@ def _in_mailbox(email: str) -> ColumnElement[bool]:
     )
 
 
-def find(session: Session, purpose: Purpose, key: str) -> LinkRow:
+def find(session: Session, purpose: LinkPurpose, key: str) -> LinkRow:
     """The link of that key, which stays unused. Raises LinkUseless."""
     row = session.scalar(select(LinkRow).where(*_usable(purpose, key)))
     if row is None:
@@ -120,7 +122,7 @@ def find(session: Session, purpose: Purpose, key: str) -> LinkRow:
     return row
 
 
-def use(session: Session, purpose: Purpose, key: str) -> LinkRow:
+def use(session: Session, purpose: LinkPurpose, key: str) -> LinkRow:
     """The link of that key, which is used up with this transaction, whoever else tries it. Raises LinkUseless."""
     row = find(session, purpose, key)
     spend = update(LinkRow).where(LinkRow.id == row.id, LinkRow.used_at.is_(None)).values(used_at=utcnow())
@@ -129,7 +131,7 @@ def use(session: Session, purpose: Purpose, key: str) -> LinkRow:
     return row
 
 
-def _usable(purpose: Purpose, key: str) -> tuple[ColumnElement[bool], ...]:
+def _usable(purpose: LinkPurpose, key: str) -> tuple[ColumnElement[bool], ...]:
     return (
         LinkRow.sha256 == digest(key),
         LinkRow.purpose == purpose.value,

@@ -42,7 +42,7 @@ def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
         staff = unranked(session)
         mine = activity.entries(session, row.id) if row.id not in staff else []
         ranks = _ranks(session, mine, _titles(done), staff)
-        given = badges.Case(session, row.id, done, deeds, mine, ranks)
+        given = badges.BadgeCase(session, row.id, done, deeds, mine, ranks)
         return Profile(
             name=row.name,
             role=row.role,

@@ -11,7 +11,7 @@ from grader.records.models import UserRow
 from grader.schemas.account import STAFF_ROLES, Role
 from grader.service import links, mail
 from grader.service.accounts import User, check_staff, find_row, hash_password, name_key, of_row, put_password
-from grader.service.links import Link, LinkUseless, Purpose
+from grader.service.links import AccountLink, LinkPurpose, LinkUseless
 from grader.service.platform import Platform
 
 # The same for every name: it does not reveal who has an account.
@@ -43,9 +43,9 @@ def _send(platform: Platform, name: str) -> None:
         if row is None or row.email is None:
             return
         to, who = row.email, row.name
-        if links.too_many_lately(session, Purpose.RESET, email=to):
+        if links.too_many_lately(session, LinkPurpose.RESET, email=to):
             return
-        link = links.issue(session, Purpose.RESET, user_id=row.id, email=to)
+        link = links.issue(session, LinkPurpose.RESET, user_id=row.id, email=to)
     text = _TEXT.format(name=who, link=link.at(links.base_url(platform.settings)), until=link.expires_at)
     mail.send(platform.settings, to, "A new password", text)
 
@@ -58,13 +58,13 @@ def _named(name: str) -> Select[UserRow]:
     )
 
 
-def make_link(platform: Platform, name: str) -> Link:
+def make_link(platform: Platform, name: str) -> AccountLink:
     """For who runs the platform: a link to hand over. Raises NotFound."""
     with writing(platform.sessions) as session:
-        return links.issue(session, Purpose.RESET, user_id=find_row(session, name).id)
+        return links.issue(session, LinkPurpose.RESET, user_id=find_row(session, name).id)
 
 
-def make_link_as(platform: Platform, user: User, name: str) -> Link:
+def make_link_as(platform: Platform, user: User, name: str) -> AccountLink:
     """For staff: a link for a student. For one of the staff an admin has to make it, or staff could take over an admin.
 
     Raises NotAllowed, NotFound.
@@ -74,13 +74,13 @@ def make_link_as(platform: Platform, user: User, name: str) -> Link:
         row = find_row(session, name)
         if Role(row.role) in STAFF_ROLES and not user.admin:
             raise NotAllowed("A link for staff is made by an admin.", "Ask an admin.")
-        return links.issue(session, Purpose.RESET, user_id=row.id)
+        return links.issue(session, LinkPurpose.RESET, user_id=row.id)
 
 
 def whose(platform: Platform, key: str) -> str:
     """The name of the account that the link is for. Raises LinkUseless."""
     with platform.sessions() as session:
-        row = links.find(session, Purpose.RESET, key)
+        row = links.find(session, LinkPurpose.RESET, key)
         return session.get_one(UserRow, row.user_id).name
 
 
@@ -92,7 +92,7 @@ def use(platform: Platform, key: str, new: str) -> User:
     whose(platform, key)  # before a hash is paid for
     hashed = hash_password(new)
     with writing(platform.sessions) as session:
-        link = links.use(session, Purpose.RESET, key)
+        link = links.use(session, LinkPurpose.RESET, key)
         row = session.get(UserRow, link.user_id)
         if row is None:
             raise LinkUseless

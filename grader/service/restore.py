@@ -16,7 +16,7 @@ from grader.records import dump
 from grader.records.engine import writing_connection
 from grader.records.migrate import alone, migrate
 from grader.records.models import WorkerRow, utcnow
-from grader.service.archive import BadBackup, Manifest, Reader, table_member
+from grader.service.archive import ArchiveManifest, BadBackup, Reader, table_member
 from grader.service.backup import Told
 from grader.settings import Settings
 
@@ -29,7 +29,7 @@ class RestoreFailed(GraderError):
 
 def restore(
     settings: Settings, engine: Engine, path: Path, replace: bool = False, told: Told = lambda _t, _n: None
-) -> Manifest:
+) -> ArchiveManifest:
     """Make database and secrets what they were, and bring the tables up to date. The backup is read in full first.
 
     Raises BadBackup, SchemaTooNew; Conflict where something is there already and not to be replaced, or while workers
@@ -46,7 +46,7 @@ def restore(
         ) from error
 
 
-def _restore(settings: Settings, engine: Engine, found: Reader, replace: bool, told: Told) -> Manifest:
+def _restore(settings: Settings, engine: Engine, found: Reader, replace: bool, told: Told) -> ArchiveManifest:
     staged = _stage_secrets(settings, found.secrets(), replace)
     try:
         with writing_connection(engine) as connection:

@@ -9,7 +9,7 @@ from grader.records.engine import writing
 from grader.schemas.account import Role, SignUpBody
 from grader.service import addresses, invitations, links, mail
 from grader.service.accounts import User, add_row, new_row, of_row
-from grader.service.links import Purpose
+from grader.service.links import LinkPurpose
 from grader.service.platform import Platform
 
 # A stranger of that name would be taken for somebody else. Who runs the platform may still make them.
@@ -54,7 +54,7 @@ def offer(platform: Platform, key: str = "") -> Offer:
         return Offer(role=Role(found.role), label=found.label)
     if key:
         with platform.sessions() as session:
-            return Offer(email=links.find(session, Purpose.SIGN_UP, key).email)
+            return Offer(email=links.find(session, LinkPurpose.SIGN_UP, key).email)
     if policy == "invite":
         raise NotFound("Accounts are made by invitation here.", "Open the link that you were given.")
     return Offer(by_mail=policy == "domain")
@@ -75,7 +75,7 @@ def sign_up(platform: Platform, body: SignUpBody) -> User:
         if body.key.startswith(invitations.PREFIX):
             row.role = invitations.use(session, body.key).value
         elif body.key:
-            links.use(session, Purpose.SIGN_UP, body.key)
+            links.use(session, LinkPurpose.SIGN_UP, body.key)
         add_row(session, row)
     return of_row(row)
 
@@ -105,9 +105,9 @@ def _send(platform: Platform, to: str) -> None:
     base = links.base_url(platform.settings)
     known = addresses.owner(platform, to)
     with writing(platform.sessions) as session:
-        if links.too_many_lately(session, Purpose.SIGN_UP, email=to):
+        if links.too_many_lately(session, LinkPurpose.SIGN_UP, email=to):
             return
-        link = links.issue(session, Purpose.SIGN_UP, email=to)
+        link = links.issue(session, LinkPurpose.SIGN_UP, email=to)
     text = _TEXT.format(link=link.at(base), until=link.expires_at)
     if known is not None:
         text = _KNOWN.format(name=known.name, url=base)

@@ -24,7 +24,7 @@ _BATCH = 500
 
 
 @dataclass(frozen=True)
-class Filter:
+class SearchFilter:
     """Everything that is None is any. ``since_days``: handed in so lately. ``runs``: these instead of what counts."""
 
     challenge: str | None = None
@@ -56,7 +56,7 @@ class Filter:
         return wanted
 
 
-def entries(platform: Platform, wanted: Filter, limit: int | None = None) -> Iterator[FoundSubmission]:
+def entries(platform: Platform, wanted: SearchFilter, limit: int | None = None) -> Iterator[FoundSubmission]:
     """The newest first. Sources and reports stay where they are."""
     with reading_on(platform.sessions) as session:
         found = _select(*wanted.conditions()).order_by(

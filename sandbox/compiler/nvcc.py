@@ -23,7 +23,7 @@ from cachetools import LRUCache
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.allowance import Allowance
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.compiler.explain import clean_log, explain
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
 from grader.sandbox.control_groups import host_memory_kills
@@ -135,7 +135,7 @@ def compile_cuda(
 def compile_spec() -> BoxSpec:
     """The box that a compiler gets: it yields to all else, and leaves cores to what is timed meanwhile."""
     return BoxSpec(
-        Purpose.COMPILE,
+        BoxPurpose.COMPILE,
         program=PROGRAM,
         memory_bytes=limits.COMPILE_MEMORY_BYTES,
         # Past this even a silent parent's box ends; the parent has a clock of its own.

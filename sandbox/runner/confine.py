@@ -36,7 +36,7 @@ FOLDER = "/tmp"  # noqa: S108 - the box's own
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-class Filter(ctypes.Structure):
+class SockFprog(ctypes.Structure):
     """``struct sock_fprog``."""
 
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
@@ -97,7 +97,7 @@ def drop_capabilities() -> None:
 
 
 def filter_calls(instructions: bytes) -> None:
-    program = Filter(len(instructions) // INSTRUCTION_BYTES, instructions)
+    program = SockFprog(len(instructions) // INSTRUCTION_BYTES, instructions)
     control(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program))
 
 

@@ -98,9 +98,9 @@ class Runner:
         assert self.call is not None
         call, survey = self.call, None
         if surveyed:
-            from survey import Survey
+            from survey import TorchSurvey
 
-            survey = Survey()
+            survey = TorchSurvey()
             call = survey.watching(call)
         failure = self.binding.run(number, call, lambda: self._send({"op": "queued", "round": number}))
         _flush(mark)

@@ -30,7 +30,7 @@ LOCAL_WORD_BYTES = 4
 OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_.<>, ]")
 
 
-class Survey(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Makes ``call`` once; ``seen`` then says what was noted."""
 
     def __init__(self) -> None:

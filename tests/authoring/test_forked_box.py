@@ -14,12 +14,12 @@ from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice
 from grader.languages import Language
-from grader.sandbox.box import BoxSpec, EndReason, Purpose
+from grader.sandbox.box import BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.forked_box import ForkedBox, ForkedBoxes
 from grader.sandbox.local_box import LocalBox
 from grader.schemas.report import CaseVerdict, Report, Verdict
 
-SPEC = HostDevice().box_spec(Purpose.RUN, Language.TRITON, 4 << 30)
+SPEC = HostDevice().box_spec(BoxPurpose.RUN, Language.TRITON, 4 << 30)
 COURSE = Course(Path(__file__).parent.parent / "course")
 
 
@@ -107,6 +107,6 @@ def test_a_server_that_died_is_replaced() -> None:
 
 
 def test_what_imports_nothing_is_a_box_of_its_own(boxes: ForkedBoxes) -> None:
-    box = boxes.start(BoxSpec(Purpose.CONTROL, env={"GRADER_PRELOAD": ""}))
+    box = boxes.start(BoxSpec(BoxPurpose.CONTROL, env={"GRADER_PRELOAD": ""}))
     assert isinstance(box, LocalBox)
     box.kill()

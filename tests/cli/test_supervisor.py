@@ -11,14 +11,14 @@ from collections.abc import Callable
 import pytest
 
 from grader.cli import processes
-from grader.cli.processes import Child, end_all, ended, start_python
+from grader.cli.processes import ChildProcess, end_all, ended, start_python
 from grader.errors import Unreachable
 
 SLEEP = "import time; print('up', flush=True); time.sleep(600)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"
 
 
-def _child(code: str) -> Child:
+def _child(code: str) -> ChildProcess:
     def start() -> subprocess.Popen[bytes]:
         process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
         assert process.stdout is not None
@@ -26,7 +26,7 @@ def _child(code: str) -> Child:
         process.stdout.close()
         return process
 
-    return Child("worker 1", start)
+    return ChildProcess("worker 1", start)
 
 
 def _until(true: Callable[[], bool], seconds: float = 20.0) -> None:
@@ -36,7 +36,7 @@ def _until(true: Callable[[], bool], seconds: float = 20.0) -> None:
         time.sleep(0.01)
 
 
-def _checked(child: Child, restarts: int) -> bool:
+def _checked(child: ChildProcess, restarts: int) -> bool:
     child.check()
     return child.restarts >= restarts
 

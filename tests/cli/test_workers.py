@@ -193,7 +193,7 @@ def test_several_are_processes_of_their_own(
         def poll(self) -> int:
             return 0
 
-    class Started(processes.Child):
+    class Started(processes.ChildProcess):
         def __init__(self, name: str, start: Any) -> None:
             started.append(name)
             self.process = Ended()  # type: ignore[assignment]

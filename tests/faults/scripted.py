@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from grader.judge.job import Job, Outcome, Progress
+from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.judge.process import Cancelled
 from grader.queue import executor, worker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
@@ -27,7 +27,9 @@ GPUS = [Gpu(number, f"GPU-faults-{number}", (), "NVIDIA H200") for number in ran
 _STEP_SECONDS = 0.02
 
 
-def _judge(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
+def _judge(
+    job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
+) -> Outcome:
     order = order_of(job.source)
     steps = {State.TESTING: order.first_s}
     if order.verdict is Verdict.ACCEPTED:
@@ -35,7 +37,9 @@ def _judge(job: Job, on_progress: Callable[[Progress], None], cancelled: Callabl
     for state, seconds in steps.items():
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
-            on_progress(Progress(state=state, progress=ProgressView(done=1, total=3, label="scripted")))
+            on_progress(
+                JudgingProgress(state=state, progress=ProgressView(done=1, total=3, label="scripted"))
+            )
             if cancelled():
                 raise Cancelled
             time.sleep(_STEP_SECONDS)

@@ -15,7 +15,7 @@ from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import CudaMemories
 from grader.judge.messages import Bound, Hello, Loaded, Queued, Returned
 from grader.judge.runner_client import sealed
-from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.gpu import find_gpus
 
@@ -35,7 +35,7 @@ extern "C" __attribute__((visibility("default"))) const char* grader_error(int c
 
 
 def gpu_spec(
-    purpose: Purpose = Purpose.RUN, program: str = "main.py", preload: str = "cuda", **env: str
+    purpose: BoxPurpose = BoxPurpose.RUN, program: str = "main.py", preload: str = "cuda", **env: str
 ) -> BoxSpec:
     return BoxSpec(
         purpose,

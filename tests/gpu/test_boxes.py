@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 
-from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from tests.gpu.builders import UNWRITTEN, Builder, compiled, gpu_spec
 from tests.sandbox.talk import ask
 
@@ -75,7 +75,7 @@ def test_a_box_has_its_gpu_and_a_compiler_none(boxes: BoxMaker) -> None:
     nodes = {}
     for name, spec in {
         "with": gpu_spec(program="probe.py"),
-        "without": BoxSpec(Purpose.COMPILE, "probe.py"),
+        "without": BoxSpec(BoxPurpose.COMPILE, "probe.py"),
     }.items():
         box = boxes.start(spec)
         try:

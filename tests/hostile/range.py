@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.challenge.course import Course
-from grader.judge.device import Device, HostDevice, Plan
-from grader.judge.job import Progress
+from grader.judge.device import Device, HostDevice, TimingPlan
+from grader.judge.job import JudgingProgress
 from grader.judge.oracle import find_case
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
@@ -49,7 +49,7 @@ _ROUNDED_S = 0.01
 class QuickHost(HostDevice):
     """The host with few rounds: what is asked here is what a time holds, not how exactly it is known."""
 
-    plan = Plan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1)
+    plan = TimingPlan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1)
 
     def languages(self) -> tuple[Language, ...]:
         """CUDA too: its library is loaded in a box, as on a GPU, and finds no device there."""
@@ -94,7 +94,7 @@ class Range:
         before = self._take()
         began = time.perf_counter()
         try:
-            heard: list[Progress] = []
+            heard: list[JudgingProgress] = []
             with around(entry):
                 report = self._report(entry, heard.append)
             outcome, by, detail = decide(entry, report)
@@ -111,7 +111,7 @@ class Range:
             outcome, detail = (VULNERABLE, f"the host changed: {host}; {detail}")
         return replace(self._finding(entry, outcome, by), seconds=seconds, host=host, detail=detail)
 
-    def _report(self, entry: Entry, on_progress: Callable[[Progress], None]) -> Report:
+    def _report(self, entry: Entry, on_progress: Callable[[JudgingProgress], None]) -> Report:
         for _ in range(entry.judged):
             request = self._request(entry)
             report = Session(request, self.device, self.boxes, on_progress, lambda: None).run().report
@@ -139,7 +139,7 @@ class Range:
         return Finding(entry.name, entry.surface, entry.language.value, self.device.name, outcome, by)
 
 
-def told_of_hidden(report: Report, heard: Sequence[Progress]) -> str:
+def told_of_hidden(report: Report, heard: Sequence[JudgingProgress]) -> str:
     """What an author learns of hidden cases beyond how many passed; nothing where all is well."""
     told = report.redacted()
     hidden = [case for case in report.cases if case.hidden]

@@ -11,7 +11,7 @@ import pytest
 
 from grader.errors import BoxUnavailable
 from grader.sandbox import docker_box
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.compiler.nvcc import CompileRequest, cache, compile_cuda
 from grader.sandbox.options import SandboxOptions
 from grader.sandbox.toolkit import nvcc_version
@@ -92,7 +92,7 @@ def start(image_boxes: BoxMaker) -> Iterator[Start]:
     started: list[Box] = []
 
     def start_probe(**changes: Any) -> Box:
-        started.append(image_boxes.start(BoxSpec(Purpose.RUN, program="probe.py", **changes)))
+        started.append(image_boxes.start(BoxSpec(BoxPurpose.RUN, program="probe.py", **changes)))
         return started[-1]
 
     yield start_probe

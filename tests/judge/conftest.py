@@ -11,7 +11,7 @@ import pytest
 
 from grader.challenge.course import Course
 from grader.judge.at_home import judge_at_home
-from grader.judge.device import HostDevice, Plan
+from grader.judge.device import HostDevice, TimingPlan
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.forked_box import ForkedBoxes
@@ -39,7 +39,7 @@ def boxes() -> Iterator[BoxMaker]:
 @pytest.fixture(autouse=True)
 def _few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """How exactly a time is known is no matter here, and on a busy host that takes seconds for each workload."""
-    monkeypatch.setattr(HostDevice, "plan", Plan(rounds=5, most_rounds=5, control_rounds=5, warm_up=1))
+    monkeypatch.setattr(HostDevice, "plan", TimingPlan(rounds=5, most_rounds=5, control_rounds=5, warm_up=1))
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader.errors import BoxUnavailable
-from grader.judge.child import Child
+from grader.judge.child import JudgeServer
 from grader.judge.process import JsonStream
 from grader.judge.session import Session
 from grader.sandbox import processor
@@ -17,11 +17,11 @@ from tests.judge.test_process import job
 
 
 @pytest.fixture
-def ends_of_a_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Child, JsonStream]]:
+def ends_of_a_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[JudgeServer, JsonStream]]:
     """A judge in this process, and the worker's end of its connection."""
     monkeypatch.setattr(processor, "take", lambda _: None)  # what this process gives up it does not get back
     ours, theirs = socket.socketpair()
-    child = Child(ours, "local", spare_boxes=0, device="cpu", gpu=0)
+    child = JudgeServer(ours, "local", spare_boxes=0, device="cpu", gpu=0)
     yield child, JsonStream(theirs)
     ours.close()
     theirs.close()
@@ -49,7 +49,7 @@ def told_before_boxes_end(worker: JsonStream, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_verdict_is_reported_before_the_last_box_has_ended(
-    ends_of_a_line: tuple[Child, JsonStream], monkeypatch: pytest.MonkeyPatch
+    ends_of_a_line: tuple[JudgeServer, JsonStream], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     child, worker = ends_of_a_line
     heard = told_before_boxes_end(worker, monkeypatch)
@@ -59,7 +59,7 @@ def test_a_verdict_is_reported_before_the_last_box_has_ended(
 
 
 def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_reported(
-    ends_of_a_line: tuple[Child, JsonStream], monkeypatch: pytest.MonkeyPatch
+    ends_of_a_line: tuple[JudgeServer, JsonStream], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_: Session) -> None:
         raise BoxUnavailable("no box today")
@@ -73,7 +73,7 @@ def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_reported(
 
 
 def test_a_box_that_cannot_be_ended_takes_no_verdict_away(
-    ends_of_a_line: tuple[Child, JsonStream], monkeypatch: pytest.MonkeyPatch
+    ends_of_a_line: tuple[JudgeServer, JsonStream], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     close = Session.close
 

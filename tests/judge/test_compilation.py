@@ -15,7 +15,7 @@ from grader.errors import LanguageNotServed
 from grader.judge import session as session_module
 from grader.judge.compilation import COMPILERS, artefact_of, request_of, result_of
 from grader.judge.device import HostDevice
-from grader.judge.job import Job, Progress
+from grader.judge.job import Job, JudgingProgress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language
@@ -103,7 +103,7 @@ class TestInASession:
     ) -> tuple[Report, list[State]]:
         challenge, states = course.load("twice"), []
 
-        def listen(news: Progress) -> None:
+        def listen(news: JudgingProgress) -> None:
             if news.state not in states:
                 states.append(news.state)
 

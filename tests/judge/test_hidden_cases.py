@@ -12,7 +12,7 @@ from grader.challenge.course import Course
 from grader.judge.assembly import verdict_of
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice
-from grader.judge.job import Progress
+from grader.judge.job import JudgingProgress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language
@@ -37,7 +37,7 @@ def solve(x, out, n):
 
 
 def test_they_come_after_timing(course: Course, boxes: BoxMaker) -> None:
-    heard: list[Progress] = []
+    heard: list[JudgingProgress] = []
     report = judge_at_home(course.load("twice"), RIGHT, Language.TRITON, boxes, on_progress=heard.append)
     assert report.verdict is Verdict.ACCEPTED, report
     assert [case.hidden for case in report.cases] == [False] * 5 + [True]
@@ -50,7 +50,7 @@ def test_they_come_after_timing(course: Course, boxes: BoxMaker) -> None:
 def test_progress_counts_steadily_and_names_no_hidden_case(
     course: Course, boxes: BoxMaker, timing: bool
 ) -> None:
-    heard: list[Progress] = []
+    heard: list[JudgingProgress] = []
     challenge = course.load("twice")
     judge_at_home(
         challenge, WRONG_WHERE_HIDDEN, Language.TRITON, boxes, timing=timing, on_progress=heard.append

@@ -12,29 +12,29 @@ from grader.judge.device import HostDevice
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
 from grader.languages import Language
-from grader.sandbox.box import BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.gpu import Gpu
 
 
 class WithGpu(HostDevice):
     """Gives every box a GPU, as a device that has one does."""
 
-    def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec:
+    def box_spec(self, purpose: BoxPurpose, language: Language, memory_bytes: int) -> BoxSpec:
         return replace(super().box_spec(purpose, language, memory_bytes), gpu=Gpu(0, "GPU-1", ()))
 
 
 @pytest.mark.parametrize(
     ("language", "allow", "purpose", "shown"),
     [
-        (Language.CUDA, [], Purpose.RUN, False),
-        (Language.CUDA, ["cublas"], Purpose.RUN, True),
-        (Language.CUDA, [], Purpose.CONTROL, True),
-        (Language.CUDA, [], Purpose.BASELINE, True),
-        (Language.TRITON, [], Purpose.RUN, True),
+        (Language.CUDA, [], BoxPurpose.RUN, False),
+        (Language.CUDA, ["cublas"], BoxPurpose.RUN, True),
+        (Language.CUDA, [], BoxPurpose.CONTROL, True),
+        (Language.CUDA, [], BoxPurpose.BASELINE, True),
+        (Language.TRITON, [], BoxPurpose.RUN, True),
     ],
 )
 def test_hidden_from_cuda_submissions_unless_the_challenge_allows_them(
-    course: Course, language: Language, allow: list[str], purpose: Purpose, shown: bool
+    course: Course, language: Language, allow: list[str], purpose: BoxPurpose, shown: bool
 ) -> None:
     loaded = course.load("twice")
     challenge = replace(loaded, manifest=loaded.manifest.model_copy(update={"allow": allow}))

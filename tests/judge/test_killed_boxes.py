@@ -13,11 +13,11 @@ import pytest
 from grader.challenge.course import find_course
 from grader.errors import JudgeFailure
 from grader.judge.device import make_device
-from grader.judge.job import Progress
+from grader.judge.job import JudgingProgress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language
-from grader.sandbox.box import Box, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxPurpose, BoxSpec
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
@@ -34,7 +34,7 @@ class Boxes(LocalBoxes):
 
     def start(self, spec: BoxSpec) -> Box:  # type: ignore[override]
         box = super().start(spec)
-        if spec.purpose is Purpose.RUN:
+        if spec.purpose is BoxPurpose.RUN:
             self.started.append(box)
         return box
 
@@ -45,7 +45,7 @@ class Boxes(LocalBoxes):
 def _judge(
     source: str,
     boxes: Boxes,
-    on_progress: Callable[[Progress], None] = lambda _: None,
+    on_progress: Callable[[JudgingProgress], None] = lambda _: None,
     cases: int | None = None,
 ) -> Report:
     """``cases``: how many of the challenge's; all unless given."""
@@ -68,7 +68,7 @@ class Killer:
     def __init__(self, boxes: Boxes, number: signal.Signals, times: int) -> None:
         self._boxes, self._number, self.left = boxes, number, times
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: JudgingProgress) -> None:
         if progress.state is State.TESTING and progress.progress.done == 1 and self.left:
             self.left -= 1
             self._boxes.kill_last(self._number)

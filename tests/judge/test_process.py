@@ -15,7 +15,7 @@ import pytest
 from grader.challenge.course import Course
 from grader.challenge.fingerprint import content, digest
 from grader.errors import JudgeFailure
-from grader.judge.job import Job, Progress
+from grader.judge.job import Job, JudgingProgress
 from grader.judge.process import Cancelled, JsonStream, JudgeProcess
 from grader.languages import Language
 from grader.schemas.report import Verdict
@@ -51,7 +51,7 @@ def process() -> Iterator[JudgeProcess]:
 
 def test_it_judges_and_tells_its_progress(process: JudgeProcess) -> None:
     """Protects the protocol between a worker and its judge, with baselines that are measured."""
-    heard: list[Progress] = []
+    heard: list[JudgingProgress] = []
     outcome = process.run(job(RIGHT, baselines={}), heard.append, lambda: False)
     assert outcome.report.verdict is Verdict.ACCEPTED
     assert {it.state for it in heard} == {State.TESTING, State.TIMING}
@@ -96,7 +96,7 @@ def test_a_challenge_that_changed_meanwhile_is_not_judged_by(process: JudgeProce
 def test_a_killed_judge_is_our_failure_and_is_replaced(process: JudgeProcess) -> None:
     """Protects students against a verdict, and the queue against a halt, when the judge dies."""
 
-    def kill(progress: Progress) -> None:
+    def kill(progress: JudgingProgress) -> None:
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
 

@@ -6,12 +6,12 @@ import pytest
 
 from grader.challenge.course import Course
 from grader.judge.device import HostDevice
-from grader.judge.job import Outcome, Progress
+from grader.judge.job import JudgingProgress, Outcome
 from grader.judge.process import JudgeProcess
 from grader.judge.request import Request
 from grader.judge.session import PUBLIC_ONLY, Session
 from grader.languages import Language
-from grader.sandbox.box import BoxMaker, Purpose
+from grader.sandbox.box import BoxMaker, BoxPurpose
 from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import CaseVerdict, Verdict
 from grader.schemas.submission import State
@@ -20,7 +20,9 @@ from tests.judge.test_hidden_cases import WRONG_WHERE_HIDDEN
 from tests.judge.test_process import job
 
 
-def judged(course: Course, boxes: BoxMaker, source: str, heard: list[Progress] | None = None) -> Outcome:
+def judged(
+    course: Course, boxes: BoxMaker, source: str, heard: list[JudgingProgress] | None = None
+) -> Outcome:
     challenge = course.load("twice")
     request = Request(
         challenge=challenge,
@@ -37,8 +39,8 @@ def judged(course: Course, boxes: BoxMaker, source: str, heard: list[Progress] |
 
 
 def test_no_hidden_case_no_time_no_baseline_and_no_control(course: Course, boxes: BoxMaker) -> None:
-    heard: list[Progress] = []
-    purposes: list[Purpose] = []
+    heard: list[JudgingProgress] = []
+    purposes: list[BoxPurpose] = []
     noted = WatchedBoxes(boxes, lambda purpose, _seconds, _there: purposes.append(purpose))
     outcome = judged(course, noted, RIGHT, heard)
     report = outcome.report
@@ -49,7 +51,7 @@ def test_no_hidden_case_no_time_no_baseline_and_no_control(course: Course, boxes
     assert report.detail == PUBLIC_ONLY
     assert {it.state for it in heard} == {State.TESTING}
     assert {it.progress.total for it in heard} == {5}
-    assert purposes == [Purpose.RUN]
+    assert purposes == [BoxPurpose.RUN]
     assert not {"control", "timing", "baselines", "survey"} & set(report.breakdown_s)
 
 

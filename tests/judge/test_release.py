@@ -6,7 +6,7 @@ import pytest
 
 from grader import limits
 from grader.challenge.course import find_course
-from grader.judge.device import HostDevice, Plan
+from grader.judge.device import HostDevice, TimingPlan
 from grader.judge.gate import HostGate
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
@@ -46,7 +46,7 @@ class Stuck(HostGate):
 
 
 class Device(HostDevice):
-    plan = Plan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1)
+    plan = TimingPlan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1)
 
     def make_gate(self) -> HostGate:
         return Stuck()

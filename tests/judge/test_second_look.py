@@ -10,12 +10,12 @@ import pytest
 
 from grader.challenge.course import find_course
 from grader.judge import timekeeper
-from grader.judge.device import HostDevice, Noise, Plan
+from grader.judge.device import HostDevice, Noise, TimingPlan
 from grader.judge.request import CPU, Request
 from grader.judge.rule import ControlRound, Measured, Own, settle
 from grader.judge.session import Session
 from grader.languages import Language
-from grader.sandbox.box import BoxMaker, Purpose
+from grader.sandbox.box import BoxMaker, BoxPurpose
 from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import Flag, Report, Verdict
 from grader.scoring import Estimate
@@ -31,11 +31,11 @@ def solve(x, out, n):
     out.copy_((2 if began_with[0] < 1000 else 3) * x)
 """
 CHARGED_S = 1e-3
-JudgeBy = Callable[..., tuple[Report, list[Purpose]]]
+JudgeBy = Callable[..., tuple[Report, list[BoxPurpose]]]
 
 
 class Confirming(HostDevice):
-    plan = Plan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1)
+    plan = TimingPlan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1)
     confirms = True
 
 
@@ -73,10 +73,10 @@ def judge_by(boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> JudgeBy:
 
 def _judge(
     monkeypatch: pytest.MonkeyPatch, maker: BoxMaker, rule: Rule, source: str = RIGHT, frozen: bool = True
-) -> tuple[Report, list[Purpose]]:
+) -> tuple[Report, list[BoxPurpose]]:
     monkeypatch.setattr(timekeeper, "settle", rule)
     challenge = find_course(ROOT / "tests" / "course").load("twice")
-    purposes: list[Purpose] = []
+    purposes: list[BoxPurpose] = []
     boxes = WatchedBoxes(maker, lambda purpose, _seconds, _there: purposes.append(purpose))
     request = Request(
         challenge=challenge,
@@ -95,7 +95,7 @@ def test_a_moments_disturbance_is_not_charged(judge_by: JudgeBy) -> None:
     rule = Rule(True)
     report, boxes = judge_by(rule)
     assert report.verdict is Verdict.ACCEPTED
-    assert boxes.count(Purpose.RUN) == 2
+    assert boxes.count(BoxPurpose.RUN) == 2
     assert [it.charged > 0 for it in rule.known] == [True, False]
     (workload,) = report.workloads
     assert workload.charged_us == 0
@@ -114,7 +114,7 @@ def test_the_control_from_before_the_submission_lived_counts_again(judge_by: Jud
 
 def test_what_is_charged_twice_counts(judge_by: JudgeBy) -> None:
     report, boxes = judge_by(Rule(True, True))
-    assert boxes.count(Purpose.RUN) == 2
+    assert boxes.count(BoxPurpose.RUN) == 2
     assert report.workloads[0].charged_us == pytest.approx(CHARGED_S * 1e6)
     assert Flag.WORK_OUTSIDE_GATE in report.flags
 
@@ -122,7 +122,7 @@ def test_what_is_charged_twice_counts(judge_by: JudgeBy) -> None:
 def test_what_the_controls_halves_disagree_about_is_measured_again(judge_by: JudgeBy) -> None:
     rule = Rule(drifts=[0.2e-3, 0.2e-3])
     report, boxes = judge_by(rule)
-    assert boxes.count(Purpose.RUN) == 2
+    assert boxes.count(BoxPurpose.RUN) == 2
     assert [it.doubtful for it in rule.known] == [True, True], "but not a third time"
     assert report.workloads[0].time_us == pytest.approx(rule.known[1].time.value * 1e6)
     assert Flag.WORK_OUTSIDE_GATE not in report.flags
@@ -130,13 +130,13 @@ def test_what_the_controls_halves_disagree_about_is_measured_again(judge_by: Jud
 
 def test_what_is_not_charged_is_measured_once(judge_by: JudgeBy) -> None:
     _, boxes = judge_by(Rule())
-    assert boxes == [Purpose.CONTROL, Purpose.RUN]
+    assert boxes == [BoxPurpose.CONTROL, BoxPurpose.RUN]
 
 
 def test_wrong_answers_of_the_second_measurement_are_wrong(judge_by: JudgeBy) -> None:
     """A box that begins with the workload knows that it is measured again; its answers are compared all the same."""
     report, boxes = judge_by(Rule(True), RIGHT_AT_FIRST)
-    assert boxes.count(Purpose.RUN) == 2
+    assert boxes.count(BoxPurpose.RUN) == 2
     assert report.verdict is Verdict.WRONG_ANSWER
     assert not report.workloads
 

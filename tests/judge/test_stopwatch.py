@@ -12,7 +12,7 @@ from grader.challenge.cases import Case
 from grader.challenge.course import Course
 from grader.challenge.loader import Challenge
 from grader.judge import timing
-from grader.judge.device import HostDevice, Plan
+from grader.judge.device import HostDevice, TimingPlan
 from grader.judge.launch import Launcher
 from grader.judge.oracle import Question
 from grader.judge.request import CPU, Request
@@ -29,7 +29,7 @@ QUESTIONS = ROUNDS + WARM_UP + 1
 class Staging(HostDevice):
     """Copies each question to where it is revealed from, and keeps what it copied."""
 
-    plan = Plan(rounds=ROUNDS, most_rounds=ROUNDS, control_rounds=ROUNDS, warm_up=WARM_UP)
+    plan = TimingPlan(rounds=ROUNDS, most_rounds=ROUNDS, control_rounds=ROUNDS, warm_up=WARM_UP)
     stages = True
 
     def __init__(self) -> None:

@@ -20,12 +20,12 @@ _COUNT = """
 import sys
 from pathlib import Path
 from grader import metrics
-from grader.sandbox.box import Purpose
+from grader.sandbox.box import BoxPurpose
 from tests.web import builders
 settings = builders.make_settings(Path(sys.argv[1]))
 metrics.begin(settings)
-metrics.box_started(Purpose.RUN, 0.5, True)
-metrics.box_started(Purpose.COMPILE, 1.0, False)
+metrics.box_started(BoxPurpose.RUN, 0.5, True)
+metrics.box_started(BoxPurpose.COMPILE, 1.0, False)
 metrics.judged(builders.accepted())
 metrics.failed("cpu")
 print("counted", *sorted(it.name for it in metrics.folder_of(settings).iterdir()))

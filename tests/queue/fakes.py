@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.errors import BoxUnavailable, JudgeFailure
-from grader.judge.job import Job, Outcome, Progress
+from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.judge.process import Cancelled
 from grader.records.baselines import Times
 from grader.sandbox.box import Box, BoxSpec
@@ -35,7 +35,7 @@ def report_for(job: Job, verdict: Verdict = Verdict.ACCEPTED) -> Report:
     )
 
 
-Act = Callable[[Job, Callable[[Progress], None], Callable[[], bool]], Outcome]
+Act = Callable[[Job, Callable[[JudgingProgress], None], Callable[[], bool]], Outcome]
 
 
 class FakeJudge:
@@ -67,7 +67,7 @@ class FakeJudge:
             raise BoxUnavailable("The engine is away.")
 
     def run(
-        self, job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
+        self, job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
     ) -> Outcome:
         self.jobs.append(job)
         act = self._acts.pop(0) if len(self._acts) > 1 else self._acts[0]
@@ -119,14 +119,18 @@ class NoBoxes:
 
 
 def judged(verdict: Verdict = Verdict.ACCEPTED, baselines: Times | None = None) -> Act:
-    def act(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
+    def act(
+        job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
+    ) -> Outcome:
         return Outcome(report=report_for(job, verdict), baselines=baselines or {})
 
     return act
 
 
 def raises(error: Exception) -> Act:
-    def act(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
+    def act(
+        job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
+    ) -> Outcome:
         raise error
 
     return act
@@ -140,9 +144,11 @@ def waits_for(gate: Path, state: State = State.TESTING, verdict: Verdict = Verdi
         State.TIMING: [State.TESTING, State.TIMING],
     }[state]
 
-    def act(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
+    def act(
+        job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
+    ) -> Outcome:
         for step in path:
-            on_progress(Progress(state=step, progress=ProgressView(done=1, total=3, label="seven")))
+            on_progress(JudgingProgress(state=step, progress=ProgressView(done=1, total=3, label="seven")))
         while not gate.exists():
             if cancelled():
                 raise Cancelled

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader.judge.job import Job, Outcome, Progress
+from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.queue.executor import Executor
 from grader.queue.heartbeat import Heartbeat
 from grader.records import baselines
@@ -68,7 +68,9 @@ def test_a_new_version_has_its_own(platform: Platform, serve: Callable[[FakeJudg
 def test_times_belong_to_the_version_that_was_judged(
     platform: Platform, serve: Callable[[FakeJudge], Job]
 ) -> None:
-    def newer(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
+    def newer(
+        job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
+    ) -> Outcome:
         return Outcome(report=report_for(job).model_copy(update={"version": 2}), baselines=BOTH)
 
     serve(FakeJudge(newer))

@@ -55,7 +55,7 @@ def test_the_judge_process_makes_its_boxes_so(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(child, "make_boxes", refuse)
     monkeypatch.setattr(child.processor, "take", lambda _: None)
     with pytest.raises(SystemExit):
-        child.Child(None, "docker", 0, "cpu", 0, CHOSEN)  # type: ignore[arg-type]
+        child.JudgeServer(None, "docker", 0, "cpu", 0, CHOSEN)  # type: ignore[arg-type]
     assert asked == [("docker", CHOSEN)]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from grader.challenge.fingerprint import content, digest
 from grader.errors import JudgeFailure
-from grader.judge.job import Job, Outcome, Progress
+from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.queue.executor import Executor
 from grader.queue.finaliser import Finaliser
 from grader.queue.heartbeat import Heartbeat
@@ -29,11 +29,13 @@ from grader.service.versions import publish
 from tests.queue.fakes import FakeJudge, raises, report_for
 from tests.service.world import body
 
-Act = Callable[[Job, Callable[[Progress], None], Callable[[], bool]], Outcome]
+Act = Callable[[Job, Callable[[JudgingProgress], None], Callable[[], bool]], Outcome]
 
 
 def under(version: int) -> Act:
-    def act(job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Outcome:
+    def act(
+        job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
+    ) -> Outcome:
         return Outcome(report=report_for(job).model_copy(update={"version": version}))
 
     return act
@@ -124,7 +126,7 @@ def test_a_folder_that_changes_under_the_first_judgement_has_it_judged_once_more
     view = submit(platform, student, body())
 
     def meanwhile(
-        job: Job, on_progress: Callable[[Progress], None], cancelled: Callable[[], bool]
+        job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
     ) -> Outcome:
         edit(platform, "value = 2.0", "value = 4.0")
         versions.serve(platform, platform.course.load("scale"))

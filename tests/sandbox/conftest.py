@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.choose import make_boxes
 from tests.components import need
 
@@ -60,7 +60,7 @@ def start() -> Iterator[Callable[..., Box]]:
     started: list[Box] = []
 
     def start_probe(maker: BoxMaker, **changes: Any) -> Box:
-        box = maker.start(BoxSpec(Purpose.RUN, program="probe.py", **changes))
+        box = maker.start(BoxSpec(BoxPurpose.RUN, program="probe.py", **changes))
         started.append(box)
         return box
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader import limits
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, EndReason
 from tests.sandbox.talk import Silent, ask, run, within
 
 Start = Callable[..., Box]
@@ -180,7 +180,7 @@ def test_nothing_is_left_behind(boxes: BoxMaker, start: Start) -> None:
     start(boxes).kill()  # whatever is made once per process is made now
     descriptors, threads = open_descriptors(), threading.active_count()
     for _ in range(3):
-        box = boxes.start(BoxSpec(Purpose.RUN, program="probe.py"))
+        box = boxes.start(BoxSpec(BoxPurpose.RUN, program="probe.py"))
         ask(box, "see")
         box.kill()
         assert box.connection.fileno() == -1

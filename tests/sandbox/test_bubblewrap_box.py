@@ -14,9 +14,9 @@ import pytest
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import bubblewrap_box
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.bubblewrap_box import BubblewrapBox, BubblewrapBoxes
-from grader.sandbox.control_groups import KIND, Group
+from grader.sandbox.control_groups import KIND, ControlGroup
 from grader.sandbox.parent import is_left_behind, owned_name
 from grader.sandbox.processes import descendants, parent_of
 from tests.components import need
@@ -82,7 +82,7 @@ def test_it_is_bounded_by_a_control_group_where_that_can_be(
         pytest.skip("this process can make no control groups")
     box = start(bubblewrap_boxes, memory_bytes=512 * limits.MIB, pids=77, cpus=0.5)
     assert isinstance(box, BubblewrapBox)
-    assert isinstance(box._group, Group)
+    assert isinstance(box._group, ControlGroup)
     values = {
         name: (folder / name).read_text().strip()
         for folder in box._group._folders
@@ -186,7 +186,7 @@ def test_what_outlived_its_owner_is_reaped_and_nothing_else(bubblewrap_boxes: Bo
 def test_a_start_that_takes_too_long_leaves_nothing(bubblewrap_boxes: BoxMaker) -> None:
     before = own_groups()
     with pytest.raises(BoxUnavailable, match="made no box: it took too long"):
-        bubblewrap_boxes.start(BoxSpec(Purpose.RUN, program="probe.py", start_seconds=0.0))
+        bubblewrap_boxes.start(BoxSpec(BoxPurpose.RUN, program="probe.py", start_seconds=0.0))
     assert not [
         pid for pid in boxes_of(os.getpid()) if "probe.py" in Path(f"/proc/{pid}/cmdline").read_text()
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import compute_libraries, docker_box, image
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.bubblewrap_box import BubblewrapBoxes
 from grader.sandbox.compiler.nvcc import compile_spec
 from tests.components import need
@@ -101,4 +101,4 @@ except OSError:
 
 def test_compilers_do_without() -> None:
     assert not compile_spec().compute_libraries
-    assert BoxSpec(Purpose.RUN).compute_libraries
+    assert BoxSpec(BoxPurpose.RUN).compute_libraries

@@ -12,10 +12,10 @@ import pytest
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import control_groups
-from grader.sandbox.box import BoxSpec, Purpose
-from grader.sandbox.control_groups import MAIN, Group, Groups, Tree, find_groups
+from grader.sandbox.box import BoxPurpose, BoxSpec
+from grader.sandbox.control_groups import MAIN, ControlGroup, Groups, Tree, find_groups
 
-SPEC = BoxSpec(Purpose.RUN, memory_bytes=512 * limits.MIB, pids=77, cpus=0.5)
+SPEC = BoxSpec(BoxPurpose.RUN, memory_bytes=512 * limits.MIB, pids=77, cpus=0.5)
 # Version 2 where a host has both: without controllers, but with groups, processes in them, and cgroup.kill.
 PLACES = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")]
 
@@ -118,7 +118,7 @@ def test_folders_that_only_look_like_control_groups_are_none(tmp_path: Path, ver
 
 
 def test_kills_for_want_of_memory_are_counted_in_both_versions(tmp_path: Path) -> None:
-    group = Group([tmp_path])
+    group = ControlGroup([tmp_path])
     assert group.memory_kills() == 0
     (tmp_path / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n")
     assert group.memory_kills() == 2
@@ -128,7 +128,7 @@ def test_kills_for_want_of_memory_are_counted_in_both_versions(tmp_path: Path) -
 
 def test_a_group_is_out_of_memory_only_at_its_own_limit(tmp_path: Path) -> None:
     """The kernel also kills where the host has no more, and counts that with the group whose process it was."""
-    group = Group([tmp_path])
+    group = ControlGroup([tmp_path])
     (tmp_path / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 1\n")
     (tmp_path / "memory.limit_in_bytes").write_text("1000000\n")
     (tmp_path / "memory.max_usage_in_bytes").write_text("700000\n")
@@ -145,12 +145,12 @@ def test_processor_time_is_read_in_both_versions(tmp_path: Path) -> None:
     memory, cpu = tmp_path / "memory", tmp_path / "cpuacct"
     memory.mkdir()
     cpu.mkdir()
-    group = Group([memory, cpu])
+    group = ControlGroup([memory, cpu])
     assert group.cpu_seconds() == 0.0
     (cpu / "cpuacct.usage").write_text("1500000000\n")
     assert group.cpu_seconds() == 1.5
     (memory / "cpu.stat").write_text("usage_usec 2500000\nuser_usec 1\n")
-    assert Group([memory]).cpu_seconds() == 2.5
+    assert ControlGroup([memory]).cpu_seconds() == 2.5
 
 
 def test_a_group_that_cannot_be_made_is_our_fault(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import docker_box, image
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.docker_engine import engine, is_orphan, labels
 from tests.sandbox.talk import ask, run, within
 from tests.sandbox.test_local_box import end_parent, start_parent
@@ -73,17 +73,17 @@ def test_a_program_that_does_not_connect_is_our_fault(docker_boxes: BoxMaker) ->
     with pytest.raises(
         BoxUnavailable, match="did not connect: the process ended itself with exit code 2; it said: "
     ):
-        docker_boxes.start(BoxSpec(Purpose.RUN, program="missing.py"))
+        docker_boxes.start(BoxSpec(BoxPurpose.RUN, program="missing.py"))
     assert within(60, lambda: not names() - before)
 
 
 def test_a_start_that_takes_too_long(docker_boxes: BoxMaker) -> None:
     with pytest.raises(BoxUnavailable, match="did not connect within 0 s"):
-        docker_boxes.start(BoxSpec(Purpose.RUN, program="probe.py", start_seconds=0.0))
+        docker_boxes.start(BoxSpec(BoxPurpose.RUN, program="probe.py", start_seconds=0.0))
 
 
 def test_a_start_that_burns_its_processor_time_is_given_up(docker_boxes: BoxMaker) -> None:
-    imports_torch = BoxSpec(Purpose.RUN, env={"GRADER_PRELOAD": "torch"}, start_seconds=0.1)
+    imports_torch = BoxSpec(BoxPurpose.RUN, env={"GRADER_PRELOAD": "torch"}, start_seconds=0.1)
     with pytest.raises(
         BoxUnavailable, match=r"did not connect within \d+ s, in which it used .* processor time"
     ):

@@ -12,7 +12,7 @@ import pytest
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import container, control_groups, options
-from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.docker_box import DockerBox
 from grader.sandbox.docker_engine import EngineFacts, engine
@@ -136,11 +136,11 @@ def test_a_runtime_that_the_engine_lacks_is_refused() -> None:
 
 def test_a_gpu_is_refused_to_runsc() -> None:
     gpu = Gpu(0, "GPU-1", ("/dev/nvidia0",))
-    for purpose in (Purpose.RUN, Purpose.COMPILE):
+    for purpose in (BoxPurpose.RUN, BoxPurpose.COMPILE):
         options.check_fits("runsc", BoxSpec(purpose))
-    options.check_fits("runc", BoxSpec(Purpose.RUN, gpu=gpu))
+    options.check_fits("runc", BoxSpec(BoxPurpose.RUN, gpu=gpu))
     with pytest.raises(BoxUnavailable, match="GPU cannot be run by 'runsc'"):
-        options.check_fits("runsc", BoxSpec(Purpose.RUN, gpu=gpu))
+        options.check_fits("runsc", BoxSpec(BoxPurpose.RUN, gpu=gpu))
 
 
 @docker

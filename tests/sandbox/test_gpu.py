@@ -9,7 +9,7 @@ import pytest
 
 from grader.errors import BoxUnavailable
 from grader.sandbox import container, enclosure, gpu, local_box, options
-from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.docker_engine import EngineFacts
 from grader.sandbox.gpu import Gpu, GpuKind, find_gpus
 
@@ -51,7 +51,7 @@ def test_no_driver_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_box_is_given_one_gpu_or_none() -> None:
-    with_one, without = BoxSpec(Purpose.RUN, gpu=ONE), BoxSpec(Purpose.COMPILE)
+    with_one, without = BoxSpec(BoxPurpose.RUN, gpu=ONE), BoxSpec(BoxPurpose.COMPILE)
     assert options.device_files(options.NODES, with_one) == [
         "/dev/nvidia1:/dev/nvidia1:rw",
         "/dev/nvidiactl:/dev/nvidiactl:rw",
@@ -63,11 +63,11 @@ def test_a_box_is_given_one_gpu_or_none() -> None:
 
 
 def test_by_cdi_a_box_asks_for_its_gpu_by_uuid_and_gets_no_files() -> None:
-    with_one = BoxSpec(Purpose.RUN, gpu=ONE)
+    with_one = BoxSpec(BoxPurpose.RUN, gpu=ONE)
     assert options.device_files(options.CDI, with_one) == []
     (request,) = options.device_requests(options.CDI, with_one)
     assert (request["Driver"], request["DeviceIDs"]) == ("cdi", ["nvidia.com/gpu=GPU-b"])
-    assert options.device_requests(options.CDI, BoxSpec(Purpose.COMPILE)) == []
+    assert options.device_requests(options.CDI, BoxSpec(BoxPurpose.COMPILE)) == []
 
 
 def test_an_engine_without_cdi_is_refused_with_a_fix() -> None:
@@ -97,7 +97,7 @@ def test_boxes_learn_of_another_kind_from_its_row(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(gpu._table, "other", OTHER)
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError))
     (found,) = find_gpus()
-    spec = BoxSpec(Purpose.RUN, gpu=found)
+    spec = BoxSpec(BoxPurpose.RUN, gpu=found)
     assert options.device_files(options.NODES, spec) == ["/dev/other0:/dev/other0:rw"]
     for given, nvidia, other in ((found, "", "OTHER-1"), (ONE, "GPU-b", ""), (None, "", "")):
         told = gpu.box_environment(given)

@@ -51,7 +51,7 @@ def test_tar_is_the_same_each_time_and_holds_no_content() -> None:
 def test_another_layout_is_another_image(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = image.image_tag()
     image.image_tag.cache_clear()
-    monkeypatch.setattr(image, "layout", lambda: image.Layout(("/usr",), ()))
+    monkeypatch.setattr(image, "layout", lambda: image.HostLayout(("/usr",), ()))
     assert image.image_tag() != usual
     image.image_tag.cache_clear()
 
@@ -66,5 +66,5 @@ def test_data_and_checkout_below_a_bound_folder_are_masked(
 
 
 def test_an_environment_in_a_masked_checkout_stays_reachable() -> None:
-    what = image.Layout(("/opt", "/opt/checkout/.venv"), ("/opt/checkout",))
+    what = image.HostLayout(("/opt", "/opt/checkout/.venv"), ("/opt/checkout",))
     assert what.below("/opt/checkout") == [".venv"]

@@ -9,17 +9,17 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from tests.sandbox.talk import ask, within
 
 # What a shell starts in the background ignores SIGINT, and so would this parent of tests that run there.
 PARENT = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.box import BoxSpec, BoxPurpose
 from grader.sandbox.choose import make_boxes
 from tests.sandbox.talk import ask
-box = make_boxes(sys.argv[1]).start(BoxSpec(Purpose.RUN, program="probe.py"))
+box = make_boxes(sys.argv[1]).start(BoxSpec(BoxPurpose.RUN, program="probe.py"))
 print(box.id, ask(box, "see")["pid"], flush=True)
 time.sleep(600)
 """
@@ -61,7 +61,7 @@ def _state(pid: int) -> str:
 def test_outlives_the_thread_that_started_it(local_boxes: BoxMaker) -> None:
     made: list[Box] = []
     thread = threading.Thread(
-        target=lambda: made.append(local_boxes.start(BoxSpec(Purpose.RUN, program="probe.py")))
+        target=lambda: made.append(local_boxes.start(BoxSpec(BoxPurpose.RUN, program="probe.py")))
     )
     thread.start()
     thread.join()

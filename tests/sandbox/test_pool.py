@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from grader.sandbox.box import BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.pool import SpareBoxes
 from tests.sandbox.talk import Silent, ask
 
-SPEC = BoxSpec(Purpose.RUN, program="probe.py", wall_seconds=30)
+SPEC = BoxSpec(BoxPurpose.RUN, program="probe.py", wall_seconds=30)
 
 
 @pytest.fixture

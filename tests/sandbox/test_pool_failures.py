@@ -19,7 +19,7 @@ import pytest
 
 from grader.errors import BoxUnavailable
 from grader.sandbox import bubblewrap_box, docker_engine
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.docker_box import DockerBox
 from grader.sandbox.docker_engine import engine, is_orphan
@@ -29,7 +29,7 @@ from tests.sandbox.engine import OwnEngine
 from tests.sandbox.talk import ask, within
 from tests.sandbox.test_local_box import end_parent
 
-SPEC = BoxSpec(Purpose.RUN, program="probe.py", wall_seconds=60)
+SPEC = BoxSpec(BoxPurpose.RUN, program="probe.py", wall_seconds=60)
 
 # Fills a pool, hands one box out, and goes on: with more starts than can ever be through, where it is told to.
 OWNER = """

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader import limits
-from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxSpec, EndReason, Purpose
+from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.bubblewrap_box import BubblewrapBox
 from grader.sandbox.docker_engine import engine
 from tests.sandbox.talk import within
@@ -22,7 +22,7 @@ HELLO_SECONDS = 60
 
 def _runner(maker: BoxMaker, **changes: Any) -> Box:
     """A box whose runner waits for a submission."""
-    box = maker.start(BoxSpec(Purpose.RUN, **changes))
+    box = maker.start(BoxSpec(BoxPurpose.RUN, **changes))
     box.connection.settimeout(HELLO_SECONDS)
     assert box.connection.recv(4)
     return box

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from grader.sandbox import seccomp
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 from grader.sandbox.toolkit import nvcc_version
 from tests.sandbox.talk import ask, run
@@ -185,7 +185,7 @@ print(float((x @ x).sum()), torch.linalg.svdvals(x)[0].item() > 299)
 
 
 def test_tritons_interpreter_starts(walled_boxes: BoxMaker) -> None:
-    box = walled_boxes.start(BoxSpec(Purpose.RUN, env={"GRADER_PRELOAD": "triton"}))
+    box = walled_boxes.start(BoxSpec(BoxPurpose.RUN, env={"GRADER_PRELOAD": "triton"}))
     try:
         box.connection.settimeout(60)
         assert box.connection.recv(4), "its hello"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Purpose
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from tests.sandbox.talk import ask, run
 
 Start = Callable[..., Box]
@@ -48,9 +48,9 @@ def test_a_launcher_is_compiled_and_loaded(walled_boxes: BoxMaker, start: Start)
     assert run(start(walled_boxes), LAUNCHER) == "42\n"
 
 
-@pytest.mark.parametrize(("purpose", "ends"), [(Purpose.RUN, "0\n"), (Purpose.COMPILE, "refused\n")])
+@pytest.mark.parametrize(("purpose", "ends"), [(BoxPurpose.RUN, "0\n"), (BoxPurpose.COMPILE, "refused\n")])
 def test_a_program_there_runs_only_where_none_is_compiled(
-    walled_boxes: BoxMaker, purpose: Purpose, ends: str
+    walled_boxes: BoxMaker, purpose: BoxPurpose, ends: str
 ) -> None:
     box = walled_boxes.start(BoxSpec(purpose, program="probe.py"))
     try:

@@ -25,7 +25,7 @@ from grader.records.engine import make_engine, writing, writing_connection
 from grader.records.models import Base, SubmissionRow, UserRow
 from grader.records.schema import SchemaTooNew, head, missing_of
 from grader.service import accounts, backup, leaderboard, restore, submissions, tokens
-from grader.service.archive import FORMAT, BadBackup, Manifest, Member, Reader
+from grader.service.archive import FORMAT, ArchiveManifest, BadBackup, Member, Reader
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from tests.components import need
@@ -209,7 +209,7 @@ def test_a_changed_row_is_noticed(source: Platform, tmp_path: Path, target: Sett
 
 def forge(file: Path, member: str) -> Path:
     """A backup of nothing but ``member``, with a manifest that vouches for it."""
-    manifest = Manifest(
+    manifest = ArchiveManifest(
         format=FORMAT,
         grader="1",
         schema_revision=head(),

@@ -32,7 +32,7 @@ from grader.service.forget import forget
 from grader.service.platform import Platform, open_platform
 from grader.service.requeue import requeue
 from grader.service.retention import prune
-from grader.service.submission_search import Filter
+from grader.service.submission_search import SearchFilter
 from tests.web import builders
 
 pytestmark = pytest.mark.both_databases
@@ -83,13 +83,13 @@ def test_submissions_are_found_by_what_they_are(platform: Platform, student: Use
     bad, good = failed(platform, student), judged(platform, other, 10.0)
 
     def found(**wanted: object) -> list[str]:
-        return [it.id for it in submission_search.entries(platform, Filter(**wanted))]  # type: ignore[arg-type]
+        return [it.id for it in submission_search.entries(platform, SearchFilter(**wanted))]  # type: ignore[arg-type]
 
     assert found() == [good, bad]
     assert found(user="BOB") == found(verdict=Verdict.ACCEPTED) == found(state=State.DONE) == [good]
     assert found(state=State.FAILED, language=Language.TRITON, challenge="scale", device="cpu") == [bad]
     assert found(since_days=0.0) == found(request="none-of-ours") == []
-    assert len(list(submission_search.entries(platform, Filter(), 1))) == 1
+    assert len(list(submission_search.entries(platform, SearchFilter(), 1))) == 1
 
 
 @pytest.mark.parametrize("name", ["=cmd|'x'!A1.py", "+1+1.py", "-1.py", "@SUM(1).py"])
@@ -97,7 +97,7 @@ def test_no_name_becomes_a_formula(platform: Platform, student: User, name: str)
     builders.hand_in(platform, student, challenge="scale", filename=name)
     with writing(platform.sessions) as session:
         session.execute(update(SubmissionRow).values(error="\t=1+1", time_us=-1.5))
-    lines = list(submission_search.as_csv(submission_search.entries(platform, Filter())))
+    lines = list(submission_search.as_csv(submission_search.entries(platform, SearchFilter())))
     (row,) = csv.DictReader(lines)
     assert (row["filename"], row["error"]) == (f"'{name}", "'\t=1+1")
     assert (row["user"], row["challenge"], row["time_us"]) == ("ada", "scale", "-1.5")
@@ -106,7 +106,9 @@ def test_no_name_becomes_a_formula(platform: Platform, student: User, name: str)
 
 def test_a_name_with_commas_quotes_and_lines_stays_one_cell(platform: Platform, student: User) -> None:
     builders.hand_in(platform, student, challenge="scale", filename='a,"b".py')
-    (row,) = csv.DictReader(list(submission_search.as_csv(submission_search.entries(platform, Filter()))))
+    (row,) = csv.DictReader(
+        list(submission_search.as_csv(submission_search.entries(platform, SearchFilter())))
+    )
     assert row["filename"] == 'a,"b".py'
 
 
@@ -156,7 +158,7 @@ def test_nobody_is_forgotten_while_being_judged(platform: Platform, student: Use
     with pytest.raises(Conflict, match="being judged"):
         forget(platform, "ada")
     assert (
-        submission_search.entry(platform, next(submission_search.entries(platform, Filter())).id).user
+        submission_search.entry(platform, next(submission_search.entries(platform, SearchFilter())).id).user
         == "ada"
     )
 

@@ -30,7 +30,7 @@ from grader.service.rejudge import rejudge
 from grader.service.requeue import requeue
 from grader.service.retention import prune
 from grader.service.run import run
-from grader.service.submission_search import Filter, entries
+from grader.service.submission_search import SearchFilter, entries
 from grader.service.submissions import get_report, get_submission, list_submissions
 from grader.service.submit import submit
 from grader.settings import Settings
@@ -123,8 +123,8 @@ def test_a_run_is_on_no_board_and_in_no_count(platform: Platform, student: User,
         assert rejudges.judgements(session, SLUG) == {}
         assert rejudges.under(session, SLUG, 1) == {}
         assert [(it.run, it.count) for it in figures.verdicts(session)] == [(True, 1)]
-    assert list(entries(platform, Filter())) == []
-    assert [it.id for it in entries(platform, Filter(runs=True))] == [view.id]
+    assert list(entries(platform, SearchFilter())) == []
+    assert [it.id for it in entries(platform, SearchFilter(runs=True))] == [view.id]
     assert list_submissions(platform, staff, everyone=True).total == 0
 
 

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from grader.judge.job import Job, Outcome, Progress
+from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.queue import executor, worker
 from grader.schemas.report import Verdict
 from grader.schemas.submission import ProgressView, State
@@ -26,8 +26,12 @@ def main(name: str, what: str) -> None:
     verdict = Verdict.ACCEPTED if what in ("gpu", "compile") else Verdict(what)
     gate = settings.data_dir / "gate"
 
-    def act(job: Job, on_progress: Callable[[Progress], None], _cancelled: Callable[[], bool]) -> Outcome:
-        on_progress(Progress(state=State.TESTING, progress=ProgressView(done=1, total=3, label="seven")))
+    def act(
+        job: Job, on_progress: Callable[[JudgingProgress], None], _cancelled: Callable[[], bool]
+    ) -> Outcome:
+        on_progress(
+            JudgingProgress(state=State.TESTING, progress=ProgressView(done=1, total=3, label="seven"))
+        )
         while not gate.exists():
             time.sleep(0.05)
         return Outcome(report=report_for(job, verdict))

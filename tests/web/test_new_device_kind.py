@@ -16,7 +16,7 @@ from grader.cli.processes import check_device
 from grader.device_kinds import DeviceKind, board_of, kind_of, languages_of
 from grader.errors import UnknownDevice
 from grader.judge.cuda.device import CudaDevice
-from grader.judge.device import HostDevice, Plan, host_device, make_device
+from grader.judge.device import HostDevice, TimingPlan, host_device, make_device
 from grader.judge.request import Request
 from grader.judge.session import Session
 from grader.records import claims
@@ -40,7 +40,7 @@ BOARD = "emu-sm90"
 class EmulatedDevice(HostDevice):
     """The host with few rounds, under another name."""
 
-    plan = Plan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1)
+    plan = TimingPlan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1)
 
     def __init__(self, name: str, index: int) -> None:
         self.name = name

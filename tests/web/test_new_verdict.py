@@ -51,7 +51,7 @@ def thermal(monkeypatch: pytest.MonkeyPatch) -> VerdictRow:
 @pytest.fixture
 def report(thermal: VerdictRow, monkeypatch: pytest.MonkeyPatch) -> Report:
     """What the judge says where a fault leads to the new verdict."""
-    finding = faults.Finding(CaseVerdict(thermal.word), "It reached 99 degrees.", "Slow down.")
+    finding = faults.CaseFault(CaseVerdict(thermal.word), "It reached 99 degrees.", "Slow down.")
     monkeypatch.setattr(faults, "of_exception", lambda *_: finding)
     challenge = Course(COURSE).load("twice")
     return judge_at_home(challenge, RAISES, Language.TRITON, LocalBoxes(), timing=False)

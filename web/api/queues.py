@@ -15,6 +15,7 @@ from grader.schemas.queue import (
 )
 from grader.service import queues, quotas
 from grader.web.answers import answer, cheap
+from grader.web.api.challenges import ChallengePath
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -28,10 +29,6 @@ class QueuePath(BaseModel):
 
 class WorkerPath(BaseModel):
     worker: str
-
-
-class ChallengePath(BaseModel):
-    slug: str
 
 
 @api.get("/queues", responses={200: QueueList})

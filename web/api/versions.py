@@ -17,15 +17,12 @@ from grader.schemas.version import (
 from grader.service import rejudge as rejudging
 from grader.service import versions
 from grader.web.answers import answer
+from grader.web.api.challenges import ChallengePath
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
 api = resource("versions", "Versions of a challenge (staff only)", signed_in=True)
-
-
-class ChallengePath(BaseModel):
-    slug: str
 
 
 class VersionPath(ChallengePath):

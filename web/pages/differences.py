@@ -23,7 +23,7 @@ _NEAR = 4
 
 
 @dataclass(frozen=True)
-class Side:
+class SourceSide:
     """Lines of one source, ``count`` of them, and the number of the first. ``lines`` are those that are shown."""
 
     first: int
@@ -41,8 +41,8 @@ class Hunk:
 
     same: bool
     folded: bool
-    before: Side
-    after: Side
+    before: SourceSide
+    after: SourceSide
 
 
 @pages.get("/submissions/<submission>/diff")
@@ -81,9 +81,9 @@ def hunks(found: Difference) -> list[Hunk]:
     ]
 
 
-def _side(lines: Sequence[str], bounds: tuple[int, int]) -> Side:
+def _side(lines: Sequence[str], bounds: tuple[int, int]) -> SourceSide:
     start, end = bounds
-    return Side(start + 1, end - start, list(lines[start : min(end, start + limits.DIFF_LINES)]))
+    return SourceSide(start + 1, end - start, list(lines[start : min(end, start + limits.DIFF_LINES)]))
 
 
 def _split(block: Block, place: int, blocks: int) -> list[tuple[Block, bool]]:

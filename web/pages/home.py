@@ -22,7 +22,7 @@ STATES = ("open", "attempted", "solved")
 
 
 @dataclass(frozen=True)
-class Filter:
+class ChallengeFilter:
     """What the list is narrowed to; empty fields narrow nothing."""
 
     q: str = ""
@@ -78,11 +78,11 @@ def index() -> str:
     )
 
 
-def _asked() -> Filter:
-    given = {name: request.args.get(name, "")[:_QUERY_CHARS] for name in Filter.__dataclass_fields__}
+def _asked() -> ChallengeFilter:
+    given = {name: request.args.get(name, "")[:_QUERY_CHARS] for name in ChallengeFilter.__dataclass_fields__}
     if viewer() is None:
         given["state"] = ""
-    return Filter(**given)
+    return ChallengeFilter(**given)
 
 
 def _track_maps(found: ChallengeList, standing: NodeStanding, mine: Progress | None) -> list[TrackMap]:

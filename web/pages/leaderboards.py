@@ -182,7 +182,7 @@ _STEPS = 400
 
 
 @dataclass(frozen=True)
-class Bar:
+class BoardBar:
     """Percent of the full width; ``low`` and ``high`` are the ends of the error bar."""
 
     percent: float
@@ -196,7 +196,7 @@ class Line:
 
     entry: LeaderboardEntry | None
     reference: Reference | None
-    bar: Bar | None
+    bar: BoardBar | None
 
 
 @dataclass(frozen=True)
@@ -250,11 +250,11 @@ def _longest(board: Leaderboard) -> float:
     )
 
 
-def _bar(value: float | None, ends: tuple[float, float] | None, longest: float) -> Bar | None:
+def _bar(value: float | None, ends: tuple[float, float] | None, longest: float) -> BoardBar | None:
     if value is None or longest <= 0:
         return None
     low, high = (_percent(end, longest) for end in ends) if ends else (None, None)
-    return Bar(_percent(value, longest), low, high)
+    return BoardBar(_percent(value, longest), low, high)
 
 
 def _percent(value: float, longest: float) -> float:

@@ -138,7 +138,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class History:
+class HistoryPlot:
     y: Axis
     points: list[Point]
 
@@ -147,7 +147,7 @@ class History:
         return list(zip(self.points, self.points[1:], strict=False))
 
 
-def history(times: Sequence[PastTime], own: str) -> History | None:
+def history(times: Sequence[PastTime], own: str) -> HistoryPlot | None:
     """``own``: the submission that is looked at. None where there is nothing to compare it with."""
     if len(times) < 2:
         return None
@@ -170,7 +170,7 @@ def history(times: Sequence[PastTime], own: str) -> History | None:
         )
         for place, it in enumerate(times)
     ]
-    return History(axis, points)
+    return HistoryPlot(axis, points)
 
 
 # Room beside the outermost points and above the ceiling: a factor.

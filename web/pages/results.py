@@ -13,7 +13,7 @@ from grader.schemas.advice import Advice, advise
 from grader.schemas.report import CaseReport, Report
 from grader.schemas.verdict import Fault
 from grader.service.leaderboard import PastTime
-from grader.web.pages.plots import History, Roofline, WorkloadBars, history, roofline, workload_bars
+from grader.web.pages.plots import HistoryPlot, Roofline, WorkloadBars, history, roofline, workload_bars
 
 ALL, FAILED = "all", "failed"
 _SHAPES = {
@@ -39,13 +39,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Group:
+class CaseGroup:
     category: str
     cells: list[Cell]
 
 
 @dataclass(frozen=True)
-class Choice:
+class CaseFilter:
     """One filter of the list of cases."""
 
     value: str
@@ -62,14 +62,14 @@ class Result:
     report: Report
     advice: Advice
     cells: list[Cell]
-    groups: list[Group]
-    choices: list[Choice]
+    groups: list[CaseGroup]
+    choices: list[CaseFilter]
     chosen: str
     bars: list[WorkloadBars]
     roofline: Roofline | str
     log: Markup
     lines: int = 0
-    history: History | None = None
+    history: HistoryPlot | None = None
     legend: list[Cell] = field(default_factory=list)
 
     @property
@@ -135,19 +135,19 @@ def _cell(number: int, case: CaseReport) -> Cell:
     return Cell(number, case, row.letter, _SHAPES[row.fault])
 
 
-def _groups(cells: Sequence[Cell]) -> list[Group]:
+def _groups(cells: Sequence[Cell]) -> list[CaseGroup]:
     by_category: dict[str, list[Cell]] = {}
     for cell in cells:
         by_category.setdefault(cell.case.category, []).append(cell)
-    return [Group(category, found) for category, found in by_category.items()]
+    return [CaseGroup(category, found) for category, found in by_category.items()]
 
 
-def _choices(cells: Sequence[Cell], groups: Sequence[Group]) -> list[Choice]:
+def _choices(cells: Sequence[Cell], groups: Sequence[CaseGroup]) -> list[CaseFilter]:
     failed = sum(cell.failed for cell in cells)
-    choices = [Choice(ALL, "All", len(cells))]
+    choices = [CaseFilter(ALL, "All", len(cells))]
     if failed:
-        choices.append(Choice(FAILED, "Failed", failed))
-    return choices + [Choice(it.category, it.category, len(it.cells)) for it in groups]
+        choices.append(CaseFilter(FAILED, "Failed", failed))
+    return choices + [CaseFilter(it.category, it.category, len(it.cells)) for it in groups]
 
 
 # `solution.cu(3): error` of nvcc, `solution.cu:3:10: error` of the host's compiler; a source is compiled by this name.

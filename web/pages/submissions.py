@@ -32,7 +32,7 @@ _STEPS = ["queued", "compiling", "testing", "timing", "done"]
 
 
 @dataclass(frozen=True)
-class Step:
+class ProgressStep:
     name: str
     phase: str
     """past, present or future"""
@@ -140,11 +140,11 @@ def _report(view: SubmissionView) -> Report | None:
         return None
 
 
-def _steps(state: State) -> list[Step]:
+def _steps(state: State) -> list[ProgressStep]:
     present = (
         _STEPS.index({"waiting": "compiling"}.get(state, state)) if state in (*_STEPS, "waiting") else -1
     )
     phases = [
         "past" if place < present else "present" if place == present else "future" for place in range(5)
     ]
-    return [Step(name, phase) for name, phase in zip(_STEPS, phases, strict=True)]
+    return [ProgressStep(name, phase) for name, phase in zip(_STEPS, phases, strict=True)]

@@ -456,9 +456,11 @@ def submissions(
 ) -> int:
     """List submissions, newest first."""
     from grader.schemas.submission_search import FoundSubmissionList
-    from grader.service.submission_search import Filter, entries
+    from grader.service.submission_search import SearchFilter, entries
 
-    wanted = Filter(challenge, user, state, verdict, device, request=request, since_days=days, runs=runs)
+    wanted = SearchFilter(
+        challenge, user, state, verdict, device, request=request, since_days=days, runs=runs
+    )
     with here() as platform:
         found = list(entries(platform, wanted, limit))
     if json:
@@ -537,9 +539,9 @@ def export(
     ] = None,
 ) -> int:
     """Write results as a table for spreadsheets, or as JSON lines. No sources."""
-    from grader.service.submission_search import Filter, as_csv, entries
+    from grader.service.submission_search import SearchFilter, as_csv, entries
 
-    wanted = Filter(challenge, user, verdict=verdict, since_days=days)
+    wanted = SearchFilter(challenge, user, verdict=verdict, since_days=days)
     with here() as platform:
         found = entries(platform, wanted)
         lines = as_csv(found) if form == "csv" else (it.model_dump_json() + "\n" for it in found)

@@ -92,7 +92,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Place:
+class CursorPlace:
     """A command, or a group of commands (``takes.words`` are those in it), by its words after `grader`."""
 
     path: str
@@ -101,9 +101,9 @@ class Place:
     options: tuple[Option, ...] = ()
 
 
-def places() -> list[Place]:
+def places() -> list[CursorPlace]:
     """Every command and group, `grader` itself (the empty path) first."""
-    found = [Place("", "", Taken((*COMMANDS, "help")))]
+    found = [CursorPlace("", "", Taken((*COMMANDS, "help")))]
     for name, (_, help_line) in COMMANDS.items():
         with contextlib.suppress(ModuleNotFoundError):  # a part that is not installed here
             command: Any = get_command(load(name))
@@ -111,11 +111,11 @@ def places() -> list[Place]:
     return found
 
 
-def _below(path: str, command: Any, help_line: str) -> Iterator[Place]:
+def _below(path: str, command: Any, help_line: str) -> Iterator[CursorPlace]:
     inside: dict[str, Any] = getattr(command, "commands", {})
     options = tuple(_options(command))
     takes = Taken(tuple(inside)) if inside else _argument(command)
-    yield Place(path, help_line, takes, options)
+    yield CursorPlace(path, help_line, takes, options)
     for name, each in inside.items():
         yield from _below(f"{path} {name}", each, _first_sentence(each.help))
 
@@ -275,15 +275,15 @@ Register-ArgumentCompleter -Native -CommandName grader -ScriptBlock {
 """
 
 
-def bash(found: Sequence[Place]) -> str:
+def bash(found: Sequence[CursorPlace]) -> str:
     return _HEAD.format(name="bash") + _table(found) + _BASH
 
 
-def zsh(found: Sequence[Place]) -> str:
+def zsh(found: Sequence[CursorPlace]) -> str:
     return "#compdef grader\n" + _HEAD.format(name="zsh") + _table(found) + _ZSH
 
 
-def _table(found: Sequence[Place]) -> str:
+def _table(found: Sequence[CursorPlace]) -> str:
     """After an option that takes a value, only that value is completed, so its row returns at once."""
     values = [
         f"    {' | '.join(shlex.quote(f'{it.path} {each}') for each in option.spellings)}) "
@@ -311,7 +311,7 @@ def _assigned(taken: Taken) -> str:
     return f"grader_words={words} grader_kinds={kinds}"
 
 
-def fish(found: Sequence[Place]) -> str:
+def fish(found: Sequence[CursorPlace]) -> str:
     paths = " ".join(_fish_text(it.path) for it in found if it.path)
     lines = [_HEAD.format(name="fish"), f"set -g __grader_places {paths}\n", _FISH]
     helps = {it.path: it.help for it in found}
@@ -351,7 +351,7 @@ def _fish_text(text: str) -> str:
     return f"'{escaped}'"
 
 
-def powershell(found: Sequence[Place]) -> str:
+def powershell(found: Sequence[CursorPlace]) -> str:
     lines = [
         _HEAD.format(name="powershell"),
         "& {\n",
@@ -386,7 +386,7 @@ def _ps(text: str) -> str:
     return f"'{doubled}'"
 
 
-SCRIPTS: dict[str, Callable[[Sequence[Place]], str]] = {
+SCRIPTS: dict[str, Callable[[Sequence[CursorPlace]], str]] = {
     "bash": bash,
     "zsh": zsh,
     "fish": fish,

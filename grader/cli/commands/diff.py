@@ -58,7 +58,7 @@ def diff(
     return 0
 
 
-def _show(found: Comparison) -> None:
+def _show(found: SubmissionComparison) -> None:
     for side in (found.before, found.after):
         out().print(_line(side))
     if found.changes:
@@ -71,7 +71,7 @@ def _show(found: Comparison) -> None:
         say("The sources are the same.", "dim")
 
 
-def _line(side: Side) -> Text:
+def _line(side: ComparedSide) -> Text:
     line = safe(side.name, "bold")
     if side.view is None:
         return line.append("  a file", "dim")
@@ -86,7 +86,7 @@ def _line(side: Side) -> Text:
     return line.append_text(safe(f"  on {side.view.device}", "dim"))
 
 
-def _times(changes: list[Change]) -> Table:
+def _times(changes: list[TimeChange]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("workload", "before", "after", "time", ""):
         table.add_column(name, justify="left" if name in ("workload", "") else "right")
@@ -99,7 +99,7 @@ def _times(changes: list[Change]) -> Table:
     return table
 
 
-def _as_dict(found: Comparison) -> dict[str, Any]:
+def _as_dict(found: SubmissionComparison) -> dict[str, Any]:
     return {
         "before": _side(found.before),
         "after": _side(found.after),
@@ -117,7 +117,7 @@ def _as_dict(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: ComparedSide) -> dict[str, Any]:
     view = side.view.model_dump(mode="json") if side.view is not None else None
     return {"name": side.name, "submission": view}
 
@@ -127,7 +127,7 @@ _BACK = 200
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedSide:
     """A file or a submission. ``view`` is None for a file, ``report`` for a submission that is not done."""
 
     name: str
@@ -137,7 +137,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Change:
+class TimeChange:
     """A workload that both were timed on, in microseconds; ``sure`` where the intervals do not overlap."""
 
     workload: str
@@ -151,9 +151,9 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    before: Side
-    after: Side
+class SubmissionComparison:
+    before: ComparedSide
+    after: ComparedSide
 
     @property
     def lines(self) -> list[str]:
@@ -163,7 +163,7 @@ class Comparison:
         return list(unified(old.source.splitlines(), new.source.splitlines(), old.name, new.name))
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[TimeChange]:
         """Each workload that both were timed on, if on the same device."""
         old, new = self.before.report, self.after.report
         if old is None or new is None or (old.device, old.challenge) != (new.device, new.challenge):
@@ -171,34 +171,36 @@ class Comparison:
         return list(_changes(old.workloads, new.workloads))
 
 
-def _changes(before: list[WorkloadReport], after: list[WorkloadReport]) -> Iterator[Change]:
+def _changes(before: list[WorkloadReport], after: list[WorkloadReport]) -> Iterator[TimeChange]:
     earlier = {(it.name, tuple(it.sizes.items())): it for it in before}
     for it in after:
         old = earlier.get((it.name, tuple(it.sizes.items())))
         if old is not None and old.time_us is not None and it.time_us is not None:
             sure = it.ci_us[1] < old.ci_us[0] or old.ci_us[1] < it.ci_us[0]
-            yield Change(it.name, old.time_us, it.time_us, sure)
+            yield TimeChange(it.name, old.time_us, it.time_us, sure)
 
 
-def compare(client: Client, first: str, second: str | None, challenge: str | None = None) -> Comparison:
+def compare(
+    client: Client, first: str, second: str | None, challenge: str | None = None
+) -> SubmissionComparison:
     """Compare the older with the newer. A single submission is compared with the one before it, a single file with the
     latest submission. Raises NotFound where there is none, BadRequest for a file that cannot be read.
     """
     if second is not None:
-        return Comparison(side(client, first), side(client, second))
+        return SubmissionComparison(side(client, first), side(client, second))
     newer = side(client, first)
-    return Comparison(side(client, _earlier(client, newer, challenge)), newer)
+    return SubmissionComparison(side(client, _earlier(client, newer, challenge)), newer)
 
 
-def side(client: Client, name: str) -> Side:
+def side(client: Client, name: str) -> ComparedSide:
     """A file if one has that name, or the name has a source's suffix; else a submission."""
     path = Path(name)
     if Language.of_file(name) is not None or path.is_file():
-        return Side(name, _read(path))
+        return ComparedSide(name, _read(path))
     view = fetch(client, name)
     source = understood(SourceView, client.get(f"/submissions/{segment(name)}/source")).source
     report = fetch_report(client, view.id) if view.state is State.DONE else None
-    return Side(f"{view.id}/{view.filename}", source, view, report)
+    return ComparedSide(f"{view.id}/{view.filename}", source, view, report)
 
 
 def _read(path: Path) -> str:
@@ -208,7 +210,7 @@ def _read(path: Path) -> str:
         raise BadRequest(f"'{path}' is not UTF-8.", "Save it as UTF-8.") from error
 
 
-def _earlier(client: Client, newer: Side, challenge: str | None) -> str:
+def _earlier(client: Client, newer: ComparedSide, challenge: str | None) -> str:
     """The id of the submission that ``newer`` follows."""
     of = newer.view.challenge if newer.view is not None else challenge
     found = understood(SubmissionList, client.get("/submissions", challenge=of, limit=_BACK)).submissions

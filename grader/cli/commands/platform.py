@@ -64,10 +64,10 @@ def up(
     """
     _need_linux()
     from grader.cli.config import load_settings
-    from grader.cli.processes import Plan, run_platform, with_free_port
+    from grader.cli.processes import PlatformPlan, run_platform, with_free_port
 
     settings = load_settings(host=host, port=port, box=box, gpu=gpu, data_dir=data_dir)
-    return run_platform(Plan(with_free_port(settings), workers, ready_file, compilers))
+    return run_platform(PlatformPlan(with_free_port(settings), workers, ready_file, compilers))
 
 
 @app.command()

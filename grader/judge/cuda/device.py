@@ -19,10 +19,10 @@ from grader.judge.cuda.driver import NEEDS_MEND, DriverError, api, check, lackin
 from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import CudaMemories, Staging
 from grader.judge.cuda.output_checker import CudaOutputChecker
-from grader.judge.device import Floor, Gate, Noise, OutputChecker, Plan
+from grader.judge.device import Floor, Gate, Noise, OutputChecker, TimingPlan
 from grader.judge.oracle import Question
 from grader.languages import ON_GPU, Language
-from grader.sandbox.box import BoxSpec, Purpose
+from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.gpu import Gpu, nvidia_gpus
 
 # A reveal that writes this many times the L2 cache has flushed it.
@@ -36,7 +36,7 @@ class CudaDevice:
 
     memory = "cuda"
     torch_device = "cuda"
-    plan = Plan(rounds=30, most_rounds=100, control_rounds=15, warm_up=3, seconds=20.0)
+    plan = TimingPlan(rounds=30, most_rounds=100, control_rounds=15, warm_up=3, seconds=20.0)
     # Measured on an H200 (benchmarks/gpu/repeatability.py prints it): honest kernels lie within 1 us of the control's
     # before the gate and, at arrays of exactly 2^28 elements, within 20 us behind it, where no time is won any more.
     noise = Noise(before=Floor(0.002, 2.5e-6), after=Floor(0.04, 20e-6), most=0.005, disturbed=30e-6)
@@ -84,8 +84,8 @@ class CudaDevice:
     def make_gate(self) -> Gate:
         return CudaGate()
 
-    def box_spec(self, purpose: Purpose, language: Language, memory_bytes: int) -> BoxSpec:
-        preload = {Purpose.CONTROL: "cuda", Purpose.BASELINE: "torch-gpu"}.get(purpose)
+    def box_spec(self, purpose: BoxPurpose, language: Language, memory_bytes: int) -> BoxSpec:
+        preload = {BoxPurpose.CONTROL: "cuda", BoxPurpose.BASELINE: "torch-gpu"}.get(purpose)
         if preload is None:
             preload = language.preload.get(ON_GPU, "")
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": "EAGER"}

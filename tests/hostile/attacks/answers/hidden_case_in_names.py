@@ -37,4 +37,4 @@ def solve(x, out, n):
     honest(x, out, n)
 
 
-survey.Survey.seen = lambda _: {"library_ops": [TOLD + it for it in seen] or ["nothing"], "kernels": []}
+survey.TorchSurvey.seen = lambda _: {"library_ops": [TOLD + it for it in seen] or ["nothing"], "kernels": []}
