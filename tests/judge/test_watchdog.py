@@ -50,10 +50,10 @@ def test_its_thread_ends_with_it() -> None:
     assert threading.active_count() == before
 
 
-def test_a_look_is_one_kernel_however_many_elements_count() -> None:
+def test_a_check_is_one_kernel_however_many_elements_count() -> None:
     """What varies from round to round must not make Triton compile and load another: the stream is held then."""
     from grader.judge.cuda import kernels
 
     varying = {"counted"}
-    assert varying <= set(inspect.signature(kernels._look.fn).parameters)
-    assert varying <= {it.name for it in kernels._look.params if it.do_not_specialize}
+    assert varying <= set(inspect.signature(kernels._full_check.fn).parameters)
+    assert varying <= {it.name for it in kernels._full_check.params if it.do_not_specialize}
