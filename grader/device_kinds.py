@@ -123,7 +123,7 @@ def board_of(gpu: Gpu) -> str:
 
 
 def caution_of(board: str) -> str:
-    """Why times on ``board`` are not representative, as in "times on cpu ...". Whoever asks was told that they are not,
+    """Why times on ``board`` are not representative, as in "times on cpu ...". For callers that know that they are not,
     perhaps by another release: so there is an answer for any name."""
     kind = find_kind(board)
     return (kind.caution if kind is not None else "") or "say nothing of a GPU"

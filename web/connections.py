@@ -121,7 +121,7 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
         return self.waits and not self.total_outbufs_len and now - self.waits_since > patience
 
     # A client that still sends (a body that was refused) would get a reset in place of its answer, if the socket were
-    # closed at once: so it is told that there is nothing more, and what it sends is thrown away for a moment.
+    # closed at once: so it learns that there is nothing more, and what it sends is thrown away for a moment.
 
     def handle_write(self) -> None:
         if not self.close_when_flushed or self.will_close:

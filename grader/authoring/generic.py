@@ -1,7 +1,7 @@
 """Wrong kernels that can be made for every challenge from its signature, and the right one to compare with.
 
 Each is a submission in Python: the reference's own text, then code that spoils what it computes. Whether one applies is
-told by rule, from the signature or by a probe; never by a list of challenges.
+found by rule, from the signature or by a probe; never by a list of challenges.
 """
 
 from __future__ import annotations

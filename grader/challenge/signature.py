@@ -130,9 +130,10 @@ def _probes(manifest: Manifest) -> str:
     """``grader_calls``: which calls of ``solve`` would compile.
 
     A second ``solve(...)`` stands where lookup finds it too, and is the worst match of all: a call that picks it,
-    told by its result type, is one that the student's ``solve`` does not take. One that is ambiguous counts as taken:
-    the compiler says more of it at the call itself. ``grader_fits<T...>`` is an argument that becomes one of these
-    types only, ``grader_other<T...>`` one that becomes any but these; a parameter of a template's own type takes both.
+    recognised by its result type, is one that the student's ``solve`` does not take. One that is ambiguous counts as
+    taken: the compiler says more of it at the call itself. ``grader_fits<T...>`` is an argument that becomes one of
+    these types only, ``grader_other<T...>`` one that becomes any but these; a parameter of a template's own type takes
+    both.
     """
     types = [_entry_type(arg) for arg in manifest.args]
     count = len(types)

@@ -252,11 +252,11 @@ class Arena:
         sizes: Mapping[str, int],
         scalars: Mapping[str, float],
         memories: MemoryMaker = HOST,
-        told: Mapping[str, int] | None = None,
+        sent_sizes: Mapping[str, int] | None = None,
     ) -> None:
         """``sizes_sent``: the sizes that the runner gets, where these are not those of the arrays."""
         self.manifest = manifest
-        self.sizes = dict(sizes if told is None else told)
+        self.sizes = dict(sizes if sent_sizes is None else sent_sizes)
         self.scalars = dict(scalars)
         self.buffers = {
             arg.name: Buffer(arg, manifest.shape(arg, sizes), memories) for arg in manifest.buffers

@@ -17,7 +17,7 @@ from grader.judge.compare import compare, trespass
 from grader.judge.device import Device, on_device
 from grader.judge.launch import LoadFailed
 from grader.judge.oracle import Question, ask, scalar_values
-from grader.judge.printed import told
+from grader.judge.printed import printed_text
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
 
@@ -108,7 +108,7 @@ class Suite:
             mismatch, alive = None, False
         finally:
             arena.close()
-        printed = told(client.printed(), early)
+        printed = printed_text(client.printed(), early)
         if not alive:
             client.close()
         self._record(case, seed, finding, mismatch, printed, running)

@@ -200,10 +200,10 @@ def _where_outside(mismatch: Mismatch) -> str:
     if not places:
         return ""
     number = "1 element" if mismatch.wrong == 1 else f"{mismatch.wrong:,} elements"
-    told = [str(place) for place in places] + ["..."] * (mismatch.wrong > len(places))
+    listed = [str(place) for place in places] + ["..."] * (mismatch.wrong > len(places))
     ends = ["before its beginning"] * (places[0] < 0) + ["after its end"] * (places[-1] >= 0)
     return (
-        f": {number} {' and '.join(ends)}, at flat index {', '.join(told)} "
+        f": {number} {' and '.join(ends)}, at flat index {', '.join(listed)} "
         f"(it has {mismatch.total:,}, counted from 0)"
     )
 

@@ -8,7 +8,7 @@ WARM_UP = "[printed by the untimed call before, on other data]\n"
 COUNTS = "[printed by the call that counts]\n"
 
 
-def told(printed: bytes, warm_up: bytes = b"") -> str:
+def printed_text(printed: bytes, warm_up: bytes = b"") -> str:
     """``printed`` during a case's own call, after what its ``warm_up`` printed, as text that JSON, SQL and pages can
     hold: at most ``limits.OUTPUT_KEPT_BYTES`` in all, with a note where that cuts it."""
     if not warm_up:

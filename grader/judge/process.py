@@ -69,10 +69,10 @@ class JsonStream:
         return message
 
 
-def _failure(told: dict[str, str]) -> GraderError:
+def _failure(reported: dict[str, str]) -> GraderError:
     """The error that the child reported."""
-    kind = BoxUnavailable if told.get("code") == BoxUnavailable.code else JudgeFailure
-    return kind(told["message"], told["hint"])
+    kind = BoxUnavailable if reported.get("code") == BoxUnavailable.code else JudgeFailure
+    return kind(reported["message"], reported["hint"])
 
 
 class JudgeProcess:

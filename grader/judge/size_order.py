@@ -90,16 +90,16 @@ def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport],
     names = manifest.sizes
     signature = f"The signature is: {declaration(manifest, language)}. {COMING}"
     if (tried := _worth_trying(manifest, cases)) and (order := _right_order(names, tried, passes)):
-        told = ", ".join(order[name] for name in names)
+        listed = ", ".join(order[name] for name in names)
         return (
-            f"The kernel takes the sizes in another order: called with {told} in place of {', '.join(names)}, it "
+            f"The kernel takes the sizes in another order: called with {listed} in place of {', '.join(names)}, it "
             f"passes the cases {' and '.join(it.name for it in tried)}. {signature}"
         )
     if mixed := _mixed_up(names, cases):
-        told = f"{', '.join(mixed[:-1])} and {mixed[-1]}"
+        listed = f"{', '.join(mixed[:-1])} and {mixed[-1]}"
         return (
-            f"Cases in which {told} are equal pass, and those in which they differ fail: the kernel may take the sizes "
-            f"in another order, or use one for another. {signature}"
+            f"Cases in which {listed} are equal pass, and those in which they differ fail: the kernel may take the "
+            f"sizes in another order, or use one for another. {signature}"
         )
     return ""
 

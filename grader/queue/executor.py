@@ -208,7 +208,7 @@ class _ProgressWriter:
         try:
             with writing(self._platform.sessions) as session:
                 self._since = clock(session) if anew or self._since is None else self._since
-                told = news.progress.model_copy(update={"since": self._since})
-                leases.progress(session, self._held, news.state, told)
+                progress = news.progress.model_copy(update={"since": self._since})
+                leases.progress(session, self._held, news.state, progress)
         except SQLAlchemyError as error:
             log.warning("progress_not_written", error=type(error).__name__)

@@ -75,12 +75,12 @@ def _told(value: Any) -> Any:
     return value
 
 
-def fill(connection: Connection, table: Table, told: Iterable[bytes]) -> Iterator[int]:
+def fill(connection: Connection, table: Table, values: Iterable[bytes]) -> Iterator[int]:
     """Insert the rows that ``lines`` gave into the empty ``table``; yields the count of rows now and then.
 
     Raises ValueError where a line is none of this table, and what the database raises.
     """
-    rows = iter(told)
+    rows = iter(values)
     names = json.loads(next(rows, b"[]"))
     if unknown := set(names) - set(table.columns.keys()):
         raise ValueError(f"{table.name} has no column {sorted(unknown)[0]}")
@@ -125,5 +125,5 @@ def _go_on_counting(connection: Connection, table: Table) -> None:
 
 def is_used(connection: Connection) -> bool:
     """Whether anybody has an account here, or handed in anything."""
-    told = [table for table in tables(connection) if table.name in ("users", "submissions")]
-    return any(connection.scalar(select(literal(1)).select_from(it).limit(1)) for it in told)
+    counted = [table for table in tables(connection) if table.name in ("users", "submissions")]
+    return any(connection.scalar(select(literal(1)).select_from(it).limit(1)) for it in counted)

@@ -84,5 +84,9 @@ def last_versions(session: Session) -> dict[str, str]:
         .order_by(ReportRow.submission_id.desc())
         .limit(1)
     )
-    told = json.loads(body).get("environment", {}) if body else {}
-    return {name: told[f"box_{name}"] for name in ("python", "torch", "triton") if f"box_{name}" in told}
+    environment = json.loads(body).get("environment", {}) if body else {}
+    return {
+        name: environment[f"box_{name}"]
+        for name in ("python", "torch", "triton")
+        if f"box_{name}" in environment
+    }

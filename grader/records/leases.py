@@ -86,8 +86,8 @@ def progress(session: Session, held: Claim, state: State, view: ProgressView) ->
     # What was given back keeps its attempt until the next claim: without a look at the state, a worker that was given
     # up for dead would take it into a state where nobody holds it and no lease runs out.
     still = SubmissionRow.state.in_(ACTIVE)
-    told = view.model_dump(mode="json")
-    return state in ACTIVE and move(session, held.id, held.attempt, state, still, progress=told)
+    stored = view.model_dump(mode="json")
+    return state in ACTIVE and move(session, held.id, held.attempt, state, still, progress=stored)
 
 
 def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool:

@@ -32,8 +32,8 @@ class Writability:
 
     def trouble(self, engine: Engine) -> str:
         """Why writes fail; empty where they work, or where the database is merely busy."""
-        if told := _full(engine):
-            return told
+        if fault := _full(engine):
+            return fault
         # Who comes while another one tries takes its last answer.
         if time.monotonic() >= self._next and self._lock.acquire(blocking=False):
             try:

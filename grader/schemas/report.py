@@ -148,10 +148,10 @@ class HiddenCases(Strict):
 
     @property
     def sentence(self) -> str:
-        told = f"{self.passed} of {self.total} hidden {'case' if self.total == 1 else 'cases'} passed."
+        sentence = f"{self.passed} of {self.total} hidden {'case' if self.total == 1 else 'cases'} passed."
         if self.failed_categories:
-            told += f" Failed in: {', '.join(name.replace('_', ' ') for name in self.failed_categories)}."
-        return told
+            sentence += f" Failed in: {', '.join(name.replace('_', ' ') for name in self.failed_categories)}."
+        return sentence
 
 
 class WorkloadCost(Strict):
@@ -369,7 +369,7 @@ class Report(Strict):
         kept = dict(self.breakdown_s)
         # Their seconds are in the whole; before they were counted apart, they were in "cases", too.
         unsafe = {"total", HIDDEN_PHASE} if HIDDEN_PHASE in kept else {"total", "cases"}
-        told = self.model_copy(
+        shown = self.model_copy(
             update={
                 "cases": public,
                 "hidden": self.hidden or hidden_cases(hidden, named=False),
@@ -377,13 +377,13 @@ class Report(Strict):
             }
         )
         # In reports from before all hidden failures had the same verdict.
-        if told.fails_only_hidden and self.verdict.row.of_cases:
-            told = told.model_copy(update={"verdict": Verdict.WRONG_ANSWER})
-        return told
+        if shown.fails_only_hidden and self.verdict.row.of_cases:
+            shown = shown.model_copy(update={"verdict": Verdict.WRONG_ANSWER})
+        return shown
 
 
 def hidden_cases(cases: Sequence[CaseReport], *, named: bool) -> HiddenCases | None:
-    """What may be told of these hidden ones; none where there are none. ``named``: the challenge lets categories be
+    """What may be shown of these hidden ones; none where there are none. ``named``: the challenge lets categories be
     known."""
     if not cases:
         return None

@@ -25,7 +25,7 @@ _NOTES = "backups-at-work"
 _PARTIAL = ".partial"
 
 # The table's name, and how many of its rows are done.
-Told = Callable[[str, int], None]
+OnProgress = Callable[[str, int], None]
 
 
 class BackupFailed(GraderError):
@@ -35,7 +35,7 @@ class BackupFailed(GraderError):
 
 
 def backup(
-    settings: Settings, engine: Engine, path: Path, told: Told = lambda _t, _n: None
+    settings: Settings, engine: Engine, path: Path, on_progress: OnProgress = lambda _t, _n: None
 ) -> ArchiveManifest:
     """Write a backup to ``path``, readable by its owner only, or nothing at all. What is written meanwhile by others is
     not in it: all tables are read as of one moment.
@@ -47,7 +47,7 @@ def backup(
     partial = path.absolute().with_name(f".{path.name}.{os.getpid()}{_PARTIAL}")
     try:
         with _noted(settings, partial), _snapshot(engine) as connection:
-            manifest = _write(settings, connection, partial, told)
+            manifest = _write(settings, connection, partial, on_progress)
         # A link fails where a file came up meanwhile; renaming would take its place.
         os.link(partial, path)
         _sync(path.parent)
@@ -109,7 +109,9 @@ def _snapshot(engine: Engine) -> Iterator[Connection]:
             yield connection
 
 
-def _write(settings: Settings, connection: Connection, partial: Path, told: Told) -> ArchiveManifest:
+def _write(
+    settings: Settings, connection: Connection, partial: Path, on_progress: OnProgress
+) -> ArchiveManifest:
     revision = revision_of(connection)
     if revision is None:
         raise Conflict("The database has no tables: there is nothing to back up.", "See GRADER_DATABASE_URL.")
@@ -121,9 +123,9 @@ def _write(settings: Settings, connection: Connection, partial: Path, told: Told
             for table in dump.tables(connection):
                 if table.name in dump.LEFT_OUT:
                     continue
-                told(table.name, 0)
+                on_progress(table.name, 0)
                 for count in writer.add(table_member(table.name), dump.lines(connection, table)):
-                    told(table.name, count - 1)
+                    on_progress(table.name, count - 1)
             for secret in sorted((settings.data_dir / "secrets").glob("[!.]*")):
                 list(writer.add(secret_member(secret.name), [secret.read_bytes()]))
             manifest = ArchiveManifest(

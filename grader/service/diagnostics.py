@@ -75,23 +75,23 @@ def read(report: Report, source: str) -> list[Diagnostic]:
 
 
 def _of_log(log: str, lines: list[str]) -> Iterator[Diagnostic]:
-    told = log.split("\n")
-    for place, text in enumerate(told):
+    log_lines = log.split("\n")
+    for place, text in enumerate(log_lines):
         if match := _NVCC.match(text):
             line = int(match[1])
-            yield _make(lines, line, _column(told, place, _text(lines, line)), match[2], match[3])
+            yield _make(lines, line, _column(log_lines, place, _text(lines, line)), match[2], match[3])
         elif match := _GCC.match(text):
             yield _make(lines, int(match[1]), int(match[2] or 0), match[3], match[4])
 
 
-def _column(told: list[str], place: int, text: str) -> int:
+def _column(log_lines: list[str], place: int, text: str) -> int:
     """Where nvcc points to below the message, counted from 1; 0 where it does not, or shows another text, as it does
     of lines with macros."""
-    if place + 2 >= len(told) or told[place + 2].strip() != "^":
+    if place + 2 >= len(log_lines) or log_lines[place + 2].strip() != "^":
         return 0
-    if told[place + 1][_SHIFT:].rstrip() != text.rstrip():
+    if log_lines[place + 1][_SHIFT:].rstrip() != text.rstrip():
         return 0
-    return max(told[place + 2].index("^") - _SHIFT + 1, 0)
+    return max(log_lines[place + 2].index("^") - _SHIFT + 1, 0)
 
 
 def _of_python(report: Report, lines: list[str]) -> Iterator[Diagnostic]:

@@ -46,11 +46,11 @@ def _facts(platform: Platform, folder: Path) -> bytes:
             return found
         registry = CollectorRegistry()
         registry.register(_Facts(platform))
-        told = generate_latest(registry)
+        page = generate_latest(registry)
         partial = folder / f"facts.{os.getpid()}"
-        partial.write_bytes(told)
+        partial.write_bytes(page)
         partial.replace(kept)
-        return told
+        return page
 
 
 def _read(path: Path) -> bytes | None:

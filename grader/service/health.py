@@ -147,8 +147,8 @@ def _workers(
 ) -> PartHealth:
     """Every device that the settings name needs a worker whose heart beats."""
     counts = Counter(worker.device for worker in alive)
-    told = [f"{device}: {counts[device]} alive" for device in devices]
+    counted = [f"{device}: {counts[device]} alive" for device in devices]
     if only := sum(not worker.device for worker in compiling):
-        told.append(f"compile: {only} alive")
-    detail = ", ".join(told)
+        counted.append(f"compile: {only} alive")
+    detail = ", ".join(counted)
     return PartHealth(ok=all(counts[device] for device in named), detail=detail)

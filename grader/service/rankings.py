@@ -171,8 +171,8 @@ def references(session: Session, places: Sequence[Place], staff: Place | None) -
     them; the best one's is asked. As an entry's time is, each is a geometric mean over the ranked workloads.
     """
     asked = [*places[:ASKED], *([staff] if staff else [])]
-    told = (_workloads(session, place.submission) for place in asked)
-    workloads: list[dict[str, Any]] = next((it for it in told if it), [])
+    asked_workloads = (_workloads(session, place.submission) for place in asked)
+    workloads: list[dict[str, Any]] = next((it for it in asked_workloads if it), [])
     times = _baselines(workloads)
     light = _mean(workload.get("roofline_us") for workload in workloads)
     eager = times.get(_EAGER)

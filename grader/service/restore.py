@@ -17,7 +17,7 @@ from grader.records.engine import writing_connection
 from grader.records.migrate import alone, migrate
 from grader.records.models import WorkerRow, utcnow
 from grader.service.archive import ArchiveManifest, BadBackup, Reader, table_member
-from grader.service.backup import Told
+from grader.service.backup import OnProgress
 from grader.settings import Settings
 
 
@@ -28,7 +28,11 @@ class RestoreFailed(GraderError):
 
 
 def restore(
-    settings: Settings, engine: Engine, path: Path, replace: bool = False, told: Told = lambda _t, _n: None
+    settings: Settings,
+    engine: Engine,
+    path: Path,
+    replace: bool = False,
+    on_progress: OnProgress = lambda _t, _n: None,
 ) -> ArchiveManifest:
     """Make database and secrets what they were, and bring the tables up to date. The backup is read in full first.
 
@@ -37,7 +41,7 @@ def restore(
     """
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            return _restore(settings, engine, Reader(archive), replace, told)
+            return _restore(settings, engine, Reader(archive), replace, on_progress)
     except FileNotFoundError as error:
         raise BadBackup(f"There is no file '{path}'.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
@@ -46,13 +50,15 @@ def restore(
         ) from error
 
 
-def _restore(settings: Settings, engine: Engine, found: Reader, replace: bool, told: Told) -> ArchiveManifest:
+def _restore(
+    settings: Settings, engine: Engine, found: Reader, replace: bool, on_progress: OnProgress
+) -> ArchiveManifest:
     staged = _stage_secrets(settings, found.secrets(), replace)
     try:
         with writing_connection(engine) as connection:
             alone(connection)
             _make_room(connection, settings, replace)
-            _fill(connection, found, told)
+            _fill(connection, found, on_progress)
         for partial, secret in staged:
             partial.replace(secret)
     except (SQLAlchemyError, ValueError) as error:
@@ -84,7 +90,7 @@ def _refuse_while_workers_live(connection: Connection, settings: Settings) -> No
         raise Conflict(f"Worker {alive} is at work on this database.", "Stop web and workers first.")
 
 
-def _fill(connection: Connection, found: Reader, told: Told) -> None:
+def _fill(connection: Connection, found: Reader, on_progress: OnProgress) -> None:
     """As of the backup's revision, and from there on like any old database."""
     migrate(connection, found.manifest.schema_revision)
     tables = dump.tables(connection)
@@ -95,7 +101,7 @@ def _fill(connection: Connection, found: Reader, told: Told) -> None:
         if member not in found.manifest.members:
             continue
         for count in dump.fill(connection, table, found.lines(member)):
-            told(table.name, count)
+            on_progress(table.name, count)
     migrate(connection, "head")
 
 

@@ -102,8 +102,8 @@ def without_source(report: Report) -> Report:
 
 def _case_without_source(case: CaseReport) -> CaseReport:
     raised = case.verdict.failed and case.verdict is not CaseVerdict.WRONG_ANSWER
-    told = {"detail": f"It ended with {case.verdict.row.title.lower()}.", "hint": ""} if raised else {}
-    return case.model_copy(update={"output": "", **told})
+    plain = {"detail": f"It ended with {case.verdict.row.title.lower()}.", "hint": ""} if raised else {}
+    return case.model_copy(update={"output": "", **plain})
 
 
 def _own(session: Session, user: User, submission: str) -> SubmissionRow:

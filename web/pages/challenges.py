@@ -108,8 +108,8 @@ def _key(body: SubmitBody) -> str | None:
     nonce = request.form.get("nonce", "")[:64]
     if not nonce:
         return None
-    told = f"{nonce}\0{body.language}\0{body.device}\0{body.source}"
-    return "form-" + hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    identity = f"{nonce}\0{body.language}\0{body.device}\0{body.source}"
+    return "form-" + hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True)

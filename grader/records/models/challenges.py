@@ -29,7 +29,7 @@ class VersionRow(Base):
 
 class BaselineRow(Base):
     """A reference time in microseconds, frozen: the first one written for its key stays. 0: it was measured, and is too
-    short to be told from the cost of a round."""
+    short to be distinguished from the cost of a round."""
 
     __tablename__ = "baselines"
     __table_args__ = (

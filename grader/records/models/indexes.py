@@ -12,7 +12,7 @@ from sqlalchemy import Index, text
 RANKED = "verdict = 'accepted' AND time_us IS NOT NULL AND ci_lo_us IS NOT NULL AND ci_hi_us IS NOT NULL"
 # What a person handed in, without what staff had judged again, and without runs.
 HANDED_IN = "rejudge_of IS NULL AND kind <> 'run'"
-# What a person only had run. It has no times, so no board needs to be told.
+# Runs have no times, so they change no board.
 RUN = "kind = 'run'"
 # Whatever was judged by all cases, be it for the first time or again.
 GRADED = "kind <> 'run'"
