@@ -199,7 +199,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return [it for it in self.active_channels.values() if not it.evicted]
 
     def turn(self, seconds: float) -> None:
-        """Do what is to be done; wait for it so long at most."""
+        """Serve what is ready; wait for it at most that long."""
         # Connections are closed here, before the next look at what happened: a descriptor that is given to a new
         # connection in the middle of a turn would get the old one's events.
         while self._evicted:
@@ -269,7 +269,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         self._evicted.append(channel)
 
     def drain(self, seconds: float) -> None:
-        """Take no more; end what was begun, within so long; then close everything."""
+        """Accept nothing new, finish what was begun within that time, then close everything."""
         self.accepting = False
         began = time.monotonic()
         while self.active_channels and (passed := time.monotonic() - began) < seconds:

@@ -1,5 +1,5 @@
 """Whose word on the client's address, scheme and host is taken: that of the proxies in ``GRADER_TRUSTED_PROXIES``, or
-of so many hops as ``GRADER_PROXIES`` counts.
+of as many hops as ``GRADER_PROXIES`` counts.
 
 A count alone trusts every client. With addresses, what comes from elsewhere loses its ``X-Forwarded-*`` headers
 before anything reads them.

@@ -102,7 +102,7 @@ def _announce(arbiter: Any) -> None:
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     print(f"Listening on {address}", flush=True)
     if (link := arbiter.app.first) is not None:
-        # Whoever reads this runs the platform; whoever only reaches the page has nothing.
+        # Only who runs the platform reads this; reaching the page gives nothing.
         base = arbiter.app.settings.url or address.replace("//0.0.0.0:", "//127.0.0.1:").replace(
             "//[::]:", "//[::1]:"
         )

@@ -248,7 +248,7 @@ def _child(called: str, env: Mapping[str, str], *options: str) -> ChildProcess:
 
 
 def default_compilers(gpus: int) -> int:
-    """How many workers compile for so many GPUs: compiling takes about as long as judging, and one core."""
+    """How many workers compile for ``gpus`` GPUs: compiling takes about as long as judging, and one core."""
     from grader.sandbox.processor import background_cores
     from grader.sandbox.toolkit import nvcc_version
 

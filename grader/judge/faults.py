@@ -84,7 +84,7 @@ def of_broken_channel(
 
 
 def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow_hint: str) -> CaseFault:
-    """Nothing was heard until ``allowance`` was over; where there is none, or it is the clock's, for ``seconds``."""
+    """No message came before ``allowance`` was over; where there is none, or it is the clock's, for ``seconds``."""
     if allowance is None or allowance.used is None:
         detail, hint = f"It did not come back within {seconds:g} s while {doing}.", _SLOW
     elif allowance.burnt:

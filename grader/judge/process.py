@@ -182,12 +182,12 @@ class JudgeProcess:
         cancelled: Callable[[], bool],
     ) -> Outcome:
         asked_to_stop: float | None = None
-        heard = time.monotonic()
+        last_message = time.monotonic()
         while True:
             message = lines.receive(_POLL_SECONDS)
             now = time.monotonic()
             if message is not None:
-                heard = now
+                last_message = now
                 if "outcome" in message:
                     return Outcome.model_validate(message["outcome"])
                 if "cancelled" in message:
@@ -202,7 +202,7 @@ class JudgeProcess:
             if asked_to_stop is not None and now - asked_to_stop > _CANCEL_SECONDS:
                 self._end_child()
                 raise Cancelled
-            if now - heard > _SILENT_SECONDS:
+            if now - last_message > _SILENT_SECONDS:
                 self._end_child()
                 raise JudgeFailure(f"the judge process was silent for {_SILENT_SECONDS:g} s")
 

@@ -30,7 +30,8 @@ _BIND_SECONDS = 10.0
 # A runner that is not queued by then waits for something behind the closed gate: a first allocation, a synchronous
 # copy, a compilation. The gate is opened for it, and the call counts as ungated.
 _GATED_SECONDS = 2.0
-# The same for a box that was not queued by then once: it most likely never will be, and every case would wait so long.
+# The same for a box that was not queued by then once: it most likely never will be, and every case would wait that
+# long.
 _IMPATIENT_SECONDS = 0.1
 # How long output may lag behind the answer that followed it, and how often it is polled.
 _MARK_SECONDS = 0.5

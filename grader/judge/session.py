@@ -78,8 +78,8 @@ class Session:
             self.request, self.device, self._launcher, tell=self._tell_timing, clock=self._clock
         )
         self._public = [case for case in self.request.cases if not case.hidden]
-        # They come last of all: whoever has seen them must have nothing left to say that its author may read, neither
-        # an error's text nor an operation's name.
+        # They come last of all: a box that has seen them must have nothing left to say that its author may read,
+        # neither an error's text nor an operation's name.
         self._hidden = [case for case in self.request.cases if case.hidden]
 
     def _in_time(self, interrupt: Callable[[], None]) -> Callable[[], None]:
@@ -121,7 +121,7 @@ class Session:
         return outcome.model_copy(update={"report": outcome.report.model_copy(update={"breakdown_s": spent})})
 
     def _judge_through_kills(self) -> Outcome:
-        """What ends a box from outside must not decide: it is judged anew, and the report says so. A submission cannot
+        """What ends a box from outside must not decide: it is judged again, and the report says so. A submission cannot
         bring it about (see ``sandbox/runner/supervise.py``), so a host that keeps killing is our failure."""
         while True:
             try:

@@ -61,7 +61,7 @@ class Stopwatch:
         """Half of the control's rounds, each with its call's known length in seconds. Raises a ChannelError.
 
         All ask the same, where that makes no difference: a control computes nothing, and drawing takes longer than a
-        round. Its call's inputs are then put in their place anew, as they are after drawing, so that a round finds the
+        round. Its call's inputs are then put in their place again, as they are after drawing, so that a round finds the
         same in the caches.
         """
         if self.device.stages:

@@ -203,11 +203,11 @@ class _ProgressWriter:
         now = time.monotonic()
         if news.state is self._state and now - self._written < _PROGRESS_SECONDS:
             return
-        anew = news.state is not self._state
+        changed = news.state is not self._state
         self._state, self._written = news.state, now
         try:
             with writing(self._platform.sessions) as session:
-                self._since = clock(session) if anew or self._since is None else self._since
+                self._since = clock(session) if changed or self._since is None else self._since
                 progress = news.progress.model_copy(update={"since": self._since})
                 leases.progress(session, self._held, news.state, progress)
         except SQLAlchemyError as error:

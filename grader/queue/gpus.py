@@ -12,7 +12,7 @@ from grader.sandbox.gpu import Gpu, find_gpus
 if TYPE_CHECKING:
     from grader.records.gpus import GpuRecord
 
-# What --gpu takes beside numbers and UUIDs.
+# What --gpu takes besides numbers and UUIDs.
 ALL, NONE = "all", "none"
 
 

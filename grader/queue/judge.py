@@ -27,7 +27,7 @@ class Judge(Protocol):
         """Get ready before the first submission comes. Raises JudgeFailure."""
 
     def probe(self) -> None:
-        """Begin anew and use the device. Raises JudgeFailure where it does not work."""
+        """Start afresh and use the device. Raises JudgeFailure where it does not work."""
 
     def try_box(self) -> None:
         """Start a box and end it. Raises BoxUnavailable where this host cannot, JudgeFailure where the judge cannot

@@ -22,7 +22,7 @@ class GpuRecord:
 
 
 def register(session: Session, gpu: GpuRecord, now: datetime) -> None:
-    """Keep what a worker or a calibration found out; a GPU that is known already is entered anew."""
+    """Keep what a worker or a calibration found out; a known GPU is replaced."""
     row = session.get(GpuRow, gpu.uuid) or GpuRow(uuid=gpu.uuid)
     row.device, row.model, row.architecture = gpu.device, gpu.model, gpu.architecture
     row.seen_at = now

@@ -21,7 +21,7 @@ _FREE: dict[str, Any] = {"worker": None, "lease_until": None}
 
 
 def hand_on(session: Session, held: Claim, artefact: str, now: datetime) -> bool:
-    """Let go of what is compiled now, to whoever runs it; False where the lease was lost or it shall be
+    """Release what is compiled now, for the worker that runs it; False where the lease was lost or it should be
     cancelled. It waits from ``now`` on.
     """
     return move(
@@ -119,7 +119,7 @@ def _score(report: Report, run: bool) -> dict[str, Any]:
         return {"passed": score.passed, "total": score.total}
     low, high = score.ci or (None, None)
     if score.time_us is not None and low is not None and high is not None:
-        # Both come out of logarithms: rounding must not put a time beside its own interval, and lose a
+        # Both come out of logarithms: rounding must not put a time outside its own interval, and lose a
         # verdict.
         low, high = min(low, score.time_us), max(high, score.time_us)
     return {

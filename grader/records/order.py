@@ -28,7 +28,7 @@ PATIENCE = timedelta(hours=1)
 
 # A run takes the judge about a quarter of the time that a submission takes, so it uses up a quarter of a turn. And
 # somebody sits and waits for it: it begins two turns ahead of graded work of the same priority. No more than that, so
-# whoever runs all day falls behind those who submit, as whoever submits all day does; and graded work, as all that
+# who runs all day falls behind those who submit, as who submits all day does; and graded work, as all that
 # waits, is past all of it after an hour of patience.
 _TURN, _RUN_TURN = 4, 1
 _RUN_AHEAD = 2 * _TURN

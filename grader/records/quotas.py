@@ -40,7 +40,7 @@ def take(
 ) -> int | None:
     """Count one more; how many are used then, None (and nothing counted) where ``limit`` is reached.
 
-    With ``window_s`` the counter begins anew that many seconds after the first of those that it counts.
+    With ``window_s`` the counter starts again that many seconds after the first one that it counts.
     """
     free: ColumnElement[bool] = QuotaRow.used < limit
     values: dict[str, Any] = {"used": QuotaRow.used + 1}

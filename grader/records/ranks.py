@@ -177,7 +177,7 @@ def stamps(session: Session, device: str) -> dict[Board, Stamp]:
 
 
 def _stamp() -> list[ColumnElement[Any]]:
-    # Times, too: what is judged anew keeps its id, and one may come while another goes.
+    # Times, too: what is judged again keeps its id, and one may come while another goes.
     return [func.count(), func.sum(SubmissionRow.id), func.sum(SubmissionRow.ci_hi_us)]
 
 
@@ -282,9 +282,9 @@ def record_steps(session: Session, board: Board, without: Collection[int] = ()) 
     return steps
 
 
-# Who was handed in before so many others is judged, most likely. Where not, the board is read_snapshot anew.
+# A submission with this many newer ones is most likely judged. Where it is not, the board is read again.
 _WINDOW = 2_000
-# More at once than this are read_snapshot anew, too.
+# With more new ones than this the board is read again, too.
 _MOST = 5_000
 # A sum of times that the database made and one that we made may differ so much, relatively.
 _SUMS_DIFFER = 1e-11
@@ -303,7 +303,7 @@ class BoardSnapshot:
 
 
 def read_snapshot(session: Session, board: Board, stamp: Stamp, without: Collection[int]) -> BoardSnapshot:
-    """All of it. ``stamp`` was read_snapshot before; what changes in between is found by the next call."""
+    """All of it. ``stamp`` was read before; what changes in between is found by the next call."""
     floor = max(0, last_id(session) - _WINDOW)
     late = frozenset(it.submission for it in accepted_after(session, board, floor))
     by_user = {it.user: it for it in entries(session, board, without)}
@@ -314,7 +314,7 @@ def snapshot_after(
     session: Session, board: Board, before: BoardSnapshot, stamp: Stamp, without: Collection[int]
 ) -> tuple[BoardSnapshot, list[BoardEntry]] | None:
     """The board now, as ``stamp`` says that it is, and what came to it, also from users ``without`` a rank. None where
-    something else happened than that some came: then it has to be read_snapshot.
+    something else happened than that some came: then it has to be read.
     """
     late = accepted_after(session, board, before.floor)
     came = [it for it in late if it.submission not in before.late]

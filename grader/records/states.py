@@ -63,7 +63,7 @@ def move(
     with ``reopen``: a late worker must not.
 
     With its end its user's counters are moved back: one less waits, and where the failure was ours, or it was cancelled
-    before it ran, the attempt is not used up. Of runs only our failures are given back: whoever takes back one after
+    before it ran, the attempt is not used up. Of runs only our failures are given back: a user who takes back one after
     the other keeps the queue busy all the same.
     """
     ending = _counted(session, submission) if to.final else None

@@ -108,6 +108,6 @@ class ResetBody(Strict):
 
 
 class MessageSent(Strict):
-    """The same whoever asks about whomever."""
+    """The same for every caller and every name."""
 
     message: str

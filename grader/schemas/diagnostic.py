@@ -15,8 +15,8 @@ class Severity(StrEnum):
 
 
 class Diagnostic(Strict):
-    """``line`` and ``column`` count from 1. ``text`` is the line as it was handed in: whoever shows the message beside
-    another text than that can tell whether the line is still the same.
+    """``line`` and ``column`` count from 1. ``text`` is the line as it was submitted: a client that shows the message
+    beside another text than that can tell whether the line is still the same.
     """
 
     line: int = Field(ge=1)

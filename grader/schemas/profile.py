@@ -35,7 +35,7 @@ class Badge(Strict):
 
 
 class Day(Strict):
-    """A day, in UTC, on which something was handed in."""
+    """A day, in UTC, on which something was submitted."""
 
     day: date
     submitted: int
@@ -54,7 +54,7 @@ class Activity(Strict):
 
 
 class LanguageShare(Strict):
-    """``solved`` challenges in one language, and what was handed in."""
+    """``solved`` challenges in one language, and what was submitted."""
 
     language: Language
     submitted: int

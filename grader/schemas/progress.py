@@ -13,9 +13,9 @@ class Mark(StrEnum):
     """What a student has done with a challenge."""
 
     OPEN = "open"
-    """Nothing was handed in."""
+    """Nothing was submitted."""
     ATTEMPTED = "attempted"
-    """Something was handed in, and nothing accepted."""
+    """Something was submitted, and nothing accepted."""
     SOLVED = "solved"
     """A submission was accepted."""
 
@@ -43,7 +43,7 @@ class ChallengeProgress(Strict):
 
 
 class TrackProgress(Strict):
-    """``attempted`` counts what was handed in, solved or not. ``next``: what to do next in this track, if anything."""
+    """``attempted`` counts what was submitted, solved or not. ``next``: what to do next in this track, if anything."""
 
     title: str
     description: str = ""

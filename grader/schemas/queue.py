@@ -87,7 +87,7 @@ class KindBody(Strict):
 
 
 class Quota(Strict):
-    """``remaining`` of ``limit``; the window begins anew at ``frees_at``, where it has one and something is used."""
+    """``remaining`` of ``limit``; the window starts again at ``frees_at``, where it has one and something is used."""
 
     limit: int
     used: int

@@ -113,7 +113,7 @@ class SubmissionView(Strict):
     )
     reused: bool = Field(
         default=False,
-        description="an answer to a submit with reuse: this was judged before, and is not judged anew",
+        description="an answer to a submit with reuse: this was judged before and is not judged again",
     )
     remaining: int | None = Field(
         default=None,

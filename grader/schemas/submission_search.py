@@ -11,7 +11,7 @@ from grader.schemas.submission import JudgingReason, State
 
 
 class FoundSubmission(Strict):
-    """One submission without source and report. ``request_id`` is the id that its log lines bear, beside ``id``;
+    """One submission without source and report. ``request_id`` is in its log lines, next to ``id``;
     ``failures`` are ours."""
 
     id: str

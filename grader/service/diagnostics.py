@@ -1,4 +1,4 @@
-"""What the compiler, or Python, said of which line: read from the report of a submission, to be shown beside its lines.
+"""What the compiler, or Python, said of which line: read from the report of a submission, to show at its lines.
 
 A log is a stranger's text (a source can print into it), so what is read of it is bounded, and shown as text alone.
 """
@@ -64,11 +64,11 @@ def of_submission(platform: Platform, user: User, submission: str) -> Diagnostic
 def read(report: Report, source: str) -> list[Diagnostic]:
     """Errors and warnings of ``report`` that name a line of ``source``, in the order of the lines."""
     lines = source.split("\n")
-    heard = _of_log(report.compiler_log, lines)
+    found = _of_log(report.compiler_log, lines)
     if not report.language.compiled:
-        heard = _of_python(report, lines)
+        found = _of_python(report, lines)
     unique: dict[tuple[int, Severity, str], Diagnostic] = {}
-    for it in heard:
+    for it in found:
         if it.line <= len(lines):
             unique.setdefault((it.line, it.severity, it.message), it)
     return sorted(unique.values(), key=lambda it: (it.line, it.severity))[:_MOST]

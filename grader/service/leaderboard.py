@@ -42,7 +42,7 @@ def leaderboard(
     viewer: User | None = None,
     **wanted: Unpack[Wanted],
 ) -> Leaderboard:
-    """All entries of a board; with ``limit`` so many of these, from the one after ``offset`` on. ``viewer`` decides
+    """All entries of a board; with ``limit``, that many of them from the one after ``offset``. ``viewer`` decides
     whose names are shown, and which entry is the caller's. Raises as ``check_reader`` and ``choose`` do.
     """
     check_reader(platform, viewer)

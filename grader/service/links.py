@@ -123,7 +123,8 @@ def find(session: Session, purpose: LinkPurpose, key: str) -> LinkRow:
 
 
 def use(session: Session, purpose: LinkPurpose, key: str) -> LinkRow:
-    """The link of that key, which is used up with this transaction, whoever else tries it. Raises LinkUseless."""
+    """The link of that key, which is used up with this transaction, also against a concurrent one. Raises
+    LinkUseless."""
     row = find(session, purpose, key)
     spend = update(LinkRow).where(LinkRow.id == row.id, LinkRow.used_at.is_(None)).values(used_at=utcnow())
     if not changed(session, spend):

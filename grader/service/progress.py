@@ -44,7 +44,7 @@ def sum_up(
     tried: Iterable[Attempts],
     challenges: Sequence[Challenge] | None = None,
 ) -> Progress:
-    """What ``tried`` comes to, for whoever may see it."""
+    """What ``tried`` comes to."""
     of_challenge: dict[str, list[Attempts]] = defaultdict(list)
     for attempts_at in tried:
         of_challenge[attempts_at.challenge].append(attempts_at)

@@ -36,9 +36,9 @@ class DeviceQuery(BaseModel):
 
 class PartQuery(DeviceQuery):
     limit: int | None = Field(
-        default=None, ge=1, le=limits.LISTED_MOST, description="so many; all when absent"
+        default=None, ge=1, le=limits.LISTED_MOST, description="at most this many; all when absent"
     )
-    offset: int = Field(default=0, ge=0, le=limits.LISTED_MOST, description="to begin so many further down")
+    offset: int = Field(default=0, ge=0, le=limits.LISTED_MOST, description="how many to skip")
 
 
 class BoardQuery(DeviceQuery):

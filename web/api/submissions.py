@@ -41,7 +41,7 @@ class SubmissionQuery(BaseModel):
     challenge: str | None = Field(default=None, description="only those for this challenge")
     everyone: Switch = Field(default=False, description="all users' (staff only)")
     limit: int = Field(default=50, ge=1, le=200)
-    offset: int = Field(default=0, ge=0, le=limits.LISTED_MOST, description="to begin so many further down")
+    offset: int = Field(default=0, ge=0, le=limits.LISTED_MOST, description="how many to skip")
     older_than: str | None = Field(
         default=None, description="a submission's id, to begin behind it: at the same cost however far down"
     )

@@ -21,7 +21,7 @@ pages = Blueprint("leaderboards", __name__)
 
 # More than anyone reads; a course of thousands would make a page of megabytes.
 _PAGE = 200
-# Of the table beside the plot, the latest: whoever wants more takes the JSON.
+# Rows of the table beside the plot, the latest ones; the JSON has all.
 _RECORDS = 50
 
 
@@ -53,7 +53,7 @@ def index() -> str:
 
 @pages.get("/leaderboards/<slug>")
 def show(slug: str) -> str:
-    """Ranked entries; ?device=, ?language= and ?version= choose the board, ?below= skips so many entries."""
+    """Ranked entries; ?device=, ?language= and ?version= choose the board, ?below= skips that many entries."""
     below = request.args.get("below", 0, type=_below)
     challenge = catalogue.heading(platform(), slug)
     wanted = _wanted()
@@ -95,7 +95,7 @@ def table(slug: str) -> Response:
 
 @pages.get("/leaderboards/tracks/<track>")
 def show_track(track: str) -> str:
-    """Who solved most in a track, and fastest; ?device= chooses, ?below= skips so many entries."""
+    """Who solved most in a track, and fastest; ?device= chooses, ?below= skips that many entries."""
     below = request.args.get("below", 0, type=_below)
     board = track_board.track_board(
         platform(), track, request.args.get("device") or None, limit=_PAGE, offset=below, viewer=viewer()

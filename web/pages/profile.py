@@ -16,7 +16,7 @@ pages = Blueprint("profile", __name__)
 
 # The calendar's squares, in pixels: one, with the gap to the next; and what the names of days and months take.
 _STEP, LEFT, TOP = 13, 30, 18
-# From so many submissions on a day is darker.
+# Submissions from which a day is darker.
 _DARKER = (1, 2, 4, 7)
 
 

@@ -39,7 +39,7 @@ class CudaOutputChecker:
             for it in self._results
             for count, spots in ((self._spots[it.argument.name].count, True), (it.count, False))
         ]
-        # Written anew each time, by every block: one more atomic addition a wrong block would be time.
+        # Written each time, by every block: one more atomic addition a wrong block would be time.
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._suspects, blocks)
         self._forbidden = Forbidden(arena)

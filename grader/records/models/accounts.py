@@ -1,6 +1,6 @@
 """Who uses the platform, by which tokens and sessions, and by which links and codes one comes to these.
 
-Of every secret only the SHA-256 is kept: each has so many random bits, or lives so shortly, that a plain hash holds.
+Only the SHA-256 of a secret is kept: each has enough random bits, or so short a life, that a plain hash is safe.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ GRADED = "kind <> 'run'"
 
 
 def reading() -> list[Index]:
-    """Made anew for each table that they are given to."""
+    """Made again for each table that they are given to."""
     return [
         # In the order in which each user's best is found, and with all that ranking reads: no row is touched for it.
         _partial(
