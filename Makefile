@@ -22,12 +22,12 @@ demo: $(STAMP) ## Judge right and wrong kernels of six challenges through CLI an
 up: $(STAMP) ## Start web, queue and worker on this machine; Ctrl-C ends them
 	@$(BIN)/grader up
 
-# How many processes run tests. Two, not one for each core: what a test starts is several processes already.
-JOBS ?= 2
+# How many processes run tests. Three, whatever the cores: a test starts processes of its own, and often waits for them.
+JOBS ?= 3
 
 PYTEST = $(BIN)/pytest --durations=25 --numprocesses=$(JOBS) --dist=loadscope --no-loadscope-reorder
 
-test: $(STAMP) ## Run the tests (JOBS=2 at a time); GRADER_REQUIRE=docker,browser,postgres makes missing parts failures, GRADER_PROVE=all proves all challenges
+test: $(STAMP) ## Run the tests (JOBS=3 at a time); GRADER_REQUIRE=docker,browser,postgres makes missing parts failures, GRADER_PROVE=all proves all challenges
 	$(PYTEST)
 
 test-all: $(STAMP) ## Run the full matrix, as CI does: `make test`, every attack, every test on PostgreSQL too, the images, and faults on both databases

@@ -202,7 +202,7 @@ def test_several_are_processes_of_their_own(
 
         def end(self, deadline: float) -> None: ...
 
-    monkeypatch.setattr(processes, "Child", Started)
+    monkeypatch.setattr(processes, "ChildProcess", Started)
     assert cli("worker", "--burst", *args).code == 0
     assert started == expected
 
