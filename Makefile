@@ -5,7 +5,7 @@ STAMP := $(VENV)/.setup-done
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-all test-gpu bench-gpu hostile faults bundle lint format reference screenshots bench clean
+.PHONY: help setup demo up test test-all test-gpu bench-gpu hostile faults mutate bundle lint format reference screenshots bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ hostile: $(STAMP) ## Judge every attack and honest control; fails if one gets th
 
 faults: $(STAMP) ## Strike a platform under load with 200 faults; fails if a submission is lost or misjudged (ARGS=--seed N)
 	$(BIN)/python scripts/faults.py $(ARGS)
+
+mutate: $(STAMP) ## Change the modules that judge and guard, one place at a time; fails if tests miss more than 10 % (ARGS="compare rule")
+	$(BIN)/python scripts/mutate.py $(ARGS)
 
 lint: $(STAMP) ## Ruff, mypy (strict) and the import contracts
 	$(BIN)/ruff check .
