@@ -411,7 +411,9 @@ def keep(scores: Sequence[Score], known: Sequence[Answer], seconds: float) -> No
     ]
     used = versions() | {name: version(name) for name in ("cosmic-ray", "pytest")}
     kept = {"benchmark": "mutation", "measured": today(), "versions": used, "commit": commit()}
-    KEPT.write_text(json.dumps({**kept, "figures": {"seconds": round(seconds), "rows": rows}}, indent=2) + "\n")
+    KEPT.write_text(
+        json.dumps({**kept, "figures": {"seconds": round(seconds), "rows": rows}}, indent=2) + "\n"
+    )
 
 
 def main() -> int:
@@ -422,9 +424,6 @@ def main() -> int:
     began = time.monotonic()
     with copied_tree() as tree:
         known = answers(tree)
-        import cosmic_ray.mutating
-        import cosmic_ray.plugins
-        import pytest
         import torch  # noqa: F401 - all that is slow to import, once
 
         scores = [_judge_apart(tree, it, options.jobs) for it in chosen]
