@@ -11,8 +11,10 @@ from grader.scoring import (
     Estimate,
     combine,
     geometric_mean,
+    is_known,
     median_error,
     median_interval,
+    ranks,
     speedup,
 )
 
@@ -62,3 +64,47 @@ def test_speedup_needs_every_baseline() -> None:
 
 def test_median_error_of_equal_values_is_zero() -> None:
     assert median_error([2.0] * 5) == 0.0
+
+
+def test_median_error_is_that_of_normal_data() -> None:
+    """sqrt(pi / 2) * 1.4826 * the median absolute deviation (here 1) / sqrt(n)."""
+    assert median_error([1.0, 2.0, 3.0, 4.0]) == pytest.approx(1.2533141 * 1.4826 * 1.0 / 2, rel=1e-6)
+
+
+def test_an_estimate_is_within_a_share_that_its_further_end_keeps() -> None:
+    assert Estimate(10.0, (8.0, 11.0)).within(0.2)
+    assert Estimate(10.0, (9.0, 12.0)).within(0.2)
+    assert not Estimate(10.0, (7.9, 11.0)).within(0.2)
+    assert not Estimate(10.0, (9.0, 12.1)).within(0.2)
+
+
+def test_a_time_is_known_where_it_is_longer_than_the_resolution_and_certain_enough() -> None:
+    certain = Estimate(10.0, (9.9, 10.1))
+    assert is_known(certain, 9.9)
+    assert not is_known(certain, 10.0)
+    assert not is_known(certain, 10.0 * (1 - 1e-12)), "the last digits may differ"
+    assert is_known(certain, 10.0 * (1 - 1e-8))
+    assert is_known(Estimate(10.0, (8.0, 12.0)), 1.0)
+    assert not is_known(Estimate(10.0, (7.9, 12.0)), 1.0)
+
+
+def test_combining_keeps_each_sides_errors_apart() -> None:
+    whole = combine([Estimate(10.0, (8.0, 11.0)), Estimate(40.0, (30.0, 50.0))])
+    low, high = whole.interval
+    assert whole.value == pytest.approx(20.0)
+    assert math.log(whole.value / low) == pytest.approx(math.hypot(math.log(10 / 8), math.log(40 / 30)) / 2)
+    assert math.log(high / whole.value) == pytest.approx(math.hypot(math.log(1.1), math.log(1.25)) / 2)
+
+
+def test_ranks_count_who_is_surely_faster() -> None:
+    fast, like_it, touches, slow = (1.0, 2.0), (1.5, 2.5), (2.0, 3.0), (2.6, 4.0)
+    assert ranks([slow, fast, touches, like_it]) == [3, 1, 1, 1]
+    assert ranks([]) == []
+
+
+@pytest.mark.parametrize("count", [6, 9, 14])
+def test_the_interval_of_few_values_leaves_out_none_that_it_may_not(count: int) -> None:
+    """The ranks (from 0) are floor and ceil of n/2 -+ 1.96 sqrt(n)/2, within the values there are."""
+    half = 1.959964 * math.sqrt(count) / 2
+    low, high = max(0, math.floor(count / 2 - half)), min(count - 1, math.ceil(count / 2 + half))
+    assert median_interval([float(it) for it in range(count)]).interval == (low, high)

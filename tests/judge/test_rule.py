@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from grader.judge import rule
 from grader.judge.device import Floor, Noise
-from grader.judge.rule import Own, settle
+from grader.judge.rule import Measured, Own, settle
 from grader.judge.runner_client import Timed
+from grader.scoring import Z95, Estimate, median_error
 
 CONTROL_S = 1e-3
 FIXED = 150e-6
@@ -181,3 +183,109 @@ def test_a_call_that_does_nothing_has_a_positive_time() -> None:
     measured = settle(own(FIXED / 2), CONTROL, CONTROL, NOISE)
     assert measured.time.value > 0
     assert measured.time.interval[0] > 0
+
+
+MEASURED = Measured(
+    time=Estimate(1e-3, (0.9e-3, 1.1e-3)),
+    rounds=15,
+    host=1e-5,
+    charged=0.0,
+    fixed=150e-6,
+    drift=0.0,
+    disturbed=0.0,
+    beyond=(0.0, 0.0),
+    noise=1e-6,
+    gated=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "doubtful"),
+    [
+        ({}, False),
+        ({"charged": 1e-6}, False),
+        ({"charged": 1.1e-6}, True),
+        ({"drift": 0.01 * 1.15e-3}, False),
+        ({"drift": 0.0101 * 1.15e-3}, True),
+        ({"disturbed": 0.2}, False),
+        ({"disturbed": 0.21}, True),
+    ],
+)
+def test_what_else_may_have_made_a_time_is_measured_again(changes: dict[str, float], doubtful: bool) -> None:
+    assert replace(MEASURED, **changes).doubtful is doubtful
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "known", "short"),
+    [
+        (0.9e-3, 1e-3, 1.1e-3, True, False),
+        (0.7e-3, 1e-3, 1.3e-3, False, False),
+        (10e-6, 100e-6, 150e-6, False, True),
+        (10e-6, 100e-6, 151e-6, False, False),
+        (95e-6, 100e-6, 105e-6, True, False),
+    ],
+)
+def test_only_what_is_surely_below_the_cost_of_a_round_is_too_short(
+    low: float, value: float, high: float, known: bool, short: bool
+) -> None:
+    measured = replace(MEASURED, time=Estimate(value, (low, high)))
+    assert (measured.known, measured.short) == (known, short)
+
+
+def test_a_time_shorter_than_the_controls_drift_is_not_known() -> None:
+    assert not replace(MEASURED, drift=1e-3).known
+    assert replace(MEASURED, drift=0.99e-3).known
+
+
+@pytest.mark.parametrize(
+    ("beyond", "charged"), [(-1.0, 0.0), (0.9, 0.0), (1.5, 0.5), (2.0, 2.0), (2.5, 2.5), (1.999, 0.999)]
+)
+def test_from_twice_its_noise_on_all_of_a_side_is_charged(beyond: float, charged: float) -> None:
+    assert rule._Side(beyond, 0.1, 1.0).charged == pytest.approx(charged)
+
+
+def test_rounds_that_are_as_slow_as_disturbed_ones_may_be_count() -> None:
+    """The quickest quarter of eight begins at the third."""
+    given = [9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    assert rule._undisturbed(given, 2.0) == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_a_control_counts_whole_where_its_halves_agree_within_three_errors() -> None:
+    first = [0.0, 1.0, 2.0, 3.0, 4.0]
+    error = math.hypot(median_error(first), median_error(first))
+    for share, whole in ((2.99, True), (3.01, False)):
+        second = [it + share * error for it in first]
+        control = rule._Control(first, second)
+        assert control.usual(math.inf) == ([*first, *second] if whole else first)
+    drifted = rule._Control(first, [it + 1.0 for it in first])
+    assert drifted.usual(1.0) == [*drifted.first, *drifted.second]
+    assert drifted.usual(0.99) == first
+
+
+def test_the_interval_adds_what_rounds_control_and_boxes_differ_by_in_squares() -> None:
+    gate = Estimate(10.0, (9.0, 13.0))
+    time = rule._corrected(gate, -2.0, [0.5])
+    boxes = 0.002 * 8.0
+    assert time.value == 8.0
+    assert time.interval == pytest.approx(
+        (8.0 - math.hypot(1.0, 0.5, boxes), 8.0 + math.hypot(3.0, 0.5, boxes))
+    )
+
+
+def test_the_interval_holds_the_95_percent_of_the_controls_and_a_charged_sides_error() -> None:
+    spread = [
+        Timed(before=2e-3 + it, gate=2e-3, after=2e-3, host=1e-5) for it in (-2e-5, -1e-5, 0.0, 1e-5, 2e-5)
+    ]
+    hidden = [replace(it, before=it.before + 1e-3) for it in spread]
+    steady = [(replace(it, gate=CONTROL_S + FIXED + (it.before - 2e-3)), CONTROL_S) for it in spread]
+    measured = settle(Own(hidden, gated=True), steady, steady, replace(EXACT, most=1.0, disturbed=math.inf))
+    of_ten = median_error([it.before for it in spread] * 2)
+    of_side = math.hypot(median_error([it.before for it in spread]), of_ten)
+    expected = math.hypot(Z95 * of_ten, Z95 * of_side, 0.002 * measured.time.value)
+    assert measured.time.interval[1] - measured.time.value == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_noise_that_is_named_is_that_of_the_side_furthest_beyond_its_own() -> None:
+    noise = Noise(before=Floor(0.0, 1e-4), after=Floor(0.0, 1e-3), most=1.0, disturbed=math.inf)
+    measured = settle(own(20e-3 + FIXED, before=2e-3 + 0.9e-4, after=2e-3 + 2e-4), CONTROL, CONTROL, noise)
+    assert measured.noise == pytest.approx(1e-4)
