@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader import scoring
 from grader.scoring import (
     Estimate,
     combine,
@@ -108,3 +109,7 @@ def test_the_interval_of_few_values_leaves_out_none_that_it_may_not(count: int) 
     half = 1.959964 * math.sqrt(count) / 2
     low, high = max(0, math.floor(count / 2 - half)), min(count - 1, math.ceil(count / 2 + half))
     assert median_interval([float(it) for it in range(count)]).interval == (low, high)
+
+
+def test_the_shortest_time_is_a_tenth_of_a_microsecond() -> None:
+    assert pytest.approx(1e-7, rel=1e-12) == scoring.SHORTEST_S

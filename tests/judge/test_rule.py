@@ -289,3 +289,20 @@ def test_the_noise_that_is_named_is_that_of_the_side_furthest_beyond_its_own() -
     noise = Noise(before=Floor(0.0, 1e-4), after=Floor(0.0, 1e-3), most=1.0, disturbed=math.inf)
     measured = settle(own(20e-3 + FIXED, before=2e-3 + 0.9e-4, after=2e-3 + 2e-4), CONTROL, CONTROL, noise)
     assert measured.noise == pytest.approx(1e-4)
+
+
+def test_halves_of_the_control_that_differ_by_more_than_a_share_of_the_gate_do_not_both_count() -> None:
+    """Even where their own spread would allow it: here by 0.5 ms, of a gate of 20 ms one percent of which is 0.2 ms."""
+    spread = [FIXED + it for it in (0.0, 0.5e-3, 1e-3, 1.5e-3, 2e-3)]
+    quick = [(Timed(2e-3, CONTROL_S + it, 2e-3, 1e-5), CONTROL_S) for it in spread]
+    slow = [(Timed(2e-3, CONTROL_S + it + 0.5e-3, 2e-3, 1e-5), CONTROL_S) for it in spread]
+    noise = replace(EXACT, disturbed=math.inf)
+    assert settle(own(20e-3), slow, quick, noise).fixed == pytest.approx(FIXED + 1e-3)
+    assert settle(own(20e-3), slow, quick, replace(noise, most=1.0)).fixed == pytest.approx(FIXED + 1.25e-3)
+
+
+def test_a_call_that_takes_no_time_takes_the_shortest_there_is() -> None:
+    measured = settle(own(FIXED), CONTROL, CONTROL, NOISE)
+    assert measured.time.value == pytest.approx(1e-7)
+    assert measured.time.interval[0] == pytest.approx(1e-7)
+    assert measured.time.interval[1] < 1e-5
