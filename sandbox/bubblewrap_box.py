@@ -254,7 +254,8 @@ def _whole_message(pipe: int, deadline: float) -> dict[str, Any]:
     """The JSON object that comes through ``pipe``. Raises EOFError, TimeoutError."""
     text = b""
     while b"}" not in text:
-        readable, _, _ = select.select([pipe], [], [], max(deadline - time.monotonic(), 0.0))
+        left = deadline - time.monotonic()
+        readable = left > 0 and select.select([pipe], [], [], left)[0]
         if not readable:
             raise TimeoutError
         data = os.read(pipe, 4096)

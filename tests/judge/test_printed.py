@@ -1,4 +1,4 @@
-"""What a submission printed: bounded, and told apart by the call that it comes from."""
+"""What a submission printed: bounded, and distinguished by the call that it comes from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from grader import limits
 from grader.challenge.course import Course
 from grader.judge.device import HostDevice
-from grader.judge.printed import COUNTS, WARM_UP, told
+from grader.judge.printed import COUNTS, WARM_UP, printed_text
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language
@@ -17,23 +17,23 @@ from tests.judge.kernels import with_solve
 
 
 def test_a_little_is_reported_as_it_is() -> None:
-    assert told(b"n is 101\n") == "n is 101\n"
-    assert told(b"") == ""
+    assert printed_text(b"n is 101\n") == "n is 101\n"
+    assert printed_text(b"") == ""
 
 
 def test_much_is_cut_and_the_cut_is_reported() -> None:
-    text = told(b"x" * 100_000)
+    text = printed_text(b"x" * 100_000)
     assert text.startswith("x" * limits.OUTPUT_KEPT_BYTES + "\n[cut after 8,192 of 100,000 bytes;")
     assert "may print 1,048,576 in all]" in text
-    assert len(told(b"x" * 100_000, b"y" * 100_000)) < limits.OUTPUT_KEPT_BYTES + 500
+    assert len(printed_text(b"x" * 100_000, b"y" * 100_000)) < limits.OUTPUT_KEPT_BYTES + 500
 
 
 def test_what_the_warm_up_printed_is_shown_apart() -> None:
-    assert told(b"of mine\n", b"of the other\n") == f"{WARM_UP}of the other\n{COUNTS}of mine\n"
+    assert printed_text(b"of mine\n", b"of the other\n") == f"{WARM_UP}of the other\n{COUNTS}of mine\n"
 
 
 def test_any_bytes_become_text() -> None:
-    text = told(b"\xff\0\xf0\x9f", b"\xe2\x82")
+    text = printed_text(b"\xff\0\xf0\x9f", b"\xe2\x82")
     assert "\0" not in text
     assert json.loads(json.dumps(text)) == text
 
