@@ -1,0 +1,48 @@
+"""No module of the product imports itself by way of others, also not within a function."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _structure() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("structure", ROOT / "benchmarks" / "structure.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _circles(sources: dict[str, str]) -> list[list[str]]:
+    structure = _structure()
+    imports = {name: structure._imports(name, text, sources.keys()) for name, text in sources.items()}
+    circles: list[list[str]] = structure._circles(imports)
+    return circles
+
+
+def test_no_imports_go_in_a_circle() -> None:
+    folders = {"grader": ROOT / "grader", "grader.sandbox": ROOT / "sandbox", "grader.web": ROOT / "web"}
+    sources: dict[str, str] = {}
+    for package, folder in folders.items():
+        for file in folder.rglob("*.py"):
+            parts = file.relative_to(folder).with_suffix("").parts
+            # What runs inside a box imports from its own folder, by names without a package.
+            if "node_modules" not in parts and parts[0] != "runner":
+                sources[".".join([package, *(it for it in parts if it != "__init__")])] = file.read_text()
+    assert len(sources) > 300
+    assert _circles(sources) == []
+
+
+def test_a_circle_is_found_also_within_a_function() -> None:
+    sources = {
+        "a": "from b import thing",
+        "b": "def late():\n    import c",
+        "c": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a",
+        "d": "import a",
+    }
+    assert _circles(sources) == [["a", "b", "c"]]
