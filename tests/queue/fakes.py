@@ -51,7 +51,9 @@ class FakeJudge:
         self.closed = False
         self.probes = 0
         self.trouble = ""  # what a probe finds
-        self.boxless = 0  # so many boxes are asked for in vain
+        self.boxless = 0  # how many boxes in a row do not start
+        self.tries = 0
+        self.on_try: Callable[[int], None] = lambda _: None  # gets the number of the try
 
     def warm_up(self) -> None:
         pass
@@ -62,6 +64,8 @@ class FakeJudge:
             raise JudgeFailure(self.trouble)
 
     def try_box(self) -> None:
+        self.tries += 1
+        self.on_try(self.tries)
         if self.boxless:
             self.boxless -= 1
             raise BoxUnavailable("The engine is away.")
@@ -86,7 +90,7 @@ class FakeCompiler:
     def __init__(self, *acts: Callable[[Callable[[], None]], CompileResult]) -> None:
         self._acts = list(acts)
         self.requests: list[CompileRequest] = []
-        self.boxless = 0  # so many boxes are asked for in vain
+        self.boxless = 0  # how many boxes in a row do not start
         self.closed = False
 
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult:
