@@ -55,22 +55,11 @@ def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
 
 
 def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
-    """Whether two tensors agree bit for bit: most right answers do, and one pass shows it."""
+    """Whether two tensors of one dtype agree bit for bit: most right answers do, and one pass shows it."""
     import torch
 
-    bytes_got, bytes_want = (it.reshape(-1).view(torch.uint8) for it in (got, want))
-    # Eight bytes at a time as far as they go: one by one takes several times as long.
-    whole = (
-        len(bytes_got) // 8 * 8
-        if len(bytes_got) == len(bytes_want) and _in_words(bytes_got, bytes_want)
-        else 0
-    )
-    words_got, words_want = (it[:whole].view(torch.int64) for it in (bytes_got, bytes_want))
-    return torch.equal(words_got, words_want) and torch.equal(bytes_got[whole:], bytes_want[whole:])
-
-
-def _in_words(*tensors: torch.Tensor) -> bool:
-    return all(it.storage_offset() % 8 == 0 and it.data_ptr() % 8 == 0 for it in tensors)
+    word = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[got.element_size()]
+    return torch.equal(got.reshape(-1).view(word), want.reshape(-1).view(word))
 
 
 def _same_in_place(got: torch.Tensor, want: torch.Tensor) -> bool:
@@ -123,7 +112,7 @@ def changed_input(arena: Arena, question: Question) -> Mismatch | None:
 
     for buffer in arena.of_kind(Kind.INPUT):
         before = question.inputs[buffer.argument.name].reshape(-1)
-        if not buffer.count or _same_in_place(buffer.values, before):
+        if _same_in_place(buffer.values, before):
             continue
         now = buffer.snapshot().reshape(-1)
         differs = (now.view(torch.uint8) != before.view(torch.uint8)).view(buffer.count, -1).any(dim=1)
@@ -198,8 +187,9 @@ def _computed_from_poison(buffer: Buffer, compared: _Compared) -> torch.Tensor:
         return wrong & buffer.computed_from_poison(got)
     poison = buffer.poison_element
     added = wrong & (got == want + poison)
-    if 2 * int(added.sum()) > int(wrong.sum()) and bool((added & (want != 0)).any()):
-        return added & (want != 0)
+    sums = added & (want != 0)
+    if 2 * int(added.sum()) > int(wrong.sum()) and bool(sums.any()):
+        return sums
     for extreme in (torch.maximum, torch.minimum):
         enough = min(int(wrong.sum()), int((~wrong).sum())) >= _TELLING
         if enough and torch.equal(got, extreme(want, poison)):

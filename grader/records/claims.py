@@ -31,10 +31,10 @@ class Claim:
     language: Language
     device: str
     source: str
-    artefact: str | None = None
-    rejudge: bool = False
-    request_id: str | None = None
-    run: bool = False
+    artefact: str | None
+    rejudge: bool
+    request_id: str | None
+    run: bool
 
     @property
     def context(self) -> dict[str, str | int]:

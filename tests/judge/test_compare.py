@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -10,7 +11,14 @@ from grader.challenge.cases import Case, Category
 from grader.challenge.course import Course
 from grader.challenge.model import DType, Manifest, Tolerance
 from grader.judge.arena import Arena
-from grader.judge.compare import LATE, broken_guard, changed_input, compare, wrong_elements
+from grader.judge.compare import (
+    LATE,
+    broken_guard,
+    changed_input,
+    compare,
+    trespass,
+    wrong_elements,
+)
 from grader.judge.faults import of_mismatch
 from grader.judge.oracle import Question
 from grader.schemas.report import CaseVerdict, Mismatch
@@ -135,25 +143,30 @@ def test_what_is_late_is_explained() -> None:
     assert "has to be joined" in finding.hint
 
 
-def question_of(dtype: DType, want: torch.Tensor) -> tuple[Arena, Question]:
-    """``solve(out, n)`` whose ``out`` has ``dtype``, and what is right in it."""
-    manifest = Manifest.model_validate(
+def manifest_of(*buffers: tuple[str, str, str, list[str]], **more: Any) -> Manifest:
+    """A challenge with ``buffers`` (name, kind, dtype, shape) and the size ``n``."""
+    return Manifest.model_validate(
         {
-            "title": "One output",
+            "title": "Some buffers",
             "track": "tests",
             "difficulty": "easy",
             "version": 1,
             "languages": ["triton"],
             "args": [
-                {"name": "out", "kind": "output", "dtype": dtype.value, "shape": ["n"]},
+                *(dict(zip(("name", "kind", "dtype", "shape"), it, strict=True)) for it in buffers),
                 {"name": "n", "kind": "size"},
             ],
             "tolerance": {"rtol": 1e-3},
             "workloads": [{"name": "small", "sizes": {"n": 4}}],
             "cost": {"bytes": "n", "flops": "n"},
+            **more,
         }
     )
-    arena = Arena(manifest, {"n": want.numel()}, {})
+
+
+def question_of(dtype: DType, want: torch.Tensor) -> tuple[Arena, Question]:
+    """``solve(out, n)`` whose ``out`` has ``dtype``, and what is right in it."""
+    arena = Arena(manifest_of(("out", "output", dtype.value, ["n"])), {"n": want.numel()}, {})
     arena.reveal({})
     right = want.to(getattr(torch, dtype.value))
     return arena, Question(inputs={}, outputs={"out": right}, magnitudes={})
@@ -264,3 +277,126 @@ def test_what_was_written_outside_is_reported_by_array_and_index(
     assert mismatch.wrong == number
     detail = of_mismatch(mismatch, Case("basic", Category.BASIC, {"n": 10}), []).detail
     assert detail == f"Something was written outside x: {said}."
+
+
+def test_an_error_of_exactly_the_tolerance_is_allowed() -> None:
+    found = wrong_elements(torch.tensor([1.5, 1.5001]), torch.tensor([1.0, 1.0]), Tolerance(atol=0.5))
+    assert found.tolist() == [False, True]
+
+
+def compared(
+    manifest: Manifest, want: dict[str, torch.Tensor], got: dict[str, torch.Tensor], **more: Any
+) -> Any:
+    """What ``compare`` finds where the outputs ``got`` should be ``want``; ``more``: of the question."""
+    arena = Arena(manifest, {"n": 10}, {})
+    try:
+        arena.reveal({})
+        for name, values in got.items():
+            arena.buffers[name].write(values)
+        return compare(arena, arena.snapshot(), Question({}, want, **{"magnitudes": {}} | more))
+    finally:
+        arena.close()
+
+
+def test_every_result_is_compared() -> None:
+    manifest = manifest_of(("one", "output", "int32", ["n"]), ("two", "output", "int32", ["n"]))
+    want = {"one": torch.arange(10, dtype=torch.int32), "two": torch.zeros(10, dtype=torch.int32)}
+    mismatch = compared(manifest, want, {"one": want["one"], "two": want["one"]})
+    assert (mismatch.argument, mismatch.index, mismatch.wrong) == ("two", [1], 9)
+
+
+@pytest.mark.parametrize(("at", "number", "wrong"), [(3, 3, None), (2, 3, [2]), (9, 99, [9])])
+def test_what_lies_behind_the_elements_that_count_may_be_anything(
+    at: int, number: int, wrong: list[int] | None
+) -> None:
+    manifest = manifest_of(
+        ("out", "output", "float32", ["n"]),
+        ("count", "output", "int64", ["2"]),
+        compare={"out": {"first": "count"}},
+    )
+    want = {"out": torch.ones(10), "count": torch.tensor([number, 7])}
+    got = want["out"].clone()
+    got[at] = 5.0
+    mismatch = compared(manifest, want, {"out": got, "count": want["count"]})
+    assert (mismatch.index if mismatch else None) == wrong
+
+
+def test_an_integer_that_equals_the_poison_may_be_right() -> None:
+    mismatch = mismatch_of(DType.INT8, torch.tensor([0x5A, 1, 2]), lambda _, values: values + (values == 1))
+    assert mismatch is not None
+    assert (mismatch.index, mismatch.wrong) == ([1], 1)
+
+
+def test_an_in_out_argument_has_no_poison() -> None:
+    manifest = manifest_of(("x", "inout", "float32", ["n"]))
+    mismatch = compared(manifest, {"x": torch.ones(10)}, {"x": torch.arange(10.0)})
+    assert (mismatch.kind, mismatch.index, mismatch.wrong) == ("value", [0], 9)
+
+
+def test_magnitudes_have_the_shape_of_their_result() -> None:
+    manifest = manifest_of(("out", "output", "float32", ["2", "5"]))
+    magnitude = torch.ones(2, 5, dtype=torch.float64)
+    magnitude[1, 4] = 1e6
+    got = torch.zeros(2, 5)
+    got[0, 3] = got[1, 4] = 0.5
+    mismatch = compared(manifest, {"out": torch.zeros(2, 5)}, {"out": got}, magnitudes={"out": magnitude})
+    assert (mismatch.index, mismatch.wrong) == ([0, 3], 1)
+
+
+@pytest.mark.parametrize(("got", "want", "kind"), [(INF, 1.0, "inf"), (1.0, -INF, "inf"), (NAN, 1.0, "nan")])
+def test_a_mismatch_says_which_kind_of_number_it_is(got: float, want: float, kind: str) -> None:
+    mismatch = mismatch_of(DType.FLOAT32, torch.tensor([want]), lambda *_: torch.tensor([got]))
+    assert mismatch is not None
+    assert mismatch.kind == kind
+
+
+@pytest.mark.parametrize("n", [10, 0])
+def test_the_first_changed_element_of_any_input_is_named(n: int) -> None:
+    arena = Arena(
+        manifest_of(
+            ("a", "input", "float32", ["n"]),
+            ("b", "input", "float32", ["4"]),
+            ("out", "output", "int8", ["1"]),
+        ),
+        {"n": n},
+        {},
+    )
+    inputs = {"a": torch.ones(n), "b": torch.ones(4)}
+    asked = Question(inputs, {}, {})
+    arena.reveal(inputs)
+    assert trespass(arena, asked) is None
+    arena.buffers["b"].write(torch.tensor([1.0, 2.0, 1.0, 3.0]))
+    mismatch = trespass(arena, asked)
+    arena.close()
+    assert mismatch is not None
+    assert (mismatch.argument, mismatch.index, mismatch.got, mismatch.wrong) == ("b", [1], "2", 2)
+
+
+def test_a_guard_that_was_put_back_meanwhile_was_still_broken(
+    arena: Arena, question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arena.reveal(question.inputs)
+    monkeypatch.setattr(arena.buffers["out"], "guards_intact", lambda: False)
+    mismatch = trespass(arena, question)
+    assert mismatch is not None
+    assert (mismatch.kind, mismatch.wrong, mismatch.outside) == ("out_of_bounds", 1, [])
+
+
+@pytest.mark.parametrize(("sums", "kind"), [(10, "value"), (11, "not_cleared")])
+def test_sums_have_to_explain_most_of_what_is_wrong(sums: int, kind: str) -> None:
+    def half(out: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        return torch.cat((out[:sums] + values[:sums], values[sums:] + 3))
+
+    mismatch = mismatch_of(DType.INT32, torch.arange(20) + 2, half)
+    assert mismatch is not None
+    assert mismatch.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind"), [(7, "unwritten"), (8, "not_cleared"), (12, "not_cleared"), (13, "unwritten")]
+)
+def test_a_maximum_with_the_poison_takes_eight_elements_of_each_to_tell(wrong: int, kind: str) -> None:
+    want = torch.cat((torch.full((wrong,), 80), torch.full((20 - wrong,), 100)))
+    mismatch = mismatch_of(DType.INT8, want, torch.maximum)
+    assert mismatch is not None
+    assert mismatch.kind == kind

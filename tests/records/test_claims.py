@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 
 from grader.languages import Language
-from grader.records import artefacts, claims, leases, order
+from grader.records import artefacts, claims, leases, order, queues, workers
 from grader.records.claims import Claim
 from grader.records.engine import Sessions, writing
 from grader.records.models import utcnow
-from grader.schemas.submission import ProgressView, State
+from grader.schemas.submission import JudgingReason, ProgressView, State
 from tests.records.rows import add_submission, add_user, read
 from tests.records.test_artefacts import artefact
 
@@ -246,3 +246,72 @@ def test_a_cancellation_is_not_handed_on(sessions: Sessions, add: Add) -> None:
     assert not _hand_on(sessions, held)
     with writing(sessions) as session:
         assert leases.give_back(session, held.id, held.attempt, utcnow()) is State.CANCELLED
+
+
+def _add_worker(sessions: Sessions, name: str) -> None:
+    with writing(sessions) as session:
+        workers.register(session, name, GPU, list(Language), utcnow())
+
+
+@pytest.mark.parametrize("name", ["r", "c"])
+def test_a_drained_worker_takes_nothing(sessions: Sessions, add: Add, name: str) -> None:
+    add(language=Language.TRITON if name == "r" else Language.CUDA)
+    _add_worker(sessions, name)
+    take = _run if name == "r" else _compile
+    with writing(sessions) as session:
+        assert workers.drain(session, name, utcnow())
+    assert take(sessions) is None
+    with writing(sessions) as session:
+        assert workers.resume(session, name)
+    assert take(sessions) is not None
+
+
+@pytest.mark.parametrize("queue", [GPU, queues.COMPILE])
+def test_nothing_is_taken_from_a_paused_queue(sessions: Sessions, add: Add, queue: str) -> None:
+    add(language=Language.TRITON if queue == GPU else Language.CUDA)
+    take = _run if queue == GPU else _compile
+    with writing(sessions) as session:
+        queues.pause(session, queue, "exam", "staff", utcnow())
+    assert take(sessions) is None
+    with writing(sessions) as session:
+        assert queues.resume(session, queue)
+    assert take(sessions) is not None
+
+
+def test_nothing_uncompiled_is_taken_while_compiling_is_paused(sessions: Sessions, add: Add) -> None:
+    add()
+    with writing(sessions) as session:
+        queues.pause(session, queues.COMPILE, "upgrade", "staff", utcnow())
+        wanted = claims.ClaimRequest(GPU, list(Language), "r", utcnow(), 30.0, "13.0.88", uncompiled=True)
+        assert claims.claim(session, wanted) == claims.Claimed(None)
+
+
+def test_a_claim_says_what_was_sent_and_until_when_it_is_held(sessions: Sessions, add: Add) -> None:
+    original = add(age_s=9, language=Language.TRITON)
+    first = _run(sessions)
+    assert first is not None
+    assert (first.id, first.rejudge, first.run) == (original, False, False)
+    assert first.context == {"submission": first.public_id, "attempt": 1, "challenge": "vector_add"}
+    add(user="bob", language=Language.TRITON, rejudge_of=original, kind=JudgingReason.RUN, request_id="r-1")
+    before = utcnow()
+    held = _run(sessions)
+    assert held is not None
+    assert (held.rejudge, held.run, held.context["request"]) == (True, True, "r-1")
+    row = read(sessions, held.id)
+    assert row.claimed_at is not None
+    assert row.lease_until is not None
+    assert before <= row.claimed_at
+    assert row.lease_until - row.claimed_at == timedelta(seconds=30)
+
+
+def test_a_submission_that_cannot_be_sent_back_is_left_alone(
+    sessions: Sessions, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add()
+    held = _compile(sessions)
+    assert held is not None
+    assert _hand_on(sessions, held, there=False)
+    monkeypatch.setattr(claims, "move", lambda *_, **__: False)
+    with writing(sessions) as session:
+        wanted = claims.ClaimRequest(GPU, list(Language), "r", utcnow(), 30.0)
+        assert claims.claim(session, wanted) == claims.Claimed(None)
