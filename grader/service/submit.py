@@ -101,8 +101,8 @@ class StoredSubmission:
     """``new``: this call stored it. ``remaining``: how many more its challenge takes from this user for now."""
 
     public_id: str
-    new: bool = False
-    reused: bool = False
+    new: bool
+    reused: bool
     remaining: int | None = None
 
 
@@ -135,21 +135,21 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
 
 
 def store(
-    platform: Platform, user: User, row: SubmissionRow, what: SubmitOrder, count: Count, reuse: bool = False
+    platform: Platform, user: User, row: SubmissionRow, what: SubmitOrder, count: Count, reuse: bool
 ) -> StoredSubmission:
     """Store it, unless it was sent before. Raises TooMany, Conflict."""
     with writing(platform.sessions) as session:
         # Submissions of one user take turns from here on, so no key can be raced on any database.
         session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update())
         if (earlier := _of_key(session, user, what)) is not None:
-            return StoredSubmission(earlier)
+            return StoredSubmission(earlier, new=False, reused=False)
         if reuse and (earlier := _judged_before(session, row)) is not None:
-            return StoredSubmission(earlier, reused=True)
+            return StoredSubmission(earlier, new=False, reused=True)
         row.created_at = clock(session)
         remaining = count(session, platform, user, row)
         session.add(row)
         session.flush()
-        return StoredSubmission(row.public_id, new=True, remaining=remaining)
+        return StoredSubmission(row.public_id, new=True, reused=False, remaining=remaining)
 
 
 def answer(platform: Platform, user: User, row: SubmissionRow, stored: StoredSubmission) -> SubmissionView:
@@ -174,7 +174,7 @@ def _announce(platform: Platform, user: User, row: SubmissionRow, stored: Stored
 
 
 def sent_before(platform: Platform, user: User, what: SubmitOrder) -> str | None:
-    """What this user handed in under the same key, if anything. Raises Conflict where that was something else."""
+    """What this user submitted under the same key, if anything. Raises Conflict where that was something else."""
     if what.key is None:
         return None
     with platform.sessions() as session:

@@ -10,6 +10,7 @@ from grader import limits
 from grader.errors import (
     BadRequest,
     BadSource,
+    Conflict,
     GraderError,
     LanguageNotServed,
     TooMany,
@@ -111,18 +112,47 @@ def test_refused_unknown_device(platform: Platform, student: User) -> None:
 @pytest.mark.parametrize("device", ["cpu", None])
 def test_refused_cuda_without_a_gpu(platform: Platform, student: User, device: str | None) -> None:
     error = _refused(platform, student, LanguageNotServed, filename="a.cu", device=device)
-    assert "GPU" in error.message
+    where = f"The device '{device}'" if device else "This platform"
+    assert error.message == f"{where} has no GPU, so it cannot run cuda."
     assert "grader test" in error.hint
 
 
-def test_refused_a_name_of_a_thousand_letters(platform: Platform, student: User) -> None:
-    _refused(platform, student, BadRequest, filename="a" * 1000 + ".py")
+def test_refused_a_name_that_is_too_long(platform: Platform, student: User) -> None:
+    _refused(platform, student, BadRequest, filename="a" * (limits.FILENAME_CHARS - 2) + ".py")
+    longest = "a" * (limits.FILENAME_CHARS - 3) + ".py"
+    assert submit(platform, student, body(filename=longest)).filename == longest
 
 
 @pytest.mark.parametrize("key", ["", "k" * 129])
 def test_refused_a_bad_idempotency_key(platform: Platform, student: User, key: str) -> None:
     with pytest.raises(BadRequest, match="idempotency"):
         submit(platform, student, body(), key)
+
+
+@pytest.mark.parametrize("key", ["k", "k" * 128])
+def test_a_key_has_1_to_128_characters(platform: Platform, student: User, key: str) -> None:
+    first = submit(platform, student, body(), key)
+    again = submit(platform, student, body(), key)
+    assert (again.id, again.reused) == (first.id, False)
+
+
+def test_a_key_names_one_device(tmp_path: Path, redis_url: str) -> None:
+    platform = open_platform(make_settings(tmp_path, redis_url, devices="cpu, h200"))
+    from grader.service.accounts import create_user
+
+    user = create_user(platform, "ada", "correct horse")
+    first = submit(platform, user, body(device="cpu"), "key")
+    with pytest.raises(Conflict, match=first.id):
+        submit(platform, user, body(device="h200"), "key")
+    platform.close()
+
+
+def test_a_key_brings_back_the_first_though_it_would_be_refused_now(
+    platform: Platform, student: User
+) -> None:
+    first = submit(platform, student, body(), "key")
+    (platform.course.root / "challenges" / "scale" / "challenge.toml").unlink()
+    assert submit(platform, student, body(), "key").id == first.id
 
 
 @pytest.mark.parametrize(

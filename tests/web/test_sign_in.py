@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from grader import limits
+from grader.service import tokens
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
@@ -176,3 +178,37 @@ def test_leads_back(app: Flask, ada: User) -> None:
     assert asked.headers["Location"] == "/sign-in?next=/submissions"
     data = {"name": "ada", "password": builders.PASSWORD, "next": "/submissions", "csrf_token": csrf(client)}
     assert client.post("/sign-in", data=data).headers["Location"] == "/submissions"
+
+
+@pytest.mark.parametrize("wanted", ["/a!b", "/a~b?c=d#e", "/\x80", "/a:b//c"])
+def test_any_path_of_ours_is_kept(wanted: str) -> None:
+    assert safe_path(wanted) == wanted
+
+
+@pytest.mark.parametrize("wanted", ["/a b", "/a\x7fb", "/\x1f"])
+def test_a_path_with_a_control_character_is_not(wanted: str) -> None:
+    assert safe_path(wanted, "/start") == "/start"
+
+
+@pytest.mark.parametrize(
+    ("agent", "label"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", "Firefox on Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0) Chrome/120.0 Safari/537.36 Edg/120.0", "Edge on Windows"),
+        ("curl/8.5", "A browser"),
+    ],
+)
+def test_a_session_is_listed_with_its_browser_address_and_end(
+    app: Flask, platform: Platform, ada: User, agent: str, label: str
+) -> None:
+    client = app.test_client()
+    client.environ_base["HTTP_USER_AGENT"] = agent
+    data = {"name": "ada", "password": builders.PASSWORD, "csrf_token": csrf(client)}
+    client.post("/sign-in", data=data)
+    found = client.get_cookie("grader_session")
+    assert found is not None
+    assert found.expires is not None
+    (session,) = tokens.list_tokens(platform, ada).tokens
+    assert (session.label, session.address) == (label, "127.0.0.1")
+    assert session.expires_at is not None
+    assert abs(session.expires_at - session.created_at - timedelta(days=14)) < timedelta(minutes=1)

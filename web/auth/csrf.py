@@ -19,7 +19,7 @@ _protect = CSRFProtect()
 
 # "none": the user began it, as by loading a page again. A sibling domain ("same-site") is not ours.
 _OWN = ("same-origin", "none")
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+_TLS_PORT = 443
 
 
 def init_app(app: Flask) -> None:
@@ -60,11 +60,10 @@ def _source() -> str:
     return request.headers.get("Origin") or request.headers.get("Referer", "")
 
 
-def _origin(address: str) -> tuple[str, str, int | None] | None:
-    """Scheme, host and port; None of what has none."""
+def _origin(address: str) -> tuple[str, str | None, int] | None:
+    """Scheme, host and port, for comparison with our own origin over TLS; None for text that is no address."""
     try:
         parts = urlsplit(address)
-        port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+        return parts.scheme, parts.hostname, parts.port or _TLS_PORT
     except ValueError:
         return None
-    return (parts.scheme, parts.hostname, port) if parts.scheme and parts.hostname else None

@@ -29,7 +29,7 @@ def remember(user: User) -> None:
     """Give the browser that is being answered a cookie for ``user``, if it has none."""
     if known(user.name):
         return
-    value = _signer().dumps([account(user.name), secrets.token_urlsafe(12)])
+    value = _signer().dumps([account(user.name), secrets.token_urlsafe()])
 
     @after_this_request
     def _set(response: Response) -> Response:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import delete, select
 
 from grader.errors import TooMany
+from grader.records.engine import writing
+from grader.records.models import ReportRow, SubmissionRow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason
 from grader.service import queues
@@ -75,4 +78,14 @@ class TestReuse:
         assert not waiting.reused
         cancel(platform, student, waiting.id)
         fail(platform)
+        assert not submit(platform, student, body(reuse=True)).reused
+
+    def test_what_has_no_report_any_more_is_judged(self, platform: Platform, student: User) -> None:
+        first = submit(platform, student, body())
+        judge(platform)
+        submit(platform, student, body(source="another = 1"))
+        judge(platform)
+        with writing(platform.sessions) as session:
+            row = session.scalars(select(SubmissionRow.id).where(SubmissionRow.public_id == first.id)).one()
+            session.execute(delete(ReportRow).where(ReportRow.submission_id == row))
         assert not submit(platform, student, body(reuse=True)).reused

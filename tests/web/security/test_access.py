@@ -19,6 +19,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.web.app import create_app
 from grader.web.auth import scopes
+from grader.web.auth.identity import by_cookie
 from grader.web.throttle import limiter
 from tests.service.world import make_course
 from tests.web import builders
@@ -298,3 +299,16 @@ def test_the_document_of_the_application_has_no_other_door(tmp_path: Path) -> No
     rules = {rule.rule for rule in create_app(opened).url_map.iter_rules()}
     opened.close()
     assert rules == {row.rule for row in ROWS}
+
+
+def test_reading_takes_one_scope_and_all_else_another() -> None:
+    assert scopes.needed("GET", "/api/v1/submissions") is Scope.READ
+    assert scopes.needed("POST", "/api/v1/submissions") is Scope.SUBMIT
+    assert scopes.needed("DELETE", "/api/v1/tokens/1") is Scope.SUBMIT
+    assert scopes.needed("GET", "/api/v1/me") is None
+    assert scopes.needed("DELETE", "/api/v1/tokens/current") is None
+
+
+def test_nobody_is_known_by_cookie_before_the_cookie_was_read(app: Flask) -> None:
+    with app.test_request_context("/"):
+        assert not by_cookie()
