@@ -108,7 +108,7 @@ def _accepted(number: int, chance: random.Random, user: int | None = None) -> di
 
 
 class Changes:
-    """Accepts one more submission, of anyone, which was handed in just now."""
+    """Accepts one more submission, of anyone, which was submitted just now."""
 
     def __init__(self, engine: Engine, entries: int) -> None:
         self._engine, self._entries = engine, entries

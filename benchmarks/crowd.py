@@ -40,7 +40,7 @@ class Post:
 
 
 class Connection:
-    """One connection; opened anew where the server has closed it meanwhile."""
+    """One connection; opened again where the server has closed it meanwhile."""
 
     def __init__(self, host: str, port: int) -> None:
         self._at = (host, port)
@@ -92,7 +92,7 @@ class Line:
         return Connection(self.host, self.port)
 
     async def post(self, post: Post) -> Answer:
-        """Hand in a submission, over a connection of its own."""
+        """Send a submission, over a connection of its own."""
         connection = self.connection()
         head = (
             f"POST /api/v1/submissions HTTP/1.1\r\nHost: {self.host}\r\nAuthorization: Bearer {post.token}\r\n"

@@ -60,12 +60,12 @@ EXPECTED = {"real": Verdict.COMPILE_ERROR, "stand-in": Verdict.ACCEPTED}
 TARGET_MS = 300.0
 READY_SECONDS = 300.0
 WORKERS = 2
-# Of what is handed in before the minute begins.
+# Of what is submitted before the minute begins.
 AT_ONCE = 8
 
 
 async def crowd(options: argparse.Namespace, line: Line, tokens: list[str], cookies: list[str]) -> Heard:
-    """Those who wait hand in, and look from then on; then the minute itself."""
+    """Those who wait submit, and look from then on; then the minute itself."""
     heard, stop = Heard(), asyncio.Event()
     few, watching = asyncio.Semaphore(AT_ONCE), []
 

@@ -24,7 +24,7 @@ from grader.cli.commands.challenge import ProofProgress, put_proofs
 from grader.judge.request import CPU
 from grader.languages import Language
 
-# Each group starts its processes anew, which costs half a minute on a GPU.
+# Each group starts its processes again, which costs half a minute on a GPU.
 AT_ONCE = 8
 
 

@@ -112,7 +112,7 @@ class Sender:
 def workers(settings: Settings, platform: Platform, options: Options, compilers: int) -> Iterator[None]:
     """Processes that serve the device, until the block ends."""
     with ExitStack() as stack:
-        for words in _crew(options, compilers):
+        for words in _workers(options, compilers):
             command = [sys.executable, "-m", "grader.cli.main", "worker", *words]
             process = subprocess.Popen(command, env=environment(settings), stderr=subprocess.DEVNULL)
             stack.callback(process.wait)
@@ -127,15 +127,15 @@ def workers(settings: Settings, platform: Platform, options: Options, compilers:
         yield
 
 
-def _crew(options: Options, compilers: int) -> list[list[str]]:
+def _workers(options: Options, compilers: int) -> list[list[str]]:
     if options.device == CPU:
-        crew = [["--device", CPU] for _ in range(options.workers)]
+        workers = [["--device", CPU] for _ in range(options.workers)]
     else:
         here = [gpu for gpu in chosen_gpus("all") if board_of(gpu) == options.device]
         if len(here) < options.gpu + options.workers:
             raise SystemExit(f"{options.workers} GPUs of the board {options.device} are not here: {here}")
-        crew = [["--gpu", gpu.uuid] for gpu in here[options.gpu :][: options.workers]]
-    return [*crew, *([["--gpu", "none", "--compile", str(compilers)]] if compilers else [])]
+        workers = [["--gpu", gpu.uuid] for gpu in here[options.gpu :][: options.workers]]
+    return [*workers, *([["--gpu", "none", "--compile", str(compilers)]] if compilers else [])]
 
 
 def finish(platform: Platform, sent: list[Sent]) -> list[SubmissionView]:

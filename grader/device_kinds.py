@@ -92,7 +92,7 @@ NVIDIA_GPU = DeviceKind(
     gpus=NVIDIA,
 )
 
-# Tests add rows to this one; everybody else reads DEVICE_KINDS.
+# Tests add rows to this one; everyone else reads DEVICE_KINDS.
 _table = {it.name: it for it in (HOST, NVIDIA_GPU)}
 DEVICE_KINDS = MappingProxyType(_table)
 

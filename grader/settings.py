@@ -363,7 +363,7 @@ class Settings(BaseSettings):
         path = folder / name
         if not path.exists():
             # Written whole or not at all: a process that dies here, or a full disk, must not leave an empty secret,
-            # which anybody could guess. Of two that make it at the same time, the second takes the first one's.
+            # which anyone could guess. Of two that make it at the same time, the second takes the first one's.
             partial = path.with_name(f".{name}.{os.getpid()}.{secrets.token_hex(4)}")
             try:
                 with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -129,7 +129,7 @@ NVIDIA = GpuKind(
     libraries=("libcuda.so*", "libcudadebugger.so*", "libnvidia-*.so*"),
 )
 
-# Tests add rows to this one; everybody else reads GPU_KINDS.
+# Tests add rows to this one; everyone else reads GPU_KINDS.
 _table = {it.name: it for it in (NVIDIA,)}
 GPU_KINDS = MappingProxyType(_table)
 

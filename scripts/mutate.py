@@ -397,7 +397,7 @@ def keep(scores: Sequence[Score], known: Sequence[Answer], seconds: float) -> No
     sys.path.insert(0, str(ROOT / "benchmarks"))
     from importlib.metadata import version
 
-    from results import commit, today, versions
+    from results import commit, machine, today, versions
 
     rows = [
         {
@@ -410,7 +410,13 @@ def keep(scores: Sequence[Score], known: Sequence[Answer], seconds: float) -> No
         for it in scores
     ]
     used = versions() | {name: version(name) for name in ("cosmic-ray", "pytest")}
-    kept = {"benchmark": "mutation", "measured": today(), "versions": used, "commit": commit()}
+    kept = {
+        "benchmark": "mutation",
+        "device": machine(),
+        "measured": today(),
+        "versions": used,
+        "commit": commit(),
+    }
     KEPT.write_text(
         json.dumps({**kept, "figures": {"seconds": round(seconds), "rows": rows}}, indent=2) + "\n"
     )

@@ -1,4 +1,4 @@
-"""Times solutions in their own process, as everybody else does. Started by ``subjects.honest``.
+"""Times solutions in their own process, as everyone else does. Started by ``subjects.honest``.
 
 Usage: python honest.py ASKED.json ANSWERED.json. Methods, all in microseconds per call:
 

@@ -55,11 +55,11 @@ _LISTEN = "0A"
 
 @check("socket", ENGINE)
 def engine_socket(host: str | None = None) -> Finding:
-    """Whoever reaches the engine is root on its host. ``host``: as in DOCKER_HOST."""
+    """Anyone who reaches the engine is root on its host. ``host``: as in DOCKER_HOST."""
     kind, _, name = (host or os.environ.get("DOCKER_HOST") or DEFAULT_HOST).partition("://")
     if kind not in ("unix", "http+unix"):
         return bad(
-            f"DOCKER_HOST is {kind}://...: whoever reaches an engine on a network port is root",
+            f"DOCKER_HOST is {kind}://...: anyone who reaches an engine on a network port is root",
             "Let the engine listen on its unix socket alone (no -H tcp:// in dockerd's options).",
         )
     path = Path(name)
@@ -81,7 +81,7 @@ def engine_network(net: Path = Path("/proc/net")) -> Finding:
     ports = {port for table in ("tcp", "tcp6") for port in _listening(net / table)}
     if PLAIN_PORT in ports:
         return bad(
-            f"port {PLAIN_PORT} is open: whoever reaches an engine without TLS is root",
+            f"port {PLAIN_PORT} is open: anyone who reaches an engine without TLS is root",
             "Remove -H tcp:// from dockerd's options.",
         )
     if TLS_PORT in ports:
@@ -506,7 +506,7 @@ def transport(settings: Settings) -> Finding:
 
 @check("redis", PLATFORM)
 def redis(url: str) -> Finding:
-    """Whoever writes to Redis can stop the queue and reset the counts of sign-in attempts."""
+    """Anyone who writes to Redis can stop the queue and reset the counts of sign-in attempts."""
     from grader.service.exposure import is_loopback
 
     parts = urlsplit(url)
@@ -516,7 +516,7 @@ def redis(url: str) -> Finding:
         return ok("on this machine alone")
     if not parts.password:
         return bad(
-            "on the network without a password: whoever reaches it can stop the queue and reset limits",
+            "on the network without a password: anyone who reaches it can stop the queue and reset limits",
             "Give Redis a password, and put it into GRADER_REDIS_URL.",
         )
     if parts.scheme != "rediss":

@@ -125,7 +125,7 @@ def flags_of(workloads: Sequence[WorkloadReport], library_ops: Sequence[str] = (
     found = [Flag.LIBRARY_KERNEL] if library_ops else []
     if any(it.ranked and it.sol is not None and it.sol > ABOVE_ROOFLINE for it in workloads):
         found.append(Flag.ABOVE_ROOFLINE)
-    # Less than its noise is charged where E is hardly beyond it, as now and then happens to everybody.
+    # Less than its noise is charged where E is hardly beyond it, as now and then happens to everyone.
     if any(it.charged_us > it.noise_us for it in workloads):
         found.append(Flag.WORK_OUTSIDE_GATE)
     return found

@@ -216,7 +216,7 @@ class Device(Protocol):
         """The question where a workload's questions always lie; the one before it is lost."""
 
     def before_round(self) -> None:
-        """Finish what is under way and bring the device to a like state for everybody; then the call is queued."""
+        """Finish what is under way and bring the device to a like state for everyone; then the call is queued."""
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
         """Put a timed round's inputs where the runner sees them, and leave nothing of them in a cache."""
@@ -279,7 +279,7 @@ class HostDevice:
         """Nothing to burn: the host's clock speed is not ours to settle."""
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """There is no cache to flush that the reveal does not fill for everybody alike."""
+        """There is no cache to flush that the reveal does not fill for everyone alike."""
         arena.reveal(inputs)
 
     def watch(self, arena: Arena) -> OutputChecker:

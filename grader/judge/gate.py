@@ -54,7 +54,7 @@ class HostGate:
     def open_behind(
         self, reveal: Callable[[], None], spot_check: Callable[[], None], full_check: Callable[[], None]
     ) -> float:
-        """Reveal, then open: with nothing between the two that anybody could use. Returns the time of the opening.
+        """Reveal, then open: with nothing between the two that anyone could use. Returns the time of the opening.
         ``spot_check`` and ``full_check`` are for ``check_now``."""
         self._full_check = full_check
         self._start = time.perf_counter()

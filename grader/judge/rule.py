@@ -61,7 +61,7 @@ class Measured:
 
     @property
     def plainly_charged(self) -> bool:
-        """Whether more was charged than what goes a little beyond noise, as now and then happens to everybody."""
+        """Whether more was charged than what goes a little beyond noise, as now and then happens to everyone."""
         return self.charged > self.noise
 
     @property

@@ -36,7 +36,7 @@ _IMPATIENT_SECONDS = 0.1
 # How long output may lag behind the answer that followed it, and how often it is polled.
 _MARK_SECONDS = 0.5
 _MARK_POLL_SECONDS = 0.0005
-# While a timed call is late: how often it is asked whether anybody still wants its answer.
+# While a timed call is late: how often it is asked whether anyone still wants its answer.
 _LATE_LOOK_SECONDS = 1.0
 
 
@@ -115,7 +115,7 @@ class RunnerClient:
     def load(self, message: Mapping[str, Any], artefact: bytes | None = None) -> Failure | None:
         """Load a submission (source, or a compiled artefact), reference or control. Returns what went wrong, or None.
 
-        The artefact travels as a sealed ``memfd``: no path that anybody could shape.
+        The artefact travels as a sealed ``memfd``: no path that anyone could shape.
         """
         if artefact is None:
             self._channel.send({"op": "load", **message})
@@ -213,7 +213,7 @@ class RunnerClient:
         while not self._gate.spin_until_done(deadline, self._channel.gone):
             if self._channel.gone() or (left := allowance.left()) == 0.0:
                 return False
-            # The round is late already: to ask whether anybody still waits for the answer spoils nothing.
+            # The round is late already: to ask whether anyone still waits for the answer spoils nothing.
             self._channel.ask()
             deadline = time.perf_counter() + min(left, _LATE_LOOK_SECONDS)
         return True

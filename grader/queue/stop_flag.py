@@ -1,4 +1,4 @@
-"""Whether a process was asked to end: said by a signal handler, read by everybody."""
+"""Whether a process was asked to end: said by a signal handler, read by everyone."""
 
 from __future__ import annotations
 

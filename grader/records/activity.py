@@ -27,7 +27,7 @@ _STUDENT = "student"
 
 @dataclass(frozen=True)
 class SubmissionEvent:
-    """Something handed in."""
+    """Something submitted."""
 
     challenge: str
     language: Language

@@ -1,4 +1,4 @@
-"""What one user handed in, reduced to what progress is made of."""
+"""What one user submitted, reduced to what progress is made of."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Attempts:
 
 
 def of_user(session: Session, user: int) -> list[Attempts]:
-    """Everything that ``user`` handed in, as it counts today: each submission once.
+    """Everything that ``user`` submitted, as it counts today: each submission once.
 
     What was judged again under a published version counts by that; anything else keeps its result. What was cancelled,
     or failed by our fault, is not there; nor is what was only run.

@@ -124,6 +124,6 @@ def _go_on_counting(connection: Connection, table: Table) -> None:
 
 
 def is_used(connection: Connection) -> bool:
-    """Whether anybody has an account here, or handed in anything."""
+    """Whether anyone has an account here, or submitted anything."""
     counted = [table for table in tables(connection) if table.name in ("users", "submissions")]
     return any(connection.scalar(select(literal(1)).select_from(it).limit(1)) for it in counted)

@@ -47,7 +47,7 @@ def unfinished(session: Session) -> dict[tuple[str, str], int]:
 
 
 def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
-    """Device -> seconds since the one was handed in that waits longest."""
+    """Device -> seconds since the one was submitted that waits longest."""
     row = SubmissionRow
     found = session.execute(
         select(row.device, func.min(row.created_at)).where(pending()).group_by(row.device)

@@ -1,4 +1,4 @@
-"""Lists of what was handed in, and of what was only run, the newest first."""
+"""Lists of what was submitted, and of what was only run, the newest first."""
 
 from __future__ import annotations
 

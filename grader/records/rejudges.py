@@ -19,7 +19,7 @@ def _is_of(version: int, challenge: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def first_judgements(session: Session, challenge: str, below: int) -> Sequence[SubmissionRow]:
-    """What students handed in and what was judged under a version below ``below``, the oldest first, without those
+    """What students submitted and what was judged under a version below ``below``, the oldest first, without those
     that are judged, or about to be, under ``below`` already.
     """
     row, again = SubmissionRow, aliased(SubmissionRow)
@@ -89,7 +89,7 @@ def judgements(session: Session, challenge: str) -> dict[int, int]:
 
 
 def under(session: Session, challenge: str, version: int) -> dict[int, SubmissionRow]:
-    """Id of what was handed in -> its judgement, or what is to become it, under ``version``."""
+    """Id of what was submitted -> its judgement, or what is to become it, under ``version``."""
     row = SubmissionRow
     rows = session.scalars(
         select(row)
@@ -113,7 +113,7 @@ def public_ids(session: Session, rows: Sequence[int]) -> dict[int, str]:
 
 
 def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[int, list[SubmissionRow]]:
-    """Id of what was handed in -> its judgements under later versions, in their order; with ``drafts`` also those
+    """Id of what was submitted -> its judgements under later versions, in their order; with ``drafts`` also those
     under versions that are not published.
     """
     row = SubmissionRow

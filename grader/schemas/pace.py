@@ -12,7 +12,7 @@ QUICKEST_S = 1.0
 SLOWEST_S = 10.0
 # A look for each so-many-th part of the wait: the number that is shown is never far off.
 _LOOKS = 10
-# Of a pause, to either side, by chance. A class that hands in at one word would look at one moment, again and again.
+# Of a pause, to either side, by chance. A class that submits at one word would look at one moment, again and again.
 _SPREAD = 0.2
 # Taken for a place where nobody knows how long one takes: about what the quickest judgement does.
 _PLACE_S = 1.0

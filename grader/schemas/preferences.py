@@ -18,7 +18,7 @@ class Theme(StrEnum):
 
 
 class Preferences(Strict):
-    """``vim``: the editor's keys are vim's. ``anonymous``: leaderboards show a made-up name to everybody but staff, and
+    """``vim``: the editor's keys are vim's. ``anonymous``: leaderboards show a made-up name to everyone but staff, and
     there is no public profile."""
 
     theme: Theme = Theme.SYSTEM

@@ -13,7 +13,7 @@ from grader.schemas.submission import JudgingReason
 
 
 class Pause(Strict):
-    """``reason`` is what staff wrote for everybody to read."""
+    """``reason`` is what staff wrote for everyone to read."""
 
     reason: str
     since: datetime
@@ -37,9 +37,7 @@ class QueueList(Strict):
 class PauseBody(Strict):
     """The body of POST /api/v1/queues/NAME/pause."""
 
-    reason: str = Field(
-        default="", max_length=limits.REASON_CHARS, description="shown to everybody who waits"
-    )
+    reason: str = Field(default="", max_length=limits.REASON_CHARS, description="shown to everyone who waits")
 
 
 class WorkerState(StrEnum):

@@ -178,7 +178,7 @@ def _by_word(rows: tuple[VerdictRow, ...]) -> dict[str, VerdictRow]:
     return {it.word: it for it in rows}
 
 
-# Tests add rows to this one; everybody else reads VERDICTS.
+# Tests add rows to this one; everyone else reads VERDICTS.
 _table = _by_word(_ROWS)
 VERDICTS = MappingProxyType(_table)
 

@@ -112,7 +112,7 @@ def add_row(session: Session, row: UserRow) -> None:
 
 
 def has_users(platform: Platform) -> bool:
-    """Whether anybody has an account: false on the first start."""
+    """Whether anyone has an account: false on the first start."""
     with platform.sessions() as session:
         return session.scalar(select(UserRow.id).limit(1)) is not None
 

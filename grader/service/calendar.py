@@ -15,7 +15,7 @@ _ONE = timedelta(days=1)
 
 
 def activity(deeds: Iterable[SubmissionEvent], today: date) -> Activity:
-    """What was handed in on each day (UTC) of the last 53 weeks."""
+    """What was submitted on each day (UTC) of the last 53 weeks."""
     begin = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     submitted: Counter[date] = Counter()
     accepted: Counter[date] = Counter()

@@ -36,7 +36,7 @@ _SHIFT = 2
 
 
 def latest(platform: Platform, user: User, challenge: str) -> DiagnosticList | None:
-    """Of what ``user`` handed in or ran last for ``challenge``; None where there is nothing, or no verdict yet."""
+    """Of what ``user`` submitted or ran last for ``challenge``; None where there is nothing, or no verdict yet."""
     with platform.sessions() as session:
         rows = [
             row

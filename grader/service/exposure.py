@@ -1,4 +1,4 @@
-"""Some boxes do not hold everybody back: with them the server must not be reachable from other machines.
+"""Some boxes do not hold everyone back: with them the server must not be reachable from other machines.
 
 ``local`` boxes hold nobody; ``bubblewrap`` boxes do, but for memory where the host has no control groups for them.
 """

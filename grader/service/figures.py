@@ -94,7 +94,7 @@ def _of_record(session: Session, devices: list[str], silent_s: float) -> Iterato
     yield _submissions(figures.unfinished(session), devices)
     waits = figures.oldest_waits(session, now)
     oldest = GaugeMetricFamily(
-        "grader_oldest_wait_seconds", "Since the one that waits longest was handed in.", labels=["device"]
+        "grader_oldest_wait_seconds", "Since the one that waits longest was submitted.", labels=["device"]
     )
     for device in [*devices, *sorted(set(waits) - set(devices))]:
         oldest.add_metric([device], waits.get(device, 0.0))

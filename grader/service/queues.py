@@ -1,4 +1,4 @@
-"""What staff do with queues and workers, and what everybody may see of the queues."""
+"""What staff do with queues and workers, and what everyone may see of the queues."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def get_kind(platform: Platform, user: User, slug: str) -> ChallengeKind:
 
 
 def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | None) -> ChallengeKind:
-    """Say what submissions for a challenge are from now on; None: as its track says. What was handed in before keeps
+    """Say what submissions for a challenge are from now on; None: as its track says. What was submitted before keeps
     its place.
 
     Raises NotAllowed, UnknownChallenge, BadRequest.
@@ -144,7 +144,7 @@ def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | No
     check_staff(user)
     challenge = platform.course.load(slug)
     if kind in (JudgingReason.REJUDGE, JudgingReason.RUN):
-        raise BadRequest("Nobody hands in rejudges or runs.", "Choose competition, course or practice.")
+        raise BadRequest("Nobody submits rejudges or runs.", "Choose competition, course or practice.")
     with writing(platform.sessions) as session:
         queues.set_kind(session, challenge.slug, kind)
     return get_kind(platform, user, slug)

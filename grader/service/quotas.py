@@ -1,4 +1,4 @@
-"""What one user may hand in: how much at once, and how much for one challenge in a window of time."""
+"""What one user may submit: how much at once, and how much for one challenge in a window of time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def take(session: Session, settings: Settings, user: User, slug: str, now: datet
     if used is None:
         use = quotas.read(session, user.id, scope, now, window_s)
         raise TooMany(
-            f"You have handed in {use.used} submissions for {slug} within {_span(window_s)}; "
+            f"You have submitted {use.used} submissions for {slug} within {_span(window_s)}; "
             f"{settings.quota} are the most.",
             _until(use.frees_at, now),
         )
@@ -38,7 +38,7 @@ def take(session: Session, settings: Settings, user: User, slug: str, now: datet
 def _take_counted(session: Session, user: User, scope: str, most: int, now: datetime) -> bool:
     if quotas.take(session, user.id, scope, most, now) is not None:
         return True
-    # Before anybody is refused, the record itself is asked.
+    # Before anyone is refused, the record itself is asked.
     quotas.recount_waiting(session, user.id, scope)
     return quotas.take(session, user.id, scope, most, now) is not None
 

@@ -1,4 +1,4 @@
-"""Judging what was handed in again under a new version, and comparing before anybody sees it."""
+"""Judging what was submitted again under a new version, and comparing before anyone sees it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> 
 
 
 def _entries(session: Session, slug: str, below: int) -> set[int]:
-    """Ids of what was handed in and stands on a board of an earlier version, whatever its language."""
+    """Ids of what was submitted and stands on a board of an earlier version, whatever its language."""
     earlier = [row.version for row in versions.history(session, slug) if row.version < below]
     public = {
         entry.submission

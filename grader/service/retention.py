@@ -30,7 +30,7 @@ from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
-# Reports go in pieces: who prunes a year of them must not hold up everybody else for minutes.
+# Reports go in pieces: who prunes a year of them must not hold up everyone else for minutes.
 _BATCH = 500
 # Tokens, links and codes are kept this long after their end, for the operator; nobody can use them any more.
 _EXPIRED_DAYS = 30

@@ -25,7 +25,7 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class SearchFilter:
-    """Everything that is None is any. ``since_days``: handed in so lately. ``runs``: these instead of what counts."""
+    """Everything that is None is any. ``since_days``: submitted so lately. ``runs``: these instead of what counts."""
 
     challenge: str | None = None
     user: str | None = None

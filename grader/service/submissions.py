@@ -35,7 +35,7 @@ def get_submission(platform: Platform, user: User, submission: str) -> Submissio
 
 
 def view_of_new(platform: Platform, user: User, row: SubmissionRow) -> SubmissionView:
-    """Of what ``user`` handed in just now."""
+    """Of what ``user`` submitted just now."""
     with platform.sessions() as session:
         return _view(row, user.name, platform.lines.of(session, row, platform.settings.lease_s))
 
@@ -53,7 +53,7 @@ def list_submissions(
     """The newest first, at most ``limit`` (up to 200). ``everyone`` counts for staff only. ``older_than`` is the id of
     a submission behind which to begin. Raises NotFound where that is not one that this user may see.
 
-    What was handed in: judgements of the same under later versions stand with the first one. ``runs``: what was only
+    What was submitted: judgements of the same under later versions stand with the first one. ``runs``: what was only
     run instead.
     """
     history = History(None if everyone and user.staff else user.id, challenge, runs)

@@ -186,7 +186,7 @@ def _renamed(text: str, outline: Outline) -> Function | None:
 
 
 def _message(finding: _Finding, filename: str, lines: list[str]) -> str:
-    """``finding`` in the compiler's form, so that whoever reads logs finds its line."""
+    """``finding`` in the compiler's form, so that anyone who reads logs finds its line."""
     if not 0 < finding.line <= len(lines):
         return f"{filename}: error: {finding.text}\n"
     line = lines[finding.line - 1]

@@ -1,6 +1,6 @@
 """A program that says what a box looks like from within, and misbehaves on request: for tests and ``doctor``.
 
-Each message is ``{"do": NAME, ...}``; the answer is a message too, ``{"error": "..."}`` where the deed failed.
+Each message is ``{"do": NAME, ...}``; the answer is a message too, ``{"error": "..."}`` where the action failed.
 A descriptor may travel with a message.
 """
 
@@ -185,7 +185,7 @@ def spin(_request: Request, _descriptors: list[int]) -> Answer:
 
 
 _ALL = (see, can_write, can_read, double, reach, use_memory, fork, write_output, fill, many_files, python)
-DEEDS = {deed.__name__: deed for deed in (*_ALL, end, crash, spin)}
+ACTIONS = {action.__name__: action for action in (*_ALL, end, crash, spin)}
 
 
 def main() -> None:
@@ -196,7 +196,7 @@ def main() -> None:
         except EOFError:
             return
         try:
-            answer = DEEDS[request["do"]](request, descriptors)
+            answer = ACTIONS[request["do"]](request, descriptors)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         send(connection, answer)

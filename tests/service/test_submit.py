@@ -24,7 +24,7 @@ from grader.service.accounts import User
 from grader.service.cancel import cancel
 from grader.service.platform import Platform, open_platform
 from grader.service.submissions import get_source, list_submissions
-from grader.service.submit import submit
+from grader.service.submit import StoredSubmission, SubmitOrder, row_of, store, submit
 from tests.service.world import body, make_settings
 
 pytestmark = pytest.mark.both_databases
@@ -216,6 +216,16 @@ def test_the_waiting_limit_cannot_be_raced(platform: Platform, student: User) ->
     assert _count(platform, student) == limits.WAITING_PER_USER
     cancel(platform, student, stored[0].id)
     assert submit(platform, student, body()).state is State.QUEUED
+
+
+def test_of_two_that_store_under_one_key_the_second_finds_the_first(platform: Platform, student: User) -> None:
+    order = SubmitOrder.of(body(), "same")
+    first, second = (
+        store(platform, student, row_of(platform, student, order), order, lambda *_: 7, reuse=False)
+        for _ in range(2)
+    )
+    assert (first.new, first.reused, first.remaining) == (True, False, 7)
+    assert second == StoredSubmission(first.public_id, new=False, reused=False)
 
 
 def test_an_idempotency_key_cannot_be_raced(platform: Platform, student: User) -> None:

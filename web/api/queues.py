@@ -1,4 +1,4 @@
-"""Queues and quotas, which everybody may see; what staff do with queues, workers and the kinds of challenges."""
+"""Queues and quotas, which everyone may see; what staff do with queues, workers and the kinds of challenges."""
 
 from __future__ import annotations
 
@@ -82,5 +82,5 @@ def set_kind(path: ChallengePath, body: KindBody) -> Response:
 
 @api.get("/challenges/<slug>/quota", responses={200: Quotas})
 def get_quota(path: ChallengePath) -> Response:
-    """What one has left to hand in: at once, and for this challenge."""
+    """What one has left to submit: at once, and for this challenge."""
     return answer(quotas.get_quotas(platform(), current_user(), path.slug))

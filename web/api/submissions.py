@@ -28,7 +28,7 @@ from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("submissions", "Sources handed in, and their verdicts", signed_in=True)
+api = resource("submissions", "Sources submitted, and their verdicts", signed_in=True)
 
 
 class SubmissionPath(BaseModel):
@@ -64,7 +64,7 @@ class SubmitHeader(BaseModel):
 )
 @throttle.submit_limit
 def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
-    """Hand in a source. It waits in the queue from then on. 200: with `reuse`, one that was judged before."""
+    """Submit a source. It waits in the queue from then on. 200: with `reuse`, one that was judged before."""
     view = submitting.submit(platform(), current_user(), body, header.idempotency_key)
     response = answer(view, 200 if view.reused else 201)
     response.headers["Location"] = f"/api/v1/submissions/{view.id}"
@@ -109,7 +109,7 @@ def get_submission(path: SubmissionPath) -> Response:
 
 @api.get("/submissions/<id>/source", responses={200: SourceView})
 def get_source(path: SubmissionPath) -> Response:
-    """The source as it was handed in."""
+    """The source as it was submitted."""
     return answer(submissions.get_source(platform(), current_user(), path.id))
 
 

@@ -42,7 +42,7 @@ def show(slug: str) -> str:
 @pages.post("/challenges/<slug>")
 @throttle.editor_limit
 def submit(slug: str) -> Response | tuple[str, int]:
-    """Hand in what the editor holds. A refused source comes back in the editor, with the reason."""
+    """Submit what the editor holds. A refused source comes back in the editor, with the reason."""
     user = current_user()
     challenge = catalogue.get_challenge(platform(), slug)
     language = request.form.get("language", "")
@@ -132,7 +132,7 @@ def empty(challenge: ChallengeDetail) -> Workspace:
 
 
 def of_user(platform: Platform, user: User, challenge: ChallengeDetail, submission: str | None) -> Workspace:
-    """The drafts of ``user``, and the messages on ``submission``, or on what was handed in last."""
+    """The drafts of ``user``, and the messages on ``submission``, or on what was submitted last."""
     workspace = empty(challenge)
     own = drafts.of_challenge(platform, user, challenge.slug)
     said = _said(platform, user, challenge.slug, submission)

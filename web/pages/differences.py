@@ -65,7 +65,7 @@ def show(submission: str) -> str:
 
 
 def _before(view: SubmissionView, others: Sequence[SubmissionView]) -> str:
-    """The one that the same person handed in before it, else the one before at all; "" where there is none."""
+    """The one that the same person submitted before it, else the one before at all; "" where there is none."""
     own = [it for it in others if it.user == view.user]
     return next((it.id for it in [*own, *others]), "")
 

@@ -18,7 +18,7 @@ pages = Blueprint("people", __name__)
 
 @pages.get("/people")
 def show() -> Response:
-    """Everybody with their roles, and the invitations that can still be used. For staff."""
+    """Everyone with their roles, and the invitations that can still be used. For staff."""
     return private(_page())
 
 

@@ -45,7 +45,7 @@ class Follower {
     if (this.final) { this.stop(); return; }
     const pace = document.hidden ? (this.wanted ? Follower.TOLD_MS : Follower.HIDDEN_MS) : Number(this.panel.dataset.pace);
     const away = this.failures ? Follower.AWAY_MS * 2 ** (this.failures - 1) : 0;
-    // Not all at one moment who handed in at one word.
+    // Not all at one moment who submitted at one word.
     const spread = pace > Follower.QUICK_MS ? 0.8 + 0.4 * Math.random() : 1;
     const pause = Math.min(Follower.SLOWEST_MS, Math.max(pace * spread, away));
     this.next = Date.now() + pause;

@@ -1,6 +1,6 @@
 """ "Done" written by the submission, through the runner's own objects.
 
-Mechanism: Python lets anybody find any object of the process. This finds the runner's ``CudaFlags`` by the garbage
+Mechanism: Python lets anyone find any object of the process. This finds the runner's ``CudaFlags`` by the garbage
 collector and has its driver write the done word behind most of the work; the rest follows on the same stream.
 Surface: the runner's objects; the done word, which is only a hint.
 Expected defence: as for ``done_early.cu``: the gate's time ends when the judge glances, not at "done".

@@ -1,6 +1,6 @@
 // A resident kernel that avoids the switch between contexts.
 // Mechanism: a kernel on a side stream polls the gate's word in host memory; when it opens, our context is on the GPU
-//   already, and the fixed cost of a round (mostly that switch), which is taken off for everybody, is not paid.
+//   already, and the fixed cost of a round (mostly that switch), which is taken off for everyone, is not paid.
 //   Late: it starts only when the outputs are poisoned, so that it takes less from the reveal.
 // Surface: the fixed cost c.
 // Expected defence: the poller costs the judge a whole time slice before the gate: E is charged and flagged.

@@ -190,7 +190,7 @@ def _spin(target, rounds, BLOCK: tl.constexpr):
 
 
 class Burn:
-    """A fixed piece of arithmetic before every reveal, so that clocks are where work puts them, for everybody alike."""
+    """A fixed piece of arithmetic before every reveal, so that clocks are where work puts them, for everyone alike."""
 
     def __init__(self, device: torch.device, rounds: int = 20_000, programs: int = 132) -> None:
         self._values = torch.zeros(1024, device=device)

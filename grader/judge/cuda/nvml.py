@@ -15,7 +15,7 @@ from typing import Any
 
 from grader.schemas.hardware import ClockEvent, GpuState, Spread
 
-# A GPU that stays hot is timed as it is, and its report says so: waiting for it to cool would hold up everybody.
+# A GPU that stays hot is timed as it is, and its report says so: waiting for it to cool would hold up everyone.
 MOST_REPEATED = 20
 
 # NVML's numbers, which its package names differently from one release to the next.

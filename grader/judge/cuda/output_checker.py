@@ -18,7 +18,7 @@ from grader.judge.oracle import Question
 from grader.schemas.report import Mismatch
 
 # How many elements of an output a spot check reads: one of each of its like parts, so that two of them in a row, a
-# thirty-thousandth of the work, cannot be late unseen. On an H200 that takes some 17 microseconds, for everybody alike.
+# thirty-thousandth of the work, cannot be late unseen. On an H200 that takes some 17 microseconds, for everyone alike.
 _SPOTS = 1 << 16
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Index, text
 
 # What may stand on a board.
 RANKED = "verdict = 'accepted' AND time_us IS NOT NULL AND ci_lo_us IS NOT NULL AND ci_hi_us IS NOT NULL"
-# What a person handed in, without what staff had judged again, and without runs.
+# What a person submitted, without what staff had judged again, and without runs.
 HANDED_IN = "rejudge_of IS NULL AND kind <> 'run'"
 # Runs have no times, so they change no board.
 RUN = "kind = 'run'"

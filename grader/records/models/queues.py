@@ -12,7 +12,7 @@ from grader.schemas.submission import JudgingReason
 
 
 class PauseRow(Base):
-    """A queue from which nothing is taken: a device, ``compile`` or ``all``. ``reason`` is shown to everybody."""
+    """A queue from which nothing is taken: a device, ``compile`` or ``all``. ``reason`` is shown to everyone."""
 
     __tablename__ = "pauses"
 

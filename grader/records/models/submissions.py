@@ -1,4 +1,4 @@
-"""What was handed in and what became of it. A verdict exists exactly where a submission is done or has failed."""
+"""What was submitted and what became of it. A verdict exists exactly where a submission is done or has failed."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ test("a line that stayed where it was is found there, although there is another 
   assert.equal(find(5, "x = = 3"), 5);
 });
 
-test("a line that moved is found at the nearest place, indented anew or not", () => {
+test("a line that moved is found at the nearest place, indented again or not", () => {
   assert.equal(find(2, "  x = = 3"), 3);
   assert.equal(find(100, "y = 1"), 0); // too far away to be the same
   assert.equal(find(54, "y = 1"), 4);

@@ -29,7 +29,7 @@ FAMILIES = {"AX25": 3, "X25": 9, "KEY": 15, "PACKET": 17, "RDS": 21, "CAN": 29, 
 FAMILIES |= {"ALG": 38, "NFC": 39, "VSOCK": 40, "KCM": 41, "QIPCRTR": 42, "SMC": 43, "XDP": 44}
 
 
-def deed_of(family, kind, protocol=0):
+def action_of(family, kind, protocol=0):
     def action():
         with socket.socket(family, kind, protocol):
             return True
@@ -39,8 +39,8 @@ def deed_of(family, kind, protocol=0):
 
 for name, number in FAMILIES.items():
     for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
-        attempt(f"{name} {int(kind)}", deed_of(number, kind))
-attempt("raw ICMP", deed_of(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP))
+        attempt(f"{name} {int(kind)}", action_of(number, kind))
+attempt("raw ICMP", action_of(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP))
 
 
 def solve(x, out, n):
