@@ -35,8 +35,7 @@ from results import keep
 from grader import limits
 from grader.challenge.course import find_course
 from grader.cli.config import environment
-from grader.device_kinds import board_of
-from grader.judge.boards import CPU, CPU_ARCHITECTURE
+from grader.device_kinds import CPU, CPU_ARCHITECTURE, board_of
 from grader.languages import Language
 from grader.queue.embedded import start_redis
 from grader.queue.gpus import chosen_gpus

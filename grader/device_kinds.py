@@ -15,9 +15,12 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from grader.errors import UnknownDevice
-from grader.judge.boards import CPU, CPU_ARCHITECTURE, board_name
 from grader.languages import Language
 from grader.sandbox.gpu import GPU_KINDS, NVIDIA, Gpu, GpuKind
+
+# The board of machines without a GPU, and what a CUDA source is compiled for where nothing can run it: enough to tell
+# whether it compiles.
+CPU, CPU_ARCHITECTURE = "cpu", "sm_90"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,3 +152,9 @@ def representative(device: str) -> bool:
     """False where times are real but say nothing of a GPU."""
     kind = find_kind(device)
     return kind is not None and kind.representative
+
+
+def board_name(model: str) -> str:
+    """What a board is called by the hardware's own name: "NVIDIA H200" is ``h200``, "Tesla T4" is ``t4``."""
+    words = re.sub(r"(?i)nvidia|tesla|geforce|quadro|\(.*?\)", " ", model).split()
+    return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-") or "gpu"

@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _cheap_platforms(request: pytest.FixtureRequest) -> Iterator[None]:
     """Most tests open a platform of their own and make accounts in it. What a password's hash costs, the migrations and
     the disk are not what they test, so all three cost next to nothing: a new SQLite file starts as a copy of one that
-    was migrated once, and no commit waits for the disk. The tests of migrations call `grader.records.migrate.upgrade`,
+    was migrated once, and no commit waits for the disk. The tests of migrations call `grader.records.schema.upgrade`,
     which stays as it is, those of the disk ask for ``durable_sqlite``.
     """
     from argon2 import PasswordHasher

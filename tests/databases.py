@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import Engine, inspect
 
-from grader.records import migrate
+from grader.records import schema
 from tests.components import need
 
 if TYPE_CHECKING:
@@ -96,15 +96,15 @@ def _sqlite(folder: Path) -> str:
 
 @pytest.fixture(scope="session")
 def upgrade_by_copy() -> Iterator[Callable[[Engine], None]]:
-    """Replaces ``migrate.upgrade``: fills an empty SQLite file from one that it migrated before."""
+    """Replaces ``schema.upgrade``: fills an empty SQLite file from one that it migrated before."""
     template = sqlite3.connect(":memory:", check_same_thread=False)
 
     def upgrade(engine: Engine) -> None:
         if engine.dialect.name != "sqlite" or inspect(engine).has_table("alembic_version"):
-            migrate.upgrade(engine)
+            schema.upgrade(engine)
             return
         if not template.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            migrate.upgrade(engine)
+            schema.upgrade(engine)
             with engine.connect() as connection:
                 connection.connection.driver_connection.backup(template)
             return

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader import limits
 from grader.challenge.loader import Challenge
-from grader.device_kinds import kind_of, resolve_back_end
+from grader.device_kinds import CPU_ARCHITECTURE, kind_of, resolve_back_end
 from grader.judge.arena import HOST, Arena, MemoryMaker
-from grader.judge.boards import CPU_ARCHITECTURE
 from grader.judge.compare import compare, differs, trespass
 from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate, Window

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 
 from grader import limits
 from grader.challenge.cases import Case, Category
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Workload
 from grader.judge.channel import BoxGone, BoxSilent, ChannelError
 from grader.judge.hints import hint_of, message_of
 from grader.judge.messages import Failure
 from grader.judge.runner_client import RunnerClient
+from grader.judge.timing import WrongInTiming
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import BoxEnd, EndReason
-from grader.schemas.report import CaseVerdict, Mismatch
+from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
 
 
 @dataclass(frozen=True)
@@ -265,4 +268,32 @@ def not_run(limit: int, ended: Sequence[str]) -> CaseFault:
     return CaseFault(
         CaseVerdict.NOT_RUN,
         f"Not run: {names} ended the process or did not come back, and after {limit} fresh boxes the rest is left out.",
+    )
+
+
+def failed_workload(
+    challenge: Challenge, workload: Workload, client: RunnerClient, error: WrongInTiming | ChannelError
+) -> CaseReport:
+    """A timed call of ``workload`` that ``error`` ended, as a case that its seed replays."""
+    case = Case(f"workload {workload.name}", Category.LARGE, dict(workload.sizes))
+    doing = "solve was timed"
+    seed, mismatch = None, None
+    if isinstance(error, ChannelError):
+        limit = challenge.manifest.limits.call_seconds(client.on_processor)
+        finding = of_broken_channel(client, error, doing, limit)
+    elif error.mismatch is None or error.answer.failure is not None:
+        assert error.answer.failure is not None
+        seed, finding = error.seed, of_exception(error.answer.failure, doing, client.memory_bytes)
+    else:
+        seed, mismatch = error.seed, error.mismatch
+        finding = of_mismatch(mismatch, case, error.answer.empty_launches)
+    return CaseReport(
+        name=case.name,
+        category=case.category.value,
+        verdict=finding.verdict,
+        seed=seed,
+        sizes=dict(workload.sizes),
+        detail=finding.detail,
+        hint=finding.hint,
+        mismatch=mismatch,
     )

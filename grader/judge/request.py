@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Workload
-from grader.device_kinds import kind_of
-from grader.judge.boards import CPU
+from grader.device_kinds import CPU, kind_of
 from grader.languages import Language
 from grader.schemas.artefact import Artefact
 

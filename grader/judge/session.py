@@ -18,7 +18,7 @@ from grader.judge.compilation import compile_error, compile_source, compiler_of,
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
 from grader.judge.environment import judge_environment
-from grader.judge.faults import BoxKilled
+from grader.judge.faults import BoxKilled, failed_workload
 from grader.judge.job import JudgingProgress, Outcome, counted
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.request import Request
@@ -26,7 +26,6 @@ from grader.judge.rule import Measured
 from grader.judge.runner_client import RunnerClient
 from grader.judge.size_order import size_order_hint
 from grader.judge.survey import survey
-from grader.judge.timed_case import failed_workload
 from grader.judge.timekeeper import Half, Reading, TimedWrong, Timekeeper
 from grader.judge.tuning import tune
 from grader.logs import get_logger

@@ -1,4 +1,4 @@
-"""Which tables a database has, and which this grader knows."""
+"""Which tables a database has, which this grader knows, and how it gets them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
+from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, text
 
 from grader.errors import GraderError
+from grader.records.engine import writing_connection
+from grader.records.postgres import PATIENT
 
 
 class SchemaTooNew(GraderError):
@@ -69,3 +72,33 @@ def missing_of(engine: Engine) -> list[MigrationStep]:
     """The same of a database. Raises SchemaTooNew."""
     with engine.connect() as connection:
         return missing(revision_of(connection))
+
+
+# Any number that nothing else on the server uses: who migrates holds it, so that two starting processes take
+# turns.
+_POSTGRES_LOCK = 7_205_759_403
+
+
+def upgrade(engine: Engine, revision: str = "head") -> None:
+    """Run every missing migration, up to ``revision``, in one transaction. Safe to call from several processes at once.
+
+    Raises SchemaTooNew, and changes nothing then.
+    """
+    with writing_connection(engine) as connection:
+        alone(connection)
+        missing(revision_of(connection))
+        migrate(connection, revision)
+
+
+def alone(connection: Connection) -> None:
+    """Until its transaction ends, nobody else migrates, and nothing gives up waiting."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(PATIENT))
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _POSTGRES_LOCK})
+
+
+def migrate(connection: Connection, revision: str) -> None:
+    """The same within a transaction that writes and is already begun, with nobody else at it."""
+    config = alembic_config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import fcntl
+import hmac
 import os
 import shutil
 import time
 from collections.abc import Iterator
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -17,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from grader import __version__
+from grader.errors import BadRequest, NotFound, NotSignedIn
 from grader.metrics import folder_of
 from grader.metrics.host import exposition as counted
 from grader.records import figures, schema, workers
@@ -24,6 +27,7 @@ from grader.records.engine import clock
 from grader.records.states import UNFINISHED
 from grader.service.devices import in_order
 from grader.service.platform import Platform
+from grader.settings import Settings
 from grader.wakeups import COMPILE, run_queue
 
 # Prometheus asks every 15 s or so. Requests that come more often, or in parallel, cost the database nothing.
@@ -158,3 +162,28 @@ def _up(name: str, about: str, there: bool) -> Metric:
     family = GaugeMetricFamily(name, about)
     family.add_metric([], there)
     return family
+
+
+def check_scraper(settings: Settings, address: str | None, token: str | None) -> None:
+    """``address`` asks, and shows ``token`` (None: none).
+
+    Raises NotFound where nobody but others may know of the figures, NotSignedIn for a wrong token, BadRequest where the
+    settings name what is no network.
+    """
+    if address is not None and _is_named(settings.metrics_allow, address):
+        return
+    if not settings.metrics_token or token is None:
+        raise NotFound("There is nothing at this address.")
+    if not hmac.compare_digest(settings.metrics_token.encode(), token.encode("utf-8", "replace")):
+        raise NotSignedIn("This token may not read the figures.", "It is in GRADER_METRICS_TOKEN.")
+
+
+def _is_named(networks: str, address: str) -> bool:
+    """Raises BadRequest."""
+    named = [name.strip() for name in networks.split(",") if name.strip()]
+    try:
+        return any(ip_address(address) in ip_network(name, strict=False) for name in named)
+    except ValueError as error:
+        raise BadRequest(
+            f"GRADER_METRICS_ALLOW cannot be used: {error}.", "Such as 127.0.0.1,10.0.0.0/8."
+        ) from error

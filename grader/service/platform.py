@@ -10,7 +10,7 @@ from grader import data_folder, logs
 from grader.challenge.course import Course, find_course
 from grader.records.engine import Sessions, make_engine, make_sessions
 from grader.records.integrity import check_pages, refuse_damaged
-from grader.records.migrate import upgrade
+from grader.records.schema import upgrade
 from grader.records.writability import Writability
 from grader.service.rankings import Rankings
 from grader.service.waiting import QueueSnapshots

@@ -14,8 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from grader.errors import Conflict, GraderError
 from grader.records import dump
 from grader.records.engine import writing_connection
-from grader.records.migrate import alone, migrate
 from grader.records.models import WorkerRow, utcnow
+from grader.records.schema import alone, migrate
 from grader.service.archive import ArchiveManifest, BadBackup, Reader, table_member
 from grader.service.backup import OnProgress
 from grader.settings import Settings

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from grader import limits
-from grader.judge.printed import COUNTS, WARM_UP
+from grader.judge.correctness import COUNTS, WARM_UP
 from grader.languages import Language
 from grader.sandbox.gpu import find_gpus
 from grader.schemas.hardware import Witness

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.device_kinds import board_name
 from grader.errors import Conflict
-from grader.judge.boards import board_name
 from grader.judge.process import JudgeProcess
 from grader.queue.calibrate import calibrate
 from grader.queue.gpu_lock import hold, lock_folder

@@ -6,8 +6,8 @@ import json
 
 from grader import limits
 from grader.challenge.course import Course
+from grader.judge.correctness import COUNTS, WARM_UP, printed_text
 from grader.judge.device import HostDevice
-from grader.judge.printed import COUNTS, WARM_UP, printed_text
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.device_kinds import board_name
 from grader.errors import BadRequest, BoxUnavailable, Conflict
-from grader.judge.boards import board_name
 from grader.queue.gpu_lock import hold, holder, lock_folder
 from grader.queue.gpus import ALL, chosen_gpus
 from grader.settings import Settings

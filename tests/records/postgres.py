@@ -20,7 +20,7 @@ import psycopg
 from sqlalchemy import NullPool, create_engine, make_url, text
 
 from grader.records.engine import make_engine
-from grader.records.migrate import upgrade
+from grader.records.schema import upgrade
 from tests.components import postgres_bin
 
 _START_SECONDS = 30.0

@@ -9,7 +9,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, text
 
-from grader.records import migrate
+from grader.records import schema
 from grader.records.engine import make_engine, make_sessions, writing_connection
 from grader.records.models import TokenRow, UserRow, utcnow
 from grader.records.schema import alembic_config
@@ -51,7 +51,7 @@ def before(empty_url: str) -> str:
 
 def test_tokens_keep_what_they_could_do_and_sessions_are_told_apart(before: str) -> None:
     engine = make_engine(before)
-    migrate.upgrade(engine)
+    schema.upgrade(engine)
     with make_sessions(engine)() as session:
         rows = {row.label: row for row in session.query(TokenRow)}
         assert {name: row.kind for name, row in rows.items()} == {"laptop": "api", "browser": "session"}

@@ -9,7 +9,7 @@ from alembic import command
 from sqlalchemy import Engine, inspect, text
 
 from grader.languages import Language
-from grader.records import baselines, ceilings, migrate, workers
+from grader.records import baselines, ceilings, schema, workers
 from grader.records.baselines import BaselineKey
 from grader.records.ceilings import CalibrationKey
 from grader.records.engine import Sessions, make_engine, writing, writing_connection
@@ -114,7 +114,7 @@ def test_a_database_of_before_keeps_its_workers(empty_url: str) -> None:
                 " VALUES ('old', 'cpu', 'triton', 'h', 1, '2025-01-01 00:00:00', '2025-01-01 00:00:00')"
             )
         )
-    migrate.upgrade(engine)
+    schema.upgrade(engine)
     with engine.connect() as connection:
         assert connection.execute(text("SELECT name, gpu, out_of_service FROM workers")).all() == [
             ("old", None, "")

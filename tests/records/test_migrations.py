@@ -13,8 +13,8 @@ from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import OperationalError
 
 from grader.records.engine import Sessions, make_engine, writing
-from grader.records.migrate import upgrade
 from grader.records.models import Base, UserRow, utcnow
+from grader.records.schema import upgrade
 from tests.records.rows import add_user
 
 

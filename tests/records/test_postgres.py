@@ -15,7 +15,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from grader.records import postgres
 from grader.records.engine import AWAY, make_engine, make_sessions, reading_on, writing, writing_connection
-from grader.records.migrate import upgrade
+from grader.records.schema import upgrade
 from tests.components import need
 from tests.records.postgres import certificate, cluster, drop_database, free_port, new_database
 
@@ -69,7 +69,7 @@ def test_a_migration_has_more_time(engine: Engine, monkeypatch: pytest.MonkeyPat
         for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
             seen.append(str(connection.scalar(text(f"SHOW {name}"))))
 
-    monkeypatch.setattr("grader.records.migrate.command.upgrade", look)
+    monkeypatch.setattr("grader.records.schema.command.upgrade", look)
     upgrade(engine)
     assert seen == ["30min"] * 3
     assert _setting(engine, "statement_timeout") == "30s"

@@ -12,8 +12,7 @@ from sqlalchemy import Engine, text
 from grader.errors import Conflict
 from grader.queue.worker import run_worker
 from grader.records.engine import make_engine, writing_connection
-from grader.records.migrate import upgrade
-from grader.records.schema import SchemaTooNew, head, missing_of
+from grader.records.schema import SchemaTooNew, head, missing_of, upgrade
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service import accounts, leaderboard, submissions, tokens

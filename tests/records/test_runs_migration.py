@@ -6,8 +6,8 @@ from sqlalchemy import Engine, text
 
 from grader.records import leases
 from grader.records.engine import Sessions, writing, writing_connection
-from grader.records.migrate import upgrade
 from grader.records.models import utcnow
+from grader.records.schema import upgrade
 from grader.schemas.submission import JudgingReason
 from tests.records.rows import accepted, add_submission, add_user, downgrade, take
 

@@ -6,8 +6,8 @@ from sqlalchemy import Engine, select
 
 from grader.records import leases
 from grader.records.engine import Sessions, writing, writing_connection
-from grader.records.migrate import upgrade
 from grader.records.models import SubmissionRow, utcnow
+from grader.records.schema import upgrade
 from tests.records.rows import accepted, add_submission, add_user, downgrade, take
 
 

@@ -14,8 +14,8 @@ from grader.schemas.draft import DraftBody, DraftView
 from grader.service import drafts
 from grader.service.accounts import User
 from grader.service.drafts import DraftChanged
-from grader.service.forget import forget
 from grader.service.platform import Platform
+from grader.service.retention import forget
 
 pytestmark = pytest.mark.both_databases
 

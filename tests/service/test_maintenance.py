@@ -28,10 +28,9 @@ from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service import accounts, leaderboard, submission_search, submissions, tokens
 from grader.service.accounts import User
-from grader.service.forget import forget
 from grader.service.platform import Platform, open_platform
 from grader.service.requeue import requeue
-from grader.service.retention import prune
+from grader.service.retention import forget, prune
 from grader.service.submission_search import SearchFilter
 from tests.web import builders
 

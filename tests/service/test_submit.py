@@ -218,7 +218,9 @@ def test_the_waiting_limit_cannot_be_raced(platform: Platform, student: User) ->
     assert submit(platform, student, body()).state is State.QUEUED
 
 
-def test_of_two_that_store_under_one_key_the_second_finds_the_first(platform: Platform, student: User) -> None:
+def test_of_two_that_store_under_one_key_the_second_finds_the_first(
+    platform: Platform, student: User
+) -> None:
     order = SubmitOrder.of(body(), "same")
     first, second = (
         store(platform, student, row_of(platform, student, order), order, lambda *_: 7, reuse=False)

@@ -566,7 +566,7 @@ def forget(
     json: options.Json = False,
 ) -> int:
     """Remove a person: name, address, tokens, sources, reports. Boards keep their times under a made-up name."""
-    from grader.service.forget import forget as remove
+    from grader.service.retention import forget as remove
 
     if not yes:
         raise BadRequest(f"This would remove '{name}' for good.", "--yes does it.")

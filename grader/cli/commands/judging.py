@@ -17,8 +17,8 @@ from grader.cli.follow import PHASES, exit_code
 from grader.cli.options import syntax_error
 from grader.cli.report import put_report
 from grader.cli.terminal import aside, put_json, safe
+from grader.device_kinds import CPU
 from grader.errors import BadRequest, NotAllowed
-from grader.judge.boards import CPU
 from grader.languages import Language
 from grader.schemas.report import Report, Score, Verdict
 from grader.schemas.submission import ProgressView, State

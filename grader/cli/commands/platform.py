@@ -160,8 +160,8 @@ def upgrade(
     """Bring the database to the current version. Does nothing if it already is."""
     from grader.cli.local_platform import database
     from grader.records.dump import is_used
-    from grader.records.migrate import upgrade as bring_up
     from grader.records.schema import missing_of
+    from grader.records.schema import upgrade as bring_up
 
     with database() as (_, engine):
         missing = missing_of(engine)

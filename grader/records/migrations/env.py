@@ -1,4 +1,4 @@
-"""Alembic's entry point. The connection, already in a transaction, comes from ``grader.records.migrate``."""
+"""Alembic's entry point. The connection, already in a transaction, comes from ``grader.records.schema``."""
 
 from alembic import context
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from grader.records.engine import writing_connection
-from grader.records.migrate import upgrade
+from grader.records.schema import upgrade
 
 # Revision -> the API token of ada that its code issued.
 TOKENS = {
