@@ -88,6 +88,9 @@ def test_bad_gpus_stop_no_platform_and_are_reported(short: Path) -> None:
         if nvcc_version() is not None:
             alive = f"compile: {processes.default_compilers(2)} alive"
             _until(lambda: alive in workers_told(), up, log)
+        # One `doctor` takes seconds: none is run before its answer can be there.
+        for index in (0, 2):
+            _until(lambda told=f"worker of GPU {index} ended": told in log.read_text(), up, log)
         # Who is not staff reads that there is something, and no host and no GPU.
         (text,) = _until(alerts, up, log)
         assert "staff" in text
