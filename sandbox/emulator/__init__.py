@@ -1,0 +1,6 @@
+"""The emulated GPU: runs the PTX that real compilers make, warp by warp, on the host's processor.
+
+``ptx`` parses, ``lower`` turns instructions into the rows that the C engine (``engine/``) executes, ``engine`` loads and
+drives it, ``device`` is the GPU that a process of a box owns. Imports nothing of the rest of the project: it runs inside
+boxes.
+"""

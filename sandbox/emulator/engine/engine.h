@@ -1,0 +1,219 @@
+/* The engine's own types. One warp executes one row at a time, all of its lanes at once.
+ *
+ * A register is one or two units of a warp's file: a unit is 32 words of 32 bits, lane by lane; a 64-bit register is 32
+ * words of 64 bits. Narrower types lie in the low bits of a word. A predicate is a mask of lanes in a unit's first word. */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LANES 32
+#define UNIT 128
+#define CONSTANT 0x80000000u /* an operand of the kernel's pool, not of the warp's file */
+#define NONE 0x7fffffffu
+#define EVERY 0xffffffffu
+
+/* Windows of the generic address space; all else is global memory. */
+#define SHARED_BASE 0x0002000000000000ull
+#define LOCAL_BASE 0x0004000000000000ull
+#define FUNCTION_BASE 0x0008000000000000ull
+#define WINDOW_MASK 0x0000ffffffffffffull
+
+enum space { GENERIC, GLOBAL, SHARED, LOCAL, CONST };
+enum row_flags { NEGATED = 1, JOIN = 2, FLUSH = 4, STRONG = 8, SIGNED = 16, UNIFORM = 32 };
+
+/* One instruction. d, a, b, c, e: units (| CONSTANT), or numbers where the operation says so. */
+struct row {
+    uint16_t op;
+    uint8_t flags;
+    uint8_t size;  /* bytes of an element in memory */
+    uint8_t count; /* elements: 1, 2, 4 or 8 */
+    uint8_t space;
+    uint16_t wide; /* bit i: operand i (d a b c e) is 64 bits wide; bit 8 + i: is a predicate */
+    uint32_t guard;
+    uint32_t d, a, b, c, e;
+    int64_t imm;
+    uint32_t line; /* what findings and faults name */
+    uint32_t spare;
+};
+
+struct kernel {
+    const struct row *rows;
+    uint32_t row_count, entry, units, pool_units, special_count, local_bytes, shared_bytes, granule;
+    const uint32_t *pool;
+    const uint32_t *specials; /* pairs: which, unit */
+};
+
+/* Memory that a kernel may use. ``valid``: a byte for each byte that was written; NULL: all of it was. */
+struct region {
+    uint64_t address, size;
+    uint8_t *data, *valid;
+    uint32_t *written, *read; /* the race check's, an entry a granule; reserved, and touched where it is needed */
+    uint32_t number;
+    bool constant, freed;
+};
+
+enum finding_kind {
+    OUT_OF_BOUNDS = 1, MISALIGNED, UNWRITTEN, SHARED_RACE, GLOBAL_RACE, BARRIER_PLACES, BARRIER_EXITED, DEADLOCK,
+    USE_AFTER_FREE, READ_ONLY, TRAPPED, ASSERTED, STACK_OVERFLOW, BAD_CALL, LIMIT, WARP_RACE
+};
+
+struct finding {
+    uint32_t kind, line, other_line, region, space, size, is_write, other_is_write;
+    int64_t offset; /* in the region, in bytes; may lie outside */
+    uint32_t block[3], thread[3], other_block[3], other_thread[3];
+    uint32_t times, has_other;
+};
+
+#define FINDINGS 32
+#define SEGMENT_LINES 6
+/* What one warp accessed between two points where it synchronised. */
+struct segment {
+    uint64_t stamp;
+    uint32_t block, interval, warp_syncs, releases;
+    uint16_t warp, lines;
+    uint32_t line[SEGMENT_LINES];
+};
+
+struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier's number + 1 */
+
+struct counters { uint64_t instructions, warps_run; };
+
+struct warp {
+    uint8_t *file;
+    const uint8_t *pool;
+    struct block *block;
+    uint32_t number, existing, exited;
+    uint32_t pc, active;
+    struct group groups[LANES];
+    uint32_t group_count;
+    uint32_t loops; /* backward branches since others had a turn */
+    uint32_t segment, warp_syncs;
+    uint32_t *undefined; /* by unit: lanes whose value comes from memory that nobody wrote */
+    uint32_t any_undefined;
+    uint32_t stack[LANES]; /* local memory in use below the present function's frame */
+    uint32_t call_depth[LANES];
+    uint8_t *local, *local_valid;
+    struct late *late;
+    uint32_t late_count, late_room, late_groups;
+};
+
+/* A copy by cp.async that has not come to pass. */
+struct late { uint64_t to; uint32_t group, size; uint8_t data[16]; uint8_t lane; };
+
+struct barrier { uint32_t arrived, expected, line; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; };
+
+struct block {
+    struct worker *worker;
+    struct launch *launch;
+    uint32_t index[3], number, warp_count, thread_count, done_warps;
+    struct warp *warps;
+    uint8_t *shared, *shared_valid;
+    struct region shared_region;
+    struct barrier barriers[16];
+    uint32_t generations[16];
+    uint32_t interval, interval_first;
+    uint64_t acquired;
+    uint32_t next_warp;
+    bool done;
+    uint8_t *memory; /* all of the above, one allocation, kept for the next block */
+};
+
+struct launch {
+    const struct kernel *kernel;
+    uint32_t grid[3], threads[3], shared_bytes;
+    uint64_t block_count;
+    bool cooperative, check;
+    uint32_t first_segment;
+    atomic_ullong next_block;
+    atomic_uint stop; /* a fault ended it */
+    atomic_uint *releases;
+    struct engine *engine;
+    struct finding findings[FINDINGS];
+    uint32_t finding_count;
+    atomic_flag lock;
+    struct finding fault;
+    atomic_ullong instructions;
+};
+
+struct worker { struct launch *launch; uint32_t number; uint64_t instructions; };
+
+struct engine {
+    struct region *regions; /* by address */
+    uint32_t region_count, region_room, next_number;
+    uint64_t next_address;
+    struct segment **segments; /* in chunks */
+    atomic_uint next_segment;
+    atomic_ullong clock;
+    uint32_t threads;
+    uint64_t last_instructions;
+    char *printed;
+    size_t printed_size, printed_room;
+    atomic_flag print_lock;
+    struct finding findings[FINDINGS];
+    uint32_t finding_count;
+    struct finding fault;
+};
+
+#define CHUNK 65536u
+#define MOST_SEGMENTS (1u << 25)
+
+/* An operand's 32 values. */
+static inline void *unit_of(const struct warp *warp, uint32_t operand) {
+    const uint8_t *base = (operand & CONSTANT) ? warp->pool : warp->file;
+    return (void *)(base + (size_t)(operand & ~CONSTANT) * UNIT);
+}
+static inline uint32_t *u32_of(const struct warp *warp, uint32_t operand) { return unit_of(warp, operand); }
+static inline uint64_t *u64_of(const struct warp *warp, uint32_t operand) { return unit_of(warp, operand); }
+/* An address or an index, whatever its width: 64 bits a lane in ``into``. */
+static inline const uint64_t *wide_of(const struct warp *warp, uint32_t operand, bool wide, uint64_t into[LANES]) {
+    if (wide) return u64_of(warp, operand);
+    const uint32_t *from = u32_of(warp, operand);
+    for (int i = 0; i < LANES; i++) into[i] = from[i];
+    return into;
+}
+
+typedef void alu_function(struct warp *, const struct row *, uint32_t mask);
+extern alu_function *const alu_table[];
+extern const char *const alu_names[];
+extern const unsigned alu_count;
+
+/* memory.c: 0, or the kind of the fault, which is then recorded. */
+int memory_load(struct warp *, const struct row *, uint32_t mask);
+int memory_store(struct warp *, const struct row *, uint32_t mask);
+int memory_atomic(struct warp *, const struct row *, uint32_t mask);
+int memory_copy_late(struct warp *, const struct row *, uint32_t mask);
+int memory_late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
+/* ``size`` bytes at a generic address as ``lane`` sees them; NULL where there are none (and the fault is recorded). */
+uint8_t *memory_at(struct warp *, const struct row *, uint64_t address, uint32_t size, int lane, bool writes,
+                   struct region **region);
+struct region *region_of(struct engine *, uint64_t address);
+
+/* check.c */
+void check_access(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
+                  uint32_t size, bool writes, bool atomic);
+void check_new_segment(struct warp *);
+void check_release(struct warp *);
+void check_acquire(struct warp *);
+void check_undefined_used(struct warp *, const struct row *, uint32_t lanes, int kind);
+void report(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
+            bool writes, const struct finding *other);
+void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
+           bool writes);
+
+/* matrix.c */
+int matrix_run(struct warp *, const struct row *, uint32_t mask);
+/* print.c */
+int print_formatted(struct warp *, const struct row *, uint32_t mask);
+
+/* Operations that are not alu.ops': control, memory, and what a warp does together. */
+enum operation {
+    OP_NOP, OP_BRANCH, OP_BRANCH_INDEX, OP_EXIT, OP_CALL, OP_CALL_INDIRECT, OP_RETURN, OP_TRAP, OP_BARRIER,
+    OP_WARP_BARRIER, OP_FENCE, OP_LOAD, OP_STORE, OP_ATOMIC, OP_SHUFFLE, OP_VOTE, OP_MATCH, OP_REDUX, OP_ACTIVE_MASK,
+    OP_ELECT, OP_COPY_LATE, OP_COMMIT, OP_WAIT_GROUP, OP_LOCAL_ADDRESS, OP_CLOCK, OP_PRINT, OP_ASSERT, OP_MATRIX,
+    OP_YIELD, OP_PRED, OP_LANE_CONST, OP_CONTROL_COUNT
+};
+#endif

@@ -1,0 +1,326 @@
+/* Loads, stores and atomics: every address is looked up, so that nothing outside of what a kernel was given is touched. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "numbers.h"
+
+struct region *region_of(struct engine *engine, uint64_t address) {
+    uint32_t low = 0, high = engine->region_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (engine->regions[middle].address <= address) low = middle + 1; else high = middle;
+    }
+    if (low == 0) return NULL;
+    struct region *found = &engine->regions[low - 1];
+    return address - found->address < found->size ? found : NULL;
+}
+
+/* The region that an address belongs to or, for a message, the nearest one. */
+static struct region *nearest(struct engine *engine, uint64_t address) {
+    struct region *best = NULL;
+    uint64_t least = ~0ull;
+    for (uint32_t i = 0; i < engine->region_count; i++) {
+        struct region *it = &engine->regions[i];
+        uint64_t end = it->address + it->size;
+        uint64_t away = address < it->address ? it->address - address : address >= end ? address - end : 0;
+        if (away < least) { least = away; best = it; }
+    }
+    return best;
+}
+
+static void no_memory(struct warp *w, const struct row *r, uint64_t address, uint32_t size, int lane, bool writes) {
+    struct region *near = nearest(w->block->launch->engine, address);
+    bool freed = near && near->freed && address - near->address < near->size;
+    fault(w, r, freed ? USE_AFTER_FREE : OUT_OF_BOUNDS, lane, near, near ? (int64_t)(address - near->address) : (int64_t)address, size, writes);
+}
+
+static int window_of(uint64_t address) {
+    return address >= FUNCTION_BASE ? GENERIC : address >= LOCAL_BASE ? LOCAL : address >= SHARED_BASE ? SHARED : GLOBAL;
+}
+
+/* What part of ``mask`` lies in one place, beginning with its first lane: its memory, and offsets into it. */
+struct place { struct region *region; uint8_t *data, *valid; uint64_t offsets[LANES]; uint32_t mask; };
+
+/* False: a fault was recorded. */
+static bool place_of(struct warp *w, const struct row *r, const uint64_t *address, uint32_t mask, int space, uint32_t size, bool writes, struct place *p) {
+    struct block *block = w->block;
+    int first = __builtin_ctz(mask);
+    uint32_t align = size - 1;
+    if (space == GENERIC || space == GLOBAL || space == CONST) {
+        int window = window_of(address[first]);
+        if (window == GENERIC || (window != GLOBAL && space != GENERIC)) { no_memory(w, r, address[first], size, first, writes); return false; }
+        if (window != GLOBAL) {
+            uint64_t inner[LANES];
+            uint32_t same = 0;
+            for (int i = 0; i < LANES; i++) { inner[i] = address[i] & 0xffffffffull; same |= (uint32_t)(window_of(address[i]) == window) << i; }
+            return place_of(w, r, inner, mask & same, window, size, writes, p);
+        }
+        struct region *region = region_of(block->launch->engine, address[first]);
+        if (region == NULL || region->freed) { no_memory(w, r, address[first], size, first, writes); return false; }
+        if (writes && region->constant) { fault(w, r, READ_ONLY, first, region, (int64_t)(address[first] - region->address), size, true); return false; }
+        p->region = region; p->data = region->data; p->valid = region->valid;
+        uint32_t inside = 0, bad = 0;
+        for (int i = 0; i < LANES; i++) {
+            p->offsets[i] = address[i] - region->address;
+            inside |= (uint32_t)(p->offsets[i] < region->size) << i;
+            bad |= (uint32_t)((address[i] & align) != 0 || p->offsets[i] + size > region->size) << i;
+        }
+        p->mask = mask & inside;
+        if (bad & p->mask) {
+            int lane = __builtin_ctz(bad & p->mask);
+            fault(w, r, (address[lane] & align) ? MISALIGNED : OUT_OF_BOUNDS, lane, region, (int64_t)p->offsets[lane], size, writes);
+            return false;
+        }
+        return true;
+    }
+    uint64_t limit = space == SHARED ? block->shared_region.size : block->launch->kernel->local_bytes;
+    p->region = space == SHARED ? &block->shared_region : NULL;
+    p->data = space == SHARED ? block->shared : w->local;
+    p->valid = space == SHARED ? block->shared_valid : w->local_valid;
+    p->mask = mask;
+    uint32_t bad = 0;
+    for (int i = 0; i < LANES; i++) {
+        p->offsets[i] = address[i] + (space == LOCAL ? limit * (uint64_t)i : 0);
+        bad |= (uint32_t)((address[i] & align) != 0 || address[i] + size > limit) << i;
+    }
+    if (bad & mask) {
+        int lane = __builtin_ctz(bad & mask);
+        fault(w, r, (address[lane] & align) ? MISALIGNED : OUT_OF_BOUNDS, lane, p->region, (int64_t)address[lane], size, writes);
+        return false;
+    }
+    return true;
+}
+
+static const uint64_t *addresses(struct warp *w, const struct row *r, uint32_t operand, int bit, int64_t offset, uint64_t into[LANES]) {
+    if (operand == NONE) { for (int i = 0; i < LANES; i++) into[i] = (uint64_t)offset; return into; }
+    const uint64_t *base = wide_of(w, operand, r->wide >> bit & 1, into);
+    if (offset == 0) return base;
+    for (int i = 0; i < LANES; i++) into[i] = base[i] + (uint64_t)offset;
+    return into;
+}
+
+static bool in_a_row(const uint64_t *offsets, uint32_t size) {
+    uint64_t wrong = 0;
+    for (int i = 0; i < LANES; i++) wrong |= offsets[i] ^ (offsets[0] + (uint64_t)i * size);
+    return wrong == 0;
+}
+
+static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uint32_t mask, uint32_t size) {
+    uint32_t found = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        const uint8_t *at = valid + offsets[i];
+        bool good = true;
+        for (uint32_t k = 0; k < size; k++) good &= at[k];
+        if (!good) found |= 1u << i;
+    }
+    return found;
+}
+
+int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
+    uint64_t room[LANES];
+    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    uint32_t total = r->size * r->count;
+    const uint32_t outs[4] = {r->d, r->b, r->c, r->e};
+    bool wide = (r->wide & 1) || r->size == 8, check = w->block->launch->check;
+    struct place p;
+    while (mask) {
+        if (!place_of(w, r, address, mask, r->space, total, false, &p)) return 1;
+        mask &= ~p.mask;
+        bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);
+        if (r->size == 4 && r->count == 1 && !wide && row) memcpy(unit_of(w, r->d), p.data + p.offsets[0], UNIT);
+        else for (uint32_t k = 0; k < r->count; k++) {
+            if (outs[k] == NONE) continue;
+            const uint8_t *from = p.data + k * r->size;
+            if (wide) {
+                uint64_t *out = u64_of(w, outs[k]);
+                for (uint32_t left = p.mask; left; left &= left - 1) {
+                    int i = __builtin_ctz(left);
+                    const uint8_t *at = from + p.offsets[i];
+                    uint64_t value = 0;
+                    memcpy(&value, at, r->size);
+                    if (r->size < 8 && r->flags & SIGNED) value = (uint64_t)((int64_t)(value << (64 - 8 * r->size)) >> (64 - 8 * r->size));
+                    out[i] = value;
+                }
+            } else {
+                uint32_t *out = u32_of(w, outs[k]);
+                if (r->size == 4) for (uint32_t left = p.mask; left; left &= left - 1) { int i = __builtin_ctz(left); memcpy(&out[i], from + p.offsets[i], 4); }
+                else for (uint32_t left = p.mask; left; left &= left - 1) {
+                    int i = __builtin_ctz(left);
+                    const uint8_t *at = from + p.offsets[i];
+                    if (r->size == 2) { uint16_t v; memcpy(&v, at, 2); out[i] = r->flags & SIGNED ? (uint32_t)(int32_t)(int16_t)v : v; }
+                    else out[i] = r->flags & SIGNED ? (uint32_t)(int32_t)(int8_t)*at : *at;
+                }
+            }
+        }
+        if (!check) continue;
+        if (p.valid && !(row && memchr(p.valid + p.offsets[0], 0, (size_t)total * LANES) == NULL)) {
+            for (uint32_t k = 0; k < r->count; k++) {
+                uint64_t at[LANES];
+                for (int i = 0; i < LANES; i++) at[i] = p.offsets[i] + k * r->size;
+                uint32_t bad = outs[k] == NONE ? 0 : never_written(p.valid, at, p.mask, r->size);
+                if (bad) { w->undefined[outs[k]] |= bad; w->any_undefined = 1; w->undefined[w->block->launch->kernel->units] = r->line; }
+            }
+        }
+        if (p.region && p.region->written && !(r->flags & STRONG)) check_access(w, r, p.region, p.offsets, p.mask, total, false, false);
+    }
+    if (check && r->flags & STRONG && r->space != LOCAL) check_acquire(w);
+    return 0;
+}
+
+int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
+    uint64_t room[LANES];
+    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    uint32_t total = r->size * r->count;
+    const uint32_t ins[4] = {r->d, r->b, r->c, r->e};
+    bool check = w->block->launch->check;
+    if (check && r->flags & STRONG && r->space != LOCAL) check_release(w);
+    struct place p;
+    while (mask) {
+        if (!place_of(w, r, address, mask, r->space, total, true, &p)) return 1;
+        mask &= ~p.mask;
+        /* before the store: a store of what is there already is no race */
+        if (check && p.region && p.region->written && !(r->flags & STRONG)) check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
+        bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);
+        if (r->size == 4 && r->count == 1 && row) memcpy(p.data + p.offsets[0], unit_of(w, r->d), UNIT);
+        else for (uint32_t k = 0; k < r->count; k++) {
+            const uint8_t *from = unit_of(w, ins[k]);
+            uint32_t step = (r->size == 8 || (r->wide & 1)) ? 8 : 4;
+            uint8_t *to = p.data + k * r->size;
+            for (uint32_t left = p.mask; left; left &= left - 1) { int i = __builtin_ctz(left); memcpy(to + p.offsets[i], from + step * i, r->size); }
+        }
+        if (!p.valid) continue;
+        if (row && !w->any_undefined) memset(p.valid + p.offsets[0], 1, (size_t)total * LANES);
+        else for (uint32_t k = 0; k < r->count; k++) {
+            uint32_t bad = w->any_undefined && !(ins[k] & CONSTANT) ? w->undefined[ins[k]] & p.mask : 0;
+            for (uint32_t left = p.mask; left; left &= left - 1) {
+                int i = __builtin_ctz(left);
+                memset(p.valid + p.offsets[i] + k * r->size, !(bad >> i & 1), r->size);
+            }
+        }
+        if (w->any_undefined && p.region && p.region != &w->block->shared_region)
+            for (uint32_t k = 0; k < r->count; k++)
+                if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask) check_undefined_used(w, r, w->undefined[ins[k]] & p.mask, 0);
+    }
+    return 0;
+}
+
+uint8_t *memory_at(struct warp *w, const struct row *r, uint64_t address, uint32_t size, int lane, bool writes, struct region **region) {
+    struct place p;
+    uint64_t all[LANES];
+    for (int i = 0; i < LANES; i++) all[i] = address;
+    if (!place_of(w, r, all, 1u << lane, r->space, size, writes, &p)) return NULL;
+    if (region) *region = p.region;
+    if (w->block->launch->check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, 1u << lane, size, writes, false);
+    if (writes && p.valid) memset(p.valid + p.offsets[lane], 1, size);
+    return p.data + p.offsets[lane];
+}
+
+/* ---- atomics: e is the operation | the type << 8 ---- */
+enum { A_ADD, A_MIN, A_MAX, A_INC, A_DEC, A_AND, A_OR, A_XOR, A_EXCH, A_CAS };
+enum { T_U32, T_S32, T_F32, T_F16X2, T_BF16X2, T_U64, T_S64, T_F64, T_F16, T_BF16, T_U16 };
+
+static uint64_t changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, uint64_t c) {
+    switch (how) {
+    case A_AND: return old & b;
+    case A_OR: return old | b;
+    case A_XOR: return old ^ b;
+    case A_EXCH: return b;
+    case A_CAS: return old == b ? c : old;
+    case A_INC: return (uint32_t)old >= (uint32_t)b ? 0 : old + 1;
+    case A_DEC: return (uint32_t)old == 0 || (uint32_t)old > (uint32_t)b ? b : old - 1;
+    }
+#define PICK(T, x, y) (how == A_ADD ? (x) + (y) : how == A_MIN ? ((x) < (y) ? (x) : (y)) : ((x) > (y) ? (x) : (y)))
+    switch (type) {
+    case T_U32: return PICK(uint32_t, (uint32_t)old, (uint32_t)b);
+    case T_S32: return (uint32_t)(how == A_ADD ? (int32_t)((uint32_t)old + (uint32_t)b) : PICK(int32_t, (int32_t)old, (int32_t)b));
+    case T_U64: return PICK(uint64_t, old, b);
+    case T_S64: return how == A_ADD ? old + b : (uint64_t)PICK(int64_t, (int64_t)old, (int64_t)b);
+    case T_F32: return bits_of(f32_of((uint32_t)old) + f32_of((uint32_t)b));
+    case T_F64: return bits64_of(f64_of(old) + f64_of(b));
+    case T_F16: return f16_bits(PICK(float, f16_value((uint16_t)old), f16_value((uint16_t)b)));
+    case T_BF16: return bf16_bits(PICK(float, bf16_value((uint16_t)old), bf16_value((uint16_t)b)));
+    case T_F16X2: return (uint64_t)f16_bits(PICK(float, f16_value(old >> 16), f16_value(b >> 16))) << 16 | f16_bits(PICK(float, f16_value(old), f16_value(b)));
+    case T_BF16X2: return (uint64_t)bf16_bits(PICK(float, bf16_value(old >> 16), bf16_value(b >> 16))) << 16 | bf16_bits(PICK(float, bf16_value(old), bf16_value(b)));
+    }
+    return old;
+}
+
+static uint64_t value_of(struct warp *w, uint32_t operand, uint32_t size, int lane) {
+    return operand == NONE ? 0 : size == 8 ? u64_of(w, operand)[lane] : u32_of(w, operand)[lane];
+}
+
+int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
+    uint64_t room[LANES];
+    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    bool check = w->block->launch->check;
+    uint32_t how = r->e & 255, type = r->e >> 8;
+    if (check) check_release(w);
+    struct place p;
+    while (mask) {
+        if (!place_of(w, r, address, mask, r->space, r->size, true, &p)) return 1;
+        mask &= ~p.mask;
+        if (check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, p.mask, r->size, true, true);
+        for (uint32_t left = p.mask; left; left &= left - 1) {
+            int i = __builtin_ctz(left);
+            uint8_t *at = p.data + p.offsets[i];
+            uint64_t b = value_of(w, r->b, r->size, i), c = value_of(w, r->c, r->size, i), old = 0;
+            if (p.valid && check && r->d != NONE && never_written(p.valid, p.offsets, 1u << i, r->size)) {
+                w->undefined[r->d] |= 1u << i; w->any_undefined = 1; w->undefined[w->block->launch->kernel->units] = r->line;
+            } else if (p.valid && !(how == A_EXCH)) { /* stays as it is: what is added to nothing is nothing */ }
+            if (p.valid && how == A_EXCH) memset(p.valid + p.offsets[i], 1, r->size);
+#define EXCHANGE(T) { T seen = __atomic_load_n((T *)at, __ATOMIC_RELAXED); \
+    if (r->size == 2) b &= 0xffff, c &= 0xffff; \
+    while (!__atomic_compare_exchange_n((T *)at, &seen, (T)changed(how, type, seen, b, c), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \
+    old = seen; }
+            if (r->size == 4) EXCHANGE(uint32_t) else if (r->size == 8) EXCHANGE(uint64_t) else EXCHANGE(uint16_t)
+            if (r->d != NONE) { if (r->size == 8) u64_of(w, r->d)[i] = old; else u32_of(w, r->d)[i] = (uint32_t)old; }
+        }
+    }
+    if (check) check_acquire(w);
+    return 0;
+}
+
+/* ---- cp.async: what is read now is seen in shared memory only when it is waited for ---- */
+int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
+    uint64_t to_room[LANES], from_room[LANES];
+    const uint64_t *to = addresses(w, r, r->a, 1, r->imm, to_room);
+    const uint64_t *from = addresses(w, r, r->b, 2, (int32_t)r->e, from_room);
+    struct row read = *r;
+    read.space = GLOBAL;
+    for (; mask; mask &= mask - 1) {
+        int lane = __builtin_ctz(mask);
+        uint32_t bytes = r->c == NONE ? r->size : u32_of(w, r->c)[lane];
+        if (bytes > r->size) bytes = r->size;
+        struct late late = {.to = to[lane], .group = w->late_groups, .size = r->size, .lane = (uint8_t)lane};
+        if (bytes) {
+            struct place p;
+            uint32_t aligned = bytes == r->size ? r->size : 1;
+            if (!place_of(w, &read, from, 1u << lane, GLOBAL, aligned, false, &p)) return 1;
+            if (p.offsets[lane] + bytes > p.region->size) { fault(w, &read, OUT_OF_BOUNDS, lane, p.region, (int64_t)p.offsets[lane], bytes, false); return 1; }
+            memcpy(late.data, p.data + p.offsets[lane], bytes);
+            if (w->block->launch->check && p.region->written) check_access(w, &read, p.region, p.offsets, 1u << lane, bytes, false, false);
+        }
+        if (w->late_count == w->late_room) {
+            w->late_room = w->late_room ? 2 * w->late_room : 64;
+            w->late = realloc(w->late, w->late_room * sizeof *w->late);
+        }
+        w->late[w->late_count++] = late;
+    }
+    return 0;
+}
+
+int memory_late_arrives(struct warp *w, uint32_t groups_left, uint32_t line) {
+    uint32_t kept = 0;
+    struct row row = {.space = SHARED, .line = line};
+    for (uint32_t i = 0; i < w->late_count; i++) {
+        struct late *it = &w->late[i];
+        if (it->group + groups_left >= w->late_groups && groups_left) { w->late[kept++] = *it; continue; }
+        uint8_t *at = memory_at(w, &row, it->to >= SHARED_BASE ? it->to & 0xffffffff : it->to, it->size, it->lane, true, NULL);
+        if (at == NULL) return 1;
+        memcpy(at, it->data, it->size);
+    }
+    w->late_count = kept;
+    return 0;
+}

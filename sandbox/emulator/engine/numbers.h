@@ -1,0 +1,83 @@
+/* Conversions between formats of numbers, by bits; all round to nearest even unless they say otherwise. */
+#ifndef NUMBERS_H
+#define NUMBERS_H
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline float f32_of(uint32_t bits) { float value; memcpy(&value, &bits, 4); return value; }
+static inline uint32_t bits_of(float value) { uint32_t bits; memcpy(&bits, &value, 4); return bits; }
+static inline double f64_of(uint64_t bits) { double value; memcpy(&value, &bits, 8); return value; }
+static inline uint64_t bits64_of(double value) { uint64_t bits; memcpy(&bits, &value, 8); return bits; }
+/* Subnormal numbers become zeros of their sign. */
+static inline float flushed(float value) {
+    uint32_t bits = bits_of(value);
+    return (bits & 0x7f800000u) ? value : f32_of(bits & 0x80000000u);
+}
+static inline float saturated(float value) { return value >= 1.0f ? 1.0f : value > 0.0f ? value : 0.0f; }
+
+static inline float f16_value(uint16_t half) {
+    _Float16 value; memcpy(&value, &half, 2); return (float)value;
+}
+/* From a double, so that a sum or product that is exact there is rounded once. */
+static inline uint16_t f16_bits(double value) {
+    if (isnan(value)) return 0x7fff;
+    _Float16 half = (_Float16)value; uint16_t bits; memcpy(&bits, &half, 2); return bits;
+}
+static inline float bf16_value(uint16_t bits) { return f32_of((uint32_t)bits << 16); }
+static inline uint16_t bf16_bits(float value) {
+    uint32_t bits = bits_of(value);
+    if (isnan(value)) return 0x7fff;
+    return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
+}
+/* A double that rounds to any shorter format as the exact a + b does: its last bit is odd where something was lost. */
+static inline double sum_to_odd(double a, double b) {
+    double sum = a + b;
+    if (!isfinite(sum)) return sum;
+    double back = sum - a, lost = (a - (sum - back)) + (b - back);
+    uint64_t bits = bits64_of(sum);
+    if (lost != 0 && !(bits & 1)) {
+        bits += ((lost > 0) == (sum > 0)) ? 1 : (uint64_t)-1;
+        return f64_of(bits);
+    }
+    return sum;
+}
+static inline uint16_t bf16_from_double(double value) { /* once: through a float that is rounded to odd */
+    float near = (float)value;
+    if (isnan(value)) return 0x7fff;
+    if ((double)near != value && isfinite(near) && !(bits_of(near) & 1)) {
+        bool grow = (fabs(value) > fabs((double)near));
+        near = f32_of(bits_of(near) + (grow ? 1u : (uint32_t)-1));
+    }
+    return bf16_bits(near);
+}
+/* The upper 19 bits, ties away from zero, as cvt.rna.tf32 rounds. */
+static inline uint32_t tf32_bits(uint32_t bits) {
+    if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
+    return (bits + 0x1000u) & 0xffffe000u;
+}
+/* 8-bit floats, saturating to the largest finite value. e4m3 has no infinity: 0x7f is NaN. */
+static inline float fp8_value(uint8_t bits, int exponent_bits) {
+    int mantissa_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+    int exponent = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1), mantissa = bits & ((1 << mantissa_bits) - 1);
+    float sign = bits & 0x80 ? -1.0f : 1.0f;
+    if (exponent_bits == 4 && (bits & 0x7f) == 0x7f) return NAN;
+    if (exponent_bits == 5 && exponent == 31) return mantissa ? NAN : sign * INFINITY;
+    if (exponent == 0) return sign * ldexpf((float)mantissa, 1 - bias - mantissa_bits);
+    return sign * ldexpf(1.0f + ldexpf((float)mantissa, -mantissa_bits), exponent - bias);
+}
+static inline uint8_t fp8_bits(float value, int exponent_bits) {
+    int mantissa_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+    uint8_t sign = signbit(value) ? 0x80 : 0, most = exponent_bits == 4 ? 0x7e : 0x7b;
+    if (isnan(value)) return 0x7f;
+    float size = fabsf(value);
+    if (size >= fp8_value(most, exponent_bits)) return sign | most;
+    int exponent;
+    frexpf(size, &exponent);
+    int lowest = 1 - bias, at = exponent - 1 < lowest ? lowest : exponent - 1;
+    int steps = (int)nearbyintf(ldexpf(size, mantissa_bits - at)); /* in units of the last place */
+    if (size == 0 || steps == 0) return sign;
+    int bits = steps < (1 << mantissa_bits) ? steps : ((at + bias) << mantissa_bits) + steps - (1 << mantissa_bits);
+    return sign | (uint8_t)(bits > most ? most : bits);
+}
+#endif

@@ -1,0 +1,367 @@
+"""PTX text becomes functions of instructions. Nothing is interpreted here; ``lower`` gives instructions a meaning.
+
+Source: the PTX ISA's grammar, as far as nvcc and Triton write it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+# Bytes of a value, by the name of its type.
+SIZES = {
+    "pred": 1, "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4,
+    "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "f32x2": 8,
+    "b128": 16, "u8x4": 4, "s8x4": 4, "u16x2": 4, "s16x2": 4, "e4m3": 1, "e5m2": 1, "e4m3x2": 2, "e5m2x2": 2,
+}  # fmt: skip
+
+
+class BadPtx(ValueError):
+    """The text is not PTX as we read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an instruction comes from: a file's number in ``Module.files``, and a line counted from 1; 0: unknown."""
+
+    file: int = 0
+    line: int = 0
+
+
+NOWHERE = Place()
+
+
+@dataclass(slots=True)
+class Instruction:
+    """``add.rn.f32 %f1, %f2, %f3`` has the name ``add``, the modifiers ``("rn", "f32")`` and three operands as text.
+    ``guard``: a predicate's name, with a ``!`` in front of one that is negated; empty: always."""
+
+    name: str
+    modifiers: tuple[str, ...]
+    operands: list[str]
+    guard: str
+    place: Place
+
+    @property
+    def opcode(self) -> str:
+        return ".".join((self.name, *self.modifiers))
+
+
+@dataclass(slots=True)
+class Label:
+    name: str
+
+
+@dataclass(slots=True)
+class Variable:
+    """Of a module or a function. ``space``: global, const, shared, local or param. ``extern``: its size is the launch's
+    to say. ``pointers``: where ``data`` holds the address of another symbol, as (offset, name, addend)."""
+
+    name: str
+    space: str
+    type: str
+    size: int
+    align: int
+    data: bytes = b""
+    extern: bool = False
+    pointers: list[tuple[int, str, int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Function:
+    """A kernel (``entry``) or a device function. ``body`` has labels and instructions in the text's order.
+    ``tables``: of ``brx.idx``, a label's list by name; ``prototypes`` of indirect calls need no meaning."""
+
+    name: str
+    entry: bool
+    params: list[Variable]
+    returns: list[Variable]
+    registers: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    body: list[Instruction | Label] = field(default_factory=list)
+    tables: dict[str, list[str]] = field(default_factory=dict)
+    max_threads: int = 0
+    place: Place = NOWHERE
+
+
+@dataclass(slots=True)
+class Module:
+    target: str
+    files: dict[int, str]
+    functions: dict[str, Function]
+    variables: dict[str, Variable]
+
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+\d+(.*)")
+_INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)")
+_FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
+_REG = re.compile(r"\.reg\s+\.(\w+)\s+(.*)")
+_RANGE = re.compile(r"(.*)<(\d+)>$")
+_VARIABLE = re.compile(
+    r"\.(pred|b8|u8|s8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64|b128)\s+([\w$%]+)\s*((?:\[\d*\])*)"
+)
+_LABEL = re.compile(r"([$%\w]+):(?!:)\s*")
+_HEAD = re.compile(r"\.(entry|func)\b")
+_SPACES = ("global", "const", "shared", "local", "param")
+
+
+def parse(text: str) -> Module:
+    """Raises BadPtx."""
+    return _Parser(text).module
+
+
+def split_operands(text: str) -> list[str]:
+    """``%r1, {%r2, %r3}, [%rd1+4]`` is three operands."""
+    if "{" not in text and "[" not in text and "(" not in text:
+        return [it.strip() for it in text.split(",")] if text.strip() else []
+    found, depth, start = [], 0, 0
+    for index, character in enumerate(text):
+        if character in "{[(":
+            depth += 1
+        elif character in "}])":
+            depth -= 1
+        elif character == "," and depth == 0:
+            found.append(text[start:index].strip())
+            start = index + 1
+    if last := text[start:].strip():
+        found.append(last)
+    return found
+
+
+def number(text: str) -> int | None:
+    """An integer, or the bits of a float (``0f3F800000``), as PTX writes them; None: it is neither."""
+    if text[:2] in ("0f", "0F", "0d", "0D") and len(text) in (10, 18):
+        return int(text[2:], 16)
+    try:
+        plain = text.rstrip("U")
+        digits = plain.lstrip("-")
+        if len(digits) > 1 and digits[0] == "0" and digits[1] not in "xXbB":
+            return int(plain, 8)
+        return int(plain, 0)
+    except ValueError:
+        return None
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        text = _COMMENT.sub("", text) if "/*" in text or "//" in text else text
+        target = re.search(r"\.target\s+(\w+)", text)
+        if target is None:
+            raise BadPtx("it names no target")
+        files = {int(found[1]): found[2] for found in _FILE.finditer(text)}
+        self.module = Module(target[1], files, {}, {})
+        self._lines = iter(text.split("\n"))
+        self._places: dict[tuple[int, int], Place] = {}
+        self._top()
+
+    def _top(self) -> None:
+        for line in self._lines:
+            stripped = line.strip()
+            if not stripped or stripped.startswith((".version", ".target", ".address_size", ".file", ".loc")):
+                continue
+            if stripped.startswith(".section"):
+                self._skip_section(stripped)
+            elif _HEAD.search(stripped):
+                self._function(stripped)
+            elif any(f".{space}" in stripped for space in _SPACES):
+                variable = _variable(self._until_semicolon(stripped))
+                self.module.variables[variable.name] = variable
+
+    def _skip_section(self, line: str) -> None:
+        depth = line.count("{") - line.count("}")
+        opened = "{" in line
+        while not (opened and depth == 0):
+            line = next(self._lines, "}")
+            opened = opened or "{" in line
+            depth += line.count("{") - line.count("}")
+
+    def _until_semicolon(self, line: str) -> str:
+        parts = [line]
+        while ";" not in parts[-1]:
+            following = next(self._lines, None)
+            if following is None:
+                raise BadPtx("a statement has no end")
+            parts.append(following.strip())
+        return " ".join(parts).partition(";")[0]
+
+    def _function(self, line: str) -> None:
+        head = [line]
+        while "{" not in head[-1] and not head[-1].rstrip().endswith(";"):
+            following = next(self._lines, None)
+            if following is None:
+                raise BadPtx("a function has no body")
+            head.append(following.strip())
+        text = " ".join(head)
+        if "{" not in text:  # declared only
+            return
+        text = text.partition("{")[0]
+        found = re.search(r"\.(entry|func)\s*(\([^)]*\)\s*)?([\w$]+)\s*(\((?:[^()]|\([^)]*\))*\))?(.*)", text, re.DOTALL)
+        if found is None:
+            raise BadPtx(f"a function's head is not understood: {text[:100]}")
+        kind, returns, name, params, rest = found.groups()
+        function = Function(name, kind == "entry", _params(params), _params(returns))
+        if limit := re.search(r"\.maxntid\s+([\d,\s]+)", rest):
+            function.max_threads = 1
+            for size in limit[1].split(","):
+                function.max_threads *= int(size)
+        self._body(function)
+        self.module.functions[name] = function
+
+    def _body(self, function: Function) -> None:
+        place = NOWHERE
+        # Names that an inner block declares, as what they are called in the whole function.
+        scopes: list[dict[str, str]] = [{}]
+        inner = 0
+        text = ""
+        for line in self._lines:
+            stripped = line.strip()
+            if not stripped:
+                continue
+            if stripped.startswith(".loc"):
+                place = self._place(stripped)
+                if function.place is NOWHERE:
+                    function.place = place
+                continue
+            text = f"{text} {stripped}" if text else stripped
+            while text:
+                if text[0] == "{" and not text.startswith("{%"):
+                    inner += 1
+                    scopes.append({})
+                    text = text[1:].lstrip()
+                    continue
+                if text[0] == "}":
+                    scopes.pop()
+                    text = text[1:].lstrip()
+                    if not scopes:
+                        return
+                    continue
+                if ":" in text and (label := _LABEL.match(text)):
+                    rest = text[label.end() :]
+                    if rest.startswith((".branchtargets", ".callprototype", ".calltargets")):
+                        if ";" not in rest:
+                            break
+                        statement, _, text = rest.partition(";")
+                        if statement.startswith(".branchtargets"):
+                            function.tables[label[1]] = split_operands(statement.removeprefix(".branchtargets"))
+                        text = text.lstrip()
+                        continue
+                    name = label[1]
+                    if inner and len(scopes) > 1:
+                        name = scopes[-1].setdefault(name, name if inner == 0 else f"{name}~{inner}")
+                    function.body.append(Label(name))
+                    text = rest
+                    continue
+                if ";" not in text:
+                    break
+                statement, _, text = text.partition(";")
+                text = text.lstrip()
+                self._statement(function, statement.strip(), place, scopes, inner)
+        raise BadPtx(f"the function {function.name} has no end")
+
+    def _place(self, text: str) -> Place:
+        found = _LOC.match(text)
+        if found is None:
+            return NOWHERE
+        at = (int(found[1]), int(found[2]))
+        if found[3] and (inlined := _INLINED.search(found[3])):
+            # A function of a header that was inlined: what the student wrote is where it was called.
+            own = self._is_header(at[0])
+            if own:
+                at = (int(inlined[1]), int(inlined[2]))
+        return self._places.setdefault(at, Place(*at))
+
+    def _is_header(self, file: int) -> bool:
+        return not self.module.files.get(file, "").endswith((".cu", ".py"))
+
+    def _statement(
+        self, function: Function, text: str, place: Place, scopes: list[dict[str, str]], inner: int
+    ) -> None:
+        if text[0] == ".":
+            self._directive(function, text, scopes, inner)
+            return
+        guard = ""
+        if text[0] == "@":
+            guard, _, text = text[1:].partition(" ")
+            text = text.lstrip()
+        head, _, rest = text.partition(" ")
+        if "\t" in head:
+            head, _, more = text.partition("\t")
+            rest = more
+        name, *modifiers = head.split(".")
+        modifiers = [it for it in modifiers if it]
+        operands = split_operands(rest)
+        if len(scopes) > 1:
+            renames = {old: new for scope in scopes for old, new in scope.items()}
+            if renames:
+                pattern = re.compile(r"[%$\w]+")
+                swap = lambda it: pattern.sub(lambda found: renames.get(found[0], found[0]), it)  # noqa: E731
+                operands, guard = [swap(it) for it in operands], swap(guard)
+        function.body.append(Instruction(name, tuple(modifiers), operands, guard, place))
+
+    def _directive(self, function: Function, text: str, scopes: list[dict[str, str]], inner: int) -> None:
+        if text.startswith(".reg"):
+            found = _REG.match(text)
+            if found is None:
+                raise BadPtx(f"registers are not understood: {text[:100]}")
+            for item in split_operands(found[2]):
+                ranged = _RANGE.match(item)
+                names = [f"{ranged[1]}{index}" for index in range(int(ranged[2]))] if ranged else [item]
+                for name in names:
+                    unique = name
+                    if len(scopes) > 1:
+                        unique = scopes[-1][name] = f"{name}~{inner}"
+                    function.registers[unique] = found[1]
+        elif text.startswith((".pragma", ".maxntid", ".minnctapersm", ".maxnreg", ".noreturn")):
+            return
+        elif any(text.startswith((f".{space}", ".align")) for space in _SPACES):
+            variable = _variable(text)
+            if len(scopes) > 1:
+                scopes[-1][variable.name] = unique = f"{variable.name}~{inner}"
+                variable.name = unique
+            function.variables[variable.name] = variable
+
+
+def _params(text: str | None) -> list[Variable]:
+    if not text:
+        return []
+    return [_variable(it) for it in split_operands(text.strip()[1:-1])]
+
+
+def _variable(text: str) -> Variable:
+    declared, _, initial = text.partition("=")
+    space = next((it for it in _SPACES if f".{it}" in declared), "param")
+    align = re.search(r"\.align\s+(\d+)", re.sub(r"\.ptr\b.*?\.align\s+\d+", "", declared))
+    found = _VARIABLE.search(re.sub(r"\.ptr\b(\s*\.\w+)*(\s*\.align\s+\d+)?", "", declared))
+    if found is None:
+        raise BadPtx(f"a variable is not understood: {text[:100]}")
+    kind, name, dimensions = found.groups()
+    count, extern = 1, False
+    for size in re.findall(r"\[(\d*)\]", dimensions):
+        extern = extern or not size
+        count *= int(size or 0)
+    extern = extern or (".extern" in declared and count == 0)
+    variable = Variable(
+        name, space, kind, SIZES[kind] * count, max(int(align[1]) if align else 1, SIZES[kind]), extern=extern
+    )
+    if initial.strip():
+        _initialise(variable, SIZES[kind], initial)
+    return variable
+
+
+def _initialise(variable: Variable, unit: int, text: str) -> None:
+    data = bytearray()
+    for item in re.split(r",", text.replace("{", "").replace("}", "")):
+        item = item.strip()
+        if not item:
+            continue
+        value = number(item)
+        if value is None:
+            inner = re.fullmatch(r"(?:generic\()?([\w$]+)\)?(?:\s*\+\s*(\d+))?", item)
+            if inner is None:
+                mask = re.fullmatch(r"(0x[0-9a-fA-F]+)\((.*)\)", item)
+                raise BadPtx(f"an initial value is not understood: {item[:60]}{' (masked)' if mask else ''}")
+            variable.pointers.append((len(data), inner[1], int(inner[2] or 0)))
+            value = 0
+        data += (value & ((1 << 8 * unit) - 1)).to_bytes(unit, "little")
+    variable.data = bytes(data)
