@@ -23,7 +23,7 @@
 #define WINDOW_MASK 0x0000ffffffffffffull
 
 enum space { GENERIC, GLOBAL, SHARED, LOCAL, CONST };
-enum row_flags { NEGATED = 1, JOIN = 2, FLUSH = 4, STRONG = 8, SIGNED = 16, UNIFORM = 32 };
+enum row_flags { NEGATED = 1, JOIN = 2, ROUNDED = 4, STRONG = 8, SIGNED = 16, RECURSIVE = 32 };
 
 /* One instruction. d, a, b, c, e: units (| CONSTANT), or numbers where the operation says so. */
 struct row {
@@ -80,7 +80,8 @@ struct segment {
 
 struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier's number + 1 */
 
-struct counters { uint64_t instructions, warps_run; };
+/* Registers of a recursive function, of the lanes that called it again. */
+struct saved { uint32_t mask, unit, units; uint8_t *data; };
 
 struct warp {
     uint8_t *file;
@@ -99,6 +100,8 @@ struct warp {
     uint8_t *local, *local_valid;
     struct late *late;
     uint32_t late_count, late_room, late_groups;
+    struct saved *saved;
+    uint32_t saved_count, saved_room;
 };
 
 /* A copy by cp.async that has not come to pass. */
@@ -109,7 +112,7 @@ struct barrier { uint32_t arrived, expected, line; bool mixed; uint32_t reduced_
 struct block {
     struct worker *worker;
     struct launch *launch;
-    uint32_t index[3], number, warp_count, thread_count, done_warps;
+    uint32_t index[3], number, warp_count, thread_count, exited;
     struct warp *warps;
     uint8_t *shared, *shared_valid;
     struct region shared_region;
@@ -214,6 +217,6 @@ enum operation {
     OP_NOP, OP_BRANCH, OP_BRANCH_INDEX, OP_EXIT, OP_CALL, OP_CALL_INDIRECT, OP_RETURN, OP_TRAP, OP_BARRIER,
     OP_WARP_BARRIER, OP_FENCE, OP_LOAD, OP_STORE, OP_ATOMIC, OP_SHUFFLE, OP_VOTE, OP_MATCH, OP_REDUX, OP_ACTIVE_MASK,
     OP_ELECT, OP_COPY_LATE, OP_COMMIT, OP_WAIT_GROUP, OP_LOCAL_ADDRESS, OP_CLOCK, OP_PRINT, OP_ASSERT, OP_MATRIX,
-    OP_YIELD, OP_PRED, OP_LANE_CONST, OP_CONTROL_COUNT
+    OP_POP, OP_CONTROL_COUNT
 };
 #endif

@@ -1,0 +1,205 @@
+/* What a card does not tell: races, values that nobody wrote, and where exactly a fault was.
+ *
+ * Races: what one warp does between two points where it synchronises is a segment. Each granule of memory (4 bytes, or
+ * less where a kernel stores less) remembers the segment and lane that wrote it last, and one that read it. Two accesses,
+ * one of them a write, race unless the same thread made both, a barrier lies between, or one block published its work
+ * (an atomic, a fence, a volatile store) before the other one looked (an atomic, a volatile load).
+ *
+ * The last rule is wider than CUDA's: it asks for no matching address. So it misses races, and names none that is none. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+
+#define LANE(entry) ((entry) & 31u)
+#define ATOMIC_ENTRY 32u
+#define MANY 64u
+#define SEGMENT(entry) ((entry) >> 7)
+#define ENTRY(segment, lane) ((segment) << 7 | (uint32_t)(lane))
+
+static struct segment *segment_at(struct engine *engine, uint32_t number) {
+    return &engine->segments[number / CHUNK][number % CHUNK];
+}
+
+static uint32_t present_segment(struct warp *w, uint32_t line) {
+    struct engine *engine = w->block->launch->engine;
+    if (w->segment == 0) {
+        uint32_t number = atomic_fetch_add(&engine->next_segment, 1);
+        if (number >= MOST_SEGMENTS) return 0; /* a launch of more is not checked further */
+        struct segment **chunk = &engine->segments[number / CHUNK];
+        if (__atomic_load_n(chunk, __ATOMIC_ACQUIRE) == NULL) {
+            struct segment *made = calloc(CHUNK, sizeof *made), *none = NULL;
+            if (made == NULL) return 0;
+            if (!__atomic_compare_exchange_n(chunk, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) free(made);
+        }
+        struct segment *s = segment_at(engine, number);
+        struct block *block = w->block;
+        *s = (struct segment){.stamp = atomic_load(&engine->clock), .block = block->number, .interval = block->interval,
+            .warp_syncs = w->warp_syncs, .warp = (uint16_t)w->number,
+            .releases = block->launch->releases ? atomic_load(&block->launch->releases[block->number]) : 0};
+        w->segment = number;
+    }
+    struct segment *s = segment_at(engine, w->segment);
+    for (uint32_t i = 0; i < s->lines && i < SEGMENT_LINES; i++) if (s->line[i] == line) return w->segment;
+    if (s->lines < SEGMENT_LINES) s->line[s->lines] = line;
+    if (s->lines <= SEGMENT_LINES) s->lines++;
+    return w->segment;
+}
+
+void check_new_segment(struct warp *w) { w->segment = 0; }
+
+void check_release(struct warp *w) {
+    struct block *block = w->block;
+    atomic_fetch_add(&block->launch->engine->clock, 1);
+    if (block->launch->releases) atomic_fetch_add(&block->launch->releases[block->number], 1);
+    w->segment = 0;
+}
+
+void check_acquire(struct warp *w) {
+    w->block->acquired = atomic_fetch_add(&w->block->launch->engine->clock, 1) + 1;
+}
+
+/* Whether what ``old`` stands for came surely before what lane ``lane`` of ``w`` does now. */
+static bool ordered(struct warp *w, uint32_t old, int lane) {
+    struct block *block = w->block;
+    const struct segment *s = segment_at(block->launch->engine, SEGMENT(old));
+    if (s->block == block->number) {
+        if (s->interval < block->interval) return true;
+        if (s->warp == w->number) return (int)LANE(old) == lane || s->warp_syncs < w->warp_syncs;
+        return false;
+    }
+    if (!block->launch->releases) return true;
+    return atomic_load(&block->launch->releases[s->block]) > s->releases && block->acquired > s->stamp;
+}
+
+static void thread_of(const struct launch *launch, uint32_t warp, uint32_t lane, uint32_t thread[3]) {
+    uint32_t number = warp * LANES + lane;
+    thread[0] = number % launch->threads[0];
+    thread[1] = number / launch->threads[0] % launch->threads[1];
+    thread[2] = number / launch->threads[0] / launch->threads[1];
+}
+
+static void block_of(const struct launch *launch, uint32_t number, uint32_t index[3]) {
+    index[0] = number % launch->grid[0];
+    index[1] = number / launch->grid[0] % launch->grid[1];
+    index[2] = number / launch->grid[0] / launch->grid[1];
+}
+
+static struct finding finding_of(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes) {
+    struct finding f = {.kind = kind, .line = r->line, .offset = offset, .size = size, .is_write = writes, .times = 1,
+        .space = r->space, .region = region ? region->number : 0};
+    memcpy(f.block, w->block->index, sizeof f.block);
+    thread_of(w->block->launch, w->number, (uint32_t)lane, f.thread);
+    return f;
+}
+
+void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes, const struct finding *other) {
+    struct launch *launch = w->block->launch;
+    struct finding f = finding_of(w, r, kind, lane, region, offset, size, writes);
+    if (other) {
+        f.has_other = 1; f.other_line = other->line; f.other_is_write = other->is_write;
+        memcpy(f.other_block, other->block, sizeof f.block); memcpy(f.other_thread, other->thread, sizeof f.thread);
+    }
+    while (atomic_flag_test_and_set(&launch->lock)) {}
+    uint32_t i = 0;
+    while (i < launch->finding_count && !(launch->findings[i].kind == kind && launch->findings[i].line == f.line)) i++;
+    if (i < launch->finding_count) launch->findings[i].times++;
+    else if (i < FINDINGS) launch->findings[launch->finding_count++] = f;
+    atomic_flag_clear(&launch->lock);
+}
+
+void fault(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes) {
+    struct launch *launch = w->block->launch;
+    while (atomic_flag_test_and_set(&launch->lock)) {}
+    if (launch->fault.kind == 0) launch->fault = finding_of(w, r, kind, lane, region, offset, size, writes);
+    atomic_flag_clear(&launch->lock);
+    atomic_store(&launch->stop, 1);
+}
+
+void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes, int kind) {
+    struct finding origin = {.line = w->undefined[w->block->launch->kernel->units]};
+    (void)kind;
+    report(w, r, UNWRITTEN, __builtin_ctz(lanes), NULL, 0, 0, false, &origin);
+}
+
+static void race(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, bool writes, uint32_t old, bool old_writes) {
+    struct launch *launch = w->block->launch;
+    const struct segment *s = segment_at(launch->engine, SEGMENT(old));
+    struct finding other = {.is_write = old_writes};
+    /* the other line: known where its warp used one line only, or one besides this */
+    uint32_t count = s->lines < SEGMENT_LINES ? s->lines : SEGMENT_LINES;
+    for (uint32_t i = 0; i < count; i++) if (s->line[i] != r->line || count == 1 || other.line == 0) { if (!other.line || other.line == r->line) other.line = s->line[i]; }
+    block_of(launch, s->block, other.block);
+    thread_of(launch, s->warp, LANE(old), other.thread);
+    bool same_warp = s->block == w->block->number && s->warp == w->number;
+    report(w, r, same_warp ? WARP_RACE : region == &w->block->shared_region ? SHARED_RACE : GLOBAL_RACE, lane, region, (int64_t)offset, size, writes, &other);
+}
+
+/* Whether other lanes than the one that is recorded, which is this one, may just have read it. */
+static bool many_unordered(struct warp *w, uint32_t old) {
+    const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
+    return s->block == w->block->number && s->interval == w->block->interval && !(s->warp == w->number && s->warp_syncs < w->warp_syncs);
+}
+
+/* One granule. ``same``: a write that leaves it as it is. */
+static void touch(struct warp *w, const struct row *r, struct region *region, uint64_t granule, uint64_t offset, uint32_t size, int lane, bool writes, bool atomic, bool same, uint32_t segment, uint32_t floor) {
+    uint32_t *last = &region->written[granule], *reader = &region->read[granule];
+    uint32_t old = *last;
+    if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !(atomic && (old & ATOMIC_ENTRY)) && !same && !ordered(w, old, lane))
+        race(w, r, region, offset, size, lane, writes, old, true);
+    uint32_t mine = ENTRY(segment, lane) | (atomic ? ATOMIC_ENTRY : 0);
+    if (writes) {
+        old = *reader;
+        if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !atomic && !same && !ordered(w, old, lane))
+            race(w, r, region, offset, size, lane, writes, old, false);
+        else if ((old & MANY) && SEGMENT(old) >= floor && !atomic && !same && many_unordered(w, old))
+            race(w, r, region, offset, size, lane, writes, old, false);
+        *last = mine;
+    } else {
+        old = *reader;
+        if (old == mine || (SEGMENT(old) == segment && (old & MANY))) return;
+        if (SEGMENT(old) < floor || SEGMENT(old) == 0 || ordered(w, old, lane)) *reader = mine;
+        else if (!(old & MANY)) *reader = old | MANY;
+    }
+}
+
+void check_access(struct warp *w, const struct row *r, struct region *region, const uint64_t *offsets, uint32_t mask, uint32_t size, bool writes, bool atomic) {
+    struct launch *launch = w->block->launch;
+    uint32_t segment = present_segment(w, r->line), granule = launch->kernel->granule;
+    if (segment == 0) return;
+    bool shared = region == &w->block->shared_region;
+    /* Entries below it come from an earlier launch or, in shared memory, from before the last barrier. */
+    uint32_t floor = shared ? w->block->interval_first : launch->first_segment;
+    uint32_t shift = granule == 4 ? 2 : granule == 2 ? 1 : 0, lowest = floor << 7;
+    if (mask == EVERY && size == granule && !atomic) {
+        uint64_t wrong = 0;
+        for (int i = 0; i < LANES; i++) wrong |= offsets[i] ^ (offsets[0] + (uint64_t)i * size);
+        if (wrong == 0) {
+            uint32_t *last = region->written + (offsets[0] >> shift), *reader = region->read + (offsets[0] >> shift);
+            uint32_t fresh = 0, base = ENTRY(segment, 0), others = 0;
+            if (writes) {
+                for (int i = 0; i < LANES; i++) fresh |= (last[i] >= lowest && last[i] != base + (uint32_t)i) | (reader[i] >= lowest && (reader[i] & ~MANY) != base + (uint32_t)i) | (reader[i] >= lowest && (reader[i] & MANY));
+                if (!fresh) { for (int i = 0; i < LANES; i++) last[i] = base + (uint32_t)i; return; }
+            } else {
+                for (int i = 0; i < LANES; i++) { fresh |= last[i] >= lowest && last[i] != base + (uint32_t)i; others |= reader[i] >= lowest && !(reader[i] & MANY); }
+                if (!fresh && !others) { for (int i = 0; i < LANES; i++) reader[i] = reader[i] >= lowest ? reader[i] : base + (uint32_t)i; return; }
+            }
+        }
+    }
+    const uint8_t *values = NULL;
+    uint32_t step = 4;
+    if (writes && !atomic && r->op == OP_STORE && r->count == 1) { values = unit_of(w, r->d); step = r->size == 8 || (r->wide & 1) ? 8 : 4; }
+    uint64_t done_at = ~0ull;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int lane = __builtin_ctz(left);
+        uint64_t offset = offsets[lane];
+        if (!writes && offset == done_at) { /* many lanes read one word: once, and that there are many */
+            for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++) region->read[g] |= SEGMENT(region->read[g]) == segment ? MANY : 0;
+            continue;
+        }
+        done_at = offset;
+        bool same = values && memcmp(region->data + offset, values + step * (uint32_t)lane, size) == 0;
+        for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++)
+            touch(w, r, region, g, offset, size, lane, writes, atomic, same, segment, floor);
+    }
+}

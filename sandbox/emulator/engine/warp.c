@@ -1,0 +1,421 @@
+/* How a warp runs: its lanes stay together while they agree, part where a branch divides them, and meet again.
+ *
+ * Lanes that parted are groups. The group at the lowest place in the code runs first and takes in those it comes to;
+ * nvcc lays code out so that this joins them where the paths join. A group that loops gives others a turn, so that a lane
+ * may wait for another lane of its own warp. */
+#include <fenv.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "run.h"
+
+#define PARKED 64u /* waits for lanes of its own warp */
+#define TURN 256u
+#define MOST_LOOPS 4096u
+#define MOST_CALLS 512u
+
+static bool next_group(struct warp *w) {
+    uint32_t best = NONE;
+    for (int pass = 0; pass < 2 && best == NONE; pass++)
+        for (uint32_t i = 0; i < w->group_count; i++)
+            if (w->groups[i].waits == (pass ? PARKED : 0) && (best == NONE || w->groups[i].pc < w->groups[best].pc)) best = i;
+    if (best == NONE) { w->active = 0; return false; }
+    w->pc = w->groups[best].pc; w->active = w->groups[best].mask;
+    w->groups[best] = w->groups[--w->group_count];
+    return true;
+}
+
+static void park(struct warp *w, uint32_t waits) {
+    w->groups[w->group_count++] = (struct group){w->pc, w->active, waits};
+    w->active = 0;
+}
+
+/* At a place where paths may join: take in who waits here, and let who is further behind go first. */
+static void join(struct warp *w) {
+    uint32_t behind = NONE;
+    for (uint32_t i = 0; i < w->group_count;) {
+        struct group *it = &w->groups[i];
+        if (it->waits == 0 && it->pc == w->pc) { w->active |= it->mask; *it = w->groups[--w->group_count]; continue; }
+        if (it->waits == 0 && it->pc < w->pc && (behind == NONE || it->pc < w->groups[behind].pc)) behind = i;
+        i++;
+    }
+    if (behind != NONE) {
+        struct group swap = w->groups[behind];
+        w->groups[behind] = (struct group){w->pc, w->active, 0};
+        w->pc = swap.pc; w->active = swap.mask;
+    }
+}
+
+/* For an instruction that ``members`` execute together: false where the group must wait for more of them. */
+static bool together(struct warp *w, uint32_t members) {
+    for (uint32_t i = 0; i < w->group_count;) {
+        struct group *it = &w->groups[i];
+        if ((it->waits == 0 || it->waits == PARKED) && it->pc == w->pc) { w->active |= it->mask; *it = w->groups[--w->group_count]; } else i++;
+    }
+    uint32_t missing = members & w->existing & ~w->exited & ~w->active;
+    if (!missing) return true;
+    for (uint32_t i = 0; i < w->group_count; i++)
+        if (w->groups[i].waits == 0 && w->groups[i].mask & missing) { park(w, PARKED); next_group(w); return false; }
+    return true;
+}
+
+static void release(struct block *block, uint32_t number) {
+    struct barrier *barrier = &block->barriers[number];
+    const struct kernel *kernel = block->launch->kernel;
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        struct warp *w = &block->warps[k];
+        for (uint32_t i = 0; i < w->group_count; i++) {
+            struct group *it = &w->groups[i];
+            if (it->waits != number + 1) continue;
+            it->waits = 0;
+            const struct row *r = &kernel->rows[it->pc - 1];
+            if (r->imm < 2) continue;
+            uint32_t *out = u32_of(w, r->d), truth = r->imm == 3 ? barrier->reduced_and : barrier->reduced_or;
+            if (r->imm == 2) for (int lane = 0; lane < LANES; lane++) out[lane] = it->mask >> lane & 1 ? barrier->reduced_count : out[lane];
+            else *out = (*out & ~it->mask) | (truth ? it->mask : 0);
+        }
+        w->segment = 0;
+    }
+    *barrier = (struct barrier){.reduced_and = 1};
+    block->interval++;
+    block->interval_first = atomic_load(&block->launch->engine->next_segment);
+}
+
+/* Lets go whoever waits at a barrier that is complete. */
+static void complete_barriers(struct block *block, const struct row *r, struct warp *w) {
+    for (uint32_t number = 0; number < 16; number++) {
+        struct barrier *barrier = &block->barriers[number];
+        if (!barrier->arrived) continue;
+        uint32_t alive = block->thread_count - block->exited, expected = barrier->expected ? barrier->expected : alive;
+        if (barrier->arrived < expected) continue;
+        if (block->launch->check && !barrier->expected) {
+            struct finding other = {.line = barrier->line};
+            struct row at = *r;
+            if (barrier->mixed) { memcpy(other.block, block->index, sizeof other.block); report(w, &at, BARRIER_PLACES, 0, NULL, 0, 0, false, &other); }
+            else if (block->exited) {
+                at.line = barrier->line;
+                for (uint32_t k = 0; k < block->warp_count; k++) if (block->warps[k].exited) { report(&block->warps[k], &at, BARRIER_EXITED, __builtin_ctz(block->warps[k].exited), NULL, (int64_t)block->exited, 0, false, NULL); break; }
+            }
+        }
+        release(block, number);
+    }
+}
+
+static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
+    struct block *block = w->block;
+    int first = __builtin_ctz(mask);
+    uint32_t number = u32_of(w, r->a)[first] & 15;
+    struct barrier *it = &block->barriers[number];
+    if (it->arrived == 0) { it->line = r->line; it->reduced_and = 1; it->reduced_or = it->reduced_count = 0; it->mixed = false; }
+    else if (it->line != r->line) it->mixed = true;
+    it->expected = r->b == NONE ? 0 : u32_of(w, r->b)[first];
+    /* By whole warps where a number is given; lanes that exited or wait elsewhere in it count as they come. */
+    it->arrived += (uint32_t)__builtin_popcount(mask);
+    if (r->imm >= 2) {
+        uint32_t truth = *u32_of(w, r->c);
+        if (r->wide & 0x4000) truth = ~truth;
+        it->reduced_and &= (truth & mask) == mask;
+        it->reduced_or |= (truth & mask) != 0;
+        it->reduced_count += (uint32_t)__builtin_popcount(truth & mask);
+    }
+    w->pc++;
+    if (r->imm == 1) { complete_barriers(block, r, w); return true; }
+    if (block->launch->check) check_release(w);
+    park(w, number + 1);
+    complete_barriers(block, r, w);
+    return next_group(w);
+}
+
+static void leave(struct warp *w, const struct row *r, uint32_t mask) {
+    w->exited |= mask;
+    w->active &= ~mask;
+    w->block->exited += (uint32_t)__builtin_popcount(mask);
+    complete_barriers(w->block, r, w);
+}
+
+static void shuffle(struct warp *w, const struct row *r, uint32_t mask) {
+    const uint32_t *values = u32_of(w, r->a), *lanes = u32_of(w, r->b), *limits = u32_of(w, r->c);
+    uint32_t out[LANES], inside = 0, kind = r->size;
+    for (int i = 0; i < LANES; i++) {
+        uint32_t b = lanes[i] & 31, clamp = limits[i] & 31, segment = limits[i] >> 8 & 31;
+        uint32_t most = ((uint32_t)i & segment) | (clamp & ~segment), least = (uint32_t)i & segment;
+        int from; bool good;
+        if (kind == 0) { from = i - (int)b; good = from >= (int)most; }
+        else if (kind == 1) { from = i + (int)b; good = from <= (int)most; }
+        else if (kind == 2) { from = i ^ (int)b; good = from <= (int)most; }
+        else { from = (int)(least | (b & ~segment)); good = from <= (int)most; }
+        if (!good) from = i;
+        out[i] = values[from & 31];
+        inside |= (uint32_t)good << i;
+        if (good && (mask >> i & 1) && w->any_undefined && !(r->a & CONSTANT) && r->d != NONE)
+            w->undefined[r->d] = (w->undefined[r->d] & ~(1u << i)) | ((w->undefined[r->a] >> from & 1) << i);
+    }
+    if (r->d != NONE) { uint32_t *into = u32_of(w, r->d); for (int i = 0; i < LANES; i++) if (mask >> i & 1) into[i] = out[i]; }
+    if (r->e != NONE) { uint32_t *into = u32_of(w, r->e); *into = (*into & ~mask) | (inside & mask); }
+}
+
+static void put(struct warp *w, uint32_t d, uint32_t mask, uint32_t value) {
+    uint32_t *into = u32_of(w, d);
+    for (int i = 0; i < LANES; i++) if (mask >> i & 1) into[i] = value;
+}
+
+static void vote(struct warp *w, const struct row *r, uint32_t mask) {
+    uint32_t truth = *u32_of(w, r->a);
+    if (r->flags & SIGNED) truth = ~truth; /* of !p */
+    truth &= mask;
+    if (r->size == 3) { put(w, r->d, mask, truth); return; }
+    bool result = r->size == 0 ? truth == mask : r->size == 1 ? truth != 0 : truth == 0 || truth == mask;
+    uint32_t *into = u32_of(w, r->d);
+    *into = (*into & ~mask) | (result ? mask : 0);
+}
+
+static void match(struct warp *w, const struct row *r, uint32_t mask) {
+    uint32_t all = mask;
+    for (int i = 0; i < LANES; i++) {
+        if (!(mask >> i & 1)) continue;
+        uint32_t equal = 0;
+        for (int k = 0; k < LANES; k++)
+            if (mask >> k & 1) equal |= (uint32_t)(r->count == 8 ? u64_of(w, r->a)[k] == u64_of(w, r->a)[i] : u32_of(w, r->a)[k] == u32_of(w, r->a)[i]) << k;
+        all &= equal;
+        if (r->size == 0) u32_of(w, r->d)[i] = equal;
+    }
+    if (r->size == 1) {
+        put(w, r->d, mask, all == mask ? mask : 0);
+        if (r->e != NONE) { uint32_t *into = u32_of(w, r->e); *into = (*into & ~mask) | (all == mask ? mask : 0); }
+    }
+}
+
+static void redux(struct warp *w, const struct row *r, uint32_t mask) {
+    const uint32_t *values = u32_of(w, r->a);
+    uint32_t result = values[__builtin_ctz(mask)];
+    for (uint32_t left = mask & (mask - 1); left; left &= left - 1) {
+        uint32_t v = values[__builtin_ctz(left)];
+        switch (r->size) {
+        case 0: result += v; break;
+        case 1: result = r->flags & SIGNED ? ((int32_t)v < (int32_t)result ? v : result) : v < result ? v : result; break;
+        case 2: result = r->flags & SIGNED ? ((int32_t)v > (int32_t)result ? v : result) : v > result ? v : result; break;
+        case 3: result &= v; break;
+        case 4: result |= v; break;
+        default: result ^= v;
+        }
+    }
+    put(w, r->d, mask, result);
+}
+
+static void save_frame(struct warp *w, const struct row *r, uint32_t mask) {
+    if (w->saved_count == w->saved_room) {
+        w->saved_room = w->saved_room ? 2 * w->saved_room : 16;
+        w->saved = realloc(w->saved, w->saved_room * sizeof *w->saved);
+    }
+    struct saved *it = &w->saved[w->saved_count++];
+    *it = (struct saved){mask, r->a, r->b, malloc((size_t)r->b * UNIT + 1)};
+    memcpy(it->data, w->file + (size_t)r->a * UNIT, (size_t)r->b * UNIT);
+}
+
+/* Words of 4 bytes: a 64-bit register's lanes lie two units wide, so lanes are restored by what each unit is part of. */
+static void restore_frame(struct warp *w, const struct row *r, uint32_t mask) {
+    for (uint32_t at = w->saved_count; at-- > 0 && mask;) {
+        struct saved *it = &w->saved[at];
+        uint32_t mine = it->mask & mask;
+        if (it->unit != r->a || !mine) continue;
+        mask &= ~mine; it->mask &= ~mine;
+        uint8_t *frame = w->file + (size_t)r->a * UNIT;
+        /* e: the pool's mask words, one bit a unit: begins a 64-bit register */
+        for (uint32_t unit = 0; unit < it->units;) {
+            const uint32_t *kinds = (const uint32_t *)w->pool + r->e;
+            uint32_t kind = kinds[unit / 16] >> (2 * (unit % 16)) & 3; /* 0: 32 bits, 1: 64 bits, 2: a predicate */
+            uint8_t *to = frame + (size_t)unit * UNIT, *from = it->data + (size_t)unit * UNIT;
+            if (kind == 2) { uint32_t a, b; memcpy(&a, to, 4); memcpy(&b, from, 4); a = (a & ~mine) | (b & mine); memcpy(to, &a, 4); unit++; }
+            else { uint32_t size = kind == 1 ? 8 : 4; for (int i = 0; i < LANES; i++) if (mine >> i & 1) memcpy(to + size * (uint32_t)i, from + size * (uint32_t)i, size); unit += kind == 1 ? 2 : 1; }
+        }
+        if (!it->mask) { free(it->data); memmove(it, it + 1, (w->saved_count - at - 1) * sizeof *it); w->saved_count--; }
+    }
+}
+
+static bool call(struct warp *w, const struct row *r, uint32_t mask, uint32_t target) {
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        w->stack[i] += r->c;
+        if (++w->call_depth[i] > MOST_CALLS || w->stack[i] > w->block->launch->kernel->local_bytes) { fault(w, r, STACK_OVERFLOW, i, NULL, 0, 0, false); return false; }
+    }
+    if (r->flags & RECURSIVE) save_frame(w, r, mask);
+    put(w, r->d, mask, w->pc + 1);
+    if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
+    w->active = mask;
+    w->pc = target;
+    return true;
+}
+
+static bool returns(struct warp *w, const struct row *r, uint32_t mask) {
+    uint32_t back[LANES];
+    memcpy(back, u32_of(w, r->d), sizeof back);
+    if (r->flags & RECURSIVE) restore_frame(w, r, mask);
+    if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
+    while (mask) {
+        uint32_t pc = back[__builtin_ctz(mask)], same = 0;
+        for (int i = 0; i < LANES; i++) same |= (uint32_t)(back[i] == pc) << i;
+        w->groups[w->group_count++] = (struct group){pc, mask & same, 0};
+        mask &= ~same;
+    }
+    w->active = 0;
+    return next_group(w);
+}
+
+static void spread_undefined(struct warp *w, const struct row *r, uint32_t mask) {
+    const uint32_t operands[4] = {r->a, r->b, r->c, r->e};
+    uint32_t bad = 0;
+    for (int k = 0; k < 4; k++) if (operands[k] < w->block->launch->kernel->units) bad |= w->undefined[operands[k]];
+    if (r->d < w->block->launch->kernel->units) w->undefined[r->d] = (w->undefined[r->d] & ~mask) | (bad & mask);
+}
+
+static const int ROUNDINGS[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+
+enum status warp_run(struct warp *w, uint64_t *instructions) {
+    const struct row *rows = w->block->launch->kernel->rows;
+    bool check = w->block->launch->check;
+    uint64_t count = 0;
+    enum status status = RUNNING;
+    w->loops = 0;
+    if (!w->active && !next_group(w)) return w->group_count ? WAITING : DONE;
+    for (;;) {
+        const struct row *r = &rows[w->pc];
+        if (r->flags & JOIN && w->group_count) { join(w); r = &rows[w->pc]; }
+        count++;
+        uint32_t mask = w->active;
+        if (r->guard != NONE) {
+            uint32_t guard = *u32_of(w, r->guard);
+            if (w->any_undefined && !(r->guard & CONSTANT) && w->undefined[r->guard] & mask) { check_undefined_used(w, r, w->undefined[r->guard] & mask, 0); w->undefined[r->guard] = 0; }
+            mask &= r->flags & NEGATED ? ~guard : guard;
+        }
+        if (r->op >= OP_CONTROL_COUNT) {
+            if (mask) {
+                if (r->flags & ROUNDED) fesetround(ROUNDINGS[r->imm & 3]);
+                alu_table[r->op - OP_CONTROL_COUNT](w, r, mask);
+                if (r->flags & ROUNDED) fesetround(FE_TONEAREST);
+                if (w->any_undefined) spread_undefined(w, r, mask);
+            }
+            w->pc++;
+            continue;
+        }
+        if (r->op == OP_BRANCH) {
+            uint32_t others = w->active & ~mask, target = (uint32_t)r->imm;
+            if (!mask) { w->pc++; continue; }
+            bool back = target <= w->pc;
+            if (!others) w->pc = target;
+            else if (target < w->pc + 1) { w->groups[w->group_count++] = (struct group){w->pc + 1, others, 0}; w->active = mask; w->pc = target; }
+            else { w->groups[w->group_count++] = (struct group){target, mask, 0}; w->active = others; w->pc++; }
+            if (back) {
+                w->loops++;
+                if (w->loops % TURN == 0) {
+                    if (atomic_load_explicit(&w->block->launch->stop, memory_order_relaxed)) { status = STOPPED; break; }
+                    if (w->group_count) { /* the one that had no turn for longest */
+                        for (uint32_t i = 0; i < w->group_count; i++) if (w->groups[i].waits == 0) {
+                            struct group turn = w->groups[i];
+                            memmove(&w->groups[i], &w->groups[i + 1], (w->group_count - i - 1) * sizeof turn);
+                            w->groups[w->group_count - 1] = (struct group){w->pc, w->active, 0};
+                            w->pc = turn.pc; w->active = turn.mask;
+                            break;
+                        }
+                    }
+                    if (w->loops >= MOST_LOOPS) break;
+                }
+            }
+            continue;
+        }
+        bool alive = true;
+        if (!mask) { w->pc++; continue; }
+        if (check && w->any_undefined && (r->op == OP_LOAD || r->op == OP_STORE || r->op == OP_ATOMIC) && r->a < w->block->launch->kernel->units && w->undefined[r->a] & mask) {
+            check_undefined_used(w, r, w->undefined[r->a] & mask, 1);
+            w->undefined[r->a] = 0;
+        }
+        switch (r->op) {
+        case OP_NOP: w->pc++; break;
+        case OP_LOAD:
+            if (w->any_undefined) { const uint32_t outs[4] = {r->d, r->b, r->c, r->e}; for (uint32_t k = 0; k < r->count; k++) if (outs[k] != NONE) w->undefined[outs[k]] &= ~mask; }
+            if (memory_load(w, r, mask)) { status = STOPPED; goto out; }
+            w->pc++; break;
+        case OP_STORE: if (memory_store(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_ATOMIC: if (w->any_undefined && r->d != NONE) w->undefined[r->d] &= ~mask; if (memory_atomic(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_EXIT: {
+            uint32_t rest = w->active & ~mask;
+            if (memory_late_arrives(w, 0, r->line)) { status = STOPPED; goto out; }
+            leave(w, r, mask);
+            if (rest) w->pc++; else alive = next_group(w);
+            break;
+        }
+        case OP_BARRIER: if (w->active != mask) { w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0}; w->active = mask; } alive = barrier(w, r, mask); break;
+        case OP_WARP_BARRIER: {
+            uint32_t members = r->a == NONE ? mask : u32_of(w, r->a)[__builtin_ctz(mask)];
+            if (!together(w, members)) break;
+            w->warp_syncs++; w->segment = 0; w->pc++;
+            break;
+        }
+        case OP_SHUFFLE: case OP_VOTE: case OP_MATCH: case OP_REDUX: {
+            uint32_t members = r->spare == NONE ? mask : u32_of(w, r->spare)[__builtin_ctz(mask)], before = w->active;
+            if (!together(w, members)) break;
+            if (w->active != before) break; /* with more lanes, and their guards */
+            if (r->op == OP_SHUFFLE) shuffle(w, r, mask);
+            else if (r->op == OP_VOTE) vote(w, r, mask);
+            else if (r->op == OP_MATCH) match(w, r, mask);
+            else redux(w, r, mask);
+            w->pc++;
+            break;
+        }
+        case OP_ACTIVE_MASK: put(w, r->d, mask, w->active); w->pc++; break;
+        case OP_ELECT: {
+            uint32_t leader = (uint32_t)__builtin_ctz(mask);
+            if (r->d != NONE) put(w, r->d, mask, leader);
+            uint32_t *into = u32_of(w, r->e); *into = (*into & ~mask) | 1u << leader;
+            w->pc++; break;
+        }
+        case OP_FENCE: if (check) { check_release(w); check_acquire(w); } w->pc++; break;
+        case OP_COPY_LATE: if (memory_copy_late(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_COMMIT: w->late_groups++; w->pc++; break;
+        case OP_WAIT_GROUP: if (memory_late_arrives(w, (uint32_t)r->imm, r->line)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_LOCAL_ADDRESS: {
+            uint64_t *out = u64_of(w, r->d);
+            for (int i = 0; i < LANES; i++) if (mask >> i & 1) out[i] = (r->size ? LOCAL_BASE : 0) + w->stack[i] + (uint64_t)r->imm;
+            w->pc++; break;
+        }
+        case OP_CLOCK: for (int i = 0; i < LANES; i++) if (mask >> i & 1) { if (r->size == 8) u64_of(w, r->d)[i] = *instructions + count; else u32_of(w, r->d)[i] = (uint32_t)(*instructions + count); } w->pc++; break;
+        case OP_CALL: if (!call(w, r, mask, (uint32_t)r->imm)) { status = STOPPED; goto out; } break;
+        case OP_CALL_INDIRECT: {
+            uint64_t target = u64_of(w, r->e)[__builtin_ctz(mask)];
+            uint32_t same = 0;
+            for (int i = 0; i < LANES; i++) same |= (uint32_t)(u64_of(w, r->e)[i] == target) << i;
+            if (target < FUNCTION_BASE || target - FUNCTION_BASE >= w->block->launch->kernel->row_count) { fault(w, r, BAD_CALL, __builtin_ctz(mask), NULL, 0, 0, false); status = STOPPED; goto out; }
+            if (mask & ~same) { w->groups[w->group_count++] = (struct group){w->pc, mask & ~same, 0}; w->active &= ~(mask & ~same); mask &= same; }
+            if (!call(w, r, mask, (uint32_t)(target - FUNCTION_BASE))) { status = STOPPED; goto out; }
+            break;
+        }
+        case OP_RETURN: alive = returns(w, r, mask); break;
+        case OP_POP: for (int i = 0; i < LANES; i++) if (mask >> i & 1) { w->stack[i] -= r->c; w->call_depth[i]--; } w->pc++; break;
+        case OP_BRANCH_INDEX: { /* b: where the table of rows begins in the pool; c: how many */
+            const uint32_t *index = u32_of(w, r->a), *table = (const uint32_t *)w->pool + r->b;
+            uint32_t left = mask;
+            if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
+            while (left) {
+                int first = __builtin_ctz(left);
+                uint32_t same = 0;
+                for (int i = 0; i < LANES; i++) same |= (uint32_t)(index[i] == index[first]) << i;
+                if (index[first] >= r->c) { fault(w, r, BAD_CALL, first, NULL, 0, 0, false); status = STOPPED; goto out; }
+                w->groups[w->group_count++] = (struct group){table[index[first]], left & same, 0};
+                left &= ~same;
+            }
+            w->active = 0;
+            alive = next_group(w);
+            break;
+        }
+        case OP_TRAP: fault(w, r, TRAPPED, __builtin_ctz(mask), NULL, 0, 0, false); status = STOPPED; goto out;
+        case OP_PRINT: if (print_formatted(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_ASSERT: if (print_assertion(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_MATRIX: if (matrix_run(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
+        default: fault(w, r, BAD_CALL, __builtin_ctz(mask), NULL, 0, 0, false); status = STOPPED; goto out;
+        }
+        if (!alive) { status = w->group_count ? WAITING : DONE; break; }
+    }
+out:
+    *instructions += count;
+    return status;
+}
