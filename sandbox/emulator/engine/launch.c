@@ -1,0 +1,311 @@
+/* What Python calls: memory, and launches, whose blocks run on as many threads as the host lends. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine.h"
+#include "run.h"
+
+#define FIRST_ADDRESS 0x0000700000000000ull
+#define GAP 65536ull
+#define ROUNDS_A_TURN 64
+#define MOST_LIVE 8u /* blocks of a thread that take turns, unless they were launched to run together */
+
+struct engine *engine_new(uint32_t threads) {
+    struct engine *engine = calloc(1, sizeof *engine);
+    if (!engine) return NULL;
+    engine->threads = threads;
+    engine->next_address = FIRST_ADDRESS;
+    engine->next_number = 1;
+    engine->segments = calloc(MOST_SEGMENTS / CHUNK + 1, sizeof *engine->segments);
+    atomic_store(&engine->next_segment, 1);
+    return engine;
+}
+
+static void *reserved(size_t size) {
+    void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return made == MAP_FAILED ? NULL : made;
+}
+
+/* Where there is room for ``size`` bytes; ``misalign`` bytes behind a multiple of 512, as an array within a buffer may lie. */
+uint64_t engine_add(struct engine *engine, void *data, uint64_t size, uint32_t misalign, uint32_t tracked, uint32_t constant) {
+    if (engine->region_count == engine->region_room) {
+        uint32_t room = engine->region_room ? 2 * engine->region_room : 64;
+        struct region *more = realloc(engine->regions, room * sizeof *more);
+        if (!more) return 0;
+        engine->regions = more;
+        engine->region_room = room;
+    }
+    struct region region = {.address = engine->next_address + misalign, .size = size, .data = data, .number = engine->next_number, .constant = constant};
+    if (tracked && size) {
+        region.valid = tracked > 1 ? reserved(size) : NULL;
+        region.written = reserved(4 * size);
+        region.read = reserved(4 * size);
+        if ((tracked > 1 && !region.valid) || !region.written || !region.read) return 0;
+    }
+    engine->next_number++;
+    engine->next_address += (size + misalign + GAP + 511) / 512 * 512;
+    engine->regions[engine->region_count++] = region;
+    return region.address;
+}
+
+uint32_t engine_number_of(struct engine *engine, uint64_t address) {
+    struct region *found = region_of(engine, address);
+    return found ? found->number : 0;
+}
+
+/* Forgets what it knew about a region, and keeps its address so that a later use of it is named; 0: there is none. */
+uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
+    for (uint32_t i = 0; i < engine->region_count; i++) {
+        struct region *it = &engine->regions[i];
+        if (it->address != address || it->freed) continue;
+        if (it->valid) munmap(it->valid, it->size);
+        if (it->written) { munmap(it->written, 4 * it->size); munmap(it->read, 4 * it->size); }
+        it->valid = NULL; it->written = it->read = NULL;
+        uint32_t number = it->number;
+        if (keep) { it->freed = true; it->data = NULL; }
+        else { memmove(it, it + 1, (engine->region_count - i - 1) * sizeof *it); engine->region_count--; }
+        return number;
+    }
+    return 0;
+}
+
+/* Says that bytes were written by a copy or a memset. */
+void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
+    struct region *it = region_of(engine, address);
+    if (it && it->valid && address - it->address + size <= it->size) memset(it->valid + (address - it->address), 1, size);
+}
+
+void engine_delete(struct engine *engine) {
+    while (engine->region_count) { engine->regions[0].freed = false; engine_remove(engine, engine->regions[0].address, 0); }
+    for (uint32_t i = 0; i <= MOST_SEGMENTS / CHUNK; i++) free(engine->segments[i]);
+    free(engine->segments); free(engine->regions); free(engine->printed); free(engine);
+}
+
+static void *take(uint8_t **at, size_t size) {
+    void *found = *at;
+    *at += (size + 127) / 128 * 128;
+    return found;
+}
+
+static size_t add(size_t *total, size_t size) { return *total += (size + 127) / 128 * 128; }
+
+static struct block *block_new(struct worker *worker) {
+    struct launch *launch = worker->launch;
+    const struct kernel *kernel = launch->kernel;
+    uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2], warps = (threads + LANES - 1) / LANES;
+    size_t total = 0, shared = launch->shared_bytes;
+    add(&total, sizeof(struct block)); add(&total, warps * sizeof(struct warp)); add(&total, shared);
+    if (launch->check) { add(&total, shared); add(&total, 4 * shared); add(&total, 4 * shared); }
+    for (uint32_t i = 0; i < warps; i++) {
+        add(&total, (size_t)kernel->units * UNIT); add(&total, 4 * (size_t)(kernel->units + 1)); add(&total, (size_t)LANES * kernel->local_bytes);
+        if (launch->check) add(&total, (size_t)LANES * kernel->local_bytes);
+    }
+    uint8_t *memory = NULL;
+    if (posix_memalign((void **)&memory, 128, total)) return NULL;
+    memset(memory, 0, total);
+    uint8_t *at = memory;
+    struct block *block = take(&at, sizeof *block);
+    *block = (struct block){.worker = worker, .launch = launch, .warp_count = warps, .thread_count = threads, .memory = memory};
+    block->warps = take(&at, warps * sizeof(struct warp));
+    block->shared = take(&at, shared);
+    block->shared_region = (struct region){.size = shared, .data = block->shared};
+    if (launch->check) {
+        block->shared_valid = take(&at, shared);
+        block->shared_region.written = take(&at, 4 * shared);
+        block->shared_region.read = take(&at, 4 * shared);
+        block->shared_region.valid = block->shared_valid;
+    }
+    for (uint32_t i = 0; i < warps; i++) {
+        struct warp *w = &block->warps[i];
+        w->file = take(&at, (size_t)kernel->units * UNIT);
+        w->undefined = take(&at, 4 * (size_t)(kernel->units + 1));
+        w->local = take(&at, (size_t)LANES * kernel->local_bytes);
+        if (launch->check) w->local_valid = take(&at, (size_t)LANES * kernel->local_bytes);
+        w->pool = (const uint8_t *)kernel->pool;
+        w->block = block;
+        w->number = i;
+    }
+    return block;
+}
+
+static void block_delete(struct block *block) {
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        free(block->warps[i].late);
+        for (uint32_t k = 0; k < block->warps[i].saved_count; k++) free(block->warps[i].saved[k].data);
+        free(block->warps[i].saved);
+    }
+    free(block->memory);
+}
+
+static void set_specials(struct warp *w) {
+    struct launch *launch = w->block->launch;
+    const struct kernel *kernel = launch->kernel;
+    uint32_t x = launch->threads[0], y = launch->threads[1];
+    for (uint32_t k = 0; k < kernel->special_count; k++) {
+        uint32_t which = kernel->specials[2 * k], *out = u32_of(w, kernel->specials[2 * k + 1]);
+        for (uint32_t i = 0; i < LANES; i++) {
+            uint32_t t = w->number * LANES + i, value = 0;
+            switch (which) {
+            case 0: value = t % x; break;
+            case 1: value = t / x % y; break;
+            case 2: value = t / x / y; break;
+            case 3: case 4: case 5: value = launch->threads[which - 3]; break;
+            case 6: case 7: case 8: value = w->block->index[which - 6]; break;
+            case 9: case 10: case 11: value = launch->grid[which - 9]; break;
+            case 12: value = i; break;
+            case 13: value = w->number; break;
+            case 14: value = w->block->warp_count; break;
+            case 15: value = 1u << i; break;
+            case 16: value = (2u << i) - 1; break;
+            case 17: value = (1u << i) - 1; break;
+            case 18: value = ~((1u << i) - 1); break;
+            case 19: value = ~((2u << i) - 1); break;
+            case 20: value = w->block->number % 108; break;
+            case 21: value = 108; break;
+            case 23: value = launch->shared_bytes - kernel->shared_bytes; break;
+            case 24: value = launch->shared_bytes; break;
+            }
+            out[i] = value;
+        }
+    }
+}
+
+static void block_begin(struct block *block, uint64_t number) {
+    struct launch *launch = block->launch;
+    const struct kernel *kernel = launch->kernel;
+    block->number = (uint32_t)number;
+    block->index[0] = (uint32_t)(number % launch->grid[0]);
+    block->index[1] = (uint32_t)(number / launch->grid[0] % launch->grid[1]);
+    block->index[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
+    block->exited = 0; block->interval = 0; block->acquired = 0; block->next_warp = 0; block->done = false;
+    block->interval_first = atomic_load(&launch->engine->next_segment);
+    memset(block->barriers, 0, sizeof block->barriers);
+    for (int i = 0; i < 16; i++) block->barriers[i].reduced_and = 1;
+    if (block->shared_valid) memset(block->shared_valid, 0, launch->shared_bytes);
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct warp *w = &block->warps[i];
+        uint32_t lanes = block->thread_count - i * LANES;
+        w->existing = w->active = lanes >= LANES ? EVERY : (1u << lanes) - 1;
+        w->exited = 0; w->pc = kernel->entry; w->group_count = 0; w->segment = 0; w->warp_syncs = 0;
+        w->late_count = w->late_groups = 0;
+        memset(w->stack, 0, sizeof w->stack); memset(w->call_depth, 0, sizeof w->call_depth);
+        if (w->any_undefined) memset(w->undefined, 0, 4 * (size_t)(kernel->units + 1));
+        w->any_undefined = 0;
+        if (w->local_valid) memset(w->local_valid, 0, (size_t)LANES * kernel->local_bytes);
+        set_specials(w);
+    }
+}
+
+/* Runs until the block is done, or it had its turn. False: the launch is over. */
+static bool block_run(struct block *block) {
+    for (int round = 0; round < ROUNDS_A_TURN; round++) {
+        bool any_ran = false, all_done = true;
+        for (uint32_t i = 0; i < block->warp_count; i++) {
+            struct warp *w = &block->warps[i];
+            if (w->exited == w->existing) continue;
+            uint64_t before = block->worker->instructions;
+            enum status status = warp_run(w, &block->worker->instructions);
+            if (status == STOPPED) return false;
+            any_ran |= block->worker->instructions != before;
+            all_done &= w->exited == w->existing;
+        }
+        if (all_done) { block->done = true; return true; }
+        if (!any_ran) {
+            struct row row = {.line = 0, .guard = NONE};
+            for (uint32_t k = 0; k < 16; k++) if (block->barriers[k].arrived) row.line = block->barriers[k].line;
+            for (uint32_t i = 0; i < block->warp_count; i++)
+                if (block->warps[i].exited != block->warps[i].existing) { fault(&block->warps[i], &row, DEADLOCK, __builtin_ctz(block->warps[i].existing & ~block->warps[i].exited), NULL, 0, 0, false); break; }
+            return false;
+        }
+    }
+    return !atomic_load(&block->launch->stop);
+}
+
+static void *work(void *given) {
+    struct worker *worker = given;
+    struct launch *launch = worker->launch;
+    uint32_t most = launch->cooperative ? (uint32_t)launch->block_count : MOST_LIVE, live = 0, room = 0, at = 0;
+    struct block **blocks = NULL, *spare = NULL;
+    while (!atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
+        bool more = live < most && (live == 0 || launch->cooperative || at == 0);
+        if (more) {
+            uint64_t number = atomic_fetch_add(&launch->next_block, 1);
+            if (number < launch->block_count) {
+                struct block *block = spare ? spare : block_new(worker);
+                spare = NULL;
+                if (!block) { atomic_store(&launch->stop, 2); break; }
+                block_begin(block, number);
+                if (live == room) { room = room ? 2 * room : 8; blocks = realloc(blocks, room * sizeof *blocks); }
+                blocks[live++] = block;
+                at = live - 1;
+            }
+        }
+        if (live == 0) break;
+        if (at >= live) at = 0;
+        if (!block_run(blocks[at])) break;
+        if (blocks[at]->done) {
+            if (spare) block_delete(spare);
+            spare = blocks[at];
+            blocks[at] = blocks[--live];
+            if (at >= live) at = 0;
+        } else at = (at + 1) % live;
+    }
+    if (spare) block_delete(spare);
+    while (live) block_delete(blocks[--live]);
+    free(blocks);
+    return NULL;
+}
+
+/* 0: done; 1: a fault, see engine_fault; 2: no memory. */
+int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check) {
+    if (atomic_load(&engine->next_segment) > MOST_SEGMENTS / 2) {
+        for (uint32_t i = 0; i < engine->region_count; i++) {
+            struct region *it = &engine->regions[i];
+            if (it->written) { madvise(it->written, 4 * it->size, MADV_DONTNEED); madvise(it->read, 4 * it->size, MADV_DONTNEED); }
+        }
+        atomic_store(&engine->next_segment, 1);
+    }
+    struct launch launch = {.kernel = kernel, .shared_bytes = kernel->shared_bytes + shared_bytes, .cooperative = cooperative, .check = check, .engine = engine,
+        .block_count = (uint64_t)grid[0] * grid[1] * grid[2], .first_segment = atomic_load(&engine->next_segment), .lock = ATOMIC_FLAG_INIT};
+    memcpy(launch.grid, grid, sizeof launch.grid);
+    memcpy(launch.threads, threads, sizeof launch.threads);
+    if (check && launch.block_count <= 1u << 24) launch.releases = calloc(launch.block_count, sizeof *launch.releases);
+    uint32_t count = engine->threads < launch.block_count ? engine->threads : (uint32_t)launch.block_count;
+    struct worker workers[64] = {0};
+    pthread_t running[64];
+    if (count > 64) count = 64;
+    for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
+    uint32_t started = 0;
+    for (uint32_t i = 1; i < count; i++) if (pthread_create(&running[started + 1], NULL, work, &workers[i]) == 0) started++; 
+    work(&workers[0]);
+    for (uint32_t i = 1; i <= started; i++) pthread_join(running[i], NULL);
+    engine->last_instructions = 0;
+    for (uint32_t i = 0; i < count; i++) engine->last_instructions += workers[i].instructions;
+    free(launch.releases);
+    for (uint32_t i = 0; i < launch.finding_count; i++) {
+        uint32_t k = 0;
+        struct finding *it = &launch.findings[i];
+        while (k < engine->finding_count && !(engine->findings[k].kind == it->kind && engine->findings[k].line == it->line)) k++;
+        if (k < engine->finding_count) engine->findings[k].times += it->times;
+        else if (k < FINDINGS) engine->findings[engine->finding_count++] = *it;
+    }
+    engine->fault = launch.fault;
+    return (int)atomic_load(&launch.stop);
+}
+
+const struct finding *engine_fault(struct engine *engine) { return &engine->fault; }
+uint64_t engine_instructions(struct engine *engine) { return engine->last_instructions; }
+/* What was found since it was asked last; the array is the engine's. */
+uint32_t engine_findings(struct engine *engine, const struct finding **found) {
+    uint32_t count = engine->finding_count;
+    *found = engine->findings;
+    engine->finding_count = 0;
+    return count;
+}
+const char *engine_printed(struct engine *engine, uint64_t *size) { *size = engine->printed_size; engine->printed_size = 0; return engine->printed; }
+uint32_t engine_operations(void) { return OP_CONTROL_COUNT; }
+uint32_t engine_alu_count(void) { return alu_count; }
+const char *engine_alu_name(uint32_t number) { return alu_names[number]; }
+uint32_t engine_sizes(uint32_t which) { return which == 0 ? sizeof(struct row) : which == 1 ? sizeof(struct kernel) : sizeof(struct finding); }

@@ -1,0 +1,90 @@
+/* printf and assert of kernels. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "run.h"
+
+#define MOST_PRINTED (1u << 20)
+
+static void append(struct engine *engine, const char *text, size_t size) {
+    while (atomic_flag_test_and_set(&engine->print_lock)) {}
+    if (engine->printed_size + size <= MOST_PRINTED) {
+        if (engine->printed_size + size > engine->printed_room) {
+            size_t room = 2 * (engine->printed_size + size);
+            char *more = realloc(engine->printed, room);
+            if (more) { engine->printed = more; engine->printed_room = room; }
+        }
+        if (engine->printed_size + size <= engine->printed_room) { memcpy(engine->printed + engine->printed_size, text, size); engine->printed_size += size; }
+    }
+    atomic_flag_clear(&engine->print_lock);
+}
+
+/* A text of the kernel's memory, at most ``most`` bytes of it with its end. */
+static bool text_at(struct warp *w, const struct row *r, uint64_t address, int lane, char *into, size_t most) {
+    struct row read = *r;
+    read.space = GENERIC;
+    for (size_t i = 0; i + 1 < most; i++) {
+        uint8_t *at = memory_at(w, &read, address + i, 1, lane, false, NULL);
+        if (!at) return false;
+        into[i] = (char)*at;
+        if (!*at) return true;
+    }
+    into[most - 1] = 0;
+    return true;
+}
+
+/* a: the format's address, b: where the arguments lie (each at a multiple of its size), d: what it returns. */
+int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int lane = __builtin_ctz(left), printed = 0;
+        char format[1024], out[4096];
+        size_t size = 0;
+        uint64_t arguments = u64_of(w, r->b)[lane], offset = 0;
+        if (!text_at(w, r, u64_of(w, r->a)[lane], lane, format, sizeof format)) return 1;
+        for (const char *c = format; *c && size < sizeof out - 512;) {
+            if (*c != '%') { out[size++] = *c++; continue; }
+            if (c[1] == '%') { out[size++] = '%'; c += 2; continue; }
+            char one[32] = "%";
+            size_t n = 1;
+            int longs = 0;
+            for (c++; *c && strchr("-+ #0123456789.lhzjtL*", *c) && n < 24; c++) { if (strchr("lzjtL", *c)) longs++; else if (*c != 'h' && *c != '*') one[n++] = *c; }
+            char kind = *c ? *c++ : 0;
+            bool real = kind && strchr("fFeEgGaA", kind), text = kind == 's', wide = real || text || kind == 'p' || longs;
+            uint64_t step = wide ? 8 : 4;
+            offset = (offset + step - 1) / step * step;
+            struct row read = *r;
+            read.space = GENERIC;
+            uint8_t *at = memory_at(w, &read, arguments + offset, (uint32_t)step, lane, false, NULL);
+            if (!at) return 1;
+            offset += step;
+            uint64_t bits = 0;
+            memcpy(&bits, at, step);
+            if (real) { double value; memcpy(&value, &bits, 8); one[n++] = kind; one[n] = 0; size += (size_t)snprintf(out + size, 400, one, value); }
+            else if (text) { char inner[256]; if (!text_at(w, r, bits, lane, inner, sizeof inner)) return 1; one[n++] = 's'; one[n] = 0; size += (size_t)snprintf(out + size, 400, one, inner); }
+            else if (kind == 'p') size += (size_t)snprintf(out + size, 400, "0x%llx", (unsigned long long)bits);
+            else if (kind == 'c') out[size++] = (char)bits;
+            else if (kind && strchr("diouxX", kind)) {
+                one[n++] = 'l'; one[n++] = 'l'; one[n++] = kind; one[n] = 0;
+                long long value = kind == 'd' || kind == 'i' ? (wide ? (long long)bits : (long long)(int32_t)bits) : (long long)bits;
+                size += (size_t)snprintf(out + size, 400, one, value);
+            }
+            printed++;
+        }
+        append(w->block->launch->engine, out, size);
+        if (r->d != NONE) u32_of(w, r->d)[lane] = (uint32_t)printed;
+    }
+    return 0;
+}
+
+/* a: the message's address, b: the file's, c: the line, e: the function's */
+int print_assertion(struct warp *w, const struct row *r, uint32_t mask) {
+    char message[512], text[1024];
+    int lane = __builtin_ctz(mask);
+    if (!text_at(w, r, u64_of(w, r->a)[lane], lane, message, sizeof message)) return 1;
+    int size = snprintf(text, sizeof text, "Assertion `%s` failed.\n", message);
+    append(w->block->launch->engine, text, (size_t)size);
+    fault(w, r, ASSERTED, lane, NULL, 0, 0, false);
+    return 1;
+}
