@@ -196,7 +196,9 @@ class _Parser:
         if "{" not in text:  # declared only
             return
         text = text.partition("{")[0]
-        found = re.search(r"\.(entry|func)\s*(\([^)]*\)\s*)?([\w$]+)\s*(\((?:[^()]|\([^)]*\))*\))?(.*)", text, re.DOTALL)
+        found = re.search(
+            r"\.(entry|func)\s*(\([^)]*\)\s*)?([\w$]+)\s*(\((?:[^()]|\([^)]*\))*\))?(.*)", text, re.DOTALL
+        )
         if found is None:
             raise BadPtx(f"a function's head is not understood: {text[:100]}")
         kind, returns, name, params, rest = found.groups()
@@ -243,7 +245,9 @@ class _Parser:
                             break
                         statement, _, text = rest.partition(";")
                         if statement.startswith(".branchtargets"):
-                            function.tables[label[1]] = split_operands(statement.removeprefix(".branchtargets"))
+                            function.tables[label[1]] = split_operands(
+                                statement.removeprefix(".branchtargets")
+                            )
                         text = text.lstrip()
                         continue
                     name = label[1]

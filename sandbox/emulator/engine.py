@@ -1,0 +1,370 @@
+"""Drives the engine in C: memory, modules and launches of one emulated GPU.
+
+``Engine`` owns addresses, not data: what lies at an address is given to it, and must outlive it there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import ptx
+from .lower import CONTROL, ROW, Lowered, lower
+from .ptx import NOWHERE, Place
+
+LIBRARY = Path(__file__).resolve().parent / "built" / "libengine.so"
+KINDS = (
+    "", "out_of_bounds", "misaligned", "unwritten", "shared_race", "global_race", "barrier_places", "barrier_exited",
+    "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit", "warp_race",
+)  # fmt: skip
+SPACES = ("generic", "global", "shared", "local", "const")
+# What a block may have of each on the emulated card (sm_80).
+MOST_THREADS, MOST_SHARED, MOST_STATIC_SHARED = 1024, 166912, 49152
+MOST_GRID = (2**31 - 1, 65535, 65535)
+
+_Triple = ctypes.c_uint32 * 3
+
+
+class _Finding(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_uint32) for name in ("kind", "line", "other_line", "region", "space", "size", "is_write", "other_is_write")),
+        ("offset", ctypes.c_int64),
+        *((name, _Triple) for name in ("block", "thread", "other_block", "other_thread")),
+        ("times", ctypes.c_uint32),
+        ("has_other", ctypes.c_uint32),
+    ]  # fmt: skip
+
+
+class _Kernel(ctypes.Structure):
+    _fields_ = [
+        ("rows", ctypes.c_void_p),
+        *((name, ctypes.c_uint32) for name in (
+            "row_count", "entry", "units", "pool_units", "special_count", "local_bytes", "shared_bytes", "granule")),
+        ("pool", ctypes.c_void_p),
+        ("specials", ctypes.c_void_p),
+    ]  # fmt: skip
+
+
+class EngineMissing(RuntimeError):
+    """The engine was not built."""
+
+
+class LaunchRefused(ValueError):
+    """A launch that no card takes. ``name``: CUDA's for it, such as cudaErrorInvalidConfiguration."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+@dataclass(frozen=True)
+class Thread:
+    """One of a launch: its block's index and its own, x y z."""
+
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+
+    def __str__(self) -> str:
+        return f"thread {_short(self.thread)} of block {_short(self.block)}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was wrong. ``array``: the name that memory was given, empty where it has none; ``offset``: in bytes from its
+    beginning, negative in front of it; ``array_bytes``: its size. ``other``: with whom it raced, at ``other_place``."""
+
+    kind: str
+    kernel: str
+    place: Place
+    who: Thread
+    array: str
+    array_bytes: int
+    offset: int
+    size: int
+    space: str
+    writes: bool
+    times: int
+    other: Thread | None
+    other_place: Place
+    other_writes: bool
+
+
+class Fault(Exception):
+    """A launch that ended early, as a card ends it: the context is lost."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.kind)
+        self.finding = finding
+
+
+@dataclass
+class _Named:
+    name: str
+    address: int
+    size: int
+    keep: object = None
+
+
+@dataclass
+class Loaded:
+    """A module with its variables in place. ``files``: names of sources by number."""
+
+    module: ptx.Module
+    addresses: dict[str, int]
+    variables: dict[str, int]
+    kernels: dict[str, _Ready] = field(default_factory=dict)
+
+
+@dataclass
+class _Ready:
+    lowered: Lowered
+    kernel: _Kernel
+    pool: ctypes.Array[ctypes.c_uint32]
+    keep: tuple[object, ...]
+
+
+class Engine:
+    """``threads``: how many of the host's run blocks; None: all that this process may use."""
+
+    def __init__(self, threads: int | None = None, library: Path = LIBRARY) -> None:
+        """Raises EngineMissing."""
+        try:
+            self._c = ctypes.CDLL(str(library))
+        except OSError as error:
+            raise EngineMissing(f"the emulated GPU is not built ({error}); run sandbox/emulator/engine/build.sh") from error
+        _declare(self._c)
+        if (self._c.engine_sizes(0), self._c.engine_sizes(1), self._c.engine_sizes(2)) != (
+            ROW.size, ctypes.sizeof(_Kernel), ctypes.sizeof(_Finding)
+        ) or self._c.engine_operations() != len(CONTROL):  # fmt: skip
+            raise EngineMissing("the engine was built from another version; run sandbox/emulator/engine/build.sh")
+        self._operations = {
+            self._c.engine_alu_name(index).decode(): index for index in range(self._c.engine_alu_count())
+        }
+        self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
+        self._named: dict[int, _Named] = {}
+        self._grid_barrier = 0
+        self.check = True
+        self.instructions = 0
+
+    def close(self) -> None:
+        if self._engine:
+            self._c.engine_delete(self._engine)
+            self._engine = ctypes.c_void_p()
+
+    # ---- memory ----
+
+    def adopt(self, data: int, size: int, name: str = "", *, misalign: int = 0, written: bool = True,
+              constant: bool = False, checked: bool = True, keep: object = None) -> int:  # fmt: skip
+        """Memory of the host at ``data``, as the device has it: its address there. ``written``: its contents count as
+        such. ``keep``: what must live as long."""
+        tracked = (1 if written else 2) if checked else 0
+        address = self._c.engine_add(self._engine, data, size, misalign, tracked, constant)
+        if address == 0:
+            raise MemoryError("no memory is left for what the check remembers")
+        self._named[self._c.engine_number_of(self._engine, address)] = _Named(name, address, size, keep)
+        return int(address)
+
+    def allocate(self, size: int, name: str = "", *, written: bool = False, checked: bool = True) -> tuple[int, ctypes.Array[ctypes.c_char]]:
+        """Address and bytes of new memory; what it holds is anything."""
+        data = (ctypes.c_char * max(size, 1))()
+        return self.adopt(ctypes.addressof(data), size, name, written=written, checked=checked, keep=data), data
+
+    def release(self, address: int, *, forget: bool = False) -> bool:
+        """False: nothing begins there. A later use is a fault that is named, unless it is to ``forget``."""
+        number = self._c.engine_remove(self._engine, address, not forget)
+        if number and (named := self._named.get(number)) is not None:
+            named.keep = None
+        return bool(number)
+
+    def mark_written(self, address: int, size: int) -> None:
+        self._c.engine_mark(self._engine, address, size)
+
+    # ---- code ----
+
+    def load(self, text: str) -> Loaded:
+        """Raises ptx.BadPtx."""
+        module = ptx.parse(text)
+        loaded = Loaded(module, {}, {})
+        stored: list[tuple[ptx.Variable, ctypes.Array[ctypes.c_char]]] = []
+        for variable in module.variables.values():
+            if variable.space not in ("global", "const"):
+                continue
+            data = (ctypes.c_char * max(variable.size, 1)).from_buffer(bytearray(max(variable.size, 1)))
+            data[: len(variable.data)] = variable.data
+            constant = variable.space == "const"
+            address = self.adopt(ctypes.addressof(data), variable.size, variable.name, constant=constant, keep=data)
+            loaded.addresses[variable.name] = address
+            stored.append((variable, data))
+        for variable, data in stored:
+            for offset, name, addend in variable.pointers:
+                if name in loaded.addresses:
+                    struct.pack_into("<Q", data, offset, loaded.addresses[name] + addend)
+        return loaded
+
+    def ready(self, loaded: Loaded, name: str) -> Lowered:
+        """The kernel as rows, made at its first use. Raises Unsupported, KeyError."""
+        return self._ready(loaded, name).lowered
+
+    def _ready(self, loaded: Loaded, name: str) -> _Ready:
+        if name not in loaded.kernels:
+            lowered = lower(loaded.module, name, loaded.addresses, self._operations)
+            # Units are whole cache lines; vectors want them so.
+            raw = (ctypes.c_char * (4 * len(lowered.pool) + 256))()
+            start = -(-ctypes.addressof(raw) // 128) * 128
+            pool = (ctypes.c_uint32 * max(len(lowered.pool), 1)).from_address(start)
+            pool[: len(lowered.pool)] = lowered.pool
+            specials = (ctypes.c_uint32 * max(len(lowered.specials), 1))(*lowered.specials)
+            rows = ctypes.create_string_buffer(lowered.rows, len(lowered.rows))
+            kernel = _Kernel(
+                ctypes.addressof(rows), lowered.row_count, lowered.entry, lowered.units, len(lowered.pool) // 32,
+                len(lowered.specials) // 2, lowered.local_bytes, lowered.shared_bytes, lowered.granule, start,
+                ctypes.addressof(specials),
+            )  # fmt: skip
+            loaded.kernels[name] = _Ready(lowered, kernel, pool, (raw, rows, specials))
+        return loaded.kernels[name]
+
+    def launch(self, loaded: Loaded, name: str, grid: Sequence[int], block: Sequence[int], params: bytes, shared: int = 0,
+               *, cooperative: bool = False) -> None:  # fmt: skip
+        """Run a kernel to its end. ``params``: as the kernel lays them out; ``shared``: dynamic, in bytes.
+
+        Raises LaunchRefused, Fault, Unsupported, KeyError.
+        """
+        ready = self._ready(loaded, name)
+        lowered = ready.lowered
+        _check_shape(lowered, grid, block, shared)
+        if len(params) < lowered.param_bytes:
+            raise LaunchRefused("cudaErrorInvalidValue", f"{name} takes {lowered.param_bytes} bytes of arguments")
+        for offset, size, unit in lowered.params:
+            value = int.from_bytes(params[offset : offset + size], "little")
+            _fill(ready.pool, unit, value, 8 if size == 8 else 4)
+        block_of_params = None
+        if lowered.param_units:
+            block_of_params = ctypes.create_string_buffer(params, len(params))
+            address = self.adopt(ctypes.addressof(block_of_params), len(params), "the arguments", constant=True)
+            for unit in lowered.param_units:
+                _fill(ready.pool, unit, address, 8)
+        if lowered.grid_units:
+            if not self._grid_barrier:
+                self._grid_barrier, zeros = self.allocate(4096, "the grid's barrier", written=True, checked=False)
+                ctypes.memset(zeros, 0, 4096)
+            for unit, upper in lowered.grid_units:
+                _fill(ready.pool, unit, self._grid_barrier >> 32 if upper else self._grid_barrier & 0xFFFFFFFF, 4)
+        try:
+            ended = self._c.engine_launch(
+                self._engine, ctypes.byref(ready.kernel), _Triple(*grid), _Triple(*block), shared, cooperative, self.check
+            )
+        finally:
+            if block_of_params is not None:
+                self.release(address, forget=True)
+        self.instructions = int(self._c.engine_instructions(self._engine))
+        self._last = (loaded, name)
+        if ended == 2:
+            raise MemoryError("no memory is left for the blocks of a launch")
+        if ended:
+            found = _Finding.from_address(self._c.engine_fault(self._engine))
+            raise Fault(self._finding(found, lowered))
+
+    def findings(self) -> list[Finding]:
+        """What the last launch did wrong without ending for it."""
+        found = ctypes.c_void_p()
+        count = self._c.engine_findings(self._engine, ctypes.byref(found))
+        if not count:
+            return []
+        loaded, name = self._last
+        each = (_Finding * count).from_address(found.value or 0)
+        return [self._finding(it, loaded.kernels[name].lowered) for it in each]
+
+    def printed(self) -> bytes:
+        size = ctypes.c_uint64()
+        data = self._c.engine_printed(self._engine, ctypes.byref(size))
+        return ctypes.string_at(data, size.value) if size.value else b""
+
+    def _finding(self, it: _Finding, lowered: Lowered) -> Finding:
+        named = self._named.get(it.region)
+        space = SPACES[it.space] if it.space < len(SPACES) else ""
+        name, start, size = (named.name, 0, named.size) if named else ("", 0, 0)
+        if space == "shared" or (it.region == 0 and it.kind in (4, 16)):
+            name, start, size = _shared_array(lowered, it.offset)
+            space = "shared"
+        other = Thread(tuple(it.other_block), tuple(it.other_thread)) if it.has_other else None  # type: ignore[arg-type]
+        return Finding(
+            KINDS[it.kind], lowered.name, _place(lowered, it.line), Thread(tuple(it.block), tuple(it.thread)),  # type: ignore[arg-type]
+            name, size, it.offset - start, it.size, space, bool(it.is_write), it.times, other,
+            _place(lowered, it.other_line), bool(it.other_is_write),
+        )  # fmt: skip
+
+
+def _place(lowered: Lowered, line: int) -> Place:
+    return lowered.places[line] if line < len(lowered.places) else NOWHERE
+
+
+def _shared_array(lowered: Lowered, offset: int) -> tuple[str, int, int]:
+    """Name, beginning and size of the shared array that an offset is in, or behind."""
+    best = ("", 0, lowered.shared_bytes)
+    for name, (start, size) in lowered.shared_names.items():
+        if start <= offset and start >= best[1]:
+            best = (name, start, size)
+    return best
+
+
+def _check_shape(lowered: Lowered, grid: Sequence[int], block: Sequence[int], shared: int) -> None:
+    threads = block[0] * block[1] * block[2]
+    if min(*grid, *block) < 1 or threads > MOST_THREADS or block[2] > 64 or any(
+        size > most for size, most in zip(grid, MOST_GRID, strict=True)
+    ):  # fmt: skip
+        raise LaunchRefused(
+            "cudaErrorInvalidConfiguration",
+            f"a grid of {tuple(grid)} blocks of {tuple(block)} threads: each must be at least 1, a block at most 1024",
+        )
+    if lowered.max_threads and threads > lowered.max_threads:
+        raise LaunchRefused("cudaErrorInvalidValue", f"{threads} threads, and __launch_bounds__ allows {lowered.max_threads}")
+    if lowered.shared_bytes + shared > MOST_SHARED:
+        raise LaunchRefused("cudaErrorInvalidValue", f"{lowered.shared_bytes + shared} bytes of shared memory; a block has {MOST_SHARED}")
+
+
+def _fill(pool: ctypes.Array[ctypes.c_uint32], unit: int, value: int, size: int) -> None:
+    words = [value & 0xFFFFFFFF] if size == 4 else [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF]
+    pool[unit * 32 : unit * 32 + 32 * len(words)] = words * 32
+
+
+def _short(index: Sequence[int]) -> str:
+    """(3, 0, 0) is 3, (3, 1, 0) is (3, 1)."""
+    if index[1] == index[2] == 0:
+        return str(index[0])
+    return f"({index[0]}, {index[1]})" if index[2] == 0 else str(tuple(index))
+
+
+def _declare(c: ctypes.CDLL) -> None:
+    pointer, word, long = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
+    for name, result, arguments in (
+        ("engine_new", pointer, [word]),
+        ("engine_delete", None, [pointer]),
+        ("engine_add", long, [pointer, pointer, long, word, word, word]),
+        ("engine_number_of", word, [pointer, long]),
+        ("engine_remove", word, [pointer, long, word]),
+        ("engine_mark", None, [pointer, long, long]),
+        ("engine_launch", ctypes.c_int, [pointer, pointer, _Triple, _Triple, word, word, word]),
+        ("engine_fault", pointer, [pointer]),
+        ("engine_instructions", long, [pointer]),
+        ("engine_findings", word, [pointer, ctypes.POINTER(ctypes.c_void_p)]),
+        ("engine_printed", pointer, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
+        ("engine_operations", word, []),
+        ("engine_alu_count", word, []),
+        ("engine_alu_name", ctypes.c_char_p, [word]),
+        ("engine_sizes", word, [word]),
+    ):
+        function = getattr(c, name)
+        function.restype, function.argtypes = result, arguments
+
+
+def pack_arguments(layout: Sequence[tuple[int, int]], values: Mapping[int, bytes] | Sequence[bytes]) -> bytes:
+    """The bytes of a launch's arguments, each at its offset."""
+    size = max((offset + length for offset, length in layout), default=0)
+    packed = bytearray(size)
+    for index, (offset, length) in enumerate(layout):
+        packed[offset : offset + length] = values[index][:length]
+    return bytes(packed)

@@ -1,0 +1,1207 @@
+"""Instructions of PTX become rows of the engine's table: registers are given their units, types their operations.
+
+What is not known raises ``Unsupported`` with the instruction and its line: a kernel is run whole or not at all.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from .ptx import NOWHERE, SIZES, Function, Instruction, Label, Module, Place, Variable, number, split_operands
+
+CONSTANT, NONE, EVERY = 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF
+SHARED_BASE, LOCAL_BASE, FUNCTION_BASE = 0x0002000000000000, 0x0004000000000000, 0x0008000000000000
+NEGATED, JOIN, ROUNDED, STRONG, SIGNED, RECURSIVE = 1, 2, 4, 8, 16, 32
+GENERIC, GLOBAL, SHARED, LOCAL, CONST = range(5)
+# As enum operation in engine.h.
+CONTROL = (
+    "NOP BRANCH BRANCH_INDEX EXIT CALL CALL_INDIRECT RETURN TRAP BARRIER WARP_BARRIER FENCE LOAD STORE ATOMIC SHUFFLE "
+    "VOTE MATCH REDUX ACTIVE_MASK ELECT COPY_LATE COMMIT WAIT_GROUP LOCAL_ADDRESS CLOCK PRINT ASSERT MATRIX POP"
+).split()
+# As struct row.
+ROW = struct.Struct("<HBBBBHIIIIIIqII")
+# Local memory of kernels whose functions call themselves, in bytes a thread.
+RECURSION_BYTES = 16384
+_SPECIALS = {
+    **{f"tid.{axis}": index for index, axis in enumerate("xyz")},
+    **{f"ntid.{axis}": 3 + index for index, axis in enumerate("xyz")},
+    **{f"ctaid.{axis}": 6 + index for index, axis in enumerate("xyz")},
+    **{f"nctaid.{axis}": 9 + index for index, axis in enumerate("xyz")},
+    "laneid": 12, "warpid": 13, "nwarpid": 14, "lanemask_eq": 15, "lanemask_le": 16, "lanemask_lt": 17,
+    "lanemask_ge": 18, "lanemask_gt": 19, "smid": 20, "nsmid": 21, "gridid": 22, "dynamic_smem_size": 23,
+    "total_smem_size": 24,
+}  # fmt: skip
+_ATOMICS = {
+    "add": 0,
+    "min": 1,
+    "max": 2,
+    "inc": 3,
+    "dec": 4,
+    "and": 5,
+    "or": 6,
+    "xor": 7,
+    "exch": 8,
+    "cas": 9,
+}
+_ATOMIC_TYPES = {
+    "u32": 0, "b32": 0, "s32": 1, "f32": 2, "f16x2": 3, "bf16x2": 4, "u64": 5, "b64": 5, "s64": 6, "f64": 7, "f16": 8,
+    "bf16": 9, "b16": 10, "u16": 10,
+}  # fmt: skip
+_ROUNDINGS = {"rn": 0, "rz": 1, "rm": 2, "rp": 3, "rni": 0, "rzi": 1, "rmi": 2, "rpi": 3}
+_SPACES = {"global": GLOBAL, "shared": SHARED, "local": LOCAL, "const": CONST}
+
+
+class Unsupported(Exception):
+    """``instruction``: as PTX writes it; ``place``: the source's line."""
+
+    def __init__(self, instruction: str, place: Place, why: str = "") -> None:
+        super().__init__(
+            f"the emulated GPU does not know the instruction '{instruction}'{f': {why}' if why else ''}"
+        )
+        self.instruction, self.place = instruction, place
+
+
+@dataclass
+class Lowered:
+    """A kernel as the engine runs it. ``rows``: packed; ``pool``: words of 32 bits, a unit being 32 of them.
+    ``params``: (offset, bytes, unit) of the pool that each launch fills in; ``param_units``: those that want the address
+    of the parameters; ``grid_units``: those that want that of a grid's barrier, as (unit, whether its upper half)."""
+
+    name: str
+    rows: bytes
+    row_count: int
+    entry: int
+    units: int
+    pool: list[int]
+    specials: list[int]
+    local_bytes: int
+    shared_bytes: int
+    granule: int
+    places: list[Place]
+    params: list[tuple[int, int, int]]
+    param_units: list[int]
+    grid_units: list[tuple[int, bool]]
+    param_layout: list[tuple[int, int]]
+    max_threads: int
+    shared_names: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def param_bytes(self) -> int:
+        return max((offset + size for offset, size in self.param_layout), default=0)
+
+
+def layout(params: list[Variable]) -> list[tuple[int, int]]:
+    """Offset and size of each, in bytes, as the driver lays them out."""
+    found, at = [], 0
+    for param in params:
+        at = -(-at // param.align) * param.align
+        found.append((at, param.size))
+        at += param.size
+    return found
+
+
+def lower(module: Module, name: str, addresses: Mapping[str, int], operations: Mapping[str, int]) -> Lowered:
+    """``addresses``: of the module's global and constant variables; ``operations``: numbers of alu.ops by name.
+
+    Raises Unsupported.
+    """
+    return _Kernel(module, module.functions[name], addresses, operations).lowered()
+
+
+@dataclass
+class _Frame:
+    """What a function has of a warp's registers. ``words``: param-space variables, the first unit of each."""
+
+    function: Function
+    registers: dict[str, int] = field(default_factory=dict)
+    words: dict[str, int] = field(default_factory=dict)
+    local: dict[str, int] = field(default_factory=dict)
+    local_bytes: int = 0
+    start: int = 0
+    units: int = 0
+    entry: int = 0
+    back: int = 0
+    kinds: int = 0
+    recursive: bool = False
+
+
+class _Kernel:
+    def __init__(
+        self, module: Module, function: Function, addresses: Mapping[str, int], operations: Mapping[str, int]
+    ) -> None:
+        self.module, self.function, self.addresses, self.operations = module, function, addresses, operations
+        self.rows: list[list[int]] = []
+        self.pool: list[int] = []
+        self.known: dict[tuple[int, int], int] = {}
+        self.specials: dict[str, int] = {}
+        self.places: list[Place] = [NOWHERE]
+        self.place_numbers: dict[Place, int] = {NOWHERE: 0}
+        self.units = 0
+        self.params: dict[tuple[int, int], int] = {}
+        self.param_units: list[int] = []
+        self.grid_units: list[tuple[int, bool]] = []
+        self.shared: dict[str, int] = {}
+        self.shared_names: dict[str, tuple[int, int]] = {}
+        self.granule = 4
+        self.frames: dict[str, _Frame] = {}
+        self.function_rows: list[tuple[int, str]] = []
+        self.address_units: list[tuple[int, str]] = []
+
+    # ---- the whole ----
+
+    def lowered(self) -> Lowered:
+        reachable = self._reachable()
+        self._lay_out_shared(reachable)
+        words = [sum(-(-it.size // 4) for it in each) for f in reachable for each in (f.params, f.returns)]
+        most = max([*words, *self._prototype_words(reachable)], default=0)
+        self.abi_params = self._take(most)
+        self.abi_returns = self._take(most)
+        self.abi_back = self._take(1)
+        self.spare = self._take(2)
+        self.spare_pred = self._take(1)
+        self.spare_pred2 = self._take(1)
+        self.carry = self._take(1)
+        self.print_units = (self._take(2), self._take(2))
+        for function in reachable:
+            self.frames[function.name] = self._frame(function)
+        for function in reachable:
+            self._function(self.frames[function.name])
+        for row, name in self.function_rows:
+            self.rows[row][12] = self.frames[name].entry
+        for unit, name in self.address_units:
+            address = FUNCTION_BASE + self.frames[name].entry
+            for lane in range(32):
+                self.pool[unit * 32 + 2 * lane], self.pool[unit * 32 + 2 * lane + 1] = (
+                    address & EVERY,
+                    address >> 32,
+                )
+        kinds_at = self._frame_kinds(reachable)
+        for row in self.rows:
+            if row[1] & RECURSIVE and row[0] == CONTROL.index("RETURN"):
+                row[11] = kinds_at[row[8]]
+        local = sum(frame.local_bytes for frame in self.frames.values())
+        if any(frame.recursive for frame in self.frames.values()):
+            local += RECURSION_BYTES
+        packed = b"".join(ROW.pack(*row) for row in self.rows)
+        specials = [word for name, unit in self.specials.items() for word in (_SPECIALS[name], unit)]
+        return Lowered(
+            name=self.function.name, rows=packed, row_count=len(self.rows), entry=self.frames[self.function.name].entry,
+            units=self.units, pool=self.pool, specials=specials, local_bytes=-(-local // 16) * 16,
+            shared_bytes=self.shared_bytes, granule=self.granule, places=self.places,
+            params=[(offset, size, unit) for (offset, size), unit in self.params.items()],
+            param_units=self.param_units, grid_units=self.grid_units, param_layout=layout(self.function.params),
+            max_threads=self.function.max_threads, shared_names=self.shared_names,
+        )  # fmt: skip
+
+    def _reachable(self) -> list[Function]:
+        found, waiting = [], [self.function.name]
+        while waiting:
+            name = waiting.pop(0)
+            function = self.module.functions.get(name)
+            if function is None or function in found:
+                continue
+            found.append(function)
+            self._calls.setdefault(name, set())
+            for item in function.body:
+                if isinstance(item, Instruction):
+                    for operand in item.operands:
+                        word = operand.strip("()")
+                        if word in self.module.functions:
+                            waiting.append(word)
+                            self._calls[name].add(word)
+        return found
+
+    @property
+    def _calls(self) -> dict[str, set[str]]:
+        return self.__dict__.setdefault("_call_graph", {})
+
+    def _is_recursive(self, name: str) -> bool:
+        seen: set[str] = set()
+        waiting = list(self._calls.get(name, ()))
+        while waiting:
+            it = waiting.pop()
+            if it == name:
+                return True
+            if it not in seen:
+                seen.add(it)
+                waiting.extend(self._calls.get(it, ()))
+        return False
+
+    def _prototype_words(self, functions: list[Function]) -> list[int]:
+        return [
+            sum(-(-v.size // 4) for v in f.variables.values() if v.space == "param")
+            for f in functions
+            if f.variables
+        ]
+
+    def _lay_out_shared(self, functions: list[Function]) -> None:
+        text = {word for f in functions for i in f.body if isinstance(i, Instruction) for o in i.operands
+                for word in o.replace("[", " ").replace("]", " ").replace("+", " ").split()}  # fmt: skip
+        at, dynamic = 0, []
+        for variable in [
+            *self.module.variables.values(),
+            *(v for f in functions for v in f.variables.values()),
+        ]:
+            if variable.space != "shared" or (
+                variable.name in self.module.variables and variable.name not in text
+            ):
+                continue
+            if variable.extern or variable.size == 0:
+                dynamic.append(variable)
+                continue
+            at = -(-at // variable.align) * variable.align
+            self.shared[variable.name] = at
+            self.shared_names[variable.name] = (at, variable.size)
+            at += variable.size
+        if dynamic:
+            align = max(16, *(it.align for it in dynamic))
+            at = -(-at // align) * align
+            for variable in dynamic:
+                self.shared[variable.name] = at
+                self.shared_names[variable.name] = (at, 0)
+        self.shared_bytes = at
+
+    def _take(self, count: int) -> int:
+        first, self.units = self.units, self.units + count
+        return first
+
+    def _frame(self, function: Function) -> _Frame:
+        frame = _Frame(function, start=self.units, recursive=self._is_recursive(function.name))
+        for name, kind in function.registers.items():
+            frame.registers[name] = self._take(2 if SIZES[kind] == 8 else 4 if SIZES[kind] == 16 else 1)
+        frame.back = self._take(1)
+        if not function.entry:
+            for variable in [*function.params, *function.returns]:
+                frame.words[variable.name] = self._take(-(-variable.size // 4))
+        at = 0
+        for variable in function.variables.values():
+            if variable.space == "param":
+                frame.words[variable.name] = self._take(-(-variable.size // 4))
+            elif variable.space == "local":
+                at = -(-at // variable.align) * variable.align
+                frame.local[variable.name] = at
+                at += variable.size
+        frame.local_bytes = -(-at // 16) * 16
+        frame.units = self.units - frame.start
+        return frame
+
+    def _frame_kinds(self, functions: list[Function]) -> dict[int, int]:
+        """For each recursive frame, by its first unit: where the pool says what its units are (2 bits each)."""
+        found = {}
+        for function in functions:
+            frame = self.frames[function.name]
+            if not frame.recursive:
+                continue
+            words = [0] * (-(-frame.units // 16))
+            for name, unit in frame.registers.items():
+                size = SIZES[function.registers[name]]
+                kind = 2 if function.registers[name] == "pred" else 1 if size == 8 else 0
+                at = unit - frame.start
+                words[at // 16] |= kind << 2 * (at % 16)
+            found[frame.start] = len(self.pool)
+            self.pool.extend(words + [0] * (-len(words) % 32))
+        return found
+
+    # ---- operands ----
+
+    def constant(self, value: int, size: int) -> int:
+        """A unit of the pool that holds ``value`` in every lane; ``size``: 4 or 8 bytes."""
+        key = (size, value & ((1 << 8 * size) - 1))
+        if key not in self.known:
+            self.known[key] = len(self.pool) // 32
+            words = [key[1] & EVERY] if size == 4 else [key[1] & EVERY, key[1] >> 32]
+            self.pool.extend(words * 32)
+        return self.known[key] | CONSTANT
+
+    def _fresh(self, size: int) -> int:
+        unit = len(self.pool) // 32
+        self.pool.extend([0] * (32 if size == 4 else 64))
+        return unit
+
+    def _function(self, frame: _Frame) -> None:
+        self.frame, self.labels, self.jumps = frame, {}, []
+        self.line, self.guard, self.guard_flags = 0, NONE, 0
+        self.instruction = Instruction("entry", (), [], "", NOWHERE)
+        frame.entry = len(self.rows)
+        if not frame.function.entry:
+            self.alu("mov_b32", frame.back, self.abi_back)
+            self._copy_words(self.abi_params, frame.function.params, frame)
+        for item in frame.function.body:
+            if isinstance(item, Label):
+                self.labels[item.name] = len(self.rows)
+                continue
+            self.instruction = item
+            if item.place is not self.places[self.line]:
+                self.line = self.place_numbers.setdefault(item.place, len(self.places))
+                if self.line == len(self.places):
+                    self.places.append(item.place)
+            self.guard, self.guard_flags = NONE, 0
+            if item.guard:
+                self.guard = frame.registers[item.guard.lstrip("!")]
+                self.guard_flags = NEGATED if item.guard[0] == "!" else 0
+            handler = _HANDLERS.get(item.name)
+            if handler is None:
+                raise Unsupported(item.opcode, item.place)
+            try:
+                handler(self, item, item.modifiers, item.operands)
+            except (KeyError, IndexError) as error:
+                raise Unsupported(item.opcode, item.place, f"{error}") from error
+        self.guard, self.guard_flags = NONE, 0
+        if frame.function.entry:
+            self.control("EXIT")
+        else:
+            self._return()
+        for row, label in self.jumps:
+            self.rows[row][12] = self.labels[label]
+            self.rows[self.labels[label]][1] |= JOIN
+        for at, names in self.__dict__.pop("tables", []):
+            for index, name in enumerate(names):
+                self.pool[at + index] = self.labels[name]
+                self.rows[self.labels[name]][1] |= JOIN
+
+    def _copy_words(self, source: int, variables: list[Variable], frame: _Frame, out: bool = False) -> None:
+        at = source
+        for variable in variables:
+            for word in range(-(-variable.size // 4)):
+                pair = (frame.words[variable.name] + word, at)
+                self.alu("mov_b32", *(reversed(pair) if out else pair))
+                at += 1
+
+    def row(self, op: int, d: int = NONE, a: int = NONE, b: int = NONE, c: int = NONE, e: int = NONE, imm: int = 0,
+            size: int = 0, count: int = 1, space: int = 0, wide: int = 0, flags: int = 0, spare: int = NONE) -> int:  # fmt: skip
+        self.rows.append(
+            [
+                op,
+                flags | self.guard_flags,
+                size,
+                count,
+                space,
+                wide,
+                self.guard,
+                d,
+                a,
+                b,
+                c,
+                e,
+                imm,
+                self.line,
+                spare,
+            ]
+        )
+        # The order of struct row: op flags size count space wide guard d a b c e imm line spare.
+        row = self.rows[-1]
+        row[7:13] = [d, a, b, c, e, imm]
+        return len(self.rows) - 1
+
+    def control(self, name: str, **fields: int) -> int:
+        return self.row(CONTROL.index(name), **fields)
+
+    def alu(
+        self,
+        name: str,
+        d: int,
+        a: int = NONE,
+        b: int = NONE,
+        c: int = NONE,
+        e: int = NONE,
+        imm: int = 0,
+        flags: int = 0,
+    ) -> None:
+        number = self.operations.get(name)
+        if number is None:
+            raise Unsupported(self.instruction.opcode, self.instruction.place, f"no {name}")
+        self.row(number + len(CONTROL), d, a, b, c, e, imm, flags=flags)
+
+    def register(self, text: str) -> int:
+        if text == "_":
+            return NONE
+        return self.frame.registers[text]
+
+    def width(self, text: str) -> int:
+        """Bytes of a register as it is declared; 4 for what is none."""
+        kind = self.frame.function.registers.get(text)
+        return SIZES[kind] if kind else 8 if text in self.frame.local else 4
+
+    def value(self, text: str, kind: str) -> int:
+        """A source operand of a type: a register, an immediate, a special register or an address."""
+        unit = self.frame.registers.get(text)
+        if unit is not None:
+            return unit
+        size = 8 if SIZES[kind] == 8 else 4
+        literal = number(text)
+        if literal is not None:
+            if kind == "pred":
+                literal = EVERY if literal else 0
+            if kind == "f64" and text[:2] in ("0f", "0F"):
+                literal = struct.unpack(
+                    "<Q", struct.pack("<d", struct.unpack("<f", struct.pack("<I", literal))[0])
+                )[0]
+            return self.constant(literal, size)
+        if text[0] == "%":
+            return self.special(text[1:], size)
+        if text[0] == "!":  # a negated predicate
+            self.alu("not_pred", self.spare_pred2, self.register(text[1:]))
+            return self.spare_pred2
+        name, _, offset = text.partition("+")
+        return self.address_of(name.strip(), int(offset or 0), size)
+
+    def special(self, name: str, size: int) -> int:
+        if name in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo"):
+            self.control("CLOCK", d=self.spare, size=size)
+            return self.spare
+        if name in ("envreg1", "envreg2"):
+            unit = self._fresh(4)
+            self.grid_units.append((unit, name == "envreg1"))
+            return unit | CONSTANT
+        if name.startswith("envreg") or name == "gridid":
+            return self.constant(0, size)
+        if name in ("cluster_ctaid.x", "cluster_ctarank", "cluster_ctaid.y", "cluster_ctaid.z"):
+            return self.constant(0, size)
+        if name.startswith(("cluster_nctaid", "cluster_nctarank")):
+            return self.constant(1, size)
+        if name not in self.specials:
+            if name not in _SPECIALS:
+                raise Unsupported(f"%{name}", self.instruction.place)
+            self.specials[name] = self._take(1)
+        return self.specials[name]
+
+    def address_of(self, name: str, offset: int, size: int) -> int:
+        if name in self.shared:
+            return self.constant(self.shared[name] + offset, size)
+        if name in self.addresses:
+            return self.constant(self.addresses[name] + offset, size)
+        if name in self.frame.local:
+            self.control("LOCAL_ADDRESS", d=self.spare, imm=self.frame.local[name] + offset)
+            return self.spare
+        if name in self.module.functions:
+            unit = self._fresh(8)
+            self.address_units.append((unit, name))
+            return unit | CONSTANT
+        for variable, (at, _) in zip(self.function.params, layout(self.function.params), strict=True):
+            if variable.name == name and self.frame.function.entry:
+                unit = self._fresh(8)
+                self.param_units.append(unit)
+                target = unit | CONSTANT
+                if at + offset:
+                    self.alu("add_u64", self.spare, target, self.constant(at + offset, 8))
+                    return self.spare
+                return target
+        raise Unsupported(self.instruction.opcode, self.instruction.place, f"an unknown name '{name}'")
+
+    def memory(self, text: str, space: int) -> tuple[int, int, int]:
+        """Operand, offset and the wide bit of an address in brackets."""
+        inner = text[1:-1].strip()
+        name, sign, offset = inner.partition("+")
+        name, at = name.strip(), number(offset.strip()) or 0 if sign else 0
+        if not sign and "-" in inner[1:] and number(inner) is None:
+            name, _, offset = inner.partition("-")
+            at = -(number(offset.strip()) or 0)
+        if name in self.frame.registers:
+            return self.frame.registers[name], at, 2 if self.width(name) == 8 else 0
+        if (literal := number(name)) is not None:
+            return NONE, literal + at, 0
+        if name in self.shared and space == SHARED:
+            return NONE, self.shared[name] + at, 0
+        if name in self.addresses:
+            return NONE, self.addresses[name] + at, 0
+        return self.address_of(name, at, 8), 0, 2
+
+    def _return(self) -> None:
+        frame = self.frame
+        self._copy_words(self.abi_returns, frame.function.returns, frame, out=True)
+        flags = RECURSIVE if frame.recursive else 0
+        self.control("RETURN", d=frame.back, a=frame.start, b=frame.units, flags=flags)
+
+
+Handler = Callable[[_Kernel, Instruction, tuple[str, ...], list[str]], None]
+_HANDLERS: dict[str, Handler] = {}
+
+
+def _handles(*names: str) -> Callable[[Handler], Handler]:
+    def add(handler: Handler) -> Handler:
+        for name in names:
+            _HANDLERS[name] = handler
+        return handler
+
+    return add
+
+
+def _bits(kind: str) -> str:
+    return "b64" if SIZES[kind] == 8 else "b16" if SIZES[kind] <= 2 else "b32"
+
+
+@_handles("add", "sub", "mul", "mad", "fma", "div", "min", "max", "abs", "neg", "sqrt", "rcp", "rsqrt", "ex2", "lg2", "sin", "cos",
+          "tanh", "rem", "sad")  # fmt: skip
+def _arithmetic(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind, name = m[-1], i.name
+    if kind == "f32x2":
+        raise Unsupported(i.opcode, i.place)
+    if "cc" in m:
+        _carry(k, i, m, o)
+        return
+    floats = kind[0] == "f" or kind.startswith("bf")
+    if kind == "b32" or kind == "b64" or kind == "b16":
+        kind = kind.replace("b", "u")
+    if name == "mad" and floats:
+        name = "fma"
+    d = k.register(o[0])
+    if not floats:
+        if "wide" in m:
+            wide = f"{kind[0]}{2 * int(kind[1:])}"
+            operands = [k.value(o[1], kind), k.value(o[2], kind)] + (
+                [k.value(o[3], wide)] if len(o) > 3 else []
+            )
+            k.alu(f"{name}_wide_{kind}", d, *operands)
+            return
+        operands = [k.value(it, kind) for it in o[1:]]
+        if name in ("mul", "mad"):
+            name += "_hi" if "hi" in m else "_lo"
+        if "sat" in m:
+            name += "_sat"
+        k.alu(f"{name}_{kind}", d, *operands)
+        return
+    operands = [k.value(it, kind) for it in o[1:]]
+    if "NaN" in m:
+        name += "_nan"
+    if "relu" in m and name == "fma":
+        name += "_relu"
+    rounding = next((_ROUNDINGS[it] for it in m if it in ("rz", "rm", "rp")), 0)
+    if rounding and kind in ("f32", "f64"):
+        k.alu(f"{name}_dir_{kind}", d, *operands, imm=rounding, flags=ROUNDED)
+    elif kind == "f64" and "approx" in m:
+        k.alu(f"{name}_approx_f64", d, *operands)
+    else:
+        k.alu(f"{name}_ftz_f32" if kind == "f32" and "ftz" in m else f"{name}_{kind}", d, *operands)
+    if "sat" in m:
+        k.alu(f"sat_{kind}", d, d)
+
+
+@_handles("addc", "subc", "madc")
+def _carry(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind = m[-1].replace("s", "u").replace("b", "u")
+    takes, gives = i.name.endswith("c") and i.name != "c", "cc" in m
+    d, operands = k.register(o[0]), [k.value(it, kind) for it in o[1:]]
+    if i.name.startswith("mad"):
+        k.alu(f"mul_{'hi' if 'hi' in m else 'lo'}_{kind}", k.spare, operands[0], operands[1])
+        operands = [k.spare, operands[2]]
+    k.alu(f"addc_{kind}", d, operands[0], operands[1], k.carry if takes else NONE, k.carry if gives else NONE,
+          imm=1 if i.name.startswith("sub") else 0)  # fmt: skip
+
+
+@_handles("mul24", "mad24")
+def _mul24(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind, d = m[-1], k.register(o[0])
+    k.alu(f"mul24_lo_{kind}", d if i.name == "mul24" else k.spare, k.value(o[1], kind), k.value(o[2], kind))
+    if i.name == "mad24":
+        k.alu(f"add_{kind}", d, k.spare, k.value(o[3], kind))
+
+
+@_handles("and", "or", "xor", "not", "cnot", "shl")
+def _logic(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind = m[-1]
+    suffix = "pred" if kind == "pred" else _bits(kind)
+    second = "b32" if i.name == "shl" else kind
+    k.alu(f"{i.name}_{suffix}", k.register(o[0]), k.value(o[1], kind), *[k.value(it, second) for it in o[2:]])
+
+
+@_handles("shr")
+def _shr(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    k.alu(f"shr_{m[-1].replace('b', 'u')}", k.register(o[0]), k.value(o[1], m[-1]), k.value(o[2], "b32"))
+
+
+@_handles("shf")
+def _shf(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    k.alu(f"shf_{m[0]}_{m[1]}", k.register(o[0]), *[k.value(it, "b32") for it in o[1:]])
+
+
+@_handles("popc", "clz", "brev", "bfind", "bfe", "bfi")
+def _bit_field(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind = m[-1]
+    if "shiftamt" in m:
+        raise Unsupported(i.opcode, i.place)
+    words = {"bfe": [kind, "b32", "b32"], "bfi": [kind, kind, "b32", "b32"]}.get(i.name, [kind])
+    k.alu(
+        f"{i.name}_{kind}",
+        k.register(o[0]),
+        *[k.value(it, word) for it, word in zip(o[1:], words, strict=True)],
+    )
+
+
+@_handles("prmt")
+def _prmt(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    mode = ("b32", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16").index(m[-1])
+    k.alu("prmt_b32", k.register(o[0]), *[k.value(it, "b32") for it in o[1:]], imm=mode)
+
+
+@_handles("lop3")
+def _lop3(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
+    k.alu("lop3_b32", k.register(o[0]), *[k.value(it, "b32") for it in o[1:4]], imm=number(o[4]) or 0)
+
+
+@_handles("szext")
+def _szext(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    k.alu(f"szext_{m[0]}_{m[-1]}", k.register(o[0]), k.value(o[1], "b32"), k.value(o[2], "b32"))
+
+
+@_handles("dp4a", "dp2a")
+def _dot(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kinds = (m[-2][0] == "s") | (m[-1][0] == "s") << 1 | ("hi" in m) << 2
+    k.alu(i.name, k.register(o[0]), *[k.value(it, "b32") for it in o[1:]], imm=int(kinds))
+
+
+@_handles("copysign")
+def _copysign(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    k.alu(f"copysign_{m[-1]}", k.register(o[0]), k.value(o[1], m[-1]), k.value(o[2], m[-1]))
+
+
+@_handles("testp")
+def _testp(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    k.alu(f"testp_{m[0]}_{m[-1]}", k.register(o[0]), k.value(o[1], m[-1]))
+
+
+@_handles("selp")
+def _selp(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind = m[-1]
+    suffix = "pred" if kind == "pred" else _bits(kind)
+    k.alu(f"selp_{suffix}", k.register(o[0]), k.value(o[1], kind), k.value(o[2], kind), k.value(o[3], "pred"))
+
+
+@_handles("slct")
+def _slct(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind, by = m[-2], m[-1]
+    k.alu(
+        f"slct_{'b64' if SIZES[kind] == 8 else 'b32'}_{by}",
+        k.register(o[0]),
+        k.value(o[1], kind),
+        k.value(o[2], kind),
+        k.value(o[3], by),
+    )
+
+
+_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+
+
+@_handles("setp")
+def _setp(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind, compare = m[-1], _UNSIGNED.get(m[0], m[0])
+    if kind.endswith("x2"):
+        raise Unsupported(i.opcode, i.place)
+    combine = next((it for it in m[1:] if it in ("and", "or", "xor")), None)
+    first, _, second = o[0].partition("|")
+    d = k.register(first) if not second and not combine else k.spare_pred
+    operands = [k.value(o[1], kind), k.value(o[2], kind)]
+    if "ftz" in m and kind == "f32":
+        for index, at in enumerate((k.spare, k.spare + 1)):
+            k.alu("flush_f32", at, operands[index])
+            operands[index] = at
+    k.alu(
+        f"setp_{compare}_{kind.replace('b', 'u') if kind[0] == 'b' and kind != 'bf16' else kind}",
+        d,
+        *operands,
+    )
+    if d is not k.spare_pred and not second and not combine:
+        return
+    other = k.value(o[3], "pred") if combine else NONE
+    if second and second != "_":
+        k.alu("not_pred", k.register(second), k.spare_pred)
+        if combine:
+            k.alu(f"{combine}_pred", k.register(second), k.register(second), other)
+    if first != "_":
+        if combine:
+            k.alu(f"{combine}_pred", k.register(first), k.spare_pred, other)
+        else:
+            k.alu("mov_pred", k.register(first), k.spare_pred)
+
+
+@_handles("set")
+def _set(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    source, target = m[-1], m[-2]
+    d, operands = k.register(o[0]), [k.value(it, source) for it in o[1:3]]
+    if source.endswith("x2"):
+        if target != source:
+            raise Unsupported(i.opcode, i.place)
+        k.alu(f"set_{m[0]}_{source}", d, *operands)
+        return
+    kind = source.replace("b", "u") if source[0] == "b" and source != "bf16" else source
+    k.alu(f"setp_{_UNSIGNED.get(m[0], m[0])}_{kind}", k.spare_pred, *operands)
+    if target in ("u32", "s32", "b32"):
+        k.alu("b32_of_pred", d, k.spare_pred)
+    elif target == "f32":
+        k.alu("f32_of_pred", d, k.spare_pred)
+    elif target in ("f16", "bf16"):
+        one = 0x3C00 if target == "f16" else 0x3F80
+        k.alu("selp_b16", d, k.constant(one, 4), k.constant(0, 4), k.spare_pred)
+    else:
+        raise Unsupported(i.opcode, i.place)
+
+
+@_handles("mov")
+def _mov(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind = m[-1]
+    if kind == "pred":
+        k.alu("mov_pred", k.register(o[0]), k.value(o[1], "pred"))
+    elif o[1].startswith("{"):
+        parts = [it for it in split_operands(o[1][1:-1])]
+        names = {
+            (8, 2): "join_64",
+            (4, 2): "join_32",
+            (8, 4): "join_64_of_16",
+            (4, 4): "join_32_of_8",
+            (2, 2): "join_16_of_8",
+        }
+        name = names.get((SIZES[kind], len(parts)))
+        if name is None:
+            raise Unsupported(i.opcode, i.place)
+        k.alu(name, k.register(o[0]), *[k.value(it, "b32") for it in parts])
+    elif o[0].startswith("{"):
+        parts = split_operands(o[0][1:-1])
+        bits = 8 * SIZES[kind] // len(parts)
+        source = k.value(o[1], kind)
+        if source in [k.frame.registers.get(it) for it in parts]:
+            k.alu(f"mov_{_bits(kind)}", k.spare, source)
+            source = k.spare
+        for index, part in enumerate(parts):
+            if part != "_":
+                k.alu(f"piece_{bits}_of_{8 * SIZES[kind]}", k.register(part), source, imm=index)
+    else:
+        source, d = k.value(o[1], kind), k.register(o[0])
+        k.alu(f"mov_{_bits(kind)}", d, source)
+
+
+@_handles("cvta")
+def _cvta(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    space = next(it for it in m if it not in ("to", "u64", "u32"))
+    base = {"shared": SHARED_BASE, "local": LOCAL_BASE}.get(space.partition("::")[0], 0)
+    d, kind = k.register(o[0]), m[-1]
+    source = k.value(o[1], kind)
+    if base:
+        k.alu("add_u64" if "to" not in m else "sub_u64", d, source, k.constant(base, 8))
+    else:
+        k.alu("mov_b64", d, source)
+
+
+@_handles("isspacep")
+def _isspacep(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    which = {"global": GLOBAL, "shared": SHARED, "local": LOCAL}.get(m[0].partition("::")[0])
+    if which is None:
+        k.alu("mov_pred", k.register(o[0]), k.constant(0, 4))
+    else:
+        k.alu("isspacep", k.register(o[0]), k.value(o[1], "b64"), k.constant(which, 4))
+
+
+def _is_float(kind: str) -> bool:
+    return kind in ("f16", "bf16", "f32", "f64", "tf32")
+
+
+@_handles("cvt")
+def _cvt(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    to, source_kind = m[-2], m[-1]
+    d = k.register(o[0])
+    if len(o) == 3:  # two floats into one register
+        relu = "relu_" if "relu" in m else ""
+        k.alu(f"cvt_{relu}{to}_{source_kind}", d, k.value(o[1], "f32"), k.value(o[2], "f32"))
+        return
+    source = k.value(o[1], source_kind)
+    rounding = next((it for it in m if it in _ROUNDINGS), "")
+    if to == "tf32":
+        k.alu("cvt_tf32_f32", d, source)
+        return
+    if "x2" in to or "x2" in source_kind:
+        k.alu(f"cvt_{to}_{source_kind}", d, source)
+        return
+    if "ftz" in m and source_kind == "f32":
+        k.alu("flush_f32", k.spare, source)
+        source = k.spare
+    if _is_float(to) and _is_float(source_kind):
+        if to == source_kind:
+            step = rounding if rounding in ("rni", "rzi", "rmi", "rpi") else ""
+            k.alu(f"{step}_{to}" if step else f"mov_{_bits(to)}", d, source)
+        elif rounding == "rz" and to in ("f16", "bf16") and source_kind == "f32":
+            k.alu(f"cvt_rz_{to}_f32", d, source)
+        elif rounding in ("rz", "rm", "rp") and (to, source_kind) == ("f32", "f64"):
+            k.alu("cvt_dir_f32_f64", d, source, imm=_ROUNDINGS[rounding], flags=ROUNDED)
+        else:
+            k.alu(f"cvt_{to}_{source_kind}", d, source)
+        if "sat" in m:
+            k.alu(f"sat_{to}", d, d)
+        if "relu" in m:
+            k.alu(f"max_{to}", d, d, k.constant(0, 4))
+    elif _is_float(source_kind):
+        k.alu(f"cvt_{to}_{source_kind}", d, source, imm=_ROUNDINGS[rounding or "rzi"])
+        if k.width(o[0]) == 8 and SIZES[to] < 8:
+            k.alu(f"ext64_{to}", d, d)
+    elif _is_float(to):
+        if rounding in ("rz", "rm", "rp"):
+            k.alu(f"cvt_dir_{to}_{source_kind}", d, source, imm=_ROUNDINGS[rounding], flags=ROUNDED)
+        else:
+            k.alu(f"cvt_{to}_{source_kind}", d, source)
+    else:
+        _cvt_int(k, i, m, d, source, o)
+
+
+def _cvt_int(k: _Kernel, i: Instruction, m: tuple[str, ...], d: int, source: int, o: list[str]) -> None:
+    to, kind = m[-2].replace("b", "u"), m[-1].replace("b", "u")
+    if "sat" in m:
+        low = 0 if to[0] == "u" else -(1 << (8 * SIZES[to] - 1))
+        high = (1 << (8 * SIZES[to] - (to[0] == "s"))) - 1
+        wide = f"{kind[0]}{max(32, 8 * SIZES[kind])}"
+        if SIZES[kind] < 4:
+            k.alu(f"ext32_{kind}", k.spare, source)
+            source = k.spare
+        least, most = (-(1 << 31), (1 << 31) - 1) if wide == "s32" else (0, (1 << 32) - 1)
+        size = SIZES[wide]
+        if kind[0] == "s" and low > least - (size == 8):
+            k.alu(f"max_{wide}", k.spare, source, k.constant(low, size))
+            source = k.spare
+        if high < most or size == 8:
+            k.alu(f"min_{wide}", k.spare, source, k.constant(high, size))
+            source = k.spare
+        k.alu("mov_b64" if SIZES[to] == 8 else "cut32_u32" if size == 8 else "mov_b32", d, source)
+        return
+    wide_d, wide_s = k.width(o[0]) == 8, k.width(o[1]) == 8 or SIZES[kind] == 8
+    # The narrower of the two types says what is kept, the source's sign how it is extended.
+    narrow = kind if SIZES[kind] <= SIZES[to] else to
+    if SIZES[narrow] == 8:
+        k.alu("mov_b64", d, source)
+    elif wide_d and wide_s:
+        k.alu(f"cut32_{narrow}", k.spare, source)
+        k.alu(f"ext64_{narrow}", d, k.spare)
+    elif wide_d:
+        k.alu(f"ext64_{narrow}", d, source)
+    elif wide_s:
+        k.alu(f"cut32_{narrow}", d, source)
+    else:
+        k.alu(f"ext32_{narrow}", d, source)
+
+
+def _space(m: tuple[str, ...]) -> int:
+    for it in m:
+        if (found := _SPACES.get(it.partition("::")[0])) is not None:
+            return found
+    return GENERIC
+
+
+_PARAM_BITS = {1: "u8", 2: "u16"}
+
+
+@_handles("ld", "ldu")
+def _ld(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind = m[-1]
+    outs = split_operands(o[0][1:-1]) if o[0].startswith("{") else [o[0]]
+    if any(it.startswith("param") for it in m) and _load_param(k, i, kind, outs, o[1]):
+        return
+    space = GENERIC if any(it.startswith("param") for it in m) else _space(m)
+    base, offset, wide = k.memory(o[1], space)
+    flags = STRONG if {"volatile", "relaxed", "acquire"} & set(m) and space != LOCAL else 0
+    flags |= SIGNED if kind[0] == "s" else 0
+    if k.width(outs[0]) == 8:
+        wide |= 1
+    if SIZES[kind] == 16 or len(outs) > 4:
+        raise Unsupported(i.opcode, i.place)
+    units = [k.register(it) for it in outs] + [NONE] * (4 - len(outs))
+    k.control("LOAD", d=units[0], a=base, b=units[1], c=units[2], e=units[3], imm=offset, size=SIZES[kind],
+              count=len(outs), space=space, wide=wide, flags=flags)  # fmt: skip
+
+
+def _load_param(k: _Kernel, i: Instruction, kind: str, outs: list[str], where: str) -> bool:
+    """False: it is read through an address."""
+    name, _, offset_text = where[1:-1].partition("+")
+    offset, name = int(offset_text or 0), name.strip()
+    size = SIZES[kind]
+    if name in k.frame.words:
+        for index, out in enumerate(outs):
+            if out != "_":
+                _param_word(k, kind, k.register(out), k.frame.words[name], offset + index * size)
+        return True
+    for variable, (at, _) in zip(k.function.params, layout(k.function.params), strict=True):
+        if variable.name == name and k.frame.function.entry:
+            for index, out in enumerate(outs):
+                if out == "_":
+                    continue
+                key = (at + offset + index * size, size)
+                if key not in k.params:
+                    k.params[key] = k._fresh(8 if size == 8 else 4)
+                source, d = k.params[key] | CONSTANT, k.register(out)
+                if k.width(out) == 8 and size < 8:
+                    k.alu(f"ext64_{kind.replace('b', 'u')}", d, source)
+                elif kind in ("s8", "s16"):
+                    k.alu(f"ext32_{kind}", d, source)
+                else:
+                    k.alu("mov_b64" if size == 8 else "mov_b32", d, source)
+            return True
+    return False
+
+
+def _param_word(k: _Kernel, kind: str, d: int, words: int, offset: int) -> None:
+    size, at = SIZES[kind], words + offset // 4
+    if size == 8:
+        k.alu("join_64", d, at, at + 1)
+    elif size == 4:
+        k.alu("mov_b32", d, at)
+    else:
+        signed = "s" if kind[0] == "s" else "u"
+        k.alu(f"bfe_{signed}32", d, at, k.constant(8 * (offset % 4), 4), k.constant(8 * size, 4))
+
+
+def _store_param(k: _Kernel, kind: str, value: int, words: int, offset: int) -> None:
+    size, at = SIZES[kind], words + offset // 4
+    if size == 8:
+        k.alu("piece_32_of_64", at, value, imm=0)
+        k.alu("piece_32_of_64", at + 1, value, imm=1)
+    elif size == 4:
+        k.alu("mov_b32", at, value)
+    elif offset % 4 == 0 and size == 2:
+        k.alu("ext32_u16", at, value)
+    else:
+        k.alu("bfi_b32", at, value, at, k.constant(8 * (offset % 4), 4), k.constant(8 * size, 4))
+
+
+@_handles("st")
+def _st(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind = m[-1]
+    ins = split_operands(o[1][1:-1]) if o[1].startswith("{") else [o[1]]
+    if any(it.startswith("param") for it in m):
+        name, _, offset = o[0][1:-1].partition("+")
+        for index, item in enumerate(ins):
+            _store_param(
+                k,
+                kind,
+                k.value(item, kind),
+                k.frame.words[name.strip()],
+                int(offset or 0) + index * SIZES[kind],
+            )
+        return
+    space = _space(m)
+    base, at, wide = k.memory(o[0], space)
+    flags = STRONG if {"volatile", "relaxed", "release"} & set(m) and space != LOCAL else 0
+    if k.width(ins[0]) == 8 and ins[0] in k.frame.registers:
+        wide |= 1
+    if SIZES[kind] == 16 or len(ins) > 4:
+        raise Unsupported(i.opcode, i.place)
+    if space != LOCAL:
+        k.granule = min(k.granule, SIZES[kind])
+    units = [k.value(it, kind) for it in ins] + [NONE] * (4 - len(ins))
+    k.control("STORE", d=units[0], a=base, b=units[1], c=units[2], e=units[3], imm=at, size=SIZES[kind],
+              count=len(ins), space=space, wide=wide, flags=flags)  # fmt: skip
+
+
+@_handles("atom", "red")
+def _atom(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind = m[-1]
+    how = next((it for it in m if it in _ATOMICS), None)
+    if how is None or kind not in _ATOMIC_TYPES or any(it.startswith(("v2", "v4", "v8")) for it in m):
+        raise Unsupported(i.opcode, i.place)
+    d, rest = (k.register(o[0]), o[1:]) if i.name == "atom" else (NONE, o)
+    space = _space(m)
+    base, at, wide = k.memory(rest[0], space)
+    values = [k.value(it, kind) for it in rest[1:]] + [NONE]
+    k.granule = min(k.granule, SIZES[kind])
+    k.control("ATOMIC", d=d, a=base, b=values[0], c=values[1], e=_ATOMICS[how] | _ATOMIC_TYPES[kind] << 8, imm=at,
+              size=SIZES[kind], space=space, wide=wide)  # fmt: skip
+
+
+@_handles("bra")
+def _bra(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
+    k.jumps.append((k.control("BRANCH"), o[0]))
+
+
+@_handles("brx")
+def _brx(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
+    names = k.frame.function.tables[o[1]]
+    at = len(k.pool)
+    k.pool.extend([0] * (-(-len(names) // 32) * 32))
+    k.__dict__.setdefault("tables", []).append((at, names))
+    k.control("BRANCH_INDEX", a=k.register(o[0]), b=at, c=len(names))
+
+
+@_handles("ret")
+def _ret(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> None:
+    if k.frame.function.entry:
+        k.control("EXIT")
+    else:
+        k._return()
+
+
+@_handles("exit")
+def _exit(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> None:
+    k.control("EXIT")
+
+
+@_handles("trap")
+def _trap(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> None:
+    k.control("TRAP")
+
+
+@_handles(
+    "brkpt",
+    "pmevent",
+    "nanosleep",
+    "prefetch",
+    "prefetchu",
+    "applypriority",
+    "discard",
+    "setmaxnreg",
+    "griddepcontrol",
+)
+def _nothing(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> None:
+    k.control("NOP")
+
+
+@_handles("createpolicy")
+def _createpolicy(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
+    k.alu("mov_b64", k.register(o[0]), k.constant(0, 8))
+
+
+@_handles("bar", "barrier")
+def _bar(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    if "cluster" in m:
+        if "wait" in m:  # a cluster of one block
+            k.control("BARRIER", a=k.constant(15, 4))
+        return
+    if m[0] == "warp":
+        k.control("WARP_BARRIER", a=k.value(o[0], "b32"))
+        return
+    kind = (
+        0
+        if "sync" in m
+        else 1
+        if "arrive" in m
+        else 2 + ("popc", "and", "or").index(next(it for it in m if it in ("popc", "and", "or")))
+    )
+    if kind < 2:
+        limit = k.value(o[1], "b32") if len(o) > 1 else NONE
+        k.control("BARRIER", a=k.value(o[0], "b32"), b=limit, imm=kind)
+        return
+    limit = k.value(o[2], "b32") if len(o) > 3 else NONE
+    k.control("BARRIER", d=k.register(o[0]), a=k.value(o[1], "b32"), b=limit, c=k.register(o[-1].lstrip("!")), imm=kind,
+              wide=0x4000 if o[-1][0] == "!" else 0)  # fmt: skip
+
+
+@_handles("membar", "fence")
+def _fence(k: _Kernel, _: Instruction, m: tuple[str, ...], ___: list[str]) -> None:
+    k.control("NOP" if "proxy" in m or "cta" in m else "FENCE")
+
+
+@_handles("shfl")
+def _shfl(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind = ("up", "down", "bfly", "idx").index(next(it for it in m if it in ("up", "down", "bfly", "idx")))
+    d, _, inside = o[0].partition("|")
+    k.control("SHUFFLE", d=k.register(d), a=k.value(o[1], "b32"), b=k.value(o[2], "b32"), c=k.value(o[3], "b32"),
+              e=k.register(inside) if inside else NONE, size=kind, spare=k.value(o[4], "b32") if "sync" in m else NONE)  # fmt: skip
+
+
+@_handles("vote")
+def _vote(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind = next(index for index, it in enumerate(("all", "any", "uni", "ballot")) if it in m)
+    k.control("VOTE", d=k.register(o[0]), a=k.value(o[1].lstrip("!"), "pred"), size=kind,
+              flags=SIGNED if o[1][0] == "!" else 0, spare=k.value(o[2], "b32") if "sync" in m else NONE)  # fmt: skip
+
+
+@_handles("match")
+def _match(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    d, _, inside = o[0].partition("|")
+    k.control("MATCH", d=k.register(d), a=k.value(o[1], m[-1]), size=int("all" in m), count=SIZES[m[-1]],
+              e=k.register(inside) if inside else NONE, spare=k.value(o[2], "b32"))  # fmt: skip
+
+
+@_handles("redux")
+def _redux(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    if m[-1] == "f32":
+        raise Unsupported(i.opcode, i.place)
+    kind = next(index for index, it in enumerate(("add", "min", "max", "and", "or", "xor")) if it in m)
+    k.control(
+        "REDUX",
+        d=k.register(o[0]),
+        a=k.value(o[1], "b32"),
+        size=kind,
+        flags=SIGNED if m[-1] == "s32" else 0,
+        spare=k.value(o[2], "b32"),
+    )
+
+
+@_handles("activemask")
+def _activemask(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
+    k.control("ACTIVE_MASK", d=k.register(o[0]))
+
+
+@_handles("elect")
+def _elect(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
+    d, _, inside = o[0].partition("|")
+    k.control("ELECT", d=k.register(d), e=k.register(inside))
+
+
+@_handles("cp")
+def _cp(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    if m[:2] == ("async", "commit_group"):
+        k.control("COMMIT")
+    elif m[:2] == ("async", "wait_group"):
+        k.control("WAIT_GROUP", imm=number(o[0]) or 0)
+    elif m[:2] == ("async", "wait_all"):
+        k.control("WAIT_GROUP")
+    elif m[0] == "async" and m[1] in ("ca", "cg") and "mbarrier" not in m:
+        to, to_at, to_wide = k.memory(o[0], SHARED)
+        source, source_at, source_wide = k.memory(o[1], GLOBAL)
+        bytes_of = NONE
+        if len(o) > 3 and o[3] not in ("cache-policy",):
+            bytes_of = k.value(o[3], "b32")
+        k.granule = min(k.granule, 4)
+        k.control("COPY_LATE", a=to, b=source, c=bytes_of, e=source_at & EVERY, imm=to_at, size=number(o[2]) or 0, space=SHARED,
+                  wide=to_wide | (4 if source_wide else 0))  # fmt: skip
+    else:
+        raise Unsupported(i.opcode, i.place)
+
+
+@_handles("ldmatrix")
+def _ldmatrix(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    if m[-1] != "b16" or "m8n8" not in m:
+        raise Unsupported(i.opcode, i.place)
+    outs = [k.register(it) for it in split_operands(o[0][1:-1])]
+    base, at, wide = k.memory(o[1], SHARED)
+    padded = outs + [NONE] * (4 - len(outs))
+    k.control("MATRIX", d=padded[0], a=base, b=padded[1], c=padded[2], e=padded[3], imm=at, size=int("trans" in m),
+              count=len(outs), space=SHARED, wide=wide)  # fmt: skip
+
+
+@_handles("call")
+def _call(k: _Kernel, i: Instruction, _: tuple[str, ...], o: list[str]) -> None:
+    returned: list[str] = []
+    if o[0].startswith("("):
+        returned, o = split_operands(o[0][1:-1]), o[1:]
+    target = o[0]
+    given = split_operands(o[1][1:-1]) if len(o) > 1 and o[1].startswith("(") else []
+    words = k.frame.words
+    if target in ("vprintf", "__assertfail"):
+        a, b = k.print_units
+        for unit, name in ((a, given[0]), (b, given[1])):
+            _param_word(k, "b64", unit, words[name], 0)
+        k.control(
+            "PRINT" if target == "vprintf" else "ASSERT", a=a, b=b, d=words[returned[0]] if returned else NONE
+        )
+        return
+    at = k.abi_params
+    for name in given:
+        size = k.frame.function.variables[name].size
+        for word in range(-(-size // 4)):
+            k.alu("mov_b32", at, words[name] + word)
+            at += 1
+    frame = k.frame
+    if target in k.frames:
+        callee = k.frames[target]
+        recursive = RECURSIVE if callee.recursive else 0
+        row = k.control(
+            "CALL", d=k.abi_back, a=callee.start, b=callee.units, c=frame.local_bytes, flags=recursive
+        )
+        k.function_rows.append((row, target))
+    elif target in frame.registers:
+        k.control("CALL_INDIRECT", d=k.abi_back, c=frame.local_bytes, e=k.register(target))
+    else:
+        raise Unsupported(f"call {target}", i.place)
+    k.control("POP", c=frame.local_bytes)
+    k.rows[-1][1] |= JOIN
+    at = k.abi_returns
+    for name in returned:
+        for word in range(-(-k.frame.function.variables[name].size // 4)):
+            k.alu("mov_b32", words[name] + word, at)
+            at += 1
