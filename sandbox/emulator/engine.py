@@ -135,12 +135,12 @@ class Engine:
         try:
             self._c = ctypes.CDLL(str(library))
         except OSError as error:
-            raise EngineMissing(f"the emulated GPU is not built ({error}); run sandbox/emulator/engine/build.sh") from error
+            raise EngineMissing(f"the emulated GPU is not built ({error}); run sandbox/emulator/build.sh") from error
         _declare(self._c)
         if (self._c.engine_sizes(0), self._c.engine_sizes(1), self._c.engine_sizes(2)) != (
             ROW.size, ctypes.sizeof(_Kernel), ctypes.sizeof(_Finding)
         ) or self._c.engine_operations() != len(CONTROL):  # fmt: skip
-            raise EngineMissing("the engine was built from another version; run sandbox/emulator/engine/build.sh")
+            raise EngineMissing("the engine was built from another version; run sandbox/emulator/build.sh")
         self._operations = {
             self._c.engine_alu_name(index).decode(): index for index in range(self._c.engine_alu_count())
         }

@@ -9,6 +9,7 @@
 
 #define FIRST_ADDRESS 0x0000700000000000ull
 #define GAP 65536ull
+#define MULTIPROCESSORS 16 /* of the emulated card; host/runtime.c says the same */
 #define ROUNDS_A_TURN 64
 #define MOST_LIVE 8u /* blocks of a thread that take turns, unless they were launched to run together */
 
@@ -162,8 +163,8 @@ static void set_specials(struct warp *w) {
             case 17: value = (1u << i) - 1; break;
             case 18: value = ~((1u << i) - 1); break;
             case 19: value = ~((2u << i) - 1); break;
-            case 20: value = w->block->number % 108; break;
-            case 21: value = 108; break;
+            case 20: value = w->block->number % MULTIPROCESSORS; break;
+            case 21: value = MULTIPROCESSORS; break;
             case 23: value = launch->shared_bytes - kernel->shared_bytes; break;
             case 24: value = launch->shared_bytes; break;
             }

@@ -106,14 +106,21 @@ static bool in_a_row(const uint64_t *offsets, uint32_t size) {
     return wrong == 0;
 }
 
+/* Lanes of which a byte was never written; each byte of ``valid`` is 0 or 1. */
 static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uint32_t mask, uint32_t size) {
     uint32_t found = 0;
+    if (size == 4) {
+        for (int i = 0; i < LANES; i++) {
+            if (!(mask >> i & 1)) continue;
+            uint32_t four;
+            memcpy(&four, valid + offsets[i], 4);
+            found |= (uint32_t)(four != 0x01010101u) << i;
+        }
+        return found;
+    }
     for (uint32_t left = mask; left; left &= left - 1) {
         int i = __builtin_ctz(left);
-        const uint8_t *at = valid + offsets[i];
-        bool good = true;
-        for (uint32_t k = 0; k < size; k++) good &= at[k];
-        if (!good) found |= 1u << i;
+        if (memchr(valid + offsets[i], 0, size)) found |= 1u << i;
     }
     return found;
 }
@@ -157,9 +164,7 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
         if (!check) continue;
         if (p.valid && !(row && memchr(p.valid + p.offsets[0], 0, (size_t)total * LANES) == NULL)) {
             for (uint32_t k = 0; k < r->count; k++) {
-                uint64_t at[LANES];
-                for (int i = 0; i < LANES; i++) at[i] = p.offsets[i] + k * r->size;
-                uint32_t bad = outs[k] == NONE ? 0 : never_written(p.valid, at, p.mask, r->size);
+                uint32_t bad = outs[k] == NONE ? 0 : never_written(p.valid + k * r->size, p.offsets, p.mask, r->size);
                 if (bad) { w->undefined[outs[k]] |= bad; w->any_undefined = 1; w->undefined[w->block->launch->kernel->units] = r->line; }
             }
         }

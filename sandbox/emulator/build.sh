@@ -1,16 +1,21 @@
 #!/bin/sh
-# Builds the engine beside this folder, in ../built. Needs a C compiler; CC and CFLAGS say which, and how.
+# Builds the emulated GPU's engine and its host program into built/. Needs a C compiler; CC and CFLAGS say which, and how.
 set -eu
 cd "$(dirname "$0")"
-into="${1:-../built}"
+into="${1:-built}"
 mkdir -p "$into"
 flags="-O3 -ffp-contract=off -fno-math-errno -fno-strict-aliasing -fwrapv -Wall -Wextra -Wno-type-limits -Wno-sign-compare -fPIC -pthread ${CFLAGS:--march=native}"
-for part in *.c; do
+for part in engine/*.c; do
+    name=$(basename "$part" .c)
     # shellcheck disable=SC2086 - the flags are several words
-    ${CC:-cc} $flags -c "$part" -o "$into/${part%.c}.o" &
+    ${CC:-cc} $flags -c "$part" -o "$into/$name.o" &
 done
 wait
 # shellcheck disable=SC2086
 ${CC:-cc} -shared $flags -o "$into/.libengine.so" "$into"/*.o -lm -lpthread
 rm "$into"/*.o
 mv "$into/.libengine.so" "$into/libengine.so"
+# Names of the CUDA runtime must be there for the library that it loads.
+# shellcheck disable=SC2086
+${CC:-cc} -O2 -Wall -Wextra -rdynamic -o "$into/.host" host/*.c -ldl
+mv "$into/.host" "$into/host"

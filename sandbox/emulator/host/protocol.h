@@ -1,0 +1,29 @@
+/* Between a student's process and the process that is the GPU, over a socket: a header, then ``size`` bytes.
+ * Every request has one reply. ``device.py`` is the other end. */
+#ifndef PROTOCOL_H
+#define PROTOCOL_H
+#include <stddef.h>
+#include <stdint.h>
+
+enum message {
+    MODULE = 1, /* a fatbin; reply: u32 number */
+    KERNEL,     /* u32 module, name; reply: struct kernel_facts, then pairs of offset and size */
+    SYMBOL,     /* u32 module, name; reply: u64 address, u64 size */
+    ALLOCATE,   /* u64 size; reply: u64 address */
+    RELEASE,    /* u64 address */
+    COPY,       /* struct copy, then the bytes of a host's source; reply: the bytes for a host's target */
+    SET,        /* struct set */
+    LAUNCH,     /* struct launching, the arguments */
+    LOADED,     /* an error's text, or nothing; no reply but the first CALL */
+    RETURNED    /* i32: what the entry point returned; reply: the next CALL's values */
+};
+struct header { uint32_t kind, size; };
+struct reply { int32_t status; uint32_t size; };
+struct kernel_facts { uint32_t shared, local, threads, registers, count; };
+struct copy { uint64_t to, from, size; uint32_t kind, spare; }; /* kind: as cudaMemcpyKind: 1 to, 2 from the device, 3 within */
+struct set { uint64_t to, size; uint32_t value, width; };
+struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3]; };
+
+/* 0, or the error's number in CUDA. ``answer``: at most ``room`` bytes, more is an error; ``got``: how many came. */
+int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room, size_t *got);
+#endif
