@@ -180,6 +180,11 @@ class Engine:
             named.keep = None
         return bool(number)
 
+    def data_at(self, address: int) -> int:
+        """Where the bytes of a module's variable lie in this process."""
+        named = self._named[self._c.engine_number_of(self._engine, address)]
+        return ctypes.addressof(named.keep)  # type: ignore[arg-type]
+
     def mark_written(self, address: int, size: int) -> None:
         self._c.engine_mark(self._engine, address, size)
 

@@ -1,0 +1,329 @@
+"""The emulated GPU as a device: it owns memory and modules, and answers the process that runs a student's host code.
+
+That process (``host/``) has no memory of the device and no word of the judge: device pointers are numbers to it, and each
+of its requests is checked here, as a driver checks them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import struct
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .engine import Engine, Fault, Finding, LaunchRefused, Loaded
+from .fatbin import ptx_of
+from .lower import Unsupported
+from .ptx import BadPtx
+
+HOST = Path(__file__).resolve().parent / "built" / "host"
+# What the device has, in bytes, beside the buffers of a call.
+MEMORY_BYTES = 2 << 30
+_MODULE, _KERNEL, _SYMBOL, _ALLOCATE, _RELEASE, _COPY, _SET, _LAUNCH, _LOADED, _RETURNED = range(1, 11)
+_HEADER, _REPLY = struct.Struct("<II"), struct.Struct("<iI")
+_COPY_HEAD, _SET_HEAD, _LAUNCH_HEAD = struct.Struct("<QQQII"), struct.Struct("<QQII"), struct.Struct("<IIII3I3I")
+# The largest request: a copy of this many bytes.
+_MOST_BYTES = 1 << 31
+# CUDA's numbers of errors.
+_INVALID_VALUE, _NO_MEMORY, _NO_FUNCTION, _BAD_PTX = 1, 2, 98, 218
+_NUMBERS = {"cudaErrorInvalidValue": 1, "cudaErrorInvalidConfiguration": 9}
+_FAULTS = {"misaligned": 716, "asserted": 710, "trapped": 719, "deadlock": 702}
+_ILLEGAL_ADDRESS = 700
+
+
+def nvcc_flags(architecture: int = 80) -> list[str]:
+    """What nvcc needs beside a library's usual flags, so that its PTX runs here."""
+    return ["-cudart", "none", "--compress-mode=none", f"-gencode=arch=compute_{architecture},code=compute_{architecture}"]
+
+
+def hide() -> None:
+    """Lets no other process of this user read or change the memory of this one, nor follow what it does."""
+    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+
+
+class HostEnded(Exception):
+    """The process of the host code is gone. ``status``: as ``subprocess.Popen.returncode``."""
+
+    def __init__(self, status: int | None) -> None:
+        super().__init__(f"the host code's process ended with status {status}")
+        self.status = status
+
+
+class LoadFailed(Exception):
+    """The library cannot be loaded; the text is the dynamic linker's."""
+
+
+@dataclass
+class Returned:
+    """What a call came to. ``code``: what ``grader_entry`` returned. ``fault``: what ended a launch; ``findings``: what
+    else was wrong; ``unsupported``: an instruction that is not known; ``printed``: by kernels; ``instructions``: of all
+    launches, a warp's counting once; ``launches``: their number."""
+
+    code: int
+    fault: Finding | None
+    findings: list[Finding]
+    unsupported: Unsupported | None
+    refused: str
+    printed: bytes
+    instructions: int
+    launches: int
+    leaked: list[tuple[int, int]]
+
+
+@dataclass
+class _Call:
+    fault: Finding | None = None
+    findings: list[Finding] = field(default_factory=list)
+    unsupported: Unsupported | None = None
+    refused: str = ""
+    instructions: int = 0
+    launches: int = 0
+
+
+class Device:
+    """``engine`` belongs to it; ``memory_bytes``: what programs may allocate."""
+
+    def __init__(self, engine: Engine, memory_bytes: int = MEMORY_BYTES) -> None:
+        self.engine, self._left = engine, memory_bytes
+        self._modules: list[Loaded | None] = []
+        self._allocated: dict[int, tuple[int, ctypes.Array[ctypes.c_char]]] = {}
+        # Address -> size and where the bytes are, of all that copies may reach.
+        self._memory: dict[int, tuple[int, int]] = {}
+        self.call = _Call()
+
+    def adopt(self, data: int, size: int, name: str, *, written: bool, constant: bool = False, misalign: int = 0) -> int:
+        """A buffer of a call's, see ``Engine.adopt``; its address on the device."""
+        address = self.engine.adopt(data, size, name, misalign=misalign, written=written, constant=constant)
+        self._memory[address] = (size, data)
+        return address
+
+    def forget(self, address: int) -> None:
+        self._memory.pop(address, None)
+        self.engine.release(address, forget=True)
+
+    def begin(self) -> None:
+        self.call = _Call()
+
+    def end(self) -> list[tuple[int, int]]:
+        """Address and size of what the program allocated and did not free."""
+        return [(address, size) for address, (size, _) in self._allocated.items()]
+
+    def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
+        """Status and reply to one request of the host code. A request that makes no sense is an invalid value."""
+        handler = _HANDLERS.get(kind)
+        if handler is None:
+            return _INVALID_VALUE, b""
+        try:
+            return handler(self, body)
+        except struct.error:
+            return _INVALID_VALUE, b""
+        except MemoryError:
+            return _NO_MEMORY, b""
+
+    def _module(self, body: bytes) -> tuple[int, bytes]:
+        number = len(self._modules)
+        self._modules.append(None)
+        try:
+            texts = ptx_of(body)
+            if texts:
+                loaded = self.engine.load(texts[-1])
+                self._modules[number] = loaded
+                for name, address in loaded.addresses.items():
+                    variable = loaded.module.variables[name]
+                    self._memory[address] = (variable.size, self.engine.data_at(address))
+        except (ValueError, BadPtx) as error:
+            self.call.refused = f"the PTX cannot be read: {error}"
+            return _BAD_PTX, struct.pack("<I", number)
+        return 0, struct.pack("<I", number)
+
+    def _find(self, body: bytes) -> tuple[Loaded | None, str]:
+        (module,) = struct.unpack_from("<I", body)
+        loaded = self._modules[module] if module < len(self._modules) else None
+        return loaded, body[4:].decode("ascii", "replace")
+
+    def _kernel(self, body: bytes) -> tuple[int, bytes]:
+        loaded, name = self._find(body)
+        if loaded is None or name not in loaded.module.functions:
+            return _NO_FUNCTION, b""
+        try:
+            lowered = self.engine.ready(loaded, name)
+        except Unsupported as error:
+            self.call.unsupported = self.call.unsupported or error
+            return _BAD_PTX, b""
+        if len(lowered.param_layout) > 1024:
+            return _INVALID_VALUE, b""
+        facts = (lowered.shared_bytes, lowered.local_bytes, lowered.max_threads or 1024, 32, len(lowered.param_layout))
+        pairs = [word for pair in lowered.param_layout for word in pair]
+        return 0, struct.pack(f"<5I{len(pairs)}I", *facts, *pairs)
+
+    def _symbol(self, body: bytes) -> tuple[int, bytes]:
+        loaded, name = self._find(body)
+        if loaded is None or name not in loaded.addresses:
+            return 13, b""
+        return 0, struct.pack("<QQ", loaded.addresses[name], loaded.module.variables[name].size)
+
+    def _allocate(self, body: bytes) -> tuple[int, bytes]:
+        (size,) = struct.unpack("<Q", body)
+        if size > self._left:
+            return _NO_MEMORY, b""
+        address, data = self.engine.allocate(size, "an allocation of cudaMalloc")
+        self._left -= size
+        self._allocated[address] = (size, data)
+        self._memory[address] = (size, ctypes.addressof(data))
+        return 0, struct.pack("<Q", address)
+
+    def _release(self, body: bytes) -> tuple[int, bytes]:
+        (address,) = struct.unpack("<Q", body)
+        if address not in self._allocated:
+            return _INVALID_VALUE, b""
+        size, _ = self._allocated.pop(address)
+        self._left += size
+        del self._memory[address]
+        self.engine.release(address)
+        return 0, b""
+
+    def _range(self, address: int, size: int) -> int | None:
+        """Where ``size`` bytes at an address lie in this process; None: they are not all of one buffer."""
+        for start, (length, data) in self._memory.items():
+            if start <= address and address + size <= start + length:
+                return data + address - start
+        return None
+
+    def _copy(self, body: bytes) -> tuple[int, bytes]:
+        to, source, size, kind, _ = _COPY_HEAD.unpack_from(body)
+        given = body[_COPY_HEAD.size :]
+        into = self._range(to, size) if kind in (1, 3) else 0
+        out_of = self._range(source, size) if kind in (2, 3) else 0
+        if into is None or out_of is None or kind not in (1, 2, 3) or size > _MOST_BYTES or (kind == 1 and len(given) != size):
+            return _INVALID_VALUE, b""
+        if kind == 2:
+            return 0, ctypes.string_at(out_of, size)
+        if kind == 1:
+            ctypes.memmove(into, given, size)
+        else:
+            ctypes.memmove(into, out_of, size)
+        self.engine.mark_written(to, size)
+        return 0, b""
+
+    def _set(self, body: bytes) -> tuple[int, bytes]:
+        to, size, value, width = _SET_HEAD.unpack(body)
+        into = self._range(to, size)
+        if into is None or width != 1:
+            return _INVALID_VALUE, b""
+        ctypes.memset(into, value & 255, size)
+        self.engine.mark_written(to, size)
+        return 0, b""
+
+    def _launch(self, body: bytes) -> tuple[int, bytes]:
+        module, length, cooperative, shared, *sizes = _LAUNCH_HEAD.unpack_from(body)
+        name = body[_LAUNCH_HEAD.size : _LAUNCH_HEAD.size + length].decode("ascii", "replace")
+        loaded = self._modules[module] if module < len(self._modules) else None
+        if loaded is None or name not in loaded.module.functions:
+            return _NO_FUNCTION, b""
+        call = self.call
+        try:
+            params = body[_LAUNCH_HEAD.size + length :]
+            self.engine.launch(loaded, name, sizes[:3], sizes[3:], params, shared, cooperative=bool(cooperative))
+        except LaunchRefused as error:
+            call.refused = call.refused or str(error)
+            return _NUMBERS[error.name], b""
+        except Unsupported as error:
+            call.unsupported = call.unsupported or error
+            return _BAD_PTX, b""
+        except Fault as error:
+            call.fault = error.finding
+            call.findings += self.engine.findings()
+            return _FAULTS.get(error.finding.kind, _ILLEGAL_ADDRESS), b""
+        call.findings += self.engine.findings()
+        call.instructions += self.engine.instructions
+        call.launches += 1
+        return 0, b""
+
+
+_HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
+    _MODULE: Device._module,
+    _KERNEL: Device._kernel,
+    _SYMBOL: Device._symbol,
+    _ALLOCATE: Device._allocate,
+    _RELEASE: Device._release,
+    _COPY: Device._copy,
+    _SET: Device._set,
+    _LAUNCH: Device._launch,
+}
+
+
+class HostProcess:
+    """The host code of one library, in a process of its own."""
+
+    def __init__(self, device: Device, library: str | os.PathLike[str], host: Path = HOST) -> None:
+        """Raises LoadFailed, HostEnded."""
+        self.device = device
+        self._connection, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [str(host), str(theirs.fileno()), os.fspath(library)], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL
+            )
+        try:
+            text = self._serve(_LOADED)
+        except BaseException:
+            self.close()
+            raise
+        if text:
+            self.close()
+            raise LoadFailed(text.decode("utf-8", "replace"))
+
+    def close(self) -> None:
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+
+    def call(self, values: Sequence[bytes]) -> Returned:
+        """Call the entry point; ``values``: its arguments as C has them, at most 8 bytes each. Raises HostEnded."""
+        self.device.begin()
+        self._reply(0, b"".join(it.ljust(8, b"\0") for it in values))
+        (code,) = struct.unpack("<i", self._serve(_RETURNED))
+        call = self.device.call
+        return Returned(
+            code, call.fault, call.findings, call.unsupported, call.refused, self.device.engine.printed(),
+            call.instructions, call.launches, self.device.end(),
+        )  # fmt: skip
+
+    def _serve(self, last: int) -> bytes:
+        """Answer until a request of the kind ``last``, which the next call answers."""
+        while True:
+            kind, size = _HEADER.unpack(self._exactly(_HEADER.size))
+            if size > _MOST_BYTES + 4096:
+                raise self._ended()
+            body = self._exactly(size)
+            if kind == last and (kind != _RETURNED or size == 4):
+                return body
+            self._reply(*self.device.answer(kind, body))
+
+    def _reply(self, status: int, body: bytes) -> None:
+        try:
+            self._connection.sendall(_REPLY.pack(status, len(body)) + body)
+        except OSError as error:
+            raise self._ended() from error
+
+    def _exactly(self, size: int) -> bytes:
+        parts = bytearray(size)
+        view, at = memoryview(parts), 0
+        while at < size:
+            try:
+                some = self._connection.recv_into(view[at:])
+            except OSError:
+                some = 0
+            if some == 0:
+                raise self._ended()
+            at += some
+        return bytes(parts)
+
+    def _ended(self) -> HostEnded:
+        self._connection.close()
+        self._process.kill()
+        return HostEnded(self._process.wait())
+
