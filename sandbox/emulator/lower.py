@@ -5,6 +5,7 @@ What is not known raises ``Unsupported`` with the instruction and its line: a ke
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -163,6 +164,7 @@ class _Kernel:
         self.spare_pred = self._take(1)
         self.spare_pred2 = self._take(1)
         self.carry = self._take(1)
+        self.matrix_units = self._take(4)
         self.print_units = (self._take(2), self._take(2))
         for function in reachable:
             self.frames[function.name] = self._frame(function)
@@ -1162,6 +1164,70 @@ def _ldmatrix(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> N
     padded = outs + [NONE] * (4 - len(outs))
     k.control("MATRIX", d=padded[0], a=base, b=padded[1], c=padded[2], e=padded[3], imm=at, size=int("trans" in m),
               count=len(outs), space=SHARED, wide=wide)  # fmt: skip
+
+
+_MATRIX_TYPES = ("f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32")
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
+
+
+def _units(k: _Kernel, text: str, kind: str) -> list[int]:
+    return [k.value(it, kind) for it in split_operands(text[1:-1])] if text[0] == "{" else [k.value(text, kind)]
+
+
+def _matrix(k: _Kernel, i: Instruction, kind: int, types: list[str], which: int, by_row: tuple[bool, bool], flag: bool,
+            groups: list[list[int]]) -> int:  # fmt: skip
+    """Describes an instruction of matrices in the pool, see matrix.c: at which word."""
+    shape = next(found for it in i.modifiers if (found := _SHAPE.match(it)))
+    if any(it not in _MATRIX_TYPES for it in types):
+        raise Unsupported(i.opcode, i.place)
+    numbers = [_MATRIX_TYPES.index(it) for it in types]
+    words = [kind, *(int(it) for it in shape.groups()), *numbers, which, *map(int, by_row), int(flag), *map(len, groups)]
+    words += [unit for group in groups for unit in group]
+    at = len(k.pool)
+    k.pool.extend(words + [0] * (-len(words) % 32))
+    return at
+
+
+@_handles("wmma")
+def _wmma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    layouts = [it for it in m if it in ("row", "col")]
+    if m[0] in ("load", "store"):
+        which = "abc".find(m[1]) if m[1] != "d" else 2
+        kind = m[-1]
+        fragment, address = (o[0], o[1]) if m[0] == "load" else (o[1], o[0])
+        space = _space(m)
+        base, at, wide = k.memory(address, space)
+        if base == NONE:
+            base = k.constant(at, 8)
+            at, wide = 0, 2
+        units = _units(k, fragment, "f64" if kind == "f64" else "b32")
+        groups: list[list[int]] = [[], [], [], []]
+        groups[0 if which == 2 else which + 1] = units
+        described = _matrix(k, i, 0 if m[0] == "load" else 1, [kind] * 4, which, (layouts[0] == "row",) * 2, False, groups)
+        k.granule = min(k.granule, SIZES[kind] if m[0] == "store" else 4)
+        stride = k.value(o[2], "b32") if len(o) > 2 else NONE
+        k.control("MATRIX", a=described, b=base, c=stride, e=k.matrix_units, imm=at, count=0, space=space,
+                  wide=4 if wide else 0)  # fmt: skip
+        return
+    # f16 operands are not named: .d.c; else .d.a.b.c
+    named = [it for it in m if it in (*_MATRIX_TYPES, "u4", "s4", "b1")]
+    d_type, a_type, b_type, c_type = (named[0], "f16", "f16", named[1]) if len(named) == 2 else named
+    _multiply(k, i, 2, (d_type, a_type, b_type, c_type), o, "satfinite" in m)
+
+
+@_handles("mma")
+def _mma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    named = [it for it in m if it in (*_MATRIX_TYPES, "u4", "s4", "b1", "e4m3", "e5m2")]
+    shape = next(it for it in m if _SHAPE.match(it))
+    if len(named) != 4 or "sp" in m or (shape == "m8n8k4" and named[1] == "f16"):
+        raise Unsupported(i.opcode, i.place)
+    _multiply(k, i, 3, (named[0], named[1], named[2], named[3]), o, "satfinite" in m)
+
+
+def _multiply(k: _Kernel, i: Instruction, kind: int, types: tuple[str, str, str, str], o: list[str], flag: bool) -> None:
+    d, a, b, c = types
+    groups = [_units(k, text, "f64" if it == "f64" else "b32") for text, it in zip(o, (d, a, b, c), strict=True)]
+    k.control("MATRIX", a=_matrix(k, i, kind, [a, b, c, d], 2, (True, True), flag, groups), count=0)
 
 
 @_handles("call")

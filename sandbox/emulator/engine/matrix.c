@@ -1,26 +1,147 @@
-/* Matrix instructions: ldmatrix, mma and wmma. A fragment's elements lie in lanes and registers as PTX says for mma. */
+/* Matrix instructions: ldmatrix, mma and wmma.
+ *
+ * mma's fragments lie in lanes and registers as PTX says. wmma leaves that open: here its elements are counted through
+ * each lane's registers, lane by lane, and begin again where a fragment has room for more than the matrix. */
 #include <string.h>
 
 #include "engine.h"
 #include "numbers.h"
 
+enum { LOAD_FRAGMENT, STORE_FRAGMENT, MULTIPLY_WMMA, MULTIPLY_MMA };
+enum type { F16, BF16, TF32, F32, F64, S8, U8, S32 };
+enum { MOST = 32 * 32 };
+
+/* As lower.py writes it into the pool, at word r->a. */
+struct matrix { uint32_t kind, m, n, k, types[4], which, a_by_row, b_by_row, relu, counts[4], units[64]; };
+
+static uint32_t bits_of_type(uint32_t type) { return type == F64 ? 64 : type == S8 || type == U8 ? 8 : type == F16 || type == BF16 ? 16 : 32; }
+
+/* Element j of register i of a lane. */
+static double get(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int lane) {
+    if (type == F64) return ((const double *)unit_of(w, unit))[lane];
+    uint32_t word = u32_of(w, unit)[lane];
+    switch (type) {
+    case F16: return f16_value((uint16_t)(word >> 16 * j));
+    case BF16: return bf16_value((uint16_t)(word >> 16 * j));
+    case TF32: return f32_of(word & 0xffffe000u); /* hardware ignores the rest */
+    case F32: return f32_of(word);
+    case S8: return (int8_t)(word >> 8 * j);
+    case U8: return (uint8_t)(word >> 8 * j);
+    default: return (int32_t)word;
+    }
+}
+
+static void set(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int lane, double value) {
+    if (type == F64) { ((double *)unit_of(w, unit))[lane] = value; return; }
+    uint32_t *word = u32_of(w, unit) + lane;
+    if (type == F16) *word = (*word & ~(0xffffu << 16 * j)) | (uint32_t)f16_bits(value) << 16 * j;
+    else if (type == S32) *word = (uint32_t)(int64_t)value;
+    else *word = bits_of((float)value);
+}
+
+/* Where in its matrix an element of a fragment is. which: 0 A (m x k), 1 B (k x n), 2 C and D (m x n). */
+static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32_t j, uint32_t per, int lane, uint32_t *row, uint32_t *column) {
+    uint32_t rows = which == 1 ? it->k : it->m, columns = which == 0 ? it->k : it->n, count = it->counts[which == 2 ? 0 : which + 1];
+    if (it->kind != MULTIPLY_MMA) {
+        uint32_t index = ((uint32_t)lane * count * per + i * per + j) % (rows * columns);
+        *row = index / columns; *column = index % columns;
+        return;
+    }
+    uint32_t g = (uint32_t)lane >> 2, t = (uint32_t)lane & 3, tall = it->m == 16;
+    if (which == 0) { *row = g + (tall ? 8 * (i & 1) : 0); *column = per * t + 4 * per * (tall ? i >> 1 : i) + j; }
+    else if (which == 1) { *row = per * t + 4 * per * i + j; *column = g; }
+    else { uint32_t at = i * per + j; *row = g + 8 * (at >> 1); *column = 2 * t + (at & 1); }
+}
+
+static void collect(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count, uint32_t type, double *into) {
+    uint32_t per = bits_of_type(type) >= 32 ? 1 : 32 / bits_of_type(type), columns = which == 0 ? it->k : it->n, row, column;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < per; j++)
+            for (int lane = 0; lane < LANES; lane++) {
+                position(it, which, i, j, per, lane, &row, &column);
+                into[row * columns + column] = get(w, it->units[first + i], type, j, lane);
+            }
+}
+
+static void multiply(struct warp *w, const struct matrix *it) {
+    static _Thread_local double a[MOST], b[MOST], c[MOST];
+    uint32_t d_count = it->counts[0], a_count = it->counts[1], b_count = it->counts[2];
+    collect(w, it, 0, d_count, a_count, it->types[0], a);
+    collect(w, it, 1, d_count + a_count, b_count, it->types[1], b);
+    collect(w, it, 2, d_count + a_count + b_count, it->counts[3], it->types[2], c);
+    /* Cards add the products of one instruction in more than float32 and round once; how exactly, NVIDIA does not say. */
+    for (uint32_t row = 0; row < it->m; row++)
+        for (uint32_t column = 0; column < it->n; column++) {
+            double sum = c[row * it->n + column];
+            for (uint32_t k = 0; k < it->k; k++) sum += a[row * it->k + k] * b[k * it->n + column];
+            if (it->types[3] == S32) {
+                if (it->relu) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum; /* satfinite */
+                else sum = (int32_t)(uint32_t)(int64_t)sum;
+            }
+            c[row * it->n + column] = sum;
+        }
+    uint32_t per = it->types[3] == F16 ? 2 : 1, row, column;
+    for (uint32_t i = 0; i < d_count; i++)
+        for (uint32_t j = 0; j < per; j++)
+            for (int lane = 0; lane < LANES; lane++) {
+                position(it, 2, i, j, per, lane, &row, &column);
+                set(w, it->units[i], it->types[3], j, lane, c[row * it->n + column]);
+            }
+}
+
+/* wmma.load and .store: b: the address, c: the stride in elements (NONE: that of a whole matrix), e: a unit to spare. */
+static int move(struct warp *w, const struct row *r, const struct matrix *it, uint32_t mask) {
+    bool stores = it->kind == STORE_FRAGMENT;
+    uint32_t which = it->which, type = it->types[which], bits = bits_of_type(type), per = bits >= 32 ? 1 : 32 / bits;
+    uint32_t rows = which == 1 ? it->k : it->m, columns = which == 0 ? it->k : it->n, by_row = which == 1 ? it->b_by_row : it->a_by_row;
+    uint32_t count = it->counts[which == 2 ? 0 : which + 1], row, column;
+    uint64_t room[LANES], at[LANES * 2];
+    const uint64_t *base = wide_of(w, r->b, r->wide >> 2 & 1, room);
+    uint32_t stride = r->c == NONE ? (by_row ? columns : rows) : u32_of(w, r->c)[0];
+    struct row one = *r;
+    one.op = stores ? OP_STORE : OP_LOAD; one.count = 1; one.size = (uint8_t)(bits / 8); one.imm = 0; one.wide = 2; one.flags = 0;
+    one.b = one.c = one.e = NONE;
+    /* addresses lie in two units of their own, behind the one for values */
+    uint64_t *addresses = u64_of(w, r->e + 2);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < per; j++) {
+            for (int lane = 0; lane < LANES; lane++) {
+                position(it, which, i, j, per, lane, &row, &column);
+                at[lane] = base[lane] + (uint64_t)r->imm + (uint64_t)(by_row ? row * stride + column : column * stride + row) * (bits / 8);
+                if (r->space == SHARED && !(r->wide >> 2 & 1)) at[lane] &= 0xffffffffu;
+            }
+            memcpy(addresses, at, sizeof(uint64_t) * LANES);
+            one.a = r->e + 2;
+            bool whole = bits >= 32;
+            one.d = whole ? it->units[i] : r->e;
+            uint32_t *value = u32_of(w, r->e), *word = u32_of(w, it->units[i]), shift = bits * j;
+            if (stores && !whole) for (int lane = 0; lane < LANES; lane++) value[lane] = word[lane] >> shift;
+            if (stores ? memory_store(w, &one, mask) : memory_load(w, &one, mask)) return 1;
+            if (!stores && !whole) for (int lane = 0; lane < LANES; lane++) word[lane] = (word[lane] & ~(((1u << bits) - 1) << shift)) | (value[lane] & ((1u << bits) - 1)) << shift;
+        }
+    return 0;
+}
+
 /* ldmatrix: a: each lane's address of a row of 8 x 16 bits; count: 1, 2 or 4 matrices; size: 1 where they are transposed. */
 static int load_matrices(struct warp *w, const struct row *r, uint32_t mask) {
     const uint32_t outs[4] = {r->d, r->b, r->c, r->e};
     uint64_t room[LANES];
-    const uint64_t *address = wide_of(w, r->a, r->wide >> 1 & 1, room);
-    uint16_t rows[8][8];
-    for (uint32_t k = 0; k < r->count; k++) {
+    bool wide = r->wide >> 1 & 1;
+    const uint64_t *address = r->a == NONE ? memset(room, 0, sizeof room) : wide_of(w, r->a, wide, room);
+    uint16_t rows[4][8][8];
+    for (uint32_t k = 0; k < r->count; k++)
         for (int i = 0; i < 8; i++) {
             int lane = (int)k * 8 + i;
-            uint8_t *at = memory_at(w, r, address[lane] + (uint64_t)r->imm, 16, lane, false, NULL);
+            uint64_t from = address[lane] + (uint64_t)r->imm;
+            uint8_t *at = memory_at(w, r, wide ? from : from & 0xffffffffu, 16, lane, false, NULL);
             if (!at) return 1;
-            memcpy(rows[i], at, 16);
+            memcpy(rows[k][i], at, 16);
         }
+    for (uint32_t k = 0; k < r->count; k++) {
         uint32_t *out = u32_of(w, outs[k]);
         for (int i = 0; i < LANES; i++) {
             int row = i / 4, column = i % 4 * 2;
-            uint16_t low = r->size ? rows[column][row] : rows[row][column], high = r->size ? rows[column + 1][row] : rows[row][column + 1];
+            uint16_t low = r->size ? rows[k][column][row] : rows[k][row][column], high = r->size ? rows[k][column + 1][row] : rows[k][row][column + 1];
             if (mask >> i & 1) out[i] = (uint32_t)high << 16 | low;
         }
     }
@@ -28,7 +149,9 @@ static int load_matrices(struct warp *w, const struct row *r, uint32_t mask) {
 }
 
 int matrix_run(struct warp *w, const struct row *r, uint32_t mask) {
-    if (r->space == SHARED || r->space == GENERIC) return load_matrices(w, r, mask);
-    fault(w, r, BAD_CALL, __builtin_ctz(mask), NULL, 0, 0, false);
-    return 1;
+    if (r->count) return load_matrices(w, r, mask);
+    const struct matrix *it = (const struct matrix *)((const uint32_t *)w->pool + r->a);
+    if (it->kind == LOAD_FRAGMENT || it->kind == STORE_FRAGMENT) return move(w, r, it, mask);
+    multiply(w, it);
+    return 0;
 }

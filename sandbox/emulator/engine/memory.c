@@ -94,9 +94,10 @@ static bool place_of(struct warp *w, const struct row *r, const uint64_t *addres
 
 static const uint64_t *addresses(struct warp *w, const struct row *r, uint32_t operand, int bit, int64_t offset, uint64_t into[LANES]) {
     if (operand == NONE) { for (int i = 0; i < LANES; i++) into[i] = (uint64_t)offset; return into; }
-    const uint64_t *base = wide_of(w, operand, r->wide >> bit & 1, into);
+    bool wide = r->wide >> bit & 1;
+    const uint64_t *base = wide_of(w, operand, wide, into);
     if (offset == 0) return base;
-    for (int i = 0; i < LANES; i++) into[i] = base[i] + (uint64_t)offset;
+    for (int i = 0; i < LANES; i++) into[i] = wide ? base[i] + (uint64_t)offset : (uint32_t)(base[i] + (uint64_t)offset);
     return into;
 }
 
