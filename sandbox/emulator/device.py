@@ -61,7 +61,9 @@ class LoadFailed(Exception):
 class Returned:
     """What a call came to. ``code``: what ``grader_entry`` returned. ``fault``: what ended a launch; ``findings``: what
     else was wrong; ``unsupported``: an instruction that is not known; ``printed``: by kernels; ``instructions``: of all
-    launches, a warp's counting once; ``launches``: their number."""
+    launches, a warp's counting once; ``launches``: their number. ``leaked``: address and size of what was allocated and
+    not freed; ``forgotten``: launches, copies and memsets on streams of its own that nobody waited for, and that were
+    left out."""
 
     code: int
     fault: Finding | None
@@ -72,6 +74,7 @@ class Returned:
     instructions: int
     launches: int
     leaked: list[tuple[int, int]]
+    forgotten: int
 
 
 @dataclass
@@ -285,11 +288,11 @@ class HostProcess:
         """Call the entry point; ``values``: its arguments as C has them, at most 8 bytes each. Raises HostEnded."""
         self.device.begin()
         self._reply(0, b"".join(it.ljust(8, b"\0") for it in values))
-        (code,) = struct.unpack("<i", self._serve(_RETURNED))
+        code, forgotten = struct.unpack("<ii", self._serve(_RETURNED))
         call = self.device.call
         return Returned(
             code, call.fault, call.findings, call.unsupported, call.refused, self.device.engine.printed(),
-            call.instructions, call.launches, self.device.end(),
+            call.instructions, call.launches, self.device.end(), forgotten,
         )  # fmt: skip
 
     def _serve(self, last: int) -> bytes:
@@ -299,7 +302,7 @@ class HostProcess:
             if size > _MOST_BYTES + 4096:
                 raise self._ended()
             body = self._exactly(size)
-            if kind == last and (kind != _RETURNED or size == 4):
+            if kind == last and (kind != _RETURNED or size == 8):
                 return body
             self._reply(*self.device.answer(kind, body))
 

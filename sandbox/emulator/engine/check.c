@@ -186,18 +186,25 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             }
         }
     }
+    if (!writes && mask & (mask - 1)) { /* one word that all of them read: once, and that there are many */
+        uint64_t first = offsets[__builtin_ctz(mask)], other = 0;
+        for (int i = 0; i < LANES; i++) other |= mask >> i & 1 ? offsets[i] ^ first : 0;
+        if (other == 0) {
+            for (uint64_t g = first >> shift; g <= (first + size - 1) >> shift; g++) {
+                uint32_t last = region->written[g], reader = region->read[g];
+                if (last < lowest && reader >= lowest && reader & MANY) continue;
+                for (uint32_t left = mask; left; left &= left - 1) touch(w, r, region, g, first, size, __builtin_ctz(left), false, atomic, false, segment, floor);
+                if (SEGMENT(region->read[g]) == segment) region->read[g] |= MANY;
+            }
+            return;
+        }
+    }
     const uint8_t *values = NULL;
     uint32_t step = 4;
     if (writes && !atomic && r->op == OP_STORE && r->count == 1) { values = unit_of(w, r->d); step = r->size == 8 || (r->wide & 1) ? 8 : 4; }
-    uint64_t done_at = ~0ull;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
         uint64_t offset = offsets[lane];
-        if (!writes && offset == done_at) { /* many lanes read one word: once, and that there are many */
-            for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++) region->read[g] |= SEGMENT(region->read[g]) == segment ? MANY : 0;
-            continue;
-        }
-        done_at = offset;
         if (!writes && size == granule) { /* the common case: nobody wrote it since, and it is known to be read */
             uint32_t last = region->written[offset >> shift], reader = region->read[offset >> shift], mine = ENTRY(segment, lane);
             if ((last < lowest || last == mine) && reader >= lowest && (reader & MANY || reader == mine)) continue;

@@ -11,7 +11,7 @@
 #define GAP 65536ull
 #define MULTIPROCESSORS 16 /* of the emulated card; host/runtime.c says the same */
 #define ROUNDS_A_TURN 64
-#define MOST_LIVE 8u /* blocks of a thread that take turns, unless they were launched to run together */
+#define MOST_LIVE 4u /* blocks of a thread that take turns, unless they were launched to run together */
 
 struct engine *engine_new(uint32_t threads) {
     struct engine *engine = calloc(1, sizeof *engine);
@@ -224,37 +224,33 @@ static bool block_run(struct block *block) {
     return !atomic_load(&block->launch->stop);
 }
 
+/* A thread's blocks begin a few at a time, the last of them first: what needs them in order does not come out right.
+ * Each has a turn before one has a second, so one may wait for another. A grid that waits as a whole begins as a whole. */
 static void *work(void *given) {
     struct worker *worker = given;
     struct launch *launch = worker->launch;
-    uint32_t most = launch->cooperative ? (uint32_t)launch->block_count : MOST_LIVE, live = 0, room = 0, at = 0;
-    struct block **blocks = NULL, *spare = NULL;
-    while (!atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
-        bool more = live < most && (live == 0 || launch->cooperative || at == 0);
-        if (more) {
+    uint32_t most = launch->cooperative ? (uint32_t)launch->block_count : MOST_LIVE, made = 0;
+    struct block **blocks = calloc(most, sizeof *blocks);
+    while (blocks && !atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
+        uint32_t begun = 0, left;
+        while (begun < most) {
             uint64_t number = atomic_fetch_add(&launch->next_block, 1);
-            if (number < launch->block_count) {
-                struct block *block = spare ? spare : block_new(worker);
-                spare = NULL;
-                if (!block) { atomic_store(&launch->stop, 2); break; }
-                block_begin(block, number);
-                if (live == room) { room = room ? 2 * room : 8; blocks = realloc(blocks, room * sizeof *blocks); }
-                blocks[live++] = block;
-                at = live - 1;
+            if (number >= launch->block_count) break;
+            if (begun == made) {
+                if (!(blocks[made] = block_new(worker))) { atomic_store(&launch->stop, 2); break; }
+                made++;
             }
+            block_begin(blocks[begun++], number);
         }
-        if (live == 0) break;
-        if (at >= live) at = 0;
-        if (!block_run(blocks[at])) break;
-        if (blocks[at]->done) {
-            if (spare) block_delete(spare);
-            spare = blocks[at];
-            blocks[at] = blocks[--live];
-            if (at >= live) at = 0;
-        } else at = (at + 1) % live;
+        if (begun == 0) break;
+        for (left = begun; left && !atomic_load_explicit(&launch->stop, memory_order_relaxed);)
+            for (uint32_t i = begun; i-- > 0;) {
+                if (blocks[i]->done) continue;
+                if (!block_run(blocks[i])) { left = 0; break; }
+                left -= blocks[i]->done;
+            }
     }
-    if (spare) block_delete(spare);
-    while (live) block_delete(blocks[--live]);
+    while (made) block_delete(blocks[--made]);
     free(blocks);
     return NULL;
 }
@@ -278,8 +274,8 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     pthread_t running[64];
     if (count > 64) count = 64;
     for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
-    uint32_t started = 0;
-    for (uint32_t i = 1; i < count; i++) if (pthread_create(&running[started + 1], NULL, work, &workers[i]) == 0) started++; 
+    uint32_t started = 0; /* fewer threads do the same work */
+    while (started + 1 < count && pthread_create(&running[started + 1], NULL, work, &workers[started + 1]) == 0) started++;
     work(&workers[0]);
     for (uint32_t i = 1; i <= started; i++) pthread_join(running[i], NULL);
     engine->last_instructions = 0;

@@ -50,9 +50,10 @@ int main(int count, char **words) {
     size_t got;
     int status = request(LOADED, wrong ? wrong : "no entry point", wrong ? strlen(wrong) : 14, NULL, 0, values, sizeof values, &got);
     while (entry && status == 0) {
-        int32_t code = entry(pointers);
+        int32_t said[2] = {entry(pointers), 0};
+        said[1] = (int32_t)runtime_forget();
         fflush(NULL);
-        status = request(RETURNED, &code, sizeof code, NULL, 0, values, sizeof values, &got);
+        status = request(RETURNED, said, sizeof said, NULL, 0, values, sizeof values, &got);
     }
     return 0;
 }

@@ -15,7 +15,7 @@ enum message {
     SET,        /* struct set */
     LAUNCH,     /* struct launching, the arguments */
     LOADED,     /* an error's text, or nothing; no reply but the first CALL */
-    RETURNED    /* i32: what the entry point returned; reply: the next CALL's values */
+    RETURNED    /* i32: what the entry point returned, i32: how much of its work nobody waited for; reply: the next CALL's values */
 };
 struct header { uint32_t kind, size; };
 struct reply { int32_t status; uint32_t size; };
@@ -26,4 +26,6 @@ struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[
 
 /* 0, or the error's number in CUDA. ``answer``: at most ``room`` bytes, more is an error; ``got``: how many came. */
 int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room, size_t *got);
+/* See runtime.c. */
+uint32_t runtime_forget(void);
 #endif

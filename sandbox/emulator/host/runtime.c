@@ -1,6 +1,6 @@
 /* The CUDA runtime of the emulated GPU, as far as programs use it: every call becomes a request to the device's process.
  *
- * Work is done when it is asked for, so streams are always in order and events have always happened. Layouts and numbers
+ * Work is done when it is asked for, but for that of streams that are not ordered with the default one. Layouts and numbers
  * are those of CUDA 13's runtime API; no header of it is needed. */
 #include <stdlib.h>
 #include <string.h>
@@ -31,23 +31,61 @@ static error failed(error code) {
     return code;
 }
 
-/* ---- graphs: what is captured is kept as requests ---- */
+/* ---- work that waits: of graphs, and of streams that are not ordered with the default one ----
+ *
+ * Such a stream's work is done when something waits for it, so that a program that forgets to wait is seen to. */
 struct node { uint32_t kind; size_t size; uint8_t *data; struct node *next; };
 struct graph { struct node *first, **end; };
+struct stream { struct graph work; int own; uint64_t queued; struct stream *next; };
+struct event { struct stream *stream; uint64_t queued; };
 static struct graph *capturing;
+static struct stream *streams;
 
-static error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
-    if (lost) return lost;
-    if (capturing && (kind == LAUNCH || kind == SET || (kind == COPY && ((const struct copy *)a)->kind != 2))) {
-        struct node *node = calloc(1, sizeof *node);
-        node->kind = kind; node->size = a_size + b_size; node->data = malloc(node->size + 1);
-        memcpy(node->data, a, a_size);
-        if (b_size) memcpy(node->data + a_size, b, b_size);
-        *capturing->end = node; capturing->end = &node->next;
-        return OK;
+static struct stream *own_stream(void *stream) { return (uint64_t)stream > 2 && ((struct stream *)stream)->own ? stream : NULL; }
+
+static error later(struct graph *graph, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size) {
+    struct node *node = calloc(1, sizeof *node);
+    if (!node || !(node->data = malloc(a_size + b_size + 1))) return failed(NO_MEMORY);
+    node->kind = kind; node->size = a_size + b_size;
+    memcpy(node->data, a, a_size);
+    if (b_size) memcpy(node->data + a_size, b, b_size);
+    if (!graph->end) graph->end = &graph->first;
+    *graph->end = node; graph->end = &node->next;
+    return OK;
+}
+
+/* Does what a stream was given, but for the last ``left`` pieces of it. */
+static error catch_up(struct stream *stream, uint64_t left) {
+    while (stream && stream->queued > left) {
+        struct node *node = stream->work.first;
+        if (!lost) failed(request(node->kind, node->data, node->size, NULL, 0, NULL, 0, NULL));
+        stream->work.first = node->next;
+        if (!node->next) stream->work.end = &stream->work.first;
+        stream->queued--;
+        free(node->data); free(node);
     }
+    return lost;
+}
+static error catch_up_all(void) { for (struct stream *it = streams; it; it = it->next) catch_up(it, 0); return lost; }
+
+/* Work that nobody waited for when the entry point returned; it is not done any more. */
+uint32_t runtime_forget(void) {
+    uint32_t count = 0;
+    for (struct stream *it = streams; it; it = it->next)
+        while (it->queued) { struct node *node = it->work.first; it->work.first = node->next; if (!node->next) it->work.end = &it->work.first; free(node->data); free(node); it->queued--; count++; }
+    return count;
+}
+
+static error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
+    if (lost) return lost;
+    if (kind == LAUNCH || kind == SET || (kind == COPY && ((const struct copy *)a)->kind != 2)) {
+        struct stream *stream = own_stream(on);
+        if (capturing) return later(capturing, kind, a, a_size, b, b_size);
+        if (stream) { stream->queued++; return later(&stream->work, kind, a, a_size, b, b_size); }
+    } else if (kind == COPY) catch_up(own_stream(on), 0);
     return failed(request(kind, a, a_size, b, b_size, answer, room, NULL));
 }
+static error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) { return ask_on(NULL, kind, a, a_size, b, b_size, answer, room); }
 
 /* ---- what the compiler's code calls ---- */
 API void **__cudaRegisterFatBinary(void *given) {
@@ -108,7 +146,7 @@ static error find(const void *host, struct function **found) {
     return it->known = 1, OK;
 }
 
-static error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative) {
+static error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream) {
     struct function *it;
     error code = find(host, &it);
     if (code) return code;
@@ -125,12 +163,12 @@ static error launch(const void *host, dim3 grid, dim3 block, void **arguments, s
         {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}}};
     size_t name = message.head.kernel < sizeof message.name ? message.head.kernel : sizeof message.name;
     memcpy(message.name, it->name, name);
-    return ask(LAUNCH, &message, sizeof message.head + name, packed, size, NULL, 0);
+    return ask_on(stream, LAUNCH, &message, sizeof message.head + name, packed, size, NULL, 0);
 }
-API error __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { (void)stream; return launch(kernel, grid, block, arguments, shared, 0); }
-API error __cudaLaunchKernel_ptsz(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { (void)stream; return launch(kernel, grid, block, arguments, shared, 0); }
-API error cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { (void)stream; return launch(kernel, grid, block, arguments, shared, 0); }
-API error cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { (void)stream; return launch(kernel, grid, block, arguments, shared, 1); }
+API error __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
+API error __cudaLaunchKernel_ptsz(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
+API error cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
+API error cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 1, stream); }
 struct launch_attribute { uint32_t id, pad; uint8_t value[64]; };
 struct launch_config { dim3 grid, block; size_t shared; void *stream; struct launch_attribute *attributes; uint32_t count; };
 API error cudaLaunchKernelExC(const struct launch_config *c, const void *kernel, void **arguments) {
@@ -140,7 +178,7 @@ API error cudaLaunchKernelExC(const struct launch_config *c, const void *kernel,
         const uint32_t *size = (const uint32_t *)c->attributes[i].value;
         if (c->attributes[i].id == 4 && (size[0] > 1 || size[1] > 1 || size[2] > 1)) return failed(NOT_SUPPORTED); /* clusters */
     }
-    return launch(kernel, c->grid, c->block, arguments, c->shared, cooperative);
+    return launch(kernel, c->grid, c->block, arguments, c->shared, cooperative, c->stream);
 }
 
 /* ---- memory ---- */
@@ -165,27 +203,29 @@ API error cudaFreeHost(void *pointer) { free(pointer); return OK; }
 API error cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) { *pitch = (width + 511) / 512 * 512; return cudaMalloc(pointer, *pitch * height); }
 
 static int on_device(const void *pointer) { uint64_t a = (uint64_t)pointer; return a >= 0x700000000000ull && a < 0x780000000000ull; }
-API error cudaMemcpy(void *to, const void *from, size_t size, int kind) {
+static error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
     if (kind == 4) kind = on_device(to) ? (on_device(from) ? 3 : 1) : on_device(from) ? 2 : 0;
     if (size == 0) return lost;
     if (kind == 0) { memmove(to, from, size); return lost; }
     struct copy copy = {(uint64_t)to, (uint64_t)from, size, (uint32_t)kind, 0};
-    return ask(COPY, &copy, sizeof copy, kind == 1 ? from : NULL, kind == 1 ? size : 0, kind == 2 ? to : NULL, kind == 2 ? size : 0);
+    return ask_on(stream, COPY, &copy, sizeof copy, kind == 1 ? from : NULL, kind == 1 ? size : 0, kind == 2 ? to : NULL, kind == 2 ? size : 0);
 }
-API error cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream) { (void)stream; return cudaMemcpy(to, from, size, kind); }
-API error cudaMemcpyAsync_ptsz(void *to, const void *from, size_t size, int kind, void *stream) { (void)stream; return cudaMemcpy(to, from, size, kind); }
+API error cudaMemcpy(void *to, const void *from, size_t size, int kind) { return copy_on(NULL, to, from, size, kind); }
+API error cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream) { return copy_on(stream, to, from, size, kind); }
+API error cudaMemcpyAsync_ptsz(void *to, const void *from, size_t size, int kind, void *stream) { return copy_on(stream, to, from, size, kind); }
 API error cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind, void *stream) {
     (void)stream;
     for (size_t row = 0; row < height; row++) { error code = cudaMemcpy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind); if (code) return code; }
     return lost;
 }
 API error cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind) { return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL); }
-API error cudaMemset(void *to, int value, size_t size) {
+static error set_on(void *stream, void *to, int value, size_t size) {
     struct set set = {(uint64_t)to, size, (uint32_t)value & 255, 1};
-    return size ? ask(SET, &set, sizeof set, NULL, 0, NULL, 0) : lost;
+    return size ? ask_on(stream, SET, &set, sizeof set, NULL, 0, NULL, 0) : lost;
 }
-API error cudaMemsetAsync(void *to, int value, size_t size, void *stream) { (void)stream; return cudaMemset(to, value, size); }
-API error cudaMemsetAsync_ptsz(void *to, int value, size_t size, void *stream) { (void)stream; return cudaMemset(to, value, size); }
+API error cudaMemset(void *to, int value, size_t size) { return set_on(NULL, to, value, size); }
+API error cudaMemsetAsync(void *to, int value, size_t size, void *stream) { return set_on(stream, to, value, size); }
+API error cudaMemsetAsync_ptsz(void *to, int value, size_t size, void *stream) { return set_on(stream, to, value, size); }
 API error cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, void *stream) {
     (void)stream;
     for (size_t row = 0; row < height; row++) { error code = cudaMemset((char *)to + row * pitch, value, width); if (code) return code; }
@@ -247,7 +287,7 @@ API error cudaGetLastError(void) { error code = lost ? lost : last; last = OK; r
 API error cudaPeekAtLastError(void) { return lost ? lost : last; }
 
 /* ---- devices ---- */
-API error cudaDeviceSynchronize(void) { return lost; }
+API error cudaDeviceSynchronize(void) { return catch_up_all(); }
 API error cudaGetDevice(int *device) { *device = 0; return OK; }
 API error cudaSetDevice(int device) { return device ? failed(101) : OK; }
 API error cudaGetDeviceCount(int *count) { *count = 1; return OK; }
@@ -296,39 +336,57 @@ API error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, co
 }
 API error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared) { return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared, 0); }
 
-/* ---- streams and events: always up to date ---- */
-static error handle(void **into) { *into = calloc(1, 16); return *into ? lost : failed(NO_MEMORY); }
-API error cudaStreamCreate(void **stream) { return handle(stream); }
-API error cudaStreamCreateWithFlags(void **stream, unsigned flags) { (void)flags; return handle(stream); }
-API error cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority) { (void)flags; (void)priority; return handle(stream); }
+/* ---- streams and events ---- */
+static error new_stream(void **into, int own) {
+    struct stream *made = calloc(1, sizeof *made);
+    if (!made) return failed(NO_MEMORY);
+    made->own = own; made->next = streams;
+    streams = *into = made;
+    return lost;
+}
+API error cudaStreamCreate(void **stream) { return new_stream(stream, 0); }
+API error cudaStreamCreateWithFlags(void **stream, unsigned flags) { return new_stream(stream, flags & 1); }
+API error cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority) { (void)priority; return new_stream(stream, flags & 1); }
 API error cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *greatest = -5; return OK; }
-API error cudaStreamDestroy(void *stream) { if ((uint64_t)stream > 2) free(stream); return lost; }
-API error cudaStreamSynchronize(void *stream) { (void)stream; return lost; }
-API error cudaStreamSynchronize_ptsz(void *stream) { (void)stream; return lost; }
-API error cudaStreamQuery(void *stream) { (void)stream; return lost; }
-API error cudaStreamWaitEvent(void *stream, void *event, unsigned flags) { (void)stream; (void)event; (void)flags; return lost; }
-API error cudaEventCreate(void **event) { return handle(event); }
-API error cudaEventCreateWithFlags(void **event, unsigned flags) { (void)flags; return handle(event); }
-API error cudaEventRecord(void *event, void *stream) { (void)event; (void)stream; return lost; }
-API error cudaEventRecordWithFlags(void *event, void *stream, unsigned flags) { (void)event; (void)stream; (void)flags; return lost; }
-API error cudaEventSynchronize(void *event) { (void)event; return lost; }
-API error cudaEventQuery(void *event) { (void)event; return lost; }
+API error cudaStreamDestroy(void *stream) { (void)stream; return lost; } /* its work goes on */
+API error cudaStreamSynchronize(void *stream) { return catch_up(own_stream(stream), 0); }
+API error cudaStreamSynchronize_ptsz(void *stream) { return catch_up(own_stream(stream), 0); }
+API error cudaStreamQuery(void *stream) { return catch_up(own_stream(stream), 0); }
+static error reach(struct event *event) {
+    if (event && event->stream && event->stream->queued) {
+        uint64_t since = event->stream->work.first ? event->queued : 0;
+        catch_up(event->stream, since < event->stream->queued ? event->stream->queued - since : 0);
+        event->stream = NULL;
+    }
+    return lost;
+}
+API error cudaStreamWaitEvent(void *stream, void *event, unsigned flags) { (void)stream; (void)flags; return capturing ? OK : reach(event); }
+static error new_event(void **event) { *event = calloc(1, sizeof(struct event)); return *event ? lost : failed(NO_MEMORY); }
+API error cudaEventCreate(void **event) { return new_event(event); }
+API error cudaEventCreateWithFlags(void **event, unsigned flags) { (void)flags; return new_event(event); }
+API error cudaEventRecord(void *event, void *stream) {
+    struct event *it = event;
+    it->stream = own_stream(stream);
+    it->queued = it->stream ? it->stream->queued : 0;
+    return lost;
+}
+API error cudaEventRecordWithFlags(void *event, void *stream, unsigned flags) { (void)flags; return cudaEventRecord(event, stream); }
+API error cudaEventSynchronize(void *event) { return reach(event); }
+API error cudaEventQuery(void *event) { return reach(event); }
 API error cudaEventDestroy(void *event) { free(event); return lost; }
 API error cudaEventElapsedTime(float *ms, void *from, void *to) { (void)from; (void)to; *ms = 0.001f; return lost; }
 API error cudaStreamBeginCapture(void *stream, int mode) {
     (void)stream; (void)mode;
     if (capturing) return failed(INVALID_VALUE);
     capturing = calloc(1, sizeof *capturing);
-    capturing->end = &capturing->first;
-    return OK;
+    return capturing ? OK : failed(NO_MEMORY);
 }
 API error cudaStreamEndCapture(void *stream, void **graph) { (void)stream; *graph = capturing; capturing = NULL; return *graph ? OK : failed(INVALID_VALUE); }
 API error cudaStreamIsCapturing(void *stream, int *status) { (void)stream; *status = capturing != NULL; return OK; }
 API error cudaGraphInstantiate(void **executable, void *graph, unsigned long long flags) { (void)flags; *executable = graph; return OK; }
 API error cudaGraphLaunch(void *executable, void *stream) {
-    (void)stream;
     for (struct node *node = ((struct graph *)executable)->first; node; node = node->next) {
-        error code = ask(node->kind, node->data, node->size, NULL, 0, NULL, 0);
+        error code = ask_on(stream, node->kind, node->data, node->size, NULL, 0, NULL, 0);
         if (code) return code;
     }
     return lost;
