@@ -12,7 +12,7 @@ help: ## List the targets
 
 setup: $(STAMP) ## Make .venv with grader and everything it needs
 
-$(STAMP): pyproject.toml scripts/setup scripts/build_client web/client/package-lock.json $(wildcard web/client/*.js web/client/src/*.js)
+$(STAMP): pyproject.toml scripts/setup scripts/build_client web/client/package-lock.json $(wildcard web/client/*.js web/client/src/*.js sandbox/emulator/*/*.[ch] sandbox/emulator/engine/alu.ops sandbox/emulator/build.sh)
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" sh scripts/setup
 	@touch $@
 
@@ -75,5 +75,5 @@ bench: $(STAMP) ## Measure the figures; results go to benchmarks/results
 	$(BIN)/python benchmarks/box_start.py --json
 
 clean: ## Remove what was built, not what was recorded
-	rm -rf $(VENV) web/client/node_modules web/static/built .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) web/client/node_modules web/static/built sandbox/emulator/built .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

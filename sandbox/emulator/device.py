@@ -1,7 +1,7 @@
 """The emulated GPU as a device: it owns memory and modules, and answers the process that runs a student's host code.
 
-That process (``host/``) has no memory of the device and no word of the judge: device pointers are numbers to it, and each
-of its requests is checked here, as a driver checks them.
+That process (``host/``) has no memory of the device and no word of the judge: device pointers are numbers to it, and
+each of its requests is checked here, as a driver checks them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ HOST = Path(__file__).resolve().parent / "built" / "host"
 MEMORY_BYTES = 2 << 30
 _MODULE, _KERNEL, _SYMBOL, _ALLOCATE, _RELEASE, _COPY, _SET, _LAUNCH, _LOADED, _RETURNED = range(1, 11)
 _HEADER, _REPLY = struct.Struct("<II"), struct.Struct("<iI")
-_COPY_HEAD, _SET_HEAD, _LAUNCH_HEAD = struct.Struct("<QQQII"), struct.Struct("<QQII"), struct.Struct("<IIII3I3I")
+_COPY_HEAD, _SET_HEAD, _LAUNCH_HEAD = (
+    struct.Struct("<QQQII"),
+    struct.Struct("<QQII"),
+    struct.Struct("<IIII3I3I"),
+)
 # The largest request: a copy of this many bytes.
 _MOST_BYTES = 1 << 31
 # CUDA's numbers of errors.
@@ -37,7 +41,12 @@ _ILLEGAL_ADDRESS = 700
 
 def nvcc_flags(architecture: int = 80) -> list[str]:
     """What nvcc needs beside a library's usual flags, so that its PTX runs here."""
-    return ["-cudart", "none", "--compress-mode=none", f"-gencode=arch=compute_{architecture},code=compute_{architecture}"]
+    return [
+        "-cudart",
+        "none",
+        "--compress-mode=none",
+        f"-gencode=arch=compute_{architecture},code=compute_{architecture}",
+    ]
 
 
 def hide() -> None:
@@ -98,7 +107,9 @@ class Device:
         self._memory: dict[int, tuple[int, int]] = {}
         self.call = _Call()
 
-    def adopt(self, data: int, size: int, name: str, *, written: bool, constant: bool = False, misalign: int = 0) -> int:
+    def adopt(
+        self, data: int, size: int, name: str, *, written: bool, constant: bool = False, misalign: int = 0
+    ) -> int:
         """A buffer of a call's, see ``Engine.adopt``; its address on the device."""
         address = self.engine.adopt(data, size, name, misalign=misalign, written=written, constant=constant)
         self._memory[address] = (size, data)
@@ -159,7 +170,13 @@ class Device:
             return _BAD_PTX, b""
         if len(lowered.param_layout) > 1024:
             return _INVALID_VALUE, b""
-        facts = (lowered.shared_bytes, lowered.local_bytes, lowered.max_threads or 1024, 32, len(lowered.param_layout))
+        facts = (
+            lowered.shared_bytes,
+            lowered.local_bytes,
+            lowered.max_threads or 1024,
+            32,
+            len(lowered.param_layout),
+        )
         pairs = [word for pair in lowered.param_layout for word in pair]
         return 0, struct.pack(f"<5I{len(pairs)}I", *facts, *pairs)
 
@@ -201,7 +218,13 @@ class Device:
         given = body[_COPY_HEAD.size :]
         into = self._range(to, size) if kind in (1, 3) else 0
         out_of = self._range(source, size) if kind in (2, 3) else 0
-        if into is None or out_of is None or kind not in (1, 2, 3) or size > _MOST_BYTES or (kind == 1 and len(given) != size):
+        if (
+            into is None
+            or out_of is None
+            or kind not in (1, 2, 3)
+            or size > _MOST_BYTES
+            or (kind == 1 and len(given) != size)
+        ):
             return _INVALID_VALUE, b""
         if kind == 2:
             return 0, ctypes.string_at(out_of, size)
@@ -230,7 +253,9 @@ class Device:
         call = self.call
         try:
             params = body[_LAUNCH_HEAD.size + length :]
-            self.engine.launch(loaded, name, sizes[:3], sizes[3:], params, shared, cooperative=bool(cooperative))
+            self.engine.launch(
+                loaded, name, sizes[:3], sizes[3:], params, shared, cooperative=bool(cooperative)
+            )
         except LaunchRefused as error:
             call.refused = call.refused or str(error)
             return _NUMBERS[error.name], b""
@@ -268,7 +293,9 @@ class HostProcess:
         self._connection, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [str(host), str(theirs.fileno()), os.fspath(library)], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL
+                [str(host), str(theirs.fileno()), os.fspath(library)],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
             )
         try:
             text = self._serve(_LOADED)
@@ -329,4 +356,3 @@ class HostProcess:
         self._connection.close()
         self._process.kill()
         return HostEnded(self._process.wait())
-

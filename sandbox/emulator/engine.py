@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,8 @@ from .ptx import NOWHERE, Place
 LIBRARY = Path(__file__).resolve().parent / "built" / "libengine.so"
 KINDS = (
     "", "out_of_bounds", "misaligned", "unwritten", "shared_race", "global_race", "barrier_places", "barrier_exited",
-    "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit", "warp_race",
+    "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit",
+    "warp_race",
 )  # fmt: skip
 SPACES = ("generic", "global", "shared", "local", "const")
 # What a block may have of each on the emulated card (sm_80).
@@ -31,22 +33,45 @@ _Triple = ctypes.c_uint32 * 3
 
 class _Finding(ctypes.Structure):
     _fields_ = [
-        *((name, ctypes.c_uint32) for name in ("kind", "line", "other_line", "region", "space", "size", "is_write", "other_is_write")),
+        *(
+            (name, ctypes.c_uint32)
+            for name in (
+                "kind",
+                "line",
+                "other_line",
+                "region",
+                "space",
+                "size",
+                "is_write",
+                "other_is_write",
+            )
+        ),
         ("offset", ctypes.c_int64),
         *((name, _Triple) for name in ("block", "thread", "other_block", "other_thread")),
         ("times", ctypes.c_uint32),
         ("has_other", ctypes.c_uint32),
-    ]  # fmt: skip
+    ]
 
 
 class _Kernel(ctypes.Structure):
     _fields_ = [
         ("rows", ctypes.c_void_p),
-        *((name, ctypes.c_uint32) for name in (
-            "row_count", "entry", "units", "pool_units", "special_count", "local_bytes", "shared_bytes", "granule")),
+        *(
+            (name, ctypes.c_uint32)
+            for name in (
+                "row_count",
+                "entry",
+                "units",
+                "pool_units",
+                "special_count",
+                "local_bytes",
+                "shared_bytes",
+                "granule",
+            )
+        ),
         ("pool", ctypes.c_void_p),
         ("specials", ctypes.c_void_p),
-    ]  # fmt: skip
+    ]
 
 
 class EngineMissing(RuntimeError):
@@ -135,11 +160,15 @@ class Engine:
         try:
             self._c = ctypes.CDLL(str(library))
         except OSError as error:
-            raise EngineMissing(f"the emulated GPU is not built ({error}); run sandbox/emulator/build.sh") from error
+            raise EngineMissing(
+                f"the emulated GPU is not built ({error}); run sandbox/emulator/build.sh"
+            ) from error
         _declare(self._c)
         if (self._c.engine_sizes(0), self._c.engine_sizes(1), self._c.engine_sizes(2)) != (
-            ROW.size, ctypes.sizeof(_Kernel), ctypes.sizeof(_Finding)
-        ) or self._c.engine_operations() != len(CONTROL):  # fmt: skip
+            ROW.size,
+            ctypes.sizeof(_Kernel),
+            ctypes.sizeof(_Finding),
+        ) or self._c.engine_operations() != len(CONTROL):
             raise EngineMissing("the engine was built from another version; run sandbox/emulator/build.sh")
         self._operations = {
             self._c.engine_alu_name(index).decode(): index for index in range(self._c.engine_alu_count())
@@ -157,8 +186,18 @@ class Engine:
 
     # ---- memory ----
 
-    def adopt(self, data: int, size: int, name: str = "", *, misalign: int = 0, written: bool = True,
-              constant: bool = False, checked: bool = True, keep: object = None) -> int:  # fmt: skip
+    def adopt(
+        self,
+        data: int,
+        size: int,
+        name: str = "",
+        *,
+        misalign: int = 0,
+        written: bool = True,
+        constant: bool = False,
+        checked: bool = True,
+        keep: object = None,
+    ) -> int:
         """Memory of the host at ``data``, as the device has it: its address there. ``written``: its contents count as
         such. ``keep``: what must live as long."""
         tracked = (1 if written else 2) if checked else 0
@@ -168,10 +207,14 @@ class Engine:
         self._named[self._c.engine_number_of(self._engine, address)] = _Named(name, address, size, keep)
         return int(address)
 
-    def allocate(self, size: int, name: str = "", *, written: bool = False, checked: bool = True) -> tuple[int, ctypes.Array[ctypes.c_char]]:
+    def allocate(
+        self, size: int, name: str = "", *, written: bool = False, checked: bool = True
+    ) -> tuple[int, ctypes.Array[ctypes.c_char]]:
         """Address and bytes of new memory; what it holds is anything."""
         data = (ctypes.c_char * max(size, 1))()
-        return self.adopt(ctypes.addressof(data), size, name, written=written, checked=checked, keep=data), data
+        return self.adopt(
+            ctypes.addressof(data), size, name, written=written, checked=checked, keep=data
+        ), data
 
     def release(self, address: int, *, forget: bool = False) -> bool:
         """False: nothing begins there. A later use is a fault that is named, unless it is to ``forget``."""
@@ -183,7 +226,8 @@ class Engine:
     def data_at(self, address: int) -> int:
         """Where the bytes of a module's variable lie in this process."""
         named = self._named[self._c.engine_number_of(self._engine, address)]
-        return ctypes.addressof(named.keep)  # type: ignore[arg-type]
+        assert isinstance(named.keep, ctypes.Array)
+        return ctypes.addressof(named.keep)
 
     def mark_written(self, address: int, size: int) -> None:
         self._c.engine_mark(self._engine, address, size)
@@ -198,10 +242,12 @@ class Engine:
         for variable in module.variables.values():
             if variable.space not in ("global", "const"):
                 continue
-            data = (ctypes.c_char * max(variable.size, 1)).from_buffer(bytearray(max(variable.size, 1)))
-            data[: len(variable.data)] = variable.data
+            data = (ctypes.c_char * max(variable.size, 1))()
+            ctypes.memmove(data, variable.data, len(variable.data))
             constant = variable.space == "const"
-            address = self.adopt(ctypes.addressof(data), variable.size, variable.name, constant=constant, keep=data)
+            address = self.adopt(
+                ctypes.addressof(data), variable.size, variable.name, constant=constant, keep=data
+            )
             loaded.addresses[variable.name] = address
             stored.append((variable, data))
         for variable, data in stored:
@@ -221,7 +267,7 @@ class Engine:
             raw = (ctypes.c_char * (4 * len(lowered.pool) + 256))()
             start = -(-ctypes.addressof(raw) // 128) * 128
             pool = (ctypes.c_uint32 * max(len(lowered.pool), 1)).from_address(start)
-            pool[: len(lowered.pool)] = lowered.pool
+            ctypes.memmove(pool, array("I", lowered.pool).tobytes(), 4 * len(lowered.pool))
             specials = (ctypes.c_uint32 * max(len(lowered.specials), 1))(*lowered.specials)
             rows = ctypes.create_string_buffer(lowered.rows, len(lowered.rows))
             kernel = _Kernel(
@@ -232,8 +278,17 @@ class Engine:
             loaded.kernels[name] = _Ready(lowered, kernel, pool, (raw, rows, specials))
         return loaded.kernels[name]
 
-    def launch(self, loaded: Loaded, name: str, grid: Sequence[int], block: Sequence[int], params: bytes, shared: int = 0,
-               *, cooperative: bool = False) -> None:  # fmt: skip
+    def launch(
+        self,
+        loaded: Loaded,
+        name: str,
+        grid: Sequence[int],
+        block: Sequence[int],
+        params: bytes,
+        shared: int = 0,
+        *,
+        cooperative: bool = False,
+    ) -> None:
         """Run a kernel to its end. ``params``: as the kernel lays them out; ``shared``: dynamic, in bytes.
 
         Raises LaunchRefused, Fault, Unsupported, KeyError.
@@ -242,25 +297,42 @@ class Engine:
         lowered = ready.lowered
         _check_shape(lowered, grid, block, shared)
         if len(params) < lowered.param_bytes:
-            raise LaunchRefused("cudaErrorInvalidValue", f"{name} takes {lowered.param_bytes} bytes of arguments")
+            raise LaunchRefused(
+                "cudaErrorInvalidValue", f"{name} takes {lowered.param_bytes} bytes of arguments"
+            )
         for offset, size, unit in lowered.params:
             value = int.from_bytes(params[offset : offset + size], "little")
             _fill(ready.pool, unit, value, 8 if size == 8 else 4)
         block_of_params = None
         if lowered.param_units:
             block_of_params = ctypes.create_string_buffer(params, len(params))
-            address = self.adopt(ctypes.addressof(block_of_params), len(params), "the arguments", constant=True)
+            address = self.adopt(
+                ctypes.addressof(block_of_params), len(params), "the arguments", constant=True
+            )
             for unit in lowered.param_units:
                 _fill(ready.pool, unit, address, 8)
         if lowered.grid_units:
             if not self._grid_barrier:
-                self._grid_barrier, zeros = self.allocate(4096, "the grid's barrier", written=True, checked=False)
+                self._grid_barrier, zeros = self.allocate(
+                    4096, "the grid's barrier", written=True, checked=False
+                )
                 ctypes.memset(zeros, 0, 4096)
             for unit, upper in lowered.grid_units:
-                _fill(ready.pool, unit, self._grid_barrier >> 32 if upper else self._grid_barrier & 0xFFFFFFFF, 4)
+                _fill(
+                    ready.pool,
+                    unit,
+                    self._grid_barrier >> 32 if upper else self._grid_barrier & 0xFFFFFFFF,
+                    4,
+                )
         try:
             ended = self._c.engine_launch(
-                self._engine, ctypes.byref(ready.kernel), _Triple(*grid), _Triple(*block), shared, cooperative, self.check
+                self._engine,
+                ctypes.byref(ready.kernel),
+                _Triple(*grid),
+                _Triple(*block),
+                shared,
+                cooperative,
+                self.check,
             )
         finally:
             if block_of_params is not None:
@@ -295,9 +367,9 @@ class Engine:
         if space == "shared" or (it.region == 0 and it.kind in (4, 16)):
             name, start, size = _shared_array(lowered, it.offset)
             space = "shared"
-        other = Thread(tuple(it.other_block), tuple(it.other_thread)) if it.has_other else None  # type: ignore[arg-type]
+        other = Thread(tuple(it.other_block), tuple(it.other_thread)) if it.has_other else None
         return Finding(
-            KINDS[it.kind], lowered.name, _place(lowered, it.line), Thread(tuple(it.block), tuple(it.thread)),  # type: ignore[arg-type]
+            KINDS[it.kind], lowered.name, _place(lowered, it.line), Thread(tuple(it.block), tuple(it.thread)),
             name, size, it.offset - start, it.size, space, bool(it.is_write), it.times, other,
             _place(lowered, it.other_line), bool(it.other_is_write),
         )  # fmt: skip
@@ -318,22 +390,31 @@ def _shared_array(lowered: Lowered, offset: int) -> tuple[str, int, int]:
 
 def _check_shape(lowered: Lowered, grid: Sequence[int], block: Sequence[int], shared: int) -> None:
     threads = block[0] * block[1] * block[2]
-    if min(*grid, *block) < 1 or threads > MOST_THREADS or block[2] > 64 or any(
-        size > most for size, most in zip(grid, MOST_GRID, strict=True)
-    ):  # fmt: skip
+    if (
+        min(*grid, *block) < 1
+        or threads > MOST_THREADS
+        or block[2] > 64
+        or any(size > most for size, most in zip(grid, MOST_GRID, strict=True))
+    ):
         raise LaunchRefused(
             "cudaErrorInvalidConfiguration",
             f"a grid of {tuple(grid)} blocks of {tuple(block)} threads: each must be at least 1, a block at most 1024",
         )
     if lowered.max_threads and threads > lowered.max_threads:
-        raise LaunchRefused("cudaErrorInvalidValue", f"{threads} threads, and __launch_bounds__ allows {lowered.max_threads}")
+        raise LaunchRefused(
+            "cudaErrorInvalidValue", f"{threads} threads; __launch_bounds__ allows {lowered.max_threads}"
+        )
     if lowered.shared_bytes + shared > MOST_SHARED:
-        raise LaunchRefused("cudaErrorInvalidValue", f"{lowered.shared_bytes + shared} bytes of shared memory; a block has {MOST_SHARED}")
+        raise LaunchRefused(
+            "cudaErrorInvalidValue",
+            f"{lowered.shared_bytes + shared} bytes of shared memory; a block has {MOST_SHARED}",
+        )
 
 
 def _fill(pool: ctypes.Array[ctypes.c_uint32], unit: int, value: int, size: int) -> None:
     words = [value & 0xFFFFFFFF] if size == 4 else [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF]
-    pool[unit * 32 : unit * 32 + 32 * len(words)] = words * 32
+    for index, word in enumerate(words * 32):
+        pool[unit * 32 + index] = word
 
 
 def _short(index: Sequence[int]) -> str:

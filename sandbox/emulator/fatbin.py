@@ -14,7 +14,7 @@ _PTX = 1
 
 
 def ptx_of(data: bytes) -> list[str]:
-    """Every PTX text in ``data``, which holds fat binaries one after the other. Raises ValueError where it is damaged."""
+    """Every PTX text in ``data``, fat binaries one after the other. Raises ValueError where it is damaged."""
     found, at = [], 0
     while at + _HEADER.size <= len(data):
         magic, _, header, size = _HEADER.unpack_from(data, at)

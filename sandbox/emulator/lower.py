@@ -67,8 +67,9 @@ class Unsupported(Exception):
 @dataclass
 class Lowered:
     """A kernel as the engine runs it. ``rows``: packed; ``pool``: words of 32 bits, a unit being 32 of them.
-    ``params``: (offset, bytes, unit) of the pool that each launch fills in; ``param_units``: those that want the address
-    of the parameters; ``grid_units``: those that want that of a grid's barrier, as (unit, whether its upper half)."""
+    ``params``: (offset, bytes, unit) of the pool that each launch fills in; ``param_units``: those that want the
+    address of the parameters; ``grid_units``: those that want that of a grid's barrier, as (unit, whether its
+    upper half)."""
 
     name: str
     rows: bytes
@@ -147,6 +148,12 @@ class _Kernel:
         self.shared_names: dict[str, tuple[int, int]] = {}
         self.granule = 4
         self.frames: dict[str, _Frame] = {}
+        # Functions that each function calls.
+        self.calls: dict[str, set[str]] = {}
+        self.labels: dict[str, int] = {}
+        self.jumps: list[tuple[int, str]] = []
+        # Tables of jumps: where in the pool, and the labels.
+        self.tables: list[tuple[int, list[str]]] = []
         self.function_rows: list[tuple[int, str]] = []
         self.address_units: list[tuple[int, str]] = []
 
@@ -170,8 +177,8 @@ class _Kernel:
             self.frames[function.name] = self._frame(function)
         for function in reachable:
             self._function(self.frames[function.name])
-        for row, name in self.function_rows:
-            self.rows[row][12] = self.frames[name].entry
+        for index, name in self.function_rows:
+            self.rows[index][12] = self.frames[name].entry
         for unit, name in self.address_units:
             address = FUNCTION_BASE + self.frames[name].entry
             for lane in range(32):
@@ -189,13 +196,24 @@ class _Kernel:
         packed = b"".join(ROW.pack(*row) for row in self.rows)
         specials = [word for name, unit in self.specials.items() for word in (_SPECIALS[name], unit)]
         return Lowered(
-            name=self.function.name, rows=packed, row_count=len(self.rows), entry=self.frames[self.function.name].entry,
-            units=self.units, pool=self.pool, specials=specials, local_bytes=-(-local // 16) * 16,
-            shared_bytes=self.shared_bytes, granule=self.granule, places=self.places,
+            name=self.function.name,
+            rows=packed,
+            row_count=len(self.rows),
+            entry=self.frames[self.function.name].entry,
+            units=self.units,
+            pool=self.pool,
+            specials=specials,
+            local_bytes=-(-local // 16) * 16,
+            shared_bytes=self.shared_bytes,
+            granule=self.granule,
+            places=self.places,
             params=[(offset, size, unit) for (offset, size), unit in self.params.items()],
-            param_units=self.param_units, grid_units=self.grid_units, param_layout=layout(self.function.params),
-            max_threads=self.function.max_threads, shared_names=self.shared_names,
-        )  # fmt: skip
+            param_units=self.param_units,
+            grid_units=self.grid_units,
+            param_layout=layout(self.function.params),
+            max_threads=self.function.max_threads,
+            shared_names=self.shared_names,
+        )
 
     def _reachable(self) -> list[Function]:
         found, waiting = [], [self.function.name]
@@ -205,30 +223,26 @@ class _Kernel:
             if function is None or function in found:
                 continue
             found.append(function)
-            self._calls.setdefault(name, set())
+            self.calls.setdefault(name, set())
             for item in function.body:
                 if isinstance(item, Instruction):
                     for operand in item.operands:
                         word = operand.strip("()")
                         if word in self.module.functions:
                             waiting.append(word)
-                            self._calls[name].add(word)
+                            self.calls[name].add(word)
         return found
-
-    @property
-    def _calls(self) -> dict[str, set[str]]:
-        return self.__dict__.setdefault("_call_graph", {})
 
     def _is_recursive(self, name: str) -> bool:
         seen: set[str] = set()
-        waiting = list(self._calls.get(name, ()))
+        waiting = list(self.calls.get(name, ()))
         while waiting:
             it = waiting.pop()
             if it == name:
                 return True
             if it not in seen:
                 seen.add(it)
-                waiting.extend(self._calls.get(it, ()))
+                waiting.extend(self.calls.get(it, ()))
         return False
 
     def _prototype_words(self, functions: list[Function]) -> list[int]:
@@ -239,8 +253,14 @@ class _Kernel:
         ]
 
     def _lay_out_shared(self, functions: list[Function]) -> None:
-        text = {word for f in functions for i in f.body if isinstance(i, Instruction) for o in i.operands
-                for word in o.replace("[", " ").replace("]", " ").replace("+", " ").split()}  # fmt: skip
+        text = {
+            word
+            for f in functions
+            for i in f.body
+            if isinstance(i, Instruction)
+            for o in i.operands
+            for word in o.replace("[", " ").replace("]", " ").replace("+", " ").split()
+        }
         at, dynamic = 0, []
         for variable in [
             *self.module.variables.values(),
@@ -323,7 +343,7 @@ class _Kernel:
         return unit
 
     def _function(self, frame: _Frame) -> None:
-        self.frame, self.labels, self.jumps = frame, {}, []
+        self.frame, self.labels, self.jumps, self.tables = frame, {}, [], []
         self.line, self.guard, self.guard_flags = 0, NONE, 0
         self.instruction = Instruction("entry", (), [], "", NOWHERE)
         frame.entry = len(self.rows)
@@ -358,7 +378,7 @@ class _Kernel:
         for row, label in self.jumps:
             self.rows[row][12] = self.labels[label]
             self.rows[self.labels[label]][1] |= JOIN
-        for at, names in self.__dict__.pop("tables", []):
+        for at, names in self.tables:
             for index, name in enumerate(names):
                 self.pool[at + index] = self.labels[name]
                 self.rows[self.labels[name]][1] |= JOIN
@@ -371,8 +391,22 @@ class _Kernel:
                 self.alu("mov_b32", *(reversed(pair) if out else pair))
                 at += 1
 
-    def row(self, op: int, d: int = NONE, a: int = NONE, b: int = NONE, c: int = NONE, e: int = NONE, imm: int = 0,
-            size: int = 0, count: int = 1, space: int = 0, wide: int = 0, flags: int = 0, spare: int = NONE) -> int:  # fmt: skip
+    def row(
+        self,
+        op: int,
+        d: int = NONE,
+        a: int = NONE,
+        b: int = NONE,
+        c: int = NONE,
+        e: int = NONE,
+        imm: int = 0,
+        size: int = 0,
+        count: int = 1,
+        space: int = 0,
+        wide: int = 0,
+        flags: int = 0,
+        spare: int = NONE,
+    ) -> int:
         self.rows.append(
             [
                 op,
@@ -400,20 +434,12 @@ class _Kernel:
     def control(self, name: str, **fields: int) -> int:
         return self.row(CONTROL.index(name), **fields)
 
-    def alu(
-        self,
-        name: str,
-        d: int,
-        a: int = NONE,
-        b: int = NONE,
-        c: int = NONE,
-        e: int = NONE,
-        imm: int = 0,
-        flags: int = 0,
-    ) -> None:
+    def alu(self, name: str, d: int, *operands: int, imm: int = 0, flags: int = 0) -> None:
+        """An operation of alu.ops; ``operands``: a, b, c and e, as many as it has."""
         number = self.operations.get(name)
         if number is None:
             raise Unsupported(self.instruction.opcode, self.instruction.place, f"no {name}")
+        a, b, c, e = (*operands, *[NONE] * (4 - len(operands)))
         self.row(number + len(CONTROL), d, a, b, c, e, imm, flags=flags)
 
     def register(self, text: str) -> int:
@@ -534,8 +560,28 @@ def _bits(kind: str) -> str:
     return "b64" if SIZES[kind] == 8 else "b16" if SIZES[kind] <= 2 else "b32"
 
 
-@_handles("add", "sub", "mul", "mad", "fma", "div", "min", "max", "abs", "neg", "sqrt", "rcp", "rsqrt", "ex2", "lg2", "sin", "cos",
-          "tanh", "rem", "sad")  # fmt: skip
+@_handles(
+    "add",
+    "sub",
+    "mul",
+    "mad",
+    "fma",
+    "div",
+    "min",
+    "max",
+    "abs",
+    "neg",
+    "sqrt",
+    "rcp",
+    "rsqrt",
+    "ex2",
+    "lg2",
+    "sin",
+    "cos",
+    "tanh",
+    "rem",
+    "sad",
+)
 def _arithmetic(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind, name = m[-1], i.name
     if kind == "f32x2":
@@ -588,8 +634,15 @@ def _carry(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None
     if i.name.startswith("mad"):
         k.alu(f"mul_{'hi' if 'hi' in m else 'lo'}_{kind}", k.spare, operands[0], operands[1])
         operands = [k.spare, operands[2]]
-    k.alu(f"addc_{kind}", d, operands[0], operands[1], k.carry if takes else NONE, k.carry if gives else NONE,
-          imm=1 if i.name.startswith("sub") else 0)  # fmt: skip
+    k.alu(
+        f"addc_{kind}",
+        d,
+        operands[0],
+        operands[1],
+        k.carry if takes else NONE,
+        k.carry if gives else NONE,
+        imm=1 if i.name.startswith("sub") else 0,
+    )
 
 
 @_handles("mul24", "mad24")
@@ -745,7 +798,7 @@ def _mov(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     if kind == "pred":
         k.alu("mov_pred", k.register(o[0]), k.value(o[1], "pred"))
     elif o[1].startswith("{"):
-        parts = [it for it in split_operands(o[1][1:-1])]
+        parts = split_operands(o[1][1:-1])
         names = {
             (8, 2): "join_64",
             (4, 2): "join_32",
@@ -903,8 +956,20 @@ def _ld(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     if SIZES[kind] == 16 or len(outs) > 4:
         raise Unsupported(i.opcode, i.place)
     units = [k.register(it) for it in outs] + [NONE] * (4 - len(outs))
-    k.control("LOAD", d=units[0], a=base, b=units[1], c=units[2], e=units[3], imm=offset, size=SIZES[kind],
-              count=len(outs), space=space, wide=wide, flags=flags)  # fmt: skip
+    k.control(
+        "LOAD",
+        d=units[0],
+        a=base,
+        b=units[1],
+        c=units[2],
+        e=units[3],
+        imm=offset,
+        size=SIZES[kind],
+        count=len(outs),
+        space=space,
+        wide=wide,
+        flags=flags,
+    )
 
 
 def _load_param(k: _Kernel, i: Instruction, kind: str, outs: list[str], where: str) -> bool:
@@ -985,8 +1050,20 @@ def _st(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     if space != LOCAL:
         k.granule = min(k.granule, SIZES[kind])
     units = [k.value(it, kind) for it in ins] + [NONE] * (4 - len(ins))
-    k.control("STORE", d=units[0], a=base, b=units[1], c=units[2], e=units[3], imm=at, size=SIZES[kind],
-              count=len(ins), space=space, wide=wide, flags=flags)  # fmt: skip
+    k.control(
+        "STORE",
+        d=units[0],
+        a=base,
+        b=units[1],
+        c=units[2],
+        e=units[3],
+        imm=at,
+        size=SIZES[kind],
+        count=len(ins),
+        space=space,
+        wide=wide,
+        flags=flags,
+    )
 
 
 @_handles("atom", "red")
@@ -1000,8 +1077,18 @@ def _atom(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     base, at, wide = k.memory(rest[0], space)
     values = [k.value(it, kind) for it in rest[1:]] + [NONE]
     k.granule = min(k.granule, SIZES[kind])
-    k.control("ATOMIC", d=d, a=base, b=values[0], c=values[1], e=_ATOMICS[how] | _ATOMIC_TYPES[kind] << 8, imm=at,
-              size=SIZES[kind], space=space, wide=wide)  # fmt: skip
+    k.control(
+        "ATOMIC",
+        d=d,
+        a=base,
+        b=values[0],
+        c=values[1],
+        e=_ATOMICS[how] | _ATOMIC_TYPES[kind] << 8,
+        imm=at,
+        size=SIZES[kind],
+        space=space,
+        wide=wide,
+    )
 
 
 @_handles("bra")
@@ -1014,7 +1101,7 @@ def _brx(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
     names = k.frame.function.tables[o[1]]
     at = len(k.pool)
     k.pool.extend([0] * (-(-len(names) // 32) * 32))
-    k.__dict__.setdefault("tables", []).append((at, names))
+    k.tables.append((at, names))
     k.control("BRANCH_INDEX", a=k.register(o[0]), b=at, c=len(names))
 
 
@@ -1077,8 +1164,15 @@ def _bar(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         k.control("BARRIER", a=k.value(o[0], "b32"), b=limit, imm=kind)
         return
     limit = k.value(o[2], "b32") if len(o) > 3 else NONE
-    k.control("BARRIER", d=k.register(o[0]), a=k.value(o[1], "b32"), b=limit, c=k.register(o[-1].lstrip("!")), imm=kind,
-              wide=0x4000 if o[-1][0] == "!" else 0)  # fmt: skip
+    k.control(
+        "BARRIER",
+        d=k.register(o[0]),
+        a=k.value(o[1], "b32"),
+        b=limit,
+        c=k.register(o[-1].lstrip("!")),
+        imm=kind,
+        wide=0x4000 if o[-1][0] == "!" else 0,
+    )
 
 
 @_handles("membar", "fence")
@@ -1087,25 +1181,46 @@ def _fence(k: _Kernel, _: Instruction, m: tuple[str, ...], ___: list[str]) -> No
 
 
 @_handles("shfl")
-def _shfl(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+def _shfl(k: _Kernel, __: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = ("up", "down", "bfly", "idx").index(next(it for it in m if it in ("up", "down", "bfly", "idx")))
     d, _, inside = o[0].partition("|")
-    k.control("SHUFFLE", d=k.register(d), a=k.value(o[1], "b32"), b=k.value(o[2], "b32"), c=k.value(o[3], "b32"),
-              e=k.register(inside) if inside else NONE, size=kind, spare=k.value(o[4], "b32") if "sync" in m else NONE)  # fmt: skip
+    k.control(
+        "SHUFFLE",
+        d=k.register(d),
+        a=k.value(o[1], "b32"),
+        b=k.value(o[2], "b32"),
+        c=k.value(o[3], "b32"),
+        e=k.register(inside) if inside else NONE,
+        size=kind,
+        spare=k.value(o[4], "b32") if "sync" in m else NONE,
+    )
 
 
 @_handles("vote")
 def _vote(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = next(index for index, it in enumerate(("all", "any", "uni", "ballot")) if it in m)
-    k.control("VOTE", d=k.register(o[0]), a=k.value(o[1].lstrip("!"), "pred"), size=kind,
-              flags=SIGNED if o[1][0] == "!" else 0, spare=k.value(o[2], "b32") if "sync" in m else NONE)  # fmt: skip
+    k.control(
+        "VOTE",
+        d=k.register(o[0]),
+        a=k.value(o[1].lstrip("!"), "pred"),
+        size=kind,
+        flags=SIGNED if o[1][0] == "!" else 0,
+        spare=k.value(o[2], "b32") if "sync" in m else NONE,
+    )
 
 
 @_handles("match")
-def _match(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+def _match(k: _Kernel, __: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     d, _, inside = o[0].partition("|")
-    k.control("MATCH", d=k.register(d), a=k.value(o[1], m[-1]), size=int("all" in m), count=SIZES[m[-1]],
-              e=k.register(inside) if inside else NONE, spare=k.value(o[2], "b32"))  # fmt: skip
+    k.control(
+        "MATCH",
+        d=k.register(d),
+        a=k.value(o[1], m[-1]),
+        size=int("all" in m),
+        count=SIZES[m[-1]],
+        e=k.register(inside) if inside else NONE,
+        spare=k.value(o[2], "b32"),
+    )
 
 
 @_handles("redux")
@@ -1129,7 +1244,7 @@ def _activemask(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -
 
 
 @_handles("elect")
-def _elect(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
+def _elect(k: _Kernel, __: Instruction, ___: tuple[str, ...], o: list[str]) -> None:
     d, _, inside = o[0].partition("|")
     k.control("ELECT", d=k.register(d), e=k.register(inside))
 
@@ -1149,8 +1264,17 @@ def _cp(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         if len(o) > 3 and o[3] not in ("cache-policy",):
             bytes_of = k.value(o[3], "b32")
         k.granule = min(k.granule, 4)
-        k.control("COPY_LATE", a=to, b=source, c=bytes_of, e=source_at & EVERY, imm=to_at, size=number(o[2]) or 0, space=SHARED,
-                  wide=to_wide | (4 if source_wide else 0))  # fmt: skip
+        k.control(
+            "COPY_LATE",
+            a=to,
+            b=source,
+            c=bytes_of,
+            e=source_at & EVERY,
+            imm=to_at,
+            size=number(o[2]) or 0,
+            space=SHARED,
+            wide=to_wide | (4 if source_wide else 0),
+        )
     else:
         raise Unsupported(i.opcode, i.place)
 
@@ -1162,8 +1286,19 @@ def _ldmatrix(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> N
     outs = [k.register(it) for it in split_operands(o[0][1:-1])]
     base, at, wide = k.memory(o[1], SHARED)
     padded = outs + [NONE] * (4 - len(outs))
-    k.control("MATRIX", d=padded[0], a=base, b=padded[1], c=padded[2], e=padded[3], imm=at, size=int("trans" in m),
-              count=len(outs), space=SHARED, wide=wide)  # fmt: skip
+    k.control(
+        "MATRIX",
+        d=padded[0],
+        a=base,
+        b=padded[1],
+        c=padded[2],
+        e=padded[3],
+        imm=at,
+        size=int("trans" in m),
+        count=len(outs),
+        space=SHARED,
+        wide=wide,
+    )
 
 
 _MATRIX_TYPES = ("f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32")
@@ -1171,17 +1306,35 @@ _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 
 
 def _units(k: _Kernel, text: str, kind: str) -> list[int]:
-    return [k.value(it, kind) for it in split_operands(text[1:-1])] if text[0] == "{" else [k.value(text, kind)]
+    return (
+        [k.value(it, kind) for it in split_operands(text[1:-1])] if text[0] == "{" else [k.value(text, kind)]
+    )
 
 
-def _matrix(k: _Kernel, i: Instruction, kind: int, types: list[str], which: int, by_row: tuple[bool, bool], flag: bool,
-            groups: list[list[int]]) -> int:  # fmt: skip
+def _matrix(
+    k: _Kernel,
+    i: Instruction,
+    kind: int,
+    types: list[str],
+    which: int,
+    by_row: tuple[bool, bool],
+    flag: bool,
+    groups: list[list[int]],
+) -> int:
     """Describes an instruction of matrices in the pool, see matrix.c: at which word."""
     shape = next(found for it in i.modifiers if (found := _SHAPE.match(it)))
     if any(it not in _MATRIX_TYPES for it in types):
         raise Unsupported(i.opcode, i.place)
     numbers = [_MATRIX_TYPES.index(it) for it in types]
-    words = [kind, *(int(it) for it in shape.groups()), *numbers, which, *map(int, by_row), int(flag), *map(len, groups)]
+    words = [
+        kind,
+        *(int(it) for it in shape.groups()),
+        *numbers,
+        which,
+        *map(int, by_row),
+        int(flag),
+        *map(len, groups),
+    ]
     words += [unit for group in groups for unit in group]
     at = len(k.pool)
     k.pool.extend(words + [0] * (-len(words) % 32))
@@ -1203,11 +1356,22 @@ def _wmma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         units = _units(k, fragment, "f64" if kind == "f64" else "b32")
         groups: list[list[int]] = [[], [], [], []]
         groups[0 if which == 2 else which + 1] = units
-        described = _matrix(k, i, 0 if m[0] == "load" else 1, [kind] * 4, which, (layouts[0] == "row",) * 2, False, groups)
+        described = _matrix(
+            k, i, 0 if m[0] == "load" else 1, [kind] * 4, which, (layouts[0] == "row",) * 2, False, groups
+        )
         k.granule = min(k.granule, SIZES[kind] if m[0] == "store" else 4)
         stride = k.value(o[2], "b32") if len(o) > 2 else NONE
-        k.control("MATRIX", a=described, b=base, c=stride, e=k.matrix_units, imm=at, count=0, space=space,
-                  wide=4 if wide else 0)  # fmt: skip
+        k.control(
+            "MATRIX",
+            a=described,
+            b=base,
+            c=stride,
+            e=k.matrix_units,
+            imm=at,
+            count=0,
+            space=space,
+            wide=4 if wide else 0,
+        )
         return
     # f16 operands are not named: .d.c; else .d.a.b.c
     named = [it for it in m if it in (*_MATRIX_TYPES, "u4", "s4", "b1")]
@@ -1224,9 +1388,13 @@ def _mma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     _multiply(k, i, 3, (named[0], named[1], named[2], named[3]), o, "satfinite" in m)
 
 
-def _multiply(k: _Kernel, i: Instruction, kind: int, types: tuple[str, str, str, str], o: list[str], flag: bool) -> None:
+def _multiply(
+    k: _Kernel, i: Instruction, kind: int, types: tuple[str, str, str, str], o: list[str], flag: bool
+) -> None:
     d, a, b, c = types
-    groups = [_units(k, text, "f64" if it == "f64" else "b32") for text, it in zip(o, (d, a, b, c), strict=True)]
+    groups = [
+        _units(k, text, "f64" if it == "f64" else "b32") for text, it in zip(o, (d, a, b, c), strict=True)
+    ]
     k.control("MATRIX", a=_matrix(k, i, kind, [a, b, c, d], 2, (True, True), flag, groups), count=0)
 
 

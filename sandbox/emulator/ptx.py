@@ -298,9 +298,7 @@ class _Parser:
         if len(scopes) > 1:
             renames = {old: new for scope in scopes for old, new in scope.items()}
             if renames:
-                pattern = re.compile(r"[%$\w]+")
-                swap = lambda it: pattern.sub(lambda found: renames.get(found[0], found[0]), it)  # noqa: E731
-                operands, guard = [swap(it) for it in operands], swap(guard)
+                operands, guard = [_renamed(it, renames) for it in operands], _renamed(guard, renames)
         function.body.append(Instruction(name, tuple(modifiers), operands, guard, place))
 
     def _directive(self, function: Function, text: str, scopes: list[dict[str, str]], inner: int) -> None:
@@ -324,6 +322,10 @@ class _Parser:
                 scopes[-1][variable.name] = unique = f"{variable.name}~{inner}"
                 variable.name = unique
             function.variables[variable.name] = variable
+
+
+def _renamed(text: str, renames: dict[str, str]) -> str:
+    return re.sub(r"[%$\w]+", lambda found: renames.get(found[0], found[0]), text)
 
 
 def _params(text: str | None) -> list[Variable]:

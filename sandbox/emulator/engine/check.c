@@ -210,6 +210,10 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             if ((last < lowest || last == mine) && reader >= lowest && (reader & MANY || reader == mine)) continue;
         }
         bool same = values && memcmp(region->data + offset, values + step * (uint32_t)lane, size) == 0;
+        if (values && !same) { /* lanes that store one value at once */
+            uint32_t last = region->written[offset >> shift], other = LANE(last);
+            same = SEGMENT(last) == segment && mask >> other & 1 && offsets[other] == offset && memcmp(values + step * other, values + step * (uint32_t)lane, size) == 0;
+        }
         for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++)
             touch(w, r, region, g, offset, size, lane, writes, atomic, same, segment, floor);
     }

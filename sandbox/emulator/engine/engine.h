@@ -129,6 +129,7 @@ struct launch {
     const struct kernel *kernel;
     uint32_t grid[3], threads[3], shared_bytes;
     uint64_t block_count;
+    uint32_t most_live; /* blocks of a thread that take turns */
     bool cooperative, check;
     uint32_t first_segment;
     atomic_ullong next_block;

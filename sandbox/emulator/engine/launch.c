@@ -229,7 +229,7 @@ static bool block_run(struct block *block) {
 static void *work(void *given) {
     struct worker *worker = given;
     struct launch *launch = worker->launch;
-    uint32_t most = launch->cooperative ? (uint32_t)launch->block_count : MOST_LIVE, made = 0;
+    uint32_t most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0;
     struct block **blocks = calloc(most, sizeof *blocks);
     while (blocks && !atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
         uint32_t begun = 0, left;
@@ -274,6 +274,8 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     pthread_t running[64];
     if (count > 64) count = 64;
     for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
+    uint64_t share = (launch.block_count + count - 1) / count;
+    launch.most_live = share < MOST_LIVE ? (uint32_t)share : MOST_LIVE;
     uint32_t started = 0; /* fewer threads do the same work */
     while (started + 1 < count && pthread_create(&running[started + 1], NULL, work, &workers[started + 1]) == 0) started++;
     work(&workers[0]);

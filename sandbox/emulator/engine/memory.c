@@ -196,6 +196,10 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
             uint8_t *to = p.data + k * r->size;
             for (uint32_t left = p.mask; left; left &= left - 1) { int i = __builtin_ctz(left); memcpy(to + p.offsets[i], from + step * i, r->size); }
         }
+
+        if (check && w->any_undefined && p.region && p.region != &w->block->shared_region)
+            for (uint32_t k = 0; k < r->count; k++)
+                if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask) check_undefined_used(w, r, w->undefined[ins[k]] & p.mask, 0);
         if (!p.valid) continue;
         if (row && !w->any_undefined) memset(p.valid + p.offsets[0], 1, (size_t)total * LANES);
         else for (uint32_t k = 0; k < r->count; k++) {
@@ -205,9 +209,6 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
                 memset(p.valid + p.offsets[i] + k * r->size, !(bad >> i & 1), r->size);
             }
         }
-        if (w->any_undefined && p.region && p.region != &w->block->shared_region)
-            for (uint32_t k = 0; k < r->count; k++)
-                if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask) check_undefined_used(w, r, w->undefined[ins[k]] & p.mask, 0);
     }
     return 0;
 }

@@ -36,8 +36,8 @@ static error failed(error code) {
  * Such a stream's work is done when something waits for it, so that a program that forgets to wait is seen to. */
 struct node { uint32_t kind; size_t size; uint8_t *data; struct node *next; };
 struct graph { struct node *first, **end; };
-struct stream { struct graph work; int own; uint64_t queued; struct stream *next; };
-struct event { struct stream *stream; uint64_t queued; };
+struct stream { struct graph work; int own; uint64_t given, done; struct stream *next; };
+struct event { struct stream *stream; uint64_t after; };
 static struct graph *capturing;
 static struct stream *streams;
 
@@ -54,25 +54,32 @@ static error later(struct graph *graph, uint32_t kind, const void *a, size_t a_s
     return OK;
 }
 
-/* Does what a stream was given, but for the last ``left`` pieces of it. */
-static error catch_up(struct stream *stream, uint64_t left) {
-    while (stream && stream->queued > left) {
-        struct node *node = stream->work.first;
+static struct node *take(struct stream *stream) {
+    struct node *node = stream->work.first;
+    stream->work.first = node->next;
+    if (!node->next) stream->work.end = &stream->work.first;
+    stream->done++;
+    return node;
+}
+
+/* Does what a stream was given, up to the piece number ``until``. */
+static error catch_up(struct stream *stream, uint64_t until) {
+    while (stream && stream->done < until) {
+        struct node *node = take(stream);
         if (!lost) failed(request(node->kind, node->data, node->size, NULL, 0, NULL, 0, NULL));
-        stream->work.first = node->next;
-        if (!node->next) stream->work.end = &stream->work.first;
-        stream->queued--;
-        free(node->data); free(node);
+        free(node->data);
+        free(node);
     }
     return lost;
 }
-static error catch_up_all(void) { for (struct stream *it = streams; it; it = it->next) catch_up(it, 0); return lost; }
+static error finish(struct stream *stream) { return stream ? catch_up(stream, stream->given) : lost; }
+static error catch_up_all(void) { for (struct stream *it = streams; it; it = it->next) finish(it); return lost; }
 
 /* Work that nobody waited for when the entry point returned; it is not done any more. */
 uint32_t runtime_forget(void) {
     uint32_t count = 0;
     for (struct stream *it = streams; it; it = it->next)
-        while (it->queued) { struct node *node = it->work.first; it->work.first = node->next; if (!node->next) it->work.end = &it->work.first; free(node->data); free(node); it->queued--; count++; }
+        for (; it->done < it->given; count++) { struct node *node = take(it); free(node->data); free(node); }
     return count;
 }
 
@@ -81,8 +88,8 @@ static error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const
     if (kind == LAUNCH || kind == SET || (kind == COPY && ((const struct copy *)a)->kind != 2)) {
         struct stream *stream = own_stream(on);
         if (capturing) return later(capturing, kind, a, a_size, b, b_size);
-        if (stream) { stream->queued++; return later(&stream->work, kind, a, a_size, b, b_size); }
-    } else if (kind == COPY) catch_up(own_stream(on), 0);
+        if (stream) { stream->given++; return later(&stream->work, kind, a, a_size, b, b_size); }
+    } else if (kind == COPY) finish(own_stream(on));
     return failed(request(kind, a, a_size, b, b_size, answer, room, NULL));
 }
 static error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) { return ask_on(NULL, kind, a, a_size, b, b_size, answer, room); }
@@ -349,17 +356,10 @@ API error cudaStreamCreateWithFlags(void **stream, unsigned flags) { return new_
 API error cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority) { (void)priority; return new_stream(stream, flags & 1); }
 API error cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *greatest = -5; return OK; }
 API error cudaStreamDestroy(void *stream) { (void)stream; return lost; } /* its work goes on */
-API error cudaStreamSynchronize(void *stream) { return catch_up(own_stream(stream), 0); }
-API error cudaStreamSynchronize_ptsz(void *stream) { return catch_up(own_stream(stream), 0); }
-API error cudaStreamQuery(void *stream) { return catch_up(own_stream(stream), 0); }
-static error reach(struct event *event) {
-    if (event && event->stream && event->stream->queued) {
-        uint64_t since = event->stream->work.first ? event->queued : 0;
-        catch_up(event->stream, since < event->stream->queued ? event->stream->queued - since : 0);
-        event->stream = NULL;
-    }
-    return lost;
-}
+API error cudaStreamSynchronize(void *stream) { return finish(own_stream(stream)); }
+API error cudaStreamSynchronize_ptsz(void *stream) { return finish(own_stream(stream)); }
+API error cudaStreamQuery(void *stream) { return finish(own_stream(stream)); }
+static error reach(struct event *event) { return event ? catch_up(event->stream, event->after) : lost; }
 API error cudaStreamWaitEvent(void *stream, void *event, unsigned flags) { (void)stream; (void)flags; return capturing ? OK : reach(event); }
 static error new_event(void **event) { *event = calloc(1, sizeof(struct event)); return *event ? lost : failed(NO_MEMORY); }
 API error cudaEventCreate(void **event) { return new_event(event); }
@@ -367,7 +367,7 @@ API error cudaEventCreateWithFlags(void **event, unsigned flags) { (void)flags; 
 API error cudaEventRecord(void *event, void *stream) {
     struct event *it = event;
     it->stream = own_stream(stream);
-    it->queued = it->stream ? it->stream->queued : 0;
+    it->after = it->stream ? it->stream->given : 0;
     return lost;
 }
 API error cudaEventRecordWithFlags(void *event, void *stream, unsigned flags) { (void)flags; return cudaEventRecord(event, stream); }

@@ -1,0 +1,126 @@
+"""Findings and faults as sentences that a student understands."""
+
+from __future__ import annotations
+
+import re
+
+from .engine import Finding, Thread
+from .ptx import Place
+
+_LOCAL_NAME = re.compile(r"^_ZZ?.*E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$")
+
+
+def message_of(it: Finding) -> str:
+    """What happened, where, and to whom, in one or two sentences without the line, which ``line_of`` gives."""
+    array, who = _array(it), str(it.who)
+    access = f"{'writes' if it.writes else 'reads'} {_bytes(it.size)}"
+    match it.kind:
+        case "out_of_bounds":
+            if not it.array:
+                return f"{_capital(who)} {access} at an address where there is no memory."
+            return f"{_capital(who)} {access} {_outside(it)} {array}, which has {_bytes(it.array_bytes)}."
+        case "misaligned":
+            return (
+                f"{_capital(who)} {access} at byte {it.offset:,} of {array}: an access of {_bytes(it.size)} needs an "
+                f"address that is a multiple of {it.size}."
+            )
+        case "use_after_free":
+            return f"{_capital(who)} {access} of {array}, which was freed before."
+        case "read_only":
+            return f"{_capital(who)} writes to {array}, which is constant."
+        case "unwritten":
+            origin = f" (it was read in line {it.other_place.line})" if it.other_place.line else ""
+            return f"{_capital(who)} uses a value from memory that nothing was written to{origin}."
+        case "shared_race" | "global_race" | "warp_race":
+            return _race(it, array)
+        case "barrier_places":
+            return (
+                f"Threads of block {_index(it.who.block)} wait at different __syncthreads(): some in this line, some "
+                f"in line {it.other_place.line}. All of a block must reach the same one."
+            )
+        case "barrier_exited":
+            count = "1 thread" if it.offset == 1 else f"{it.offset:,} threads"
+            return (
+                f"{count} of block {_index(it.who.block)} returned before this __syncthreads(), {who} among them. All "
+                "threads of a block must reach it."
+            )
+        case "deadlock":
+            return f"Block {_index(it.who.block)} never ends: some of its threads wait for others that wait, too."
+        case "asserted":
+            return f"An assert failed in {who}."
+        case "trapped":
+            return f"{_capital(who)} executed __trap()."
+        case "stack_overflow":
+            return f"{_capital(who)} calls functions within functions too deeply."
+    return f"{_capital(who)} jumped to where there is no code."
+
+
+def line_of(it: Finding) -> int:
+    """The source's line, counted from 1; 0: unknown."""
+    return it.place.line
+
+
+def array_name(name: str) -> str:
+    """``_ZZ4fillPfiE4tile`` is ``tile``: names of C++ as they were written, without their function."""
+    if (found := _LOCAL_NAME.match(name)) and len(found[2]) >= int(found[1]):
+        return found[2][: int(found[1])]
+    if plain := re.match(r"^_ZL?(\d+)([A-Za-z_]\w*)$", name):
+        return plain[2][: int(plain[1])]
+    return name
+
+
+def _array(it: Finding) -> str:
+    name = array_name(it.array)
+    if it.space == "shared":
+        return f"the shared array {name}" if name else "shared memory"
+    if it.space == "local":
+        return "an array of the thread's own"
+    return name or "memory"
+
+
+def _outside(it: Finding) -> str:
+    if it.offset < 0:
+        away = -it.offset - it.size
+        return (
+            f"{_bytes(max(away, 0))} before the beginning of" if away > 0 else "just before the beginning of"
+        )
+    away = it.offset - it.array_bytes
+    if away < 0:
+        return "across the end of"
+    return f"{_bytes(away)} behind the end of" if away else "just behind the end of"
+
+
+def _race(it: Finding, array: str) -> str:
+    assert it.other is not None
+    first = f"{_capital(str(it.who))} {'writes' if it.writes else 'reads'} byte {it.offset:,} of {array}"
+    second = f"{_other(it.other, it.who)} {'writes' if it.other_writes else 'reads'} it"
+    line = f" in line {it.other_place.line}" if it.other_place.line and it.other_place != it.place else ""
+    if it.kind == "warp_race":
+        cure = "Threads of one warp need a __syncwarp() between them, too"
+    elif it.kind == "shared_race" or it.who.block == it.other.block:
+        cure = "Nothing orders the two: a __syncthreads() between them does"
+    else:
+        cure = "Nothing orders the two: blocks agree by atomics only"
+    return f"{first}, and {second}{line}. {cure}."
+
+
+def _other(it: Thread, than: Thread) -> str:
+    return str(it) if it.block != than.block else str(it).partition(" of ")[0]
+
+
+def _index(block: tuple[int, int, int]) -> str:
+    return str(Thread(block, block)).rpartition("block ")[2]
+
+
+def _bytes(count: int) -> str:
+    return "1 byte" if count == 1 else f"{count:,} bytes"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def source_line(place: Place, files: dict[int, str]) -> str:
+    """``solution.cu:12``, or nothing where it is unknown."""
+    name = files.get(place.file, "").rpartition("/")[2]
+    return f"{name}:{place.line}" if place.line else ""

@@ -1,0 +1,62 @@
+"""The emulated GPU in this process, and sources that nvcc compiles for it once a session."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox.emulator.device import Device, nvcc_flags
+from grader.sandbox.emulator.engine import LIBRARY, Engine
+from grader.sandbox.toolkit import cuda_home
+
+FOLDER = Path(__file__).parent
+Compile = Callable[[Path], Path]
+
+if not LIBRARY.exists():
+    pytest.skip("the emulated GPU is not built: no C compiler", allow_module_level=True)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    made = Engine(threads=2)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def device(engine: Engine) -> Device:
+    return Device(engine)
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """The library that a source becomes."""
+    home, made = cuda_home(), {}
+    if home is None:
+        pytest.skip("no CUDA compiler")
+
+    def compile_source(source: Path) -> Path:
+        if source not in made:
+            made[source] = tmp_path_factory.mktemp("emulator") / f"{source.stem}.so"
+            command = [
+                home / "bin" / "nvcc",
+                "-shared",
+                "-Xcompiler",
+                "-fPIC",
+                "-O3",
+                "-std=c++17",
+                "-lineinfo",
+            ]
+            ran = subprocess.run(
+                [*command, *nvcc_flags(), "-o", made[source], source],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert ran.returncode == 0, ran.stderr
+        return made[source]
+
+    return compile_source
