@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import ptx
-from .lower import CONTROL, ROW, Lowered, lower
+from .lower import CONTROL, ROW, Lowered, function_address, lower
 from .ptx import NOWHERE, Place
 
 LIBRARY = Path(__file__).resolve().parent / "built" / "libengine.so"
@@ -252,7 +252,9 @@ class Engine:
             stored.append((variable, data))
         for variable, data in stored:
             for offset, name, addend in variable.pointers:
-                if name in loaded.addresses:
+                if name in module.functions:
+                    struct.pack_into("<Q", data, offset, function_address(module, name) + addend)
+                elif name in loaded.addresses:
                     struct.pack_into("<Q", data, offset, loaded.addresses[name] + addend)
         return loaded
 

@@ -104,6 +104,11 @@ def layout(params: list[Variable]) -> list[tuple[int, int]]:
     return found
 
 
+def function_address(module: Module, name: str) -> int:
+    """What a pointer to a device function holds."""
+    return FUNCTION_BASE + list(module.functions).index(name)
+
+
 def lower(module: Module, name: str, addresses: Mapping[str, int], operations: Mapping[str, int]) -> Lowered:
     """``addresses``: of the module's global and constant variables; ``operations``: numbers of alu.ops by name.
 
@@ -155,7 +160,7 @@ class _Kernel:
         # Tables of jumps: where in the pool, and the labels.
         self.tables: list[tuple[int, list[str]]] = []
         self.function_rows: list[tuple[int, str]] = []
-        self.address_units: list[tuple[int, str]] = []
+        self.function_table: int | None = None
 
     # ---- the whole ----
 
@@ -179,13 +184,7 @@ class _Kernel:
             self._function(self.frames[function.name])
         for index, name in self.function_rows:
             self.rows[index][12] = self.frames[name].entry
-        for unit, name in self.address_units:
-            address = FUNCTION_BASE + self.frames[name].entry
-            for lane in range(32):
-                self.pool[unit * 32 + 2 * lane], self.pool[unit * 32 + 2 * lane + 1] = (
-                    address & EVERY,
-                    address >> 32,
-                )
+        self._fill_table()
         kinds_at = self._frame_kinds(reachable)
         for row in self.rows:
             if row[1] & RECURSIVE and row[0] == CONTROL.index("RETURN"):
@@ -216,22 +215,37 @@ class _Kernel:
         )
 
     def _reachable(self) -> list[Function]:
-        found, waiting = [], [self.function.name]
+        """The kernel and what it may call: by name or, where it calls through addresses, all whose address is known."""
+        pointed = {name for it in self.module.variables.values() for _, name, _ in it.pointers}
+        found: list[Function] = []
+        waiting = [self.function.name]
         while waiting:
-            name = waiting.pop(0)
-            function = self.module.functions.get(name)
+            function = self.module.functions.get(waiting.pop(0))
             if function is None or function in found:
                 continue
             found.append(function)
-            self.calls.setdefault(name, set())
+            called = self.calls.setdefault(function.name, set())
             for item in function.body:
-                if isinstance(item, Instruction):
-                    for operand in item.operands:
-                        word = operand.strip("()")
-                        if word in self.module.functions:
-                            waiting.append(word)
-                            self.calls[name].add(word)
+                if not isinstance(item, Instruction):
+                    continue
+                called |= {word for it in item.operands if (word := it.strip("()")) in self.module.functions}
+                if item.name == "call" and any(it in function.registers for it in item.operands[:2]):
+                    called |= pointed & self.module.functions.keys()
+            waiting.extend(sorted(called))
         return found
+
+    def _fill_table(self) -> None:
+        """Where each function of the module begins, for calls through an address, which is a function's number."""
+        if self.function_table is not None:
+            for index, name in enumerate(self.module.functions):
+                entry = self.frames[name].entry if name in self.frames else NONE
+                self.pool[self.function_table + index] = entry
+
+    def _table(self) -> int:
+        if self.function_table is None:
+            self.function_table = len(self.pool)
+            self.pool.extend([NONE] * (-(-len(self.module.functions) // 32) * 32))
+        return self.function_table
 
     def _is_recursive(self, name: str) -> bool:
         seen: set[str] = set()
@@ -504,9 +518,7 @@ class _Kernel:
             self.control("LOCAL_ADDRESS", d=self.spare, imm=self.frame.local[name] + offset)
             return self.spare
         if name in self.module.functions:
-            unit = self._fresh(8)
-            self.address_units.append((unit, name))
-            return unit | CONSTANT
+            return self.constant(function_address(self.module, name), 8)
         for variable, (at, _) in zip(self.function.params, layout(self.function.params), strict=True):
             if variable.name == name and self.frame.function.entry:
                 unit = self._fresh(8)
@@ -1429,7 +1441,14 @@ def _call(k: _Kernel, i: Instruction, _: tuple[str, ...], o: list[str]) -> None:
         )
         k.function_rows.append((row, target))
     elif target in frame.registers:
-        k.control("CALL_INDIRECT", d=k.abi_back, c=frame.local_bytes, e=k.register(target))
+        k.control(
+            "CALL_INDIRECT",
+            d=k.abi_back,
+            a=k._table(),
+            b=len(k.module.functions),
+            c=frame.local_bytes,
+            e=k.register(target),
+        )
     else:
         raise Unsupported(f"call {target}", i.place)
     k.control("POP", c=frame.local_bytes)

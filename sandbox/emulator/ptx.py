@@ -101,7 +101,7 @@ _RANGE = re.compile(r"(.*)<(\d+)>$")
 _VARIABLE = re.compile(
     r"\.(pred|b8|u8|s8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64|b128)\s+([\w$%]+)\s*((?:\[\d*\])*)"
 )
-_LABEL = re.compile(r"([$%\w]+):(?!:)\s*")
+_LABEL = re.compile(r"([$%\w]+)\s*:(?!:)\s*")
 _HEAD = re.compile(r"\.(entry|func)\b")
 _SPACES = ("global", "const", "shared", "local", "param")
 
@@ -158,7 +158,9 @@ class _Parser:
     def _top(self) -> None:
         for line in self._lines:
             stripped = line.strip()
-            if not stripped or stripped.startswith((".version", ".target", ".address_size", ".file", ".loc")):
+            if not stripped or stripped.startswith(
+                (".version", ".target", ".address_size", ".file", ".loc ", ".loc\t")
+            ):
                 continue
             if stripped.startswith(".section"):
                 self._skip_section(stripped)
@@ -220,7 +222,7 @@ class _Parser:
             stripped = line.strip()
             if not stripped:
                 continue
-            if stripped.startswith(".loc"):
+            if stripped.startswith((".loc ", ".loc\t")):
                 place = self._place(stripped)
                 if function.place is NOWHERE:
                     function.place = place

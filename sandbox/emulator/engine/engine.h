@@ -91,7 +91,7 @@ struct warp {
     uint32_t pc, active;
     struct group groups[LANES];
     uint32_t group_count;
-    uint32_t loops; /* backward branches since others had a turn */
+    uint32_t loops, turn; /* backward branches since others had a turn; places where paths join that it may pass */
     uint32_t segment, warp_syncs;
     uint32_t *undefined; /* by unit: lanes whose value comes from memory that nobody wrote */
     uint32_t any_undefined;

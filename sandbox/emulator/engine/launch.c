@@ -190,7 +190,7 @@ static void block_begin(struct block *block, uint64_t number) {
         uint32_t lanes = block->thread_count - i * LANES;
         w->existing = w->active = lanes >= LANES ? EVERY : (1u << lanes) - 1;
         w->exited = 0; w->pc = kernel->entry; w->group_count = 0; w->segment = 0; w->warp_syncs = 0;
-        w->late_count = w->late_groups = 0;
+        w->late_count = w->late_groups = w->turn = 0;
         memset(w->stack, 0, sizeof w->stack); memset(w->call_depth, 0, sizeof w->call_depth);
         if (w->any_undefined) memset(w->undefined, 0, 4 * (size_t)(kernel->units + 1));
         w->any_undefined = 0;

@@ -40,7 +40,8 @@ static void join(struct warp *w) {
         if (it->waits == 0 && it->pc < w->pc && (behind == NONE || it->pc < w->groups[behind].pc)) behind = i;
         i++;
     }
-    if (behind != NONE) {
+    if (w->turn) w->turn--; /* it was given for whoever is behind waits for this one */
+    else if (behind != NONE) {
         struct group swap = w->groups[behind];
         w->groups[behind] = (struct group){w->pc, w->active, 0};
         w->pc = swap.pc; w->active = swap.mask;
@@ -315,6 +316,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                             memmove(&w->groups[i], &w->groups[i + 1], (w->group_count - i - 1) * sizeof turn);
                             w->groups[w->group_count - 1] = (struct group){w->pc, w->active, 0};
                             w->pc = turn.pc; w->active = turn.mask;
+                            w->turn = TURN;
                             break;
                         }
                     }
@@ -384,9 +386,10 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             uint64_t target = u64_of(w, r->e)[__builtin_ctz(mask)];
             uint32_t same = 0;
             for (int i = 0; i < LANES; i++) same |= (uint32_t)(u64_of(w, r->e)[i] == target) << i;
-            if (target < FUNCTION_BASE || target - FUNCTION_BASE >= w->block->launch->kernel->row_count) { fault(w, r, BAD_CALL, __builtin_ctz(mask), NULL, 0, 0, false); status = STOPPED; goto out; }
+            const uint32_t *table = (const uint32_t *)w->pool + r->a; /* a: where the rows of functions begin in the pool; b: how many */
+            if (target < FUNCTION_BASE || target - FUNCTION_BASE >= r->b || table[target - FUNCTION_BASE] == NONE) { fault(w, r, BAD_CALL, __builtin_ctz(mask), NULL, 0, 0, false); status = STOPPED; goto out; }
             if (mask & ~same) { w->groups[w->group_count++] = (struct group){w->pc, mask & ~same, 0}; w->active &= ~(mask & ~same); mask &= same; }
-            if (!call(w, r, mask, (uint32_t)(target - FUNCTION_BASE))) { status = STOPPED; goto out; }
+            if (!call(w, r, mask, table[target - FUNCTION_BASE])) { status = STOPPED; goto out; }
             break;
         }
         case OP_RETURN: alive = returns(w, r, mask); break;
