@@ -73,6 +73,7 @@ bench: $(STAMP) ## Measure the figures; results go to benchmarks/results
 	$(BIN)/python benchmarks/turnaround.py --json
 	$(BIN)/python benchmarks/judge_cost.py --json
 	$(BIN)/python benchmarks/box_start.py --json
+	$(BIN)/python benchmarks/emulator.py --json
 
 clean: ## Remove what was built, not what was recorded
 	rm -rf $(VENV) web/client/node_modules web/static/built sandbox/emulator/built .demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

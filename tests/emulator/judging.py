@@ -1,0 +1,126 @@
+"""Runs a CUDA source on the cases of a challenge on the emulated GPU, and says what is wrong with each.
+
+What a judge does with a device, without its processes: those have tests of their own.
+"""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Kind
+from grader.challenge.signature import cuda_footer
+from grader.judge.arena import Arena
+from grader.judge.compare import compare, trespass
+from grader.judge.oracle import Question, ask, scalar_values
+from grader.sandbox.emulator.device import Device, HostEnded, HostProcess, Returned, nvcc_flags
+from grader.sandbox.emulator.engine import Engine
+from grader.sandbox.emulator.explain import line_of, message_of
+from grader.sandbox.toolkit import cuda_home
+
+_FORMATS = {"float32": "<f", "float64": "<d", "int64": "<q", "int32": "<i"}
+SEED = 1
+
+
+@dataclass
+class Outcome:
+    """``wrong``: why, by the name of each case that did not pass; ``seconds``: of calls, case by case."""
+
+    wrong: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    instructions: int = 0
+
+
+def compile_source(challenge: Challenge, source: Path, folder: Path) -> Path:
+    """The library of a source and the judge's footer. Raises RuntimeError where nvcc refuses it."""
+    home = cuda_home()
+    assert home is not None
+    text, library = source.read_text(), folder / f"{challenge.slug}-{source.stem}.so"
+    whole = library.with_suffix(".cu")
+    whole.write_text(f"{text}\n\n{cuda_footer(challenge.manifest)}")
+    flags = ["-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", *nvcc_flags()]
+    if "// grader: rdc" in text:
+        flags.append("-rdc=true")
+    ran = subprocess.run(
+        [home / "bin" / "nvcc", *flags, "-o", library, whole], capture_output=True, text=True, check=False
+    )
+    if ran.returncode:
+        raise RuntimeError(ran.stderr)
+    return library
+
+
+def judge(challenge: Challenge, library: Path, threads: int = 2) -> Outcome:
+    """All public cases, one after the other; a case that loses the device gives the next one a new one."""
+    outcome, table = Outcome(), None
+    for case in challenge.cases:
+        if table is None:
+            table = _Table(library, threads)
+        question = ask(challenge, case, SEED)
+        arena = Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
+        arena.reveal(question.inputs)
+        began = time.perf_counter()
+        try:
+            returned = table.call(arena)
+        except HostEnded as ended:
+            outcome.wrong[case.name], returned = str(ended), None
+        outcome.seconds[case.name] = time.perf_counter() - began
+        if returned is not None:
+            outcome.instructions += returned.instructions
+            if reason := _reason(returned, arena, question):
+                outcome.wrong[case.name] = reason
+        if returned is None or returned.fault:
+            table.close()
+            table = None
+        arena.close()
+    if table is not None:
+        table.close()
+    return outcome
+
+
+class _Table:
+    """A device with a host process."""
+
+    def __init__(self, library: Path, threads: int) -> None:
+        self.engine = Engine(threads)
+        self.device = Device(self.engine)
+        self.host = HostProcess(self.device, library)
+
+    def close(self) -> None:
+        self.host.close()
+        self.engine.close()
+
+    def call(self, arena: Arena) -> Returned:
+        values, addresses = [], []
+        for entry in arena.entries():
+            if entry["kind"] == "value":
+                values.append(struct.pack(_FORMATS[entry["dtype"]], entry["value"]))
+                continue
+            buffer = arena.buffers[entry["name"]]
+            data = buffer.values.data_ptr() if entry["nbytes"] else 0
+            written = buffer.argument.kind is not Kind.OUTPUT
+            addresses.append(self.device.adopt(data, entry["nbytes"], entry["name"], written=written))
+            values.append(struct.pack("<Q", addresses[-1]))
+        try:
+            return self.host.call(values)
+        finally:
+            for address in addresses:
+                self.device.forget(address)
+
+
+def _reason(returned: Returned, arena: Arena, question: Question) -> str:
+    """Empty where it is right."""
+    if returned.unsupported is not None:
+        return str(returned.unsupported)
+    for found in [returned.fault, *returned.findings]:
+        if found is not None:
+            return f"line {line_of(found)}: {message_of(found)}"
+    if returned.code:
+        return returned.refused or f"error {returned.code}"
+    mismatch = compare(arena, arena.snapshot(), question) or trespass(arena, question)
+    return (
+        f"{mismatch.argument}{mismatch.index} is {mismatch.got}, not {mismatch.expected}" if mismatch else ""
+    )

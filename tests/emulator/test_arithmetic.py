@@ -1,0 +1,227 @@
+"""Each operation against NumPy's, on values from all over its type: bit for bit, but for NaN's payload."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from grader.sandbox.emulator.engine import Engine, pack_arguments
+
+COUNT = 4096
+EDGES = {
+    "f32": [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        np.inf,
+        -np.inf,
+        np.nan,
+        1e-45,
+        -1e-40,
+        3.4e38,
+        1.17549435e-38,
+        16777217.0,
+        0.5,
+        2.5,
+    ],
+    "f64": [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 5e-324, 1.7e308, 0.1, 9007199254740993.0],
+}
+NUMPY = {
+    "u16": "u2", "s16": "i2", "u32": "u4", "s32": "i4", "u64": "u8", "s64": "i8", "f32": "f4", "f64": "f8",
+    "b32": "u4", "b64": "u8",
+}  # fmt: skip
+Function = Callable[..., np.ndarray]
+
+
+def values(kind: str, generator: np.random.Generator) -> np.ndarray:
+    dtype = np.dtype(NUMPY[kind])
+    drawn = np.frombuffer(generator.bytes(COUNT * dtype.itemsize), dtype).copy()
+    if kind in EDGES:
+        drawn[: COUNT // 2] = generator.standard_normal(COUNT // 2)
+        drawn[: len(EDGES[kind])] = EDGES[kind]
+        generator.shuffle(drawn)
+    else:
+        info = np.iinfo(dtype)
+        drawn[:6] = [0, 1, info.max, info.min, info.max - 1, 2]
+        drawn[6:200] = generator.integers(0, 40, 194)
+        generator.shuffle(drawn)
+    return drawn
+
+
+def computed(engine: Engine, opcode: str, result: str, *operands: tuple[str, np.ndarray]) -> np.ndarray:
+    """``opcode`` of PTX on whole arrays, a thread each."""
+    loads = [f"ld.global.{kind} %x{index}, [%p{index}];" for index, (kind, _) in enumerate(operands)]
+    registers = [f".reg .{kind} %x{index};" for index, (kind, _) in enumerate(operands)]
+    address = [
+        f"ld.param.u64 %p{index}, [k_param_{index}]; "
+        f"mad.wide.u32 %p{index}, %i, {np.dtype(NUMPY[kind]).itemsize}, %p{index};"
+        for index, kind in enumerate([*(kind for kind, _ in operands), result])
+    ]
+    count = len(operands)
+    text = f""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k({", ".join(f".param .u64 k_param_{index}" for index in range(count + 1))})
+{{
+.reg .b64 %p<5>; .reg .b32 %i, %t, %n; .reg .{result} %d;
+{" ".join(registers)}
+mov.u32 %t, %tid.x; mov.u32 %i, %ctaid.x; mad.lo.u32 %i, %i, 128, %t;
+{" ".join(address)}
+{" ".join(loads)}
+{opcode} %d, {", ".join(f"%x{index}" for index in range(count))};
+st.global.{result} [%p{count}], %d;
+ret;
+}}
+"""
+    out = np.zeros(COUNT, NUMPY[result])
+    arrays = [np.ascontiguousarray(it) for _, it in operands] + [out]
+    addresses = [engine.adopt(it.ctypes.data, it.nbytes, written=True, keep=it) for it in arrays]
+    loaded = engine.load(text)
+    layout = engine.ready(loaded, "k").param_layout
+    params = pack_arguments(layout, [struct.pack("<Q", it) for it in addresses])
+    engine.launch(loaded, "k", (COUNT // 128, 1, 1), (128, 1, 1), params)
+    assert engine.findings() == []
+    return out
+
+
+def same(got: np.ndarray, want: np.ndarray) -> bool:
+    if got.dtype.kind == "f":
+        both = np.isnan(got) & np.isnan(want)
+        return bool(((got.view(f"u{got.itemsize}") == want.view(f"u{got.itemsize}")) | both).all())
+    return bool((got == want).all())
+
+
+def _high(a: np.ndarray, b: np.ndarray, bits: int) -> np.ndarray:
+    products = [(int(x) * int(y)) >> bits for x, y in zip(a, b, strict=True)]
+    return np.array(products, dtype=object).astype(a.dtype)
+
+
+def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    pairs = zip(a.tolist(), b.tolist(), strict=True)
+    return np.array([(abs(x) // abs(y)) * (1 if (x < 0) == (y < 0) else -1) for x, y in pairs]).astype(
+        a.dtype
+    )
+
+
+def _fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """In float64 products are exact; a sum that is not is rounded to odd, so that float32 is rounded to once."""
+    product, addend = a.astype("f8") * b, c.astype("f8")
+    total = product + addend
+    back = total - product
+    lost = (product - (total - back)) + (addend - back)
+    bits = total.view("i8")
+    fix = np.isfinite(total) & (lost != 0) & (bits % 2 == 0)
+    return np.where(fix, (bits + np.where((lost > 0) == (total > 0), 1, -1)).view("f8"), total).astype("f4")
+
+
+def _shift(function: Function, bits: int) -> Function:
+    return lambda a, b: np.where(b >= bits, function(a, np.array(bits - 1, a.dtype)) if a.dtype.kind == "i" else 0, function(a, b.astype(a.dtype) % bits)).astype(a.dtype)  # fmt: skip
+
+
+BINARY: list[tuple[str, str, Function]] = [
+    *((f"add.{it}", it, lambda a, b: a + b) for it in ("u16", "s32", "u64", "f32", "f64")),
+    *((f"sub.{it}", it, lambda a, b: a - b) for it in ("s16", "u32", "s64", "f32", "f64")),
+    *((f"mul.{it}", it, lambda a, b: a * b) for it in ("f32", "f64")),
+    *((f"mul.lo.{it}", it, lambda a, b: a * b) for it in ("u16", "s32", "u64")),
+    *((f"mul.hi.{it}", it, lambda a, b: _high(a, b, 8 * a.itemsize)) for it in ("u32", "s32", "u64", "s64")),
+    *((f"div.{it}", it, lambda a, b: a / b) for it in ("rn.f32", "rn.f64")),
+    *((f"min.{it}", it, np.fmin) for it in ("u32", "s32", "u64", "s64")),
+    *((f"max.{it}", it, np.fmax) for it in ("u16", "s16", "u32", "s32")),
+    *((f"{name}.b32", "b32", it) for name, it in (("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor))),
+]  # fmt: skip
+UNARY: list[tuple[str, str, str, Function]] = [
+    ("neg.s32", "s32", "s32", np.negative),
+    ("abs.f32", "f32", "f32", np.abs),
+    ("sqrt.rn.f32", "f32", "f32", np.sqrt),
+    ("sqrt.rn.f64", "f64", "f64", np.sqrt),
+    ("rcp.rn.f32", "f32", "f32", lambda a: np.float32(1) / a),
+    ("popc.b32", "b32", "u32", np.bitwise_count if hasattr(np, "bitwise_count") else lambda a: np.array([int(x).bit_count() for x in a], "u4")),
+    ("clz.b64", "b64", "u32", lambda a: np.array([64 - int(x).bit_length() for x in a], "u4")),
+    ("brev.b32", "b32", "b32", lambda a: np.array([int(f"{int(x):032b}"[::-1], 2) for x in a], "u4")),
+    ("cvt.rn.f32.s32", "s32", "f32", lambda a: a.astype("f4")),
+    ("cvt.rn.f32.u64", "u64", "f32", lambda a: a.astype("f4")),
+    ("cvt.rn.f64.s64", "s64", "f64", lambda a: a.astype("f8")),
+    ("cvt.rn.f32.f64", "f64", "f32", lambda a: a.astype("f4")),
+    ("cvt.f64.f32", "f32", "f64", lambda a: a.astype("f8")),
+    ("cvt.rni.f32.f32", "f32", "f32", np.rint),
+    ("cvt.rmi.f32.f32", "f32", "f32", np.floor),
+    ("cvt.rzi.f64.f64", "f64", "f64", np.trunc),
+    ("cvt.rzi.s32.f32", "f32", "s32", lambda a: np.clip(np.nan_to_num(a.astype("f8"), nan=0), -(2.0**31), 2.0**31 - 1).astype("i4")),
+    ("cvt.rni.u32.f32", "f32", "u32", lambda a: np.clip(np.rint(np.nan_to_num(a.astype("f8"), nan=0)), 0, 2.0**32 - 1).astype("u4")),
+    ("cvt.s64.s32", "s32", "s64", lambda a: a.astype("i8")),
+    ("cvt.u64.u32", "u32", "u64", lambda a: a.astype("u8")),
+    ("cvt.u32.u64", "u64", "u32", lambda a: a.astype("u4")),
+    ("cvt.sat.u32.s32", "s32", "u32", lambda a: np.maximum(a, 0).astype("u4")),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("opcode", "kind", "function"), BINARY, ids=[it[0] for it in BINARY])
+def test_of_two(engine: Engine, opcode: str, kind: str, function: Function) -> None:
+    generator, kind = np.random.default_rng(7), kind.rpartition(".")[2]
+    a, b = values(kind, generator), values(kind, generator)
+    assert same(computed(engine, opcode, kind, (kind, a), (kind, b)), function(a, b))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("opcode", "kind", "result", "function"), UNARY, ids=[it[0] for it in UNARY])
+def test_of_one(engine: Engine, opcode: str, kind: str, result: str, function: Function) -> None:
+    a = values(kind, np.random.default_rng(8))
+    assert same(computed(engine, opcode, result, (kind, a)), function(a).astype(NUMPY[result]))
+
+
+@pytest.mark.parametrize("kind", ["u32", "s32", "s64"])
+def test_division_rounds_toward_zero(engine: Engine, kind: str) -> None:
+    generator = np.random.default_rng(9)
+    a, b = values(kind, generator), values(kind, generator)
+    info = np.iinfo(b.dtype)
+    defined = (b != 0) & ~((a == info.min) & (b.astype("i8") == -1))
+    b = np.where(defined, b, 3).astype(b.dtype)
+    assert same(computed(engine, f"div.{kind}", kind, (kind, a), (kind, b)), _divided(a, b))
+
+
+@pytest.mark.parametrize(
+    ("opcode", "kind"), [("shl.b32", "b32"), ("shr.u32", "u32"), ("shr.s32", "s32"), ("shr.s64", "s64")]
+)
+def test_a_shift_by_more_than_there_is_clears(engine: Engine, opcode: str, kind: str) -> None:
+    generator = np.random.default_rng(10)
+    a, b = values(kind, generator), generator.integers(0, 80, COUNT).astype("u4")
+    function = np.left_shift if opcode.startswith("shl") else np.right_shift
+    got = computed(engine, opcode, kind, (kind, a), ("u32", b))
+    assert same(got, _shift(function, 8 * a.itemsize)(a, b))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_fma_rounds_once(engine: Engine) -> None:
+    generator = np.random.default_rng(11)
+    a, b, c = (values("f32", generator) for _ in range(3))
+    c[::3] = -(a * b)[::3]  # what is left is the error of the product
+    assert same(computed(engine, "fma.rn.f32", "f32", ("f32", a), ("f32", b), ("f32", c)), _fma(a, b, c))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("opcode", "toward"), [("add.rm.f32", -np.inf), ("mul.rp.f32", np.inf)])
+def test_directed_rounding(engine: Engine, opcode: str, toward: float) -> None:
+    generator = np.random.default_rng(12)
+    a, b = generator.standard_normal((2, COUNT)).astype("f4")
+    exact = a.astype("f8") + b if opcode.startswith("add") else a.astype("f8") * b
+    near = exact.astype("f4")
+    wrong = near > exact if toward < 0 else near < exact
+    assert same(
+        computed(engine, opcode, "f32", ("f32", a), ("f32", b)),
+        np.where(wrong, np.nextafter(near, np.float32(toward)), near),
+    )
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_subnormals_are_flushed_where_it_says_so(engine: Engine) -> None:
+    a = values("f32", np.random.default_rng(13))
+    b = np.full(COUNT, 0.5, "f4")
+    flush = lambda it: np.where(np.abs(it) < np.float32(1.17549435e-38), np.copysign(np.float32(0), it), it)  # noqa: E731
+    assert same(
+        computed(engine, "mul.ftz.f32", "f32", ("f32", a), ("f32", b)), flush(flush(a) * b).astype("f4")
+    )
