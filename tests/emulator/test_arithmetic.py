@@ -118,8 +118,17 @@ def _fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     return np.where(fix, (bits + np.where((lost > 0) == (total > 0), 1, -1)).view("f8"), total).astype("f4")
 
 
+def _clipped(a: np.ndarray, low: float, high: float) -> np.ndarray:
+    """As integers take floats: what is too large becomes the largest, NaN becomes 0."""
+    return np.clip(np.nan_to_num(a.astype("f8"), nan=0), low, high)
+
+
 def _shift(function: Function, bits: int) -> Function:
-    return lambda a, b: np.where(b >= bits, function(a, np.array(bits - 1, a.dtype)) if a.dtype.kind == "i" else 0, function(a, b.astype(a.dtype) % bits)).astype(a.dtype)  # fmt: skip
+    def shifted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        all_of_it = function(a, np.array(bits - 1, a.dtype)) if a.dtype.kind == "i" else np.zeros_like(a)
+        return np.where(b >= bits, all_of_it, function(a, b.astype(a.dtype) % bits)).astype(a.dtype)
+
+    return shifted
 
 
 BINARY: list[tuple[str, str, Function]] = [
@@ -131,7 +140,9 @@ BINARY: list[tuple[str, str, Function]] = [
     *((f"div.{it}", it, lambda a, b: a / b) for it in ("rn.f32", "rn.f64")),
     *((f"min.{it}", it, np.fmin) for it in ("u32", "s32", "u64", "s64")),
     *((f"max.{it}", it, np.fmax) for it in ("u16", "s16", "u32", "s32")),
-    *((f"{name}.b32", "b32", it) for name, it in (("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor))),
+    ("and.b32", "b32", np.bitwise_and),
+    ("or.b32", "b32", np.bitwise_or),
+    ("xor.b32", "b32", np.bitwise_xor),
 ]  # fmt: skip
 UNARY: list[tuple[str, str, str, Function]] = [
     ("neg.s32", "s32", "s32", np.negative),
@@ -139,7 +150,7 @@ UNARY: list[tuple[str, str, str, Function]] = [
     ("sqrt.rn.f32", "f32", "f32", np.sqrt),
     ("sqrt.rn.f64", "f64", "f64", np.sqrt),
     ("rcp.rn.f32", "f32", "f32", lambda a: np.float32(1) / a),
-    ("popc.b32", "b32", "u32", np.bitwise_count if hasattr(np, "bitwise_count") else lambda a: np.array([int(x).bit_count() for x in a], "u4")),
+    ("popc.b32", "b32", "u32", lambda a: np.array([int(x).bit_count() for x in a], "u4")),
     ("clz.b64", "b64", "u32", lambda a: np.array([64 - int(x).bit_length() for x in a], "u4")),
     ("brev.b32", "b32", "b32", lambda a: np.array([int(f"{int(x):032b}"[::-1], 2) for x in a], "u4")),
     ("cvt.rn.f32.s32", "s32", "f32", lambda a: a.astype("f4")),
@@ -150,8 +161,8 @@ UNARY: list[tuple[str, str, str, Function]] = [
     ("cvt.rni.f32.f32", "f32", "f32", np.rint),
     ("cvt.rmi.f32.f32", "f32", "f32", np.floor),
     ("cvt.rzi.f64.f64", "f64", "f64", np.trunc),
-    ("cvt.rzi.s32.f32", "f32", "s32", lambda a: np.clip(np.nan_to_num(a.astype("f8"), nan=0), -(2.0**31), 2.0**31 - 1).astype("i4")),
-    ("cvt.rni.u32.f32", "f32", "u32", lambda a: np.clip(np.rint(np.nan_to_num(a.astype("f8"), nan=0)), 0, 2.0**32 - 1).astype("u4")),
+    ("cvt.rzi.s32.f32", "f32", "s32", lambda a: _clipped(a, -(2.0**31), 2.0**31 - 1).astype("i4")),
+    ("cvt.rni.u32.f32", "f32", "u32", lambda a: _clipped(np.rint(a), 0, 2.0**32 - 1).astype("u4")),
     ("cvt.s64.s32", "s32", "s64", lambda a: a.astype("i8")),
     ("cvt.u64.u32", "u32", "u64", lambda a: a.astype("u8")),
     ("cvt.u32.u64", "u64", "u32", lambda a: a.astype("u4")),
