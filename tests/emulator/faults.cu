@@ -103,6 +103,113 @@ __device__ __noinline__ float fetch(const float* in, int i) {
 }
 __global__ void in_a_function(float* out, const float* in, int n) { out[threadIdx.x] = fetch(in, threadIdx.x + n - 10); }
 
+__global__ void shared_across_arrays(float* out, const float* in, int n) {
+    __shared__ float left[64], right[64];
+    left[threadIdx.x] = in[threadIdx.x];
+    right[threadIdx.x] = 0.0f;
+    __syncthreads();
+    out[threadIdx.x] = left[threadIdx.x] + right[threadIdx.x + 64];  // FAULT: out_of_bounds
+}
+__global__ void negative_shared(float* out, const float* in, int n) {
+    __shared__ float tile[64];
+    tile[threadIdx.x - 1] = in[threadIdx.x];  // FAULT: out_of_bounds
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+__global__ void quads_behind(float* out, const float* in, int n) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    out[i] = in[i] * 2.0f;
+    float4 four = reinterpret_cast<const float4*>(in)[i];  // FAULT: out_of_bounds
+    out[i] += four.w;
+}
+__global__ void row_and_column_swapped(float* out, const float* in, int n) {
+    int row = threadIdx.x % 4, column = blockIdx.x * 64 + threadIdx.x;
+    out[column * 4 + row] = in[column];  // FAULT: out_of_bounds
+}
+__global__ void misaligned_shared(float* out, const float* in, int n) {
+    __shared__ char bytes[512];
+    bytes[threadIdx.x] = static_cast<char>(threadIdx.x);
+    __syncthreads();
+    out[threadIdx.x] = *reinterpret_cast<float*>(bytes + threadIdx.x + 1);  // FAULT: misaligned
+}
+__global__ void misaligned_store(float* out, const float* in, int n) {
+    reinterpret_cast<double*>(out + 1)[threadIdx.x] = in[threadIdx.x];  // FAULT: misaligned
+}
+__global__ void tree_without_barrier(float* out, const float* in, int n) {
+    __shared__ float sum[64];
+    sum[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    for (int half = 32; half > 0; half /= 2)
+        if (threadIdx.x < half) sum[threadIdx.x] += sum[threadIdx.x + half];  // FAULT: warp_race
+    if (threadIdx.x == 0) out[blockIdx.x] = sum[0];
+}
+__global__ void first_thread_too_early(float* out, const float* in, int n) {
+    __shared__ float most;
+    if (threadIdx.x == 0) most = in[0];
+    if (threadIdx.x == 63) most = in[63] + 2.0f;  // FAULT: shared_race
+    __syncthreads();
+    out[threadIdx.x] = most;
+}
+__global__ void halves_race(float* out, const float* in, int n) {
+    __shared__ short pairs[64];
+    pairs[threadIdx.x] = static_cast<short>(threadIdx.x);
+    out[threadIdx.x] = pairs[63 - threadIdx.x];  // FAULT: shared_race
+}
+__global__ void atomic_and_plain(float* out, const float* in, int n) {
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    if (threadIdx.x >= 32) atomicAdd(&count, 1);
+    if (threadIdx.x == 5) out[0] = count;  // FAULT: shared_race
+}
+__global__ void neighbours_block(float* out, const float* in, int n) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    out[i] = in[i];
+    __syncthreads();
+    if (i > 0) out[i] = out[i - 1] + 1.0f;  // FAULT: global_race
+}
+__global__ void histogram_without_atomics(float* out, const float* in, int n) {
+    int bin = threadIdx.x % 4;
+    out[bin] += in[threadIdx.x];  // FAULT: warp_race
+}
+__global__ void half_a_row_is_set(float* out, const float* in, int n) {
+    __shared__ float row[128];
+    row[threadIdx.x * 2] = in[threadIdx.x];
+    __syncthreads();
+    float sum = 0.0f;
+    for (int k = 0; k < 128; k++) sum += row[k];
+    out[threadIdx.x] = sum;  // FAULT: unwritten
+}
+__global__ void decides_by_garbage(float* out, const float* in, int n) {
+    __shared__ int limit;
+    __shared__ float other;
+    if (threadIdx.x == 1000) limit = n;
+    other = in[0];
+    __syncthreads();
+    if (limit > 7)  // FAULT: unwritten
+        out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x] + other;
+    else
+        out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x] - other;
+}
+__global__ void local_garbage(float* out, const float* in, int n) {
+    float kept[8];
+    for (int k = 0; k < 4; k++) kept[(threadIdx.x + k) % 8] = in[k];
+    out[threadIdx.x] = kept[(threadIdx.x + n + 5) % 8];  // FAULT: unwritten
+}
+__global__ void traps(float* out, const float* in, int n) {
+    if (threadIdx.x == 5) __trap();  // FAULT: trapped
+    out[threadIdx.x] = 1.0f;
+}
+__device__ __noinline__ float deeper(const float* in, int n) {
+    return n == -1 ? in[0] : in[n & 63] + deeper(in, n + 1) * in[1];  // FAULT: stack_overflow
+}
+__global__ void without_end(float* out, const float* in, int n) { out[threadIdx.x] = deeper(in, n); }
+__global__ void wait_for_nobody(float* out, const float* in, int n) {
+    if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;");  // FAULT: deadlock
+    else asm volatile("bar.sync 2, 64;");
+    out[threadIdx.x] = 1.0f;
+}
+
 __global__ void right_halo(float* out, const float* in, int n) {  // RIGHT
     __shared__ float tile[66];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -141,7 +248,10 @@ using Kernel = void (*)(float*, const float*, int);
 static const Kernel kernels[] = {
     off_by_one, reads_behind, reads_before, misaligned, shared_too_small, null_pointer, no_barrier, no_second_barrier,
     no_syncwarp, all_add, blocks_add, nobody_wrote, half_of_them_wait, returns_early, fails, read_before_wait,
-    in_a_function, right_halo, right_last_block, right_same_flag, right_bytes, right_padding,
+    in_a_function, shared_across_arrays, negative_shared, quads_behind, row_and_column_swapped, misaligned_shared, misaligned_store,
+    tree_without_barrier, first_thread_too_early, halves_race, atomic_and_plain, neighbours_block,
+    histogram_without_atomics, half_a_row_is_set, decides_by_garbage, local_garbage, traps, without_end, wait_for_nobody,
+    right_halo, right_last_block, right_same_flag, right_bytes, right_padding,
 };
 // which, out, in, n: one launch of two blocks of 64 threads.
 extern "C" int grader_entry(void** a) {

@@ -215,7 +215,7 @@ static bool block_run(struct block *block) {
         if (all_done) { block->done = true; return true; }
         if (!any_ran) {
             struct row row = {.line = 0, .guard = NONE};
-            for (uint32_t k = 0; k < 16; k++) if (block->barriers[k].arrived) row.line = block->barriers[k].line;
+            for (uint32_t k = 0; k < 16; k++) if (block->barriers[k].arrived && !row.line) row.line = block->barriers[k].line;
             for (uint32_t i = 0; i < block->warp_count; i++)
                 if (block->warps[i].exited != block->warps[i].existing) { fault(&block->warps[i], &row, DEADLOCK, __builtin_ctz(block->warps[i].existing & ~block->warps[i].exited), NULL, 0, 0, false); break; }
             return false;
