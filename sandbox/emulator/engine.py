@@ -136,11 +136,10 @@ class _Named:
 
 @dataclass
 class Loaded:
-    """A module with its variables in place. ``files``: names of sources by number."""
+    """A module with its variables in place: their addresses by name, and the kernels that were used."""
 
     module: ptx.Module
     addresses: dict[str, int]
-    variables: dict[str, int]
     kernels: dict[str, _Ready] = field(default_factory=dict)
 
 
@@ -237,7 +236,7 @@ class Engine:
     def load(self, text: str) -> Loaded:
         """Raises ptx.BadPtx."""
         module = ptx.parse(text)
-        loaded = Loaded(module, {}, {})
+        loaded = Loaded(module, {})
         stored: list[tuple[ptx.Variable, ctypes.Array[ctypes.c_char]]] = []
         for variable in module.variables.values():
             if variable.space not in ("global", "const"):

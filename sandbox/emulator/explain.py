@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from .engine import Finding, Thread
-from .ptx import Place
 
 _LOCAL_NAME = re.compile(r"^_ZZ?.*E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$")
 
@@ -118,9 +117,3 @@ def _bytes(count: int) -> str:
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def source_line(place: Place, files: dict[int, str]) -> str:
-    """``solution.cu:12``, or nothing where it is unknown."""
-    name = files.get(place.file, "").rpartition("/")[2]
-    return f"{name}:{place.line}" if place.line else ""

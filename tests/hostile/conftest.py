@@ -34,5 +34,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         run = getattr(item, "callspec", None)
         entry = run.params.get("entry") if run else None
-        if isinstance(entry, Entry) and entry.surface == "compile" and run.params.get("range_") == "bubblewrap":
+        if (
+            isinstance(entry, Entry)
+            and entry.surface == "compile"
+            and run.params.get("range_") == "bubblewrap"
+        ):
             item.add_marker(pytest.mark.matrix)

@@ -116,9 +116,8 @@ void fault(struct warp *w, const struct row *r, uint32_t kind, int lane, struct 
     atomic_store(&launch->stop, 1);
 }
 
-void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes, int kind) {
+void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
     struct finding origin = {.line = w->undefined[w->block->launch->kernel->units]};
-    (void)kind;
     report(w, r, UNWRITTEN, __builtin_ctz(lanes), NULL, 0, 0, false, &origin);
 }
 

@@ -192,8 +192,7 @@ int memory_atomic(struct warp *, const struct row *, uint32_t mask);
 int memory_copy_late(struct warp *, const struct row *, uint32_t mask);
 int memory_late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
 /* ``size`` bytes at a generic address as ``lane`` sees them; NULL where there are none (and the fault is recorded). */
-uint8_t *memory_at(struct warp *, const struct row *, uint64_t address, uint32_t size, int lane, bool writes,
-                   struct region **region);
+uint8_t *memory_at(struct warp *, const struct row *, uint64_t address, uint32_t size, int lane, bool writes);
 struct region *region_of(struct engine *, uint64_t address);
 
 /* check.c */
@@ -202,7 +201,7 @@ void check_access(struct warp *, const struct row *, struct region *, const uint
 void check_new_segment(struct warp *);
 void check_release(struct warp *);
 void check_acquire(struct warp *);
-void check_undefined_used(struct warp *, const struct row *, uint32_t lanes, int kind);
+void check_undefined_used(struct warp *, const struct row *, uint32_t lanes);
 void report(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
             bool writes, const struct finding *other);
 void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,

@@ -133,7 +133,7 @@ static int load_matrices(struct warp *w, const struct row *r, uint32_t mask) {
         for (int i = 0; i < 8; i++) {
             int lane = (int)k * 8 + i;
             uint64_t from = address[lane] + (uint64_t)r->imm;
-            uint8_t *at = memory_at(w, r, wide ? from : from & 0xffffffffu, 16, lane, false, NULL);
+            uint8_t *at = memory_at(w, r, wide ? from : from & 0xffffffffu, 16, lane, false);
             if (!at) return 1;
             memcpy(rows[k][i], at, 16);
         }

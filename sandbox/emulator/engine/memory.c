@@ -199,7 +199,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
 
         if (check && w->any_undefined && p.region && p.region != &w->block->shared_region)
             for (uint32_t k = 0; k < r->count; k++)
-                if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask) check_undefined_used(w, r, w->undefined[ins[k]] & p.mask, 0);
+                if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask) check_undefined_used(w, r, w->undefined[ins[k]] & p.mask);
         if (!p.valid) continue;
         if (row && !w->any_undefined) memset(p.valid + p.offsets[0], 1, (size_t)total * LANES);
         else for (uint32_t k = 0; k < r->count; k++) {
@@ -213,12 +213,11 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
     return 0;
 }
 
-uint8_t *memory_at(struct warp *w, const struct row *r, uint64_t address, uint32_t size, int lane, bool writes, struct region **region) {
+uint8_t *memory_at(struct warp *w, const struct row *r, uint64_t address, uint32_t size, int lane, bool writes) {
     struct place p;
     uint64_t all[LANES];
     for (int i = 0; i < LANES; i++) all[i] = address;
     if (!place_of(w, r, all, 1u << lane, r->space, size, writes, &p)) return NULL;
-    if (region) *region = p.region;
     if (w->block->launch->check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, 1u << lane, size, writes, false);
     if (writes && p.valid) memset(p.valid + p.offsets[lane], 1, size);
     return p.data + p.offsets[lane];
@@ -324,7 +323,7 @@ int memory_late_arrives(struct warp *w, uint32_t groups_left, uint32_t line) {
     for (uint32_t i = 0; i < w->late_count; i++) {
         struct late *it = &w->late[i];
         if (it->group + groups_left >= w->late_groups && groups_left) { w->late[kept++] = *it; continue; }
-        uint8_t *at = memory_at(w, &row, it->to >= SHARED_BASE ? it->to & 0xffffffff : it->to, it->size, it->lane, true, NULL);
+        uint8_t *at = memory_at(w, &row, it->to >= SHARED_BASE ? it->to & 0xffffffff : it->to, it->size, it->lane, true);
         if (at == NULL) return 1;
         memcpy(at, it->data, it->size);
     }

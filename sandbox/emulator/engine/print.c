@@ -26,7 +26,7 @@ static bool text_at(struct warp *w, const struct row *r, uint64_t address, int l
     struct row read = *r;
     read.space = GENERIC;
     for (size_t i = 0; i + 1 < most; i++) {
-        uint8_t *at = memory_at(w, &read, address + i, 1, lane, false, NULL);
+        uint8_t *at = memory_at(w, &read, address + i, 1, lane, false);
         if (!at) return false;
         into[i] = (char)*at;
         if (!*at) return true;
@@ -56,7 +56,7 @@ int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
             offset = (offset + step - 1) / step * step;
             struct row read = *r;
             read.space = GENERIC;
-            uint8_t *at = memory_at(w, &read, arguments + offset, (uint32_t)step, lane, false, NULL);
+            uint8_t *at = memory_at(w, &read, arguments + offset, (uint32_t)step, lane, false);
             if (!at) return 1;
             offset += step;
             uint64_t bits = 0;

@@ -286,7 +286,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         uint32_t mask = w->active;
         if (r->guard != NONE) {
             uint32_t guard = *u32_of(w, r->guard);
-            if (w->any_undefined && !(r->guard & CONSTANT) && w->undefined[r->guard] & mask) { check_undefined_used(w, r, w->undefined[r->guard] & mask, 0); w->undefined[r->guard] = 0; }
+            if (w->any_undefined && !(r->guard & CONSTANT) && w->undefined[r->guard] & mask) { check_undefined_used(w, r, w->undefined[r->guard] & mask); w->undefined[r->guard] = 0; }
             mask &= r->flags & NEGATED ? ~guard : guard;
         }
         if (r->op >= OP_CONTROL_COUNT) {
@@ -328,7 +328,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         bool alive = true;
         if (!mask) { w->pc++; continue; }
         if (check && w->any_undefined && (r->op == OP_LOAD || r->op == OP_STORE || r->op == OP_ATOMIC) && r->a < w->block->launch->kernel->units && w->undefined[r->a] & mask) {
-            check_undefined_used(w, r, w->undefined[r->a] & mask, 1);
+            check_undefined_used(w, r, w->undefined[r->a] & mask);
             w->undefined[r->a] = 0;
         }
         switch (r->op) {
