@@ -1,4 +1,5 @@
-"""Staff's solutions are right on the emulated GPU in every public case, and no mutant is."""
+"""On the emulated GPU, staff's solutions and the hostile suite's honest controls are right in every public case, and no
+mutant is."""
 
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ SAMPLE = {"histogram", "inclusive_scan", "matmul_fp16"}
 SOLUTIONS = [
     slug for slug in COURSE.slugs() if (COURSE.root / "reference" / slug / "staff" / "solution.cu").exists()
 ]
+TESTS = COURSE.root / "tests"
+CONTROLS = sorted((TESTS / "hostile" / "controls").glob("*.cu"))
 MUTANTS = sorted((COURSE.root / "reference").glob("*/staff/mutants/*.cu"))
 pytestmark = pytest.mark.skipif(cuda_home() is None, reason="no CUDA compiler")
 
@@ -26,6 +29,14 @@ pytestmark = pytest.mark.skipif(cuda_home() is None, reason="no CUDA compiler")
 def test_a_solution_is_right(slug: str, tmp_path: Path) -> None:
     challenge = COURSE.load(slug)
     source = COURSE.root / "reference" / slug / "staff" / "solution.cu"
+    assert judge(challenge, compile_source(challenge, source, tmp_path)).wrong == {}
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("source", CONTROLS, ids=[it.stem for it in CONTROLS])
+def test_an_honest_control_is_right(source: Path, tmp_path: Path) -> None:
+    """They use graphs, streams, events, pools and tables of functions."""
+    challenge = find_course(TESTS / "course").load("twice")
     assert judge(challenge, compile_source(challenge, source, tmp_path)).wrong == {}
 
 
