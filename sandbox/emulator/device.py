@@ -34,7 +34,11 @@ _COPY_HEAD, _SET_HEAD, _LAUNCH_HEAD = (
 _MOST_BYTES = 1 << 31
 # CUDA's numbers of errors.
 _INVALID_VALUE, _NO_MEMORY, _NO_FUNCTION, _BAD_PTX = 1, 2, 98, 218
-_NUMBERS = {"cudaErrorInvalidValue": 1, "cudaErrorInvalidConfiguration": 9}
+_NUMBERS = {
+    "cudaErrorInvalidValue": 1,
+    "cudaErrorInvalidConfiguration": 9,
+    "cudaErrorCooperativeLaunchTooLarge": 720,
+}
 _FAULTS = {"misaligned": 716, "asserted": 710, "trapped": 719, "deadlock": 702}
 _ILLEGAL_ADDRESS = 700
 

@@ -26,6 +26,7 @@ KINDS = (
 SPACES = ("generic", "global", "shared", "local", "const")
 # What a block may have of each on the emulated card (sm_80).
 MOST_THREADS, MOST_SHARED, MOST_STATIC_SHARED = 1024, 166912, 49152
+MOST_COOPERATIVE = 512
 MOST_GRID = (2**31 - 1, 65535, 65535)
 
 _Triple = ctypes.c_uint32 * 3
@@ -170,7 +171,8 @@ class Engine:
         ) or self._c.engine_operations() != len(CONTROL):
             raise EngineMissing("the engine was built from another version; run sandbox/emulator/build.sh")
         self._operations = {
-            self._c.engine_alu_name(index).decode(): index for index in range(self._c.engine_alu_count())
+            self._c.engine_alu_name(index).decode(): (index, self._c.engine_alu_arity(index))
+            for index in range(self._c.engine_alu_count())
         }
         self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
         self._named: dict[int, _Named] = {}
@@ -265,7 +267,7 @@ class Engine:
         if name not in loaded.kernels:
             lowered = lower(loaded.module, name, loaded.addresses, self._operations)
             # Units are whole cache lines; vectors want them so.
-            raw = (ctypes.c_char * (4 * len(lowered.pool) + 256))()
+            raw = (ctypes.c_char * (4 * len(lowered.pool) + 1024))()
             start = -(-ctypes.addressof(raw) // 128) * 128
             pool = (ctypes.c_uint32 * max(len(lowered.pool), 1)).from_address(start)
             ctypes.memmove(pool, array("I", lowered.pool).tobytes(), 4 * len(lowered.pool))
@@ -297,6 +299,11 @@ class Engine:
         ready = self._ready(loaded, name)
         lowered = ready.lowered
         _check_shape(lowered, grid, block, shared)
+        if cooperative and grid[0] * grid[1] * grid[2] > MOST_COOPERATIVE:
+            raise LaunchRefused(
+                "cudaErrorCooperativeLaunchTooLarge",
+                f"a cooperative grid has at most {MOST_COOPERATIVE} blocks here",
+            )
         if len(params) < lowered.param_bytes:
             raise LaunchRefused(
                 "cudaErrorInvalidValue", f"{name} takes {lowered.param_bytes} bytes of arguments"
@@ -442,6 +449,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_operations", word, []),
         ("engine_alu_count", word, []),
         ("engine_alu_name", ctypes.c_char_p, [word]),
+        ("engine_alu_arity", word, [word]),
         ("engine_sizes", word, [word]),
     ):
         function = getattr(c, name)

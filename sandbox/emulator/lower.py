@@ -109,8 +109,11 @@ def function_address(module: Module, name: str) -> int:
     return FUNCTION_BASE + list(module.functions).index(name)
 
 
-def lower(module: Module, name: str, addresses: Mapping[str, int], operations: Mapping[str, int]) -> Lowered:
-    """``addresses``: of the module's global and constant variables; ``operations``: numbers of alu.ops by name.
+def lower(
+    module: Module, name: str, addresses: Mapping[str, int], operations: Mapping[str, tuple[int, int]]
+) -> Lowered:
+    """``addresses``: of the module's global and constant variables; ``operations``: numbers of alu.ops by name, and how
+    many operands each must have.
 
     Raises Unsupported.
     """
@@ -124,6 +127,7 @@ class _Frame:
     function: Function
     registers: dict[str, int] = field(default_factory=dict)
     words: dict[str, int] = field(default_factory=dict)
+    word_bytes: dict[str, int] = field(default_factory=dict)
     local: dict[str, int] = field(default_factory=dict)
     local_bytes: int = 0
     start: int = 0
@@ -136,7 +140,11 @@ class _Frame:
 
 class _Kernel:
     def __init__(
-        self, module: Module, function: Function, addresses: Mapping[str, int], operations: Mapping[str, int]
+        self,
+        module: Module,
+        function: Function,
+        addresses: Mapping[str, int],
+        operations: Mapping[str, tuple[int, int]],
     ) -> None:
         self.module, self.function, self.addresses, self.operations = module, function, addresses, operations
         self.rows: list[list[int]] = []
@@ -169,6 +177,7 @@ class _Kernel:
         self._lay_out_shared(reachable)
         words = [sum(-(-it.size // 4) for it in each) for f in reachable for each in (f.params, f.returns)]
         most = max([*words, *self._prototype_words(reachable)], default=0)
+        self.abi_words = most
         self.abi_params = self._take(most)
         self.abi_returns = self._take(most)
         self.abi_back = self._take(1)
@@ -311,10 +320,12 @@ class _Kernel:
         if not function.entry:
             for variable in [*function.params, *function.returns]:
                 frame.words[variable.name] = self._take(-(-variable.size // 4))
+                frame.word_bytes[variable.name] = variable.size
         at = 0
         for variable in function.variables.values():
             if variable.space == "param":
                 frame.words[variable.name] = self._take(-(-variable.size // 4))
+                frame.word_bytes[variable.name] = variable.size
             elif variable.space == "local":
                 at = -(-at // variable.align) * variable.align
                 frame.local[variable.name] = at
@@ -382,7 +393,7 @@ class _Kernel:
                 raise Unsupported(item.opcode, item.place)
             try:
                 handler(self, item, item.modifiers, item.operands)
-            except (KeyError, IndexError) as error:
+            except (KeyError, IndexError, ValueError, StopIteration, TypeError) as error:
                 raise Unsupported(item.opcode, item.place, f"{error}") from error
         self.guard, self.guard_flags = NONE, 0
         if frame.function.entry:
@@ -390,6 +401,8 @@ class _Kernel:
         else:
             self._return()
         for row, label in self.jumps:
+            if label not in self.labels:
+                raise Unsupported(f"bra {label}", self.places[self.rows[row][13]], "there is no such label")
             self.rows[row][12] = self.labels[label]
             self.rows[self.labels[label]][1] |= JOIN
         for at, names in self.tables:
@@ -450,16 +463,24 @@ class _Kernel:
 
     def alu(self, name: str, d: int, *operands: int, imm: int = 0, flags: int = 0) -> None:
         """An operation of alu.ops; ``operands``: a, b, c and e, as many as it has."""
-        number = self.operations.get(name)
-        if number is None:
-            raise Unsupported(self.instruction.opcode, self.instruction.place, f"no {name}")
+        number, arity = self.operations.get(name, (0, 0))
+        if d == NONE or not arity or len(operands) < arity or NONE in operands[:arity] or len(operands) > 4:
+            raise Unsupported(self.instruction.opcode, self.instruction.place, f"not as {name}")
         a, b, c, e = (*operands, *[NONE] * (4 - len(operands)))
         self.row(number + len(CONTROL), d, a, b, c, e, imm, flags=flags)
 
     def register(self, text: str) -> int:
-        if text == "_":
-            return NONE
         return self.frame.registers[text]
+
+    def sink(self, text: str) -> int:
+        """A register that may be left out (``_``)."""
+        return NONE if text in ("_", "") else self.register(text)
+
+    def word(self, name: str, offset: int, size: int) -> int:
+        """The unit of a word of a param-space variable. Raises KeyError where it has none there."""
+        if offset < 0 or offset + size > self.frame.word_bytes[name] or offset % size:
+            raise KeyError(f"{name}+{offset}")
+        return self.frame.words[name] + offset // 4
 
     def width(self, text: str) -> int:
         """Bytes of a register as it is declared; 4 for what is none."""
@@ -967,7 +988,7 @@ def _ld(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         wide |= 1
     if SIZES[kind] == 16 or len(outs) > 4:
         raise Unsupported(i.opcode, i.place)
-    units = [k.register(it) for it in outs] + [NONE] * (4 - len(outs))
+    units = [k.sink(it) for it in outs] + [NONE] * (4 - len(outs))
     k.control(
         "LOAD",
         d=units[0],
@@ -992,7 +1013,7 @@ def _load_param(k: _Kernel, i: Instruction, kind: str, outs: list[str], where: s
     if name in k.frame.words:
         for index, out in enumerate(outs):
             if out != "_":
-                _param_word(k, kind, k.register(out), k.frame.words[name], offset + index * size)
+                _param_word(k, kind, k.register(out), name, offset + index * size)
         return True
     for variable, (at, _) in zip(k.function.params, layout(k.function.params), strict=True):
         if variable.name == name and k.frame.function.entry:
@@ -1013,8 +1034,8 @@ def _load_param(k: _Kernel, i: Instruction, kind: str, outs: list[str], where: s
     return False
 
 
-def _param_word(k: _Kernel, kind: str, d: int, words: int, offset: int) -> None:
-    size, at = SIZES[kind], words + offset // 4
+def _param_word(k: _Kernel, kind: str, d: int, name: str, offset: int) -> None:
+    size, at = SIZES[kind], k.word(name, offset, SIZES[kind])
     if size == 8:
         k.alu("join_64", d, at, at + 1)
     elif size == 4:
@@ -1024,8 +1045,8 @@ def _param_word(k: _Kernel, kind: str, d: int, words: int, offset: int) -> None:
         k.alu(f"bfe_{signed}32", d, at, k.constant(8 * (offset % 4), 4), k.constant(8 * size, 4))
 
 
-def _store_param(k: _Kernel, kind: str, value: int, words: int, offset: int) -> None:
-    size, at = SIZES[kind], words + offset // 4
+def _store_param(k: _Kernel, kind: str, value: int, name: str, offset: int) -> None:
+    size, at = SIZES[kind], k.word(name, offset, SIZES[kind])
     if size == 8:
         k.alu("piece_32_of_64", at, value, imm=0)
         k.alu("piece_32_of_64", at + 1, value, imm=1)
@@ -1048,7 +1069,7 @@ def _st(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
                 k,
                 kind,
                 k.value(item, kind),
-                k.frame.words[name.strip()],
+                name.strip(),
                 int(offset or 0) + index * SIZES[kind],
             )
         return
@@ -1084,7 +1105,7 @@ def _atom(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     how = next((it for it in m if it in _ATOMICS), None)
     if how is None or kind not in _ATOMIC_TYPES or any(it.startswith(("v2", "v4", "v8")) for it in m):
         raise Unsupported(i.opcode, i.place)
-    d, rest = (k.register(o[0]), o[1:]) if i.name == "atom" else (NONE, o)
+    d, rest = (k.sink(o[0]), o[1:]) if i.name == "atom" else (NONE, o)
     space = _space(m)
     base, at, wide = k.memory(rest[0], space)
     values = [k.value(it, kind) for it in rest[1:]] + [NONE]
@@ -1258,7 +1279,7 @@ def _activemask(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -
 @_handles("elect")
 def _elect(k: _Kernel, __: Instruction, ___: tuple[str, ...], o: list[str]) -> None:
     d, _, inside = o[0].partition("|")
-    k.control("ELECT", d=k.register(d), e=k.register(inside))
+    k.control("ELECT", d=k.sink(d), e=k.register(inside))
 
 
 @_handles("cp")
@@ -1272,6 +1293,8 @@ def _cp(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     elif m[0] == "async" and m[1] in ("ca", "cg") and "mbarrier" not in m:
         to, to_at, to_wide = k.memory(o[0], SHARED)
         source, source_at, source_wide = k.memory(o[1], GLOBAL)
+        if o[2] not in ("4", "8", "16"):
+            raise Unsupported(i.opcode, i.place, f"a copy of {o[2]} bytes")
         bytes_of = NONE
         if len(o) > 3 and o[3] not in ("cache-policy",):
             bytes_of = k.value(o[3], "b32")
@@ -1296,6 +1319,8 @@ def _ldmatrix(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> N
     if m[-1] != "b16" or "m8n8" not in m:
         raise Unsupported(i.opcode, i.place)
     outs = [k.register(it) for it in split_operands(o[0][1:-1])]
+    if len(outs) not in (1, 2, 4):
+        raise Unsupported(i.opcode, i.place)
     base, at, wide = k.memory(o[1], SHARED)
     padded = outs + [NONE] * (4 - len(outs))
     k.control(
@@ -1337,10 +1362,17 @@ def _matrix(
     shape = next(found for it in i.modifiers if (found := _SHAPE.match(it)))
     if any(it not in _MATRIX_TYPES for it in types):
         raise Unsupported(i.opcode, i.place)
+    m, n, depth = (int(it) for it in shape.groups())
+    if not (
+        min(m, n, depth) > 0 and max(m * n, m * depth, depth * n) <= 1024 and sum(map(len, groups)) <= 64
+    ):
+        raise Unsupported(i.opcode, i.place)
     numbers = [_MATRIX_TYPES.index(it) for it in types]
     words = [
         kind,
-        *(int(it) for it in shape.groups()),
+        m,
+        n,
+        depth,
         *numbers,
         which,
         *map(int, by_row),
@@ -1421,11 +1453,14 @@ def _call(k: _Kernel, i: Instruction, _: tuple[str, ...], o: list[str]) -> None:
     if target in ("vprintf", "__assertfail"):
         a, b = k.print_units
         for unit, name in ((a, given[0]), (b, given[1])):
-            _param_word(k, "b64", unit, words[name], 0)
+            _param_word(k, "b64", unit, name, 0)
         k.control(
             "PRINT" if target == "vprintf" else "ASSERT", a=a, b=b, d=words[returned[0]] if returned else NONE
         )
         return
+    for names in (given, returned):
+        if sum(-(-k.frame.word_bytes[name] // 4) for name in names) > k.abi_words:
+            raise Unsupported(i.opcode, i.place, "more arguments than it declares")
     at = k.abi_params
     for name in given:
         size = k.frame.function.variables[name].size

@@ -254,4 +254,30 @@ alu_function *const alu_table[] = {
 const char *const alu_names[] = {
 #include "alu.ops"
 };
+#undef OP1
+#undef OP2
+#undef OP3
+#undef OP4
+#undef OP1F
+#undef OP2F
+#undef OP3F
+#undef PAIR1
+#undef PAIR2
+#undef PAIR3
+#undef CARRY
+#define OP1(...) 1,
+#define OP2(...) 2,
+#define OP3(...) 3,
+#define OP4(...) 4,
+#define OP1F OP1
+#define OP2F OP2
+#define OP3F OP3
+#define PAIR1 OP1
+#define PAIR2 OP2
+#define PAIR3 OP3
+#define CARRY OP2
+/* How many operands each must have. */
+const unsigned char alu_arities[] = {
+#include "alu.ops"
+};
 const unsigned alu_count = sizeof alu_names / sizeof alu_names[0];

@@ -183,6 +183,7 @@ static inline const uint64_t *wide_of(const struct warp *warp, uint32_t operand,
 typedef void alu_function(struct warp *, const struct row *, uint32_t mask);
 extern alu_function *const alu_table[];
 extern const char *const alu_names[];
+extern const unsigned char alu_arities[];
 extern const unsigned alu_count;
 
 /* memory.c: 0, or the kind of the fault, which is then recorded. */

@@ -10,6 +10,9 @@
 #define FIRST_ADDRESS 0x0000700000000000ull
 #define GAP 65536ull
 #define MULTIPROCESSORS 16 /* of the emulated card; host/runtime.c says the same */
+/* Behind a warp's registers: an operation that takes the last one for a wider one stays in the file. engine.py leaves as
+ * much behind the pool. */
+#define SPARE_UNITS 4
 #define ROUNDS_A_TURN 64
 #define MOST_LIVE 4u /* blocks of a thread that take turns, unless they were launched to run together */
 
@@ -100,7 +103,7 @@ static struct block *block_new(struct worker *worker) {
     add(&total, sizeof(struct block)); add(&total, warps * sizeof(struct warp)); add(&total, shared);
     if (launch->check) { add(&total, shared); add(&total, 4 * shared); add(&total, 4 * shared); }
     for (uint32_t i = 0; i < warps; i++) {
-        add(&total, (size_t)kernel->units * UNIT); add(&total, 4 * (size_t)(kernel->units + 1)); add(&total, (size_t)LANES * kernel->local_bytes);
+        add(&total, (size_t)(kernel->units + SPARE_UNITS) * UNIT); add(&total, 4 * (size_t)(kernel->units + 1)); add(&total, (size_t)LANES * kernel->local_bytes);
         if (launch->check) add(&total, (size_t)LANES * kernel->local_bytes);
     }
     uint8_t *memory = NULL;
@@ -120,7 +123,7 @@ static struct block *block_new(struct worker *worker) {
     }
     for (uint32_t i = 0; i < warps; i++) {
         struct warp *w = &block->warps[i];
-        w->file = take(&at, (size_t)kernel->units * UNIT);
+        w->file = take(&at, (size_t)(kernel->units + SPARE_UNITS) * UNIT);
         w->undefined = take(&at, 4 * (size_t)(kernel->units + 1));
         w->local = take(&at, (size_t)LANES * kernel->local_bytes);
         if (launch->check) w->local_valid = take(&at, (size_t)LANES * kernel->local_bytes);
@@ -307,4 +310,5 @@ const char *engine_printed(struct engine *engine, uint64_t *size) { *size = engi
 uint32_t engine_operations(void) { return OP_CONTROL_COUNT; }
 uint32_t engine_alu_count(void) { return alu_count; }
 const char *engine_alu_name(uint32_t number) { return alu_names[number]; }
+uint32_t engine_alu_arity(uint32_t number) { return alu_arities[number]; }
 uint32_t engine_sizes(uint32_t which) { return which == 0 ? sizeof(struct row) : which == 1 ? sizeof(struct kernel) : sizeof(struct finding); }

@@ -51,6 +51,7 @@ static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32
     if (which == 0) { *row = g + (tall ? 8 * (i & 1) : 0); *column = per * t + 4 * per * (tall ? i >> 1 : i) + j; }
     else if (which == 1) { *row = per * t + 4 * per * i + j; *column = g; }
     else { uint32_t at = i * per + j; *row = g + 8 * (at >> 1); *column = 2 * t + (at & 1); }
+    *row %= rows; *column %= columns; /* of an instruction that no assembler has seen */
 }
 
 static void collect(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count, uint32_t type, double *into) {

@@ -82,7 +82,7 @@ static bool place_of(struct warp *w, const struct row *r, const uint64_t *addres
     uint32_t bad = 0;
     for (int i = 0; i < LANES; i++) {
         p->offsets[i] = address[i] + (space == LOCAL ? limit * (uint64_t)i : 0);
-        bad |= (uint32_t)((address[i] & align) != 0 || address[i] + size > limit) << i;
+        bad |= (uint32_t)((address[i] & align) != 0 || address[i] >= limit || limit - address[i] < size) << i;
     }
     if (bad & mask) {
         int lane = __builtin_ctz(bad & mask);

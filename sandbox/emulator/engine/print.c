@@ -1,4 +1,5 @@
 /* printf and assert of kernels. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,15 @@ static bool text_at(struct warp *w, const struct row *r, uint64_t address, int l
     return true;
 }
 
+/* At most 400 characters with their end; how many there are. */
+static int bounded(char *into, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    int wanted = vsnprintf(into, 400, format, values);
+    va_end(values);
+    return wanted < 0 ? 0 : wanted < 400 ? wanted : 399;
+}
+
 /* a: the format's address, b: where the arguments lie (each at a multiple of its size), d: what it returns. */
 int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -61,14 +71,14 @@ int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
             offset += step;
             uint64_t bits = 0;
             memcpy(&bits, at, step);
-            if (real) { double value; memcpy(&value, &bits, 8); one[n++] = kind; one[n] = 0; size += (size_t)snprintf(out + size, 400, one, value); }
-            else if (text) { char inner[256]; if (!text_at(w, r, bits, lane, inner, sizeof inner)) return 1; one[n++] = 's'; one[n] = 0; size += (size_t)snprintf(out + size, 400, one, inner); }
-            else if (kind == 'p') size += (size_t)snprintf(out + size, 400, "0x%llx", (unsigned long long)bits);
+            if (real) { double value; memcpy(&value, &bits, 8); one[n++] = kind; one[n] = 0; size += (size_t)bounded(out + size, one, value); }
+            else if (text) { char inner[256]; if (!text_at(w, r, bits, lane, inner, sizeof inner)) return 1; one[n++] = 's'; one[n] = 0; size += (size_t)bounded(out + size, one, inner); }
+            else if (kind == 'p') size += (size_t)bounded(out + size, "0x%llx", (unsigned long long)bits);
             else if (kind == 'c') out[size++] = (char)bits;
             else if (kind && strchr("diouxX", kind)) {
                 one[n++] = 'l'; one[n++] = 'l'; one[n++] = kind; one[n] = 0;
                 long long value = kind == 'd' || kind == 'i' ? (wide ? (long long)bits : (long long)(int32_t)bits) : (long long)bits;
-                size += (size_t)snprintf(out + size, 400, one, value);
+                size += (size_t)bounded(out + size, one, value);
             }
             printed++;
         }
