@@ -278,7 +278,8 @@ class _Parser:
         return self._places.setdefault(at, Place(*at))
 
     def _is_header(self, file: int) -> bool:
-        return not self.module.files.get(file, "").endswith((".cu", ".py"))
+        name = self.module.files.get(file, "")
+        return "/include/" in name or name.endswith((".h", ".hpp", ".inl"))
 
     def _statement(
         self, function: Function, text: str, place: Place, scopes: list[dict[str, str]], inner: int
