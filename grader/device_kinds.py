@@ -15,12 +15,14 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from grader.errors import UnknownDevice
-from grader.languages import Language
+from grader.languages import ON_EMULATED, ON_GPU, ON_HOST, Language
 from grader.sandbox.gpu import GPU_KINDS, NVIDIA, Gpu, GpuKind
 
 # The board of machines without a GPU, and what a CUDA source is compiled for where nothing can run it: enough to tell
 # whether it compiles.
 CPU, CPU_ARCHITECTURE = "cpu", "sm_90"
+# The board of the emulated GPU, and what a CUDA source is compiled to for it: PTX.
+EMULATED, EMULATED_ARCHITECTURE = "emulated", "compute_80"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +31,7 @@ class DeviceKind:
 
     ``boards``: a pattern that matches the whole name of each of its boards, and of no other kind's.
     ``only_board``: the name where there is one alone; empty where models name the boards.
-    ``on``: which of a challenge's workloads it runs: those for a cpu, in an interpreter, or those for a gpu.
+    ``on``: what runs a language there, as ``grader.languages`` names it.
     ``caution``: why its times are not representative, as in "times on cpu ..."; empty where they are.
     ``ceilings``: memory and arithmetic are measured there, so workloads are ranked by their roofline.
     ``architecture``: what nvcc compiles for; empty where each device says so itself.
@@ -41,7 +43,7 @@ class DeviceKind:
     title: str
     boards: str
     only_board: str
-    on: Literal["cpu", "gpu"]
+    on: str
     caution: str
     ceilings: bool
     architecture: str
@@ -52,8 +54,15 @@ class DeviceKind:
         re.compile(self.boards)
         if not (self.name and self.title and self.boards):
             raise ValueError(f"device kind {self.name}: its name, title or boards are missing")
-        if self.on not in ("cpu", "gpu") or ":" not in self.back_end:
-            raise ValueError(f"device kind {self.name}: on is cpu or gpu, and back_end is module:name")
+        if self.on not in (ON_HOST, ON_GPU, ON_EMULATED) or ":" not in self.back_end:
+            raise ValueError(
+                f"device kind {self.name}: on is cpu, gpu or emulated, and back_end is module:name"
+            )
+
+    @property
+    def workloads(self) -> Literal["cpu", "gpu"]:
+        """Which of a challenge's workloads it runs: those of a size for a processor, or those for a GPU."""
+        return "gpu" if self.on == ON_GPU else "cpu"
 
     @property
     def representative(self) -> bool:
@@ -69,11 +78,23 @@ HOST = DeviceKind(
     title="the host's processor",
     boards=re.escape(CPU),
     only_board=CPU,
-    on="cpu",
+    on=ON_HOST,
     caution="come from an interpreter and say nothing of a GPU",
     ceilings=False,
     architecture=CPU_ARCHITECTURE,
     back_end="grader.judge.device:host_device",
+    gpus=None,
+)
+EMULATED_GPU = DeviceKind(
+    name="emulated",
+    title="an emulated GPU",
+    boards=re.escape(EMULATED),
+    only_board=EMULATED,
+    on=ON_EMULATED,
+    caution="come from an emulated GPU and say nothing of a real one",
+    ceilings=False,
+    architecture=EMULATED_ARCHITECTURE,
+    back_end="grader.judge.device:emulated_device",
     gpus=None,
 )
 # Model names that NVIDIA has given so far, as boards spell them: a100-sxm4-80gb, rtx-4090, gh200-480gb, t4, titan-v.
@@ -87,7 +108,7 @@ NVIDIA_GPU = DeviceKind(
     title="an NVIDIA GPU",
     boards=_NVIDIA_BOARDS,
     only_board="",
-    on="gpu",
+    on=ON_GPU,
     caution="",
     ceilings=True,
     architecture="",
@@ -96,7 +117,7 @@ NVIDIA_GPU = DeviceKind(
 )
 
 # Tests add rows to this one; everyone else reads DEVICE_KINDS.
-_table = {it.name: it for it in (HOST, NVIDIA_GPU)}
+_table = {it.name: it for it in (HOST, EMULATED_GPU, NVIDIA_GPU)}
 DEVICE_KINDS = MappingProxyType(_table)
 
 
@@ -142,6 +163,11 @@ def serves(device: str, language: Language) -> bool:
     """Whether ``device`` runs it: where there is no GPU, what has an interpreter."""
     kind = find_kind(device)
     return kind is not None and language.runs_on(kind.on)
+
+
+def home_board(language: Language) -> str:
+    """The board of a machine without a GPU: the emulated one where that runs the language."""
+    return EMULATED if serves(EMULATED, language) else CPU
 
 
 def languages_of(device: str) -> list[Language]:

@@ -22,8 +22,22 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
-# The kinds of device that a row names: the host's processor, where kernels are interpreted, and a GPU.
-ON_HOST, ON_GPU = "cpu", "gpu"
+# The kinds of device that a row names: the host's processor, where kernels are interpreted, a GPU, and one that the
+# host's processor emulates.
+ON_HOST, ON_GPU, ON_EMULATED = "cpu", "gpu", "emulated"
+
+
+@dataclass(frozen=True)
+class Running:
+    """How a kind of device runs a language.
+
+    ``loader``: the module in ``sandbox/runner`` that loads a source, or what it was compiled to. Its
+    ``load_submission(message, descriptors)`` returns what makes a call from a binding.
+    ``preload``: what a runner imports before it has a submission, see ``sandbox/runner/preload.py``.
+    """
+
+    loader: str
+    preload: str
 
 
 class _Rows(type):
@@ -54,10 +68,7 @@ class Language(str, metaclass=_Rows):
     the types need.
     ``torch``: its runner has torch, so torch's kernels may do the work: the judge looks for that, and cannot take the
     libraries away that torch needs.
-    ``loader``: the module in ``sandbox/runner`` that loads a source, or what it was compiled to. Its
-    ``load_submission(message, descriptors)`` returns what makes a call from a binding.
-    ``preload``: by kind of device, what a runner imports before it has a submission, see ``sandbox/runner/preload.py``.
-    The language runs on the kinds that are named here, and on no other.
+    ``running``: how it runs, by kind of device. It runs on the kinds that are named here, and on no other.
     ``compiler``: its name in ``grader.judge.compilation.COMPILERS``; None: what is judged is the source itself.
     """
 
@@ -72,8 +83,7 @@ class Language(str, metaclass=_Rows):
     declaration: str
     starter: str
     torch: bool
-    loader: str
-    preload: Mapping[str, str]
+    running: Mapping[str, Running]
     compiler: str | None = None
 
     CUDA: ClassVar[Language]
@@ -106,8 +116,8 @@ class Language(str, metaclass=_Rows):
         return self.compiler is not None
 
     def runs_on(self, kind: str) -> bool:
-        """``kind``: ON_HOST or ON_GPU."""
-        return kind in self.preload
+        """``kind``: ON_HOST, ON_GPU or ON_EMULATED."""
+        return kind in self.running
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Copies and what other processes send are the table's own row.
@@ -194,8 +204,12 @@ $declaration {
 }
 """,
     torch=False,
-    loader="cuda_loader",
-    preload=MappingProxyType({ON_GPU: "cuda"}),
+    running=MappingProxyType(
+        {
+            ON_GPU: Running("cuda_loader", preload="cuda"),
+            ON_EMULATED: Running("emulated_loader", preload="emulated"),
+        }
+    ),
     compiler="nvcc",
 )
 
@@ -232,8 +246,12 @@ $declaration:
     # Sizes may be 0: ask before launching, and leave nothing unwritten that the output holds.
 ''',
     torch=True,
-    loader="triton_loader",
-    preload=MappingProxyType({ON_HOST: "triton", ON_GPU: "triton-gpu"}),
+    running=MappingProxyType(
+        {
+            ON_HOST: Running("triton_loader", preload="triton"),
+            ON_GPU: Running("triton_loader", preload="triton-gpu"),
+        }
+    ),
 )
 
 LANGUAGES: dict[str, Language] = {it.value: it for it in (Language.CUDA, Language.TRITON)}

@@ -14,8 +14,6 @@ from grader.sandbox.box import BoxSpec
 from grader.sandbox.gpu import GPU_KINDS, Gpu
 from grader.sandbox.image import HostLayout
 
-RUNNER = Path(__file__).resolve().parent / "runner"
-
 NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 # For the last step (``runner/confine.py``), which gives them up: to bound /tmp, to drop what could
 # be given back, and, where root starts the box, to become nobody.
@@ -47,7 +45,8 @@ def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
         *_proc(),
         *_dev(spec.gpu),
         *_sys(spec.gpu),
-        *("--ro-bind", str(RUNNER), image.RUNNER_MOUNT, "--remount-ro", "/"),
+        *(word for mount, folder in image.PROGRAMS.items() for word in ("--ro-bind", str(folder), mount)),
+        *("--remount-ro", "/"),
         *("--chdir", "/"),
     ]
 

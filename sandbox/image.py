@@ -26,11 +26,16 @@ from grader.sandbox.toolkit import cuda_home
 REPOSITORY = "grader-host"
 NOBODY = 65534
 
-# Where the runner's files and the socket lie in a box.
+# Where the programs of a box and the socket lie in it.
 RUNNER_MOUNT = "/runner"
 SOCKET_MOUNT = "/sock"
+# Folders of ours that a box sees, by where: the runner looks for the emulator beside its own.
+_OURS = Path(__file__).resolve().parent
+PROGRAMS = {RUNNER_MOUNT: _OURS / "runner", "/emulator": _OURS / "emulator"}
 
-_TOP_FOLDERS = ("proc", "sys", "dev", "tmp", "etc", "var", "run", RUNNER_MOUNT[1:], SOCKET_MOUNT[1:])
+_TOP_FOLDERS = (
+    "proc", "sys", "dev", "tmp", "etc", "var", "run", SOCKET_MOUNT[1:], *(it[1:] for it in PROGRAMS)
+)  # fmt: skip
 # On most systems these are links into /usr; where they are folders they are bound.
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 # Where a box looks for programs, beside the folders of Python and of the CUDA toolkit.

@@ -11,16 +11,14 @@ import shutil
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 from grader import limits
 from grader.sandbox.box import BoxSpec
 from grader.sandbox.gpu import box_environment
+from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
 from grader.sandbox.parent import make_folder, sweep_folders
 from grader.sandbox.process_box import ProcessBox
 from grader.sandbox.processes import children, cpu_seconds, descendants, kill, members, memory_bytes
-
-RUNNER = Path(__file__).resolve().parent / "runner"
 
 # Only these pass from the parent: what a program needs to be found and to find its libraries. Never GRADER_*.
 PASSED_ENV = ("PATH", "LANG", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH")
@@ -54,11 +52,11 @@ class LocalBox(ProcessBox):
             str(spec.tmp_bytes),
             str(spec.share.nice),
             ",".join(map(str, spec.cores)),
-            str(RUNNER / spec.program),
+            str(PROGRAMS[RUNNER_MOUNT] / spec.program),
             *(f"fd:{number}" for number in passed),
         ]
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(RUNNER / "launch.py"), *words],
+            [sys.executable, "-I", "-S", str(PROGRAMS[RUNNER_MOUNT] / "launch.py"), *words],
             stdin=subprocess.DEVNULL,
             stdout=pipe_end,
             stderr=pipe_end,

@@ -23,7 +23,6 @@ from grader.sandbox.gpu import driver_files
 from grader.sandbox.options import NODES, SandboxOptions, start_hint
 from grader.sandbox.toolkit import nvcc_version
 
-RUNNER = Path(__file__).resolve().parent / "runner"
 # What an image says of itself: the paths of its libraries of ready-made kernels, one in a line.
 LIST = "/images/compute_libraries.txt"
 # Where the driver's libraries lie in a box whose image has none: a driver belongs to its host.
@@ -81,7 +80,8 @@ def find_toolchain(engine: Engine, root: Path, options: SandboxOptions) -> Toolc
 
 def _of_host(root: Path) -> Toolchain:
     what = image.layout()
-    binds = [f"{RUNNER}:{image.RUNNER_MOUNT}:ro", *(f"{path}:{path}:ro" for path in what.bound)]
+    ours = [f"{folder}:{mount}:ro" for mount, folder in image.PROGRAMS.items()]
+    binds = [*ours, *(f"{path}:{path}:ro" for path in what.bound)]
     for number, folder in enumerate(what.masked):
         empty = root / f"mask{number}"
         empty.mkdir(mode=0o755)
@@ -100,10 +100,13 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
         )
     own = dict(pair.partition("=")[::2] for pair in config.get("Env") or [])
     _check_version(name, own.get("CUDA_VERSION", ""))
-    runner = root / "runner"
-    # The runner belongs to the worker's version, so it comes from there and not from the image.
-    shutil.copytree(RUNNER, runner, ignore=shutil.ignore_patterns("__pycache__"))
-    runner.chmod(0o755)
+    # They belong to the worker's version, so they come from there and not from the image.
+    ours = []
+    for mount, folder in image.PROGRAMS.items():
+        copy = root / folder.name
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        copy.chmod(0o755)
+        ours.append(f"{copy}:{mount}:ro")
     environment = {key: own[key] for key in _TAKEN if key in own}
     environment["LD_LIBRARY_PATH"] = ":".join(
         text for text in (DRIVER_MOUNT, own.get("LD_LIBRARY_PATH")) if text
@@ -112,7 +115,7 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
     return Toolchain(
         number,
         "python3",
-        (f"{runner}:{image.RUNNER_MOUNT}:ro",),
+        tuple(ours),
         environment,
         f", image {number.removeprefix('sha256:')[:12]}",
         tuple(engine.read_file(number, LIST).decode().splitlines()),

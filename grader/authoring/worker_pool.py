@@ -149,7 +149,7 @@ def _calibrated(challenge: Challenge, device: Device) -> list[Check]:
     """A GPU's workloads are left to the timed runs: side by side they would not fit its memory."""
     cases = all_cases(challenge)
     if device.on_processor:
-        on = kind_of(device.name).on
+        on = kind_of(device.name).workloads
         cases += [workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == on]
     found = calibrate(challenge, cases, device.torch_device)
     return calibration_checks(challenge, found, loose=device.on_processor)

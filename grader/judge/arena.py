@@ -278,6 +278,7 @@ class Arena:
                 "mapped": layout.mapped,
                 "offset": layout.offset,
                 "nbytes": layout.nbytes,
+                "output": arg.kind is Kind.OUTPUT,
             }
         value = self.sizes[arg.name] if arg.kind is Kind.SIZE else self.scalars[arg.name]
         return {"kind": "value", "name": arg.name, "dtype": arg.dtype.value, "value": value}

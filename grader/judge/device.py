@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader import limits
 from grader.challenge.loader import Challenge
-from grader.device_kinds import CPU_ARCHITECTURE, kind_of, resolve_back_end
+from grader.device_kinds import (
+    CPU,
+    CPU_ARCHITECTURE,
+    EMULATED,
+    EMULATED_ARCHITECTURE,
+    kind_of,
+    resolve_back_end,
+)
 from grader.judge.arena import HOST, Arena, MemoryMaker
 from grader.judge.compare import compare, differs, trespass
 from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate, Window
 from grader.judge.oracle import Question
-from grader.languages import ON_HOST, Language
+from grader.languages import ON_EMULATED, ON_HOST, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.processor import Share
 from grader.schemas.hardware import GpuState
@@ -169,7 +176,8 @@ class HostOutputChecker:
 
 
 class Device(Protocol):
-    """``name`` keys boards ("cpu", "h200"), ``model`` is the hardware's own name, ``memory`` the word of a binding.
+    """``name`` keys boards ("cpu", "h200"), ``model`` is the hardware's own name, ``memory`` the word of a binding,
+    ``on`` the kind of device as ``grader.languages`` has it.
 
     ``warm_up_cases``: a case's first call compiles something, so an untimed one goes ahead of it.
     ``on_processor``: a call runs on the host's processor, so its limit is processor time.
@@ -184,6 +192,8 @@ class Device(Protocol):
     def model(self) -> str: ...
     @property
     def memory(self) -> str: ...
+    @property
+    def on(self) -> str: ...
     @property
     def torch_device(self) -> str: ...
     @property
@@ -237,8 +247,9 @@ class Device(Protocol):
 class HostDevice:
     """This machine's CPU. Times are real and say nothing of a GPU. See ``Device``."""
 
-    name = "cpu"
+    name = CPU
     memory = "host"
+    on = ON_HOST
     torch_device = "cpu"
     memories: MemoryMaker = HOST
     # Others use the host as well: where that shows, more rounds make up for it, up to a time that nobody minds.
@@ -256,7 +267,7 @@ class HostDevice:
         return cpu_model()
 
     def languages(self) -> tuple[Language, ...]:
-        return tuple(it for it in Language if it.runs_on(ON_HOST))
+        return tuple(it for it in Language if it.runs_on(self.on))
 
     def warm_up_cases(self, language: Language) -> bool:
         return False  # the interpreter compiles nothing
@@ -268,7 +279,7 @@ class HostDevice:
         spec = _HOST_SPECS[purpose]
         if purpose is not BoxPurpose.RUN:
             return spec
-        env = {**spec.env, "GRADER_PRELOAD": language.preload.get(ON_HOST, "")}
+        env = {**spec.env, "GRADER_PRELOAD": language.running[self.on].preload}
         return replace(spec, env=env, memory_bytes=memory_bytes)
 
     def stage(self, question: Question) -> Question:
@@ -300,6 +311,25 @@ class HostDevice:
 def host_device(name: str, index: int) -> HostDevice:
     """There is one, whatever its number."""
     return HostDevice()
+
+
+class EmulatedDevice(HostDevice):
+    """The emulated GPU, which runs on the processor in a submission's box. Its buffers are the host's memory; its
+    kernels reach them by addresses of its own. See ``grader.sandbox.emulator``."""
+
+    name = EMULATED
+    memory = "emulated"
+    on = ON_EMULATED
+    architecture = EMULATED_ARCHITECTURE
+
+    @property
+    def model(self) -> str:
+        return "emulated GPU (sm_80)"
+
+
+def emulated_device(name: str, index: int) -> EmulatedDevice:
+    """There is one, whatever its number."""
+    return EmulatedDevice()
 
 
 def on_device(tensors: Mapping[str, torch.Tensor], device: str) -> dict[str, torch.Tensor]:

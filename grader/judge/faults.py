@@ -141,6 +141,9 @@ def of_exception(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
         return out_of_memory(failure, doing, memory_bytes)
     if failure.kind == "cuda":
         return _of_cuda(failure, doing)
+    if failure.kind == "checker":
+        where = f"Line {failure.line}: " if failure.line else ""
+        return CaseFault(CaseVerdict.RUNTIME_ERROR, f"{where}{failure.message}", failure.hint)
     where = f" (line {failure.line})" if failure.line else ""
     text = f"{failure.type} while {doing}{where}: {message_of(failure)}".rstrip(": ")
     detail = f"{text}\n{failure.trace}".rstrip()

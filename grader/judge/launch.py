@@ -57,7 +57,7 @@ class Launcher:
         client = self._start(BoxPurpose.RUN)
         self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
         message = {
-            "loader": self.request.language.loader,
+            "loader": self.request.language.running[self.device.on].loader,
             "source": self.request.source if self.artefact is None else "",
             "parameters": [arg.name for arg in manifest.args],
             "declaration": declaration(manifest, self.request.language),

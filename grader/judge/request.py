@@ -53,7 +53,7 @@ class Request:
     @property
     def workloads(self) -> list[Workload]:
         """The workloads of this kind of device."""
-        on = kind_of(self.device).on
+        on = kind_of(self.device).workloads
         return [workload for workload in self.challenge.manifest.workloads if workload.on == on]
 
     def names(self, kind: Kind) -> list[str]:

@@ -39,15 +39,15 @@ ASK_SECONDS = 0.25
 PROGRAM = "compile.py"
 # What a student may call a file; anything else is compiled as solution.cu.
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,120}\.cu")
-ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
+ARCHITECTURE = re.compile(r"(?:sm|compute)_\d{2,3}[af]?")
 ELF = b"\x7fELF"
 _BUSY = "Is the host short of memory or processors? It is tried again."
 
 
 @dataclass(frozen=True)
 class CompileRequest:
-    """``footer`` is appended to ``source`` and must define ``grader_entry``; ``arch`` is such as ``sm_90``.
-    ``compiler``: its name in ``grader.judge.compilation.COMPILERS``."""
+    """``footer`` is appended to ``source`` and must define ``grader_entry``; ``arch`` is such as ``sm_90``, or
+    ``compute_80`` for PTX. ``compiler``: its name in ``grader.judge.compilation.COMPILERS``."""
 
     source: str
     footer: str

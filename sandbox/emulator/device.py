@@ -24,6 +24,7 @@ HOST = Path(__file__).resolve().parent / "built" / "host"
 # What the device has, in bytes, beside the buffers of a call.
 MEMORY_BYTES = 2 << 30
 _MODULE, _KERNEL, _SYMBOL, _ALLOCATE, _RELEASE, _COPY, _SET, _LAUNCH, _LOADED, _RETURNED = range(1, 11)
+_SAID, _MOST_SAID = struct.Struct("<ii"), 1024
 _HEADER, _REPLY = struct.Struct("<II"), struct.Struct("<iI")
 _COPY_HEAD, _SET_HEAD, _LAUNCH_HEAD = (
     struct.Struct("<QQQII"),
@@ -72,13 +73,15 @@ class LoadFailed(Exception):
 
 @dataclass
 class Returned:
-    """What a call came to. ``code``: what ``grader_entry`` returned. ``fault``: what ended a launch; ``findings``: what
-    else was wrong; ``unsupported``: an instruction that is not known; ``printed``: by kernels; ``instructions``: of all
-    launches, a warp's counting once; ``launches``: their number. ``leaked``: address and size of what was allocated and
-    not freed; ``forgotten``: launches, copies and memsets on streams of its own that nobody waited for, and that were
-    left out."""
+    """What a call came to. ``code``: what ``grader_entry`` returned, ``name`` and ``text``: CUDA's for it. ``fault``:
+    what ended a launch; ``findings``: what else was wrong; ``unsupported``: an instruction that is not known;
+    ``printed``: by kernels; ``instructions``: of all launches, a warp's counting once; ``launches``: their number.
+    ``leaked``: address and size of what was allocated and not freed; ``forgotten``: launches, copies and memsets on
+    streams of its own that nobody waited for, and that were left out."""
 
     code: int
+    name: str
+    text: str
     fault: Finding | None
     findings: list[Finding]
     unsupported: Unsupported | None
@@ -291,14 +294,16 @@ _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
 class HostProcess:
     """The host code of one library, in a process of its own."""
 
-    def __init__(self, device: Device, library: str | os.PathLike[str], host: Path = HOST) -> None:
-        """Raises LoadFailed, HostEnded."""
+    def __init__(self, device: Device, library: str | os.PathLike[str] | int, host: Path = HOST) -> None:
+        """``library``: its path, or a descriptor of it. Raises LoadFailed, HostEnded."""
         self.device = device
         self._connection, theirs = socket.socketpair()
+        given = isinstance(library, int)
+        path = f"/proc/self/fd/{library}" if given else os.fspath(library)
         with theirs:
             self._process = subprocess.Popen(
-                [str(host), str(theirs.fileno()), os.fspath(library)],
-                pass_fds=[theirs.fileno()],
+                [str(host), str(theirs.fileno()), path],
+                pass_fds=[theirs.fileno(), *([library] if given else [])],
                 stdin=subprocess.DEVNULL,
             )
         try:
@@ -319,10 +324,12 @@ class HostProcess:
         """Call the entry point; ``values``: its arguments as C has them, at most 8 bytes each. Raises HostEnded."""
         self.device.begin()
         self._reply(0, b"".join(it.ljust(8, b"\0") for it in values))
-        code, forgotten = struct.unpack("<ii", self._serve(_RETURNED))
+        said = self._serve(_RETURNED)
+        code, forgotten = _SAID.unpack_from(said)
+        name, _, text = said[_SAID.size :].decode("ascii", "replace").partition(" ")
         call = self.device.call
         return Returned(
-            code, call.fault, call.findings, call.unsupported, call.refused, self.device.engine.printed(),
+            code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.device.engine.printed(),
             call.instructions, call.launches, self.device.end(), forgotten,
         )  # fmt: skip
 
@@ -333,7 +340,7 @@ class HostProcess:
             if size > _MOST_BYTES + 4096:
                 raise self._ended()
             body = self._exactly(size)
-            if kind == last and (kind != _RETURNED or size == 8):
+            if kind == last and (kind != _RETURNED or _SAID.size <= size <= _MOST_SAID):
                 return body
             self._reply(*self.device.answer(kind, body))
 

@@ -157,23 +157,14 @@ class Engine:
 
     def __init__(self, threads: int | None = None, library: Path = LIBRARY) -> None:
         """Raises EngineMissing."""
-        try:
-            self._c = ctypes.CDLL(str(library))
-        except OSError as error:
-            raise EngineMissing(
-                f"the emulated GPU is not built ({error}); run sandbox/emulator/build.sh"
-            ) from error
-        _declare(self._c)
+        self._c = _open(library)
         if (self._c.engine_sizes(0), self._c.engine_sizes(1), self._c.engine_sizes(2)) != (
             ROW.size,
             ctypes.sizeof(_Kernel),
             ctypes.sizeof(_Finding),
         ) or self._c.engine_operations() != len(CONTROL):
             raise EngineMissing("the engine was built from another version; run sandbox/emulator/build.sh")
-        self._operations = {
-            self._c.engine_alu_name(index).decode(): (index, self._c.engine_alu_arity(index))
-            for index in range(self._c.engine_alu_count())
-        }
+        self._operations = _operations(self._c)
         self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
         self._named: dict[int, _Named] = {}
         self._grid_barrier = 0
@@ -383,6 +374,24 @@ class Engine:
         )  # fmt: skip
 
 
+def check(module: ptx.Module, library: Path = LIBRARY) -> None:
+    """Raises Unsupported where a kernel has an instruction that is not known, and EngineMissing."""
+    operations = _operations(_open(library))
+    # Their variables lie nowhere: nothing runs.
+    addresses = dict.fromkeys(module.variables, 0)
+    for function in module.functions.values():
+        if function.entry:
+            lower(module, function.name, addresses, operations)
+
+
+def _operations(c: ctypes.CDLL) -> dict[str, tuple[int, int]]:
+    """Number and arity of the operations of alu.ops, by name."""
+    return {
+        c.engine_alu_name(index).decode(): (index, c.engine_alu_arity(index))
+        for index in range(c.engine_alu_count())
+    }
+
+
 def _place(lowered: Lowered, line: int) -> Place:
     return lowered.places[line] if line < len(lowered.places) else NOWHERE
 
@@ -430,6 +439,18 @@ def _short(index: Sequence[int]) -> str:
     if index[1] == index[2] == 0:
         return str(index[0])
     return f"({index[0]}, {index[1]})" if index[2] == 0 else str(tuple(index))
+
+
+def _open(library: Path) -> ctypes.CDLL:
+    """Raises EngineMissing."""
+    try:
+        c = ctypes.CDLL(str(library))
+    except OSError as error:
+        raise EngineMissing(
+            f"the emulated GPU is not built ({error}); run sandbox/emulator/build.sh"
+        ) from error
+    _declare(c)
+    return c
 
 
 def _declare(c: ctypes.CDLL) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 # One entry of a binding, as the judge sends it:
-#   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "offset", "nbytes"}, its descriptor in order
+#   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "offset", "nbytes", "output"}, and a descriptor
 #   value:  {"kind": "value", "name", "dtype", "value"}
 Entry = dict[str, Any]
 # What ``failure.describe`` makes of an exception.
@@ -37,11 +37,16 @@ MakeCall = Callable[[Binding], Call]
 
 
 def make_binding(memory: str, entries: list[Entry], descriptors: list[int]) -> Binding:
-    """The binding over ``memory`` ("host" or "cuda"); ``descriptors``: the gate's page, then one per buffer."""
+    """The binding over ``memory`` ("host", "cuda" or "emulated"); ``descriptors``: the gate's page, then one per
+    buffer."""
     if memory == "cuda":
         from cuda_binding import CudaBinding
 
         return CudaBinding(entries, descriptors)
+    if memory == "emulated":
+        from emulated_binding import EmulatedBinding
+
+        return EmulatedBinding(entries, descriptors)
     from host_binding import HostBinding
 
     return HostBinding(entries, descriptors)

@@ -24,6 +24,7 @@ from typing import Any
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from connect import connect
+from emulated import refused
 from protocol import receive, send
 
 OUTPUT = "out.so"
@@ -76,12 +77,17 @@ CHUNK = 1 << 20
 
 
 def flags(arch: str, filename: str, rdc: bool) -> list[str]:
-    number = arch.removeprefix("sm_")
+    """``arch``: such as sm_90, or compute_80 for the emulated GPU: its PTX, without a CUDA runtime. The machine code
+    beside it is not used; what the assembler refuses and says of registers is."""
+    kind, _, number = arch.partition("_")
+    emulated = kind == "compute"
+    codes = f"[compute_{number},sm_{number}]" if emulated else f"sm_{number}"
+    runtime = ["-cudart", "none", "--compress-mode=none"] if emulated else ["-cudart", "static"]
     wrapped = [word for name in WRAPPED for word in ("-Xlinker", f"--wrap={name}")]
     return [
-        "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", "-cudart", "static", "-Xptxas", "-v",
+        "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", *runtime, "-Xptxas", "-v",
         *(["-rdc=true", "-lcudadevrt"] if rdc else []), *wrapped,
-        f"-gencode=arch=compute_{number},code=sm_{number}", "-o", OUTPUT, filename,
+        f"-gencode=arch=compute_{number},code={codes}", "-o", OUTPUT, filename,
     ]  # fmt: skip
 
 
@@ -191,6 +197,9 @@ def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
         )
     if os.stat(OUTPUT).st_size > request["artefact_bytes"]:
         return f"\n[the compiled library is larger than {request['artefact_bytes']} bytes]\n"
+    if request["arch"].startswith("compute"):
+        with open(OUTPUT, "rb") as file:
+            return refused(file.read(), request["filename"]) or None
     return None
 
 

@@ -28,11 +28,31 @@ _OWN = BaseException.__dict__
 T = TypeVar("T")
 
 
+class Explained(Exception):
+    """What went wrong, told by a loader of ours in whose process nothing of a submission runs."""
+
+    def __init__(self, name: str, kind: str, message: str, line: int) -> None:
+        super().__init__(message)
+        self.name, self.kind, self.line = name, kind, line
+
+
 def describe(error: BaseException) -> dict[str, Any]:
-    """``kind`` is memory, syntax, import, cuda or exception; ``line`` is the last line of the student's own file.
+    """``kind`` is memory, syntax, import, cuda, checker or exception; ``line`` is the last line of the student's own
+    file.
 
     An error of CUDA's own has CUDA's name of it as its ``type``. Raises nothing.
     """
+    if type(error) is Explained:
+        message = printable(str(error), _TEXT)
+        line = _line(error.line) or None
+        return {
+            "kind": error.kind,
+            "type": error.name,
+            "message": message,
+            "line": line,
+            "trace": "",
+            "hint": "",
+        }
     chain = _chain(error)
     root = _root(chain)
     frames = [it for link in chain for it in _own_frames(link)][-_FRAMES:]

@@ -28,8 +28,11 @@ class HostBinding:
         for mapping in self._mappings.values():
             mapping.close()
 
+    def address(self, entry: Entry) -> int:
+        return int(self._mappings[entry["name"]].address + entry["offset"])
+
     def memory(self, entry: Entry) -> Any:
-        return bytes_at(self._mappings[entry["name"]].address + entry["offset"], entry["nbytes"])
+        return bytes_at(self.address(entry), entry["nbytes"])
 
     def tensors(self) -> dict[str, Any]:
         """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""

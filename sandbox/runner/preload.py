@@ -20,12 +20,15 @@ def preload(wanted: str) -> EmptyLaunches | None:
     - ``torch-gpu``: torch and the context, for baselines;
     - ``torch``: torch alone;
     - ``cuda``: the context alone, for CUDA submissions and the control;
+    - ``emulated``: the emulated GPU;
     - empty: nothing.
     """
     if wanted == "triton":
         from triton_loader import prepare_interpreter
 
         return prepare_interpreter()
+    if wanted == "emulated":
+        import emulated_loader  # noqa: F401
     if wanted in ("cuda", "triton-gpu", "torch-gpu"):
         _make_context()
     if wanted == "triton-gpu":

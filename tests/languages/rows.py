@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from grader.challenge.model import Manifest
 from grader.judge.compilation import COMPILERS, SourceCompiler
-from grader.languages import LANGUAGES, ON_HOST, Language
+from grader.languages import LANGUAGES, ON_HOST, Language, Running
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
 
@@ -22,8 +22,7 @@ PEBBLE = Language(
     declaration="def solve($parameters)",
     starter='"""Pebbles for $title."""\n\n\n$declaration:\n    # $argument\n    pass\n',
     torch=True,
-    loader="triton_loader",
-    preload={ON_HOST: "triton"},
+    running={ON_HOST: Running("triton_loader", preload="triton")},
 )
 SLATE = replace(
     PEBBLE,

@@ -11,12 +11,12 @@ import pytest
 
 from grader import limits
 from grader.judge.messages import Failure
-from grader.sandbox import local_box
+from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
 
 
 @pytest.fixture
 def described(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], Failure]:
-    monkeypatch.syspath_prepend(str(local_box.RUNNER))
+    monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
     import failure
 
     def describe(error: BaseException) -> Failure:

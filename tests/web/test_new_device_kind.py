@@ -47,7 +47,7 @@ class EmulatedDevice(HostDevice):
 
 
 EMULATED = DeviceKind(
-    name="emulated",
+    name="simulated",
     title="an emulated GPU",
     boards=r"emu-[a-z0-9]+",
     only_board="",

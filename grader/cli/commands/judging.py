@@ -17,7 +17,7 @@ from grader.cli.follow import PHASES, exit_code
 from grader.cli.options import syntax_error
 from grader.cli.report import put_report
 from grader.cli.terminal import aside, put_json, safe
-from grader.device_kinds import CPU
+from grader.device_kinds import home_board
 from grader.errors import BadRequest, NotAllowed
 from grader.languages import Language
 from grader.schemas.report import Report, Score, Verdict
@@ -46,6 +46,15 @@ def judge_here(
     timing: Annotated[
         bool, typer.Option("--timing/--no-timing", help="Time the workloads when all cases pass.")
     ] = True,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device",
+            metavar="NAME",
+            help="emulated: an emulated GPU; cpu: Triton's interpreter.",
+            show_default="by the language",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Judge a file on this machine, without a server."""
@@ -59,7 +68,7 @@ def judge_here(
     chosen = language_of(file.name, language)
     loaded = catalogue.course().load(catalogue.challenge_of(file, challenge, local=True))
     if wrong := syntax_error(source, chosen):
-        return _finish(_not_python(loaded, chosen, wrong), file, json)
+        return _finish(_not_python(loaded, chosen, wrong, device or home_board(chosen)), file, json)
 
     from grader.judge.at_home import judge_at_home
     from grader.sandbox.choose import make_boxes
@@ -71,6 +80,7 @@ def judge_here(
             source,
             chosen,
             make_boxes(box, Settings().sandbox),
+            device=device,
             case=case,
             seed=seed,
             timing=timing,
@@ -87,14 +97,14 @@ def _finish(report: Report, file: Path, json: bool) -> int:
     return exit_code(report.verdict)
 
 
-def _not_python(challenge: Challenge, language: Language, wrong: str) -> Report:
+def _not_python(challenge: Challenge, language: Language, wrong: str, device: str) -> Report:
     """The judge's report of a syntax error, without the seconds that a box takes to start."""
     return Report(
         verdict=Verdict.COMPILE_ERROR,
         challenge=challenge.slug,
         version=challenge.manifest.version,
         language=language,
-        device=CPU,
+        device=device,
         representative=False,
         score=Score(total=len(challenge.cases) + len(challenge.hidden_cases)),
         detail=wrong,

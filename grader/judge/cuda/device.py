@@ -35,6 +35,7 @@ class CudaDevice:
     """GPU number ``index``, judged for the board ``name``. Raises BoxUnavailable where it lacks what the gate needs."""
 
     memory = "cuda"
+    on = ON_GPU
     torch_device = "cuda"
     plan = TimingPlan(rounds=30, most_rounds=100, control_rounds=15, warm_up=3, seconds=20.0)
     # Measured on an H200 (benchmarks/gpu/repeatability.py prints it): honest kernels lie within 1 us of the control's
@@ -76,7 +77,7 @@ class CudaDevice:
         return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
 
     def languages(self) -> tuple[Language, ...]:
-        return tuple(it for it in Language if it.runs_on(ON_GPU))
+        return tuple(it for it in Language if it.runs_on(self.on))
 
     def warm_up_cases(self, language: Language) -> bool:
         return True  # Triton compiles for new sizes, CUDA allocates lazily: both would block behind a closed gate
@@ -87,7 +88,7 @@ class CudaDevice:
     def box_spec(self, purpose: BoxPurpose, language: Language, memory_bytes: int) -> BoxSpec:
         preload = {BoxPurpose.CONTROL: "cuda", BoxPurpose.BASELINE: "torch-gpu"}.get(purpose)
         if preload is None:
-            preload = language.preload.get(ON_GPU, "")
+            preload = language.running[self.on].preload
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": "EAGER"}
         return BoxSpec(purpose, env=env, memory_bytes=limits.GPU_BOX_MEMORY_BYTES, gpu=self._gpu)
 

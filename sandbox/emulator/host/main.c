@@ -51,9 +51,11 @@ int main(int count, char **words) {
     int status = request(LOADED, wrong ? wrong : "no entry point", wrong ? strlen(wrong) : 14, NULL, 0, values, sizeof values, &got);
     while (entry && status == 0) {
         int32_t said[2] = {entry(pointers), 0};
+        char words[256];
         said[1] = (int32_t)runtime_forget();
         fflush(NULL);
-        status = request(RETURNED, said, sizeof said, NULL, 0, values, sizeof values, &got);
+        int length = snprintf(words, sizeof words, "%s %s", cudaGetErrorName(said[0]), cudaGetErrorString(said[0]));
+        status = request(RETURNED, said, sizeof said, words, (size_t)length, values, sizeof values, &got);
     }
     return 0;
 }

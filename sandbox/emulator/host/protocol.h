@@ -28,4 +28,6 @@ struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[
 int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room, size_t *got);
 /* See runtime.c. */
 uint32_t runtime_forget(void);
+const char *cudaGetErrorName(int code);
+const char *cudaGetErrorString(int code);
 #endif
