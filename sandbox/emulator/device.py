@@ -298,12 +298,14 @@ class HostProcess:
         """``library``: its path, or a descriptor of it. Raises LoadFailed, HostEnded."""
         self.device = device
         self._connection, theirs = socket.socketpair()
-        given = isinstance(library, int)
-        path = f"/proc/self/fd/{library}" if given else os.fspath(library)
+        if isinstance(library, int):
+            path, given = f"/proc/self/fd/{library}", [library]
+        else:
+            path, given = os.fspath(library), []
         with theirs:
             self._process = subprocess.Popen(
                 [str(host), str(theirs.fileno()), path],
-                pass_fds=[theirs.fileno(), *([library] if given else [])],
+                pass_fds=[theirs.fileno(), *given],
                 stdin=subprocess.DEVNULL,
             )
         try:

@@ -111,6 +111,24 @@ def parse(text: str) -> Module:
     return _Parser(text).module
 
 
+def _place_merged(function: Function) -> None:
+    """Gives a line to instructions that have none, because the compiler made one of two lines' instructions: a load
+    has that of its first use, as good as always the next instruction with a line, and any other the one before it."""
+    known, following = NOWHERE, NOWHERE
+    after: list[Place] = []
+    for it in reversed(function.body):
+        if isinstance(it, Instruction):
+            following = it.place if it.place.line else following
+        after.append(following)
+    for it, later in zip(function.body, reversed(after), strict=True):
+        if not isinstance(it, Instruction):
+            continue
+        if not it.place.line:
+            it.place = later if it.name == "ld" and later.line else known
+        else:
+            known = it.place
+
+
 def split_operands(text: str) -> list[str]:
     """``%r1, {%r2, %r3}, [%rd1+4]`` is three operands."""
     if "{" not in text and "[" not in text and "(" not in text:
@@ -238,6 +256,7 @@ class _Parser:
                     scopes.pop()
                     text = text[1:].lstrip()
                     if not scopes:
+                        _place_merged(function)
                         return
                     continue
                 if ":" in text and (label := _LABEL.match(text)):
