@@ -250,6 +250,7 @@ $declaration:
         {
             ON_HOST: Running("triton_loader", preload="triton"),
             ON_GPU: Running("triton_loader", preload="triton-gpu"),
+            ON_EMULATED: Running("triton_loader", preload="emulated-triton"),
         }
     ),
 )

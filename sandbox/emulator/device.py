@@ -23,16 +23,18 @@ from .ptx import BadPtx
 HOST = Path(__file__).resolve().parent / "built" / "host"
 # What the device has, in bytes, beside the buffers of a call.
 MEMORY_BYTES = 2 << 30
-_MODULE, _KERNEL, _SYMBOL, _ALLOCATE, _RELEASE, _COPY, _SET, _LAUNCH, _LOADED, _RETURNED = range(1, 11)
+MODULE, KERNEL, SYMBOL, ALLOCATE, RELEASE, COPY, SET, LAUNCH, LOADED, RETURNED = range(1, 11)
 _SAID, _MOST_SAID = struct.Struct("<ii"), 1024
-_HEADER, _REPLY = struct.Struct("<II"), struct.Struct("<iI")
-_COPY_HEAD, _SET_HEAD, _LAUNCH_HEAD = (
+HEADER, REPLY = struct.Struct("<II"), struct.Struct("<iI")
+COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
     struct.Struct("<QQQII"),
     struct.Struct("<QQII"),
     struct.Struct("<IIII3I3I"),
 )
-# The largest request: a copy of this many bytes.
-_MOST_BYTES = 1 << 31
+# The largest request.
+MOST_BYTES = (1 << 31) + 4096
+# What PTX begins with that comes as text, and not in a fat binary.
+_PLAIN = b"//"
 # CUDA's numbers of errors.
 _INVALID_VALUE, _NO_MEMORY, _NO_FUNCTION, _BAD_PTX = 1, 2, 98, 218
 _NUMBERS = {
@@ -129,9 +131,14 @@ class Device:
     def begin(self) -> None:
         self.call = _Call()
 
-    def end(self) -> list[tuple[int, int]]:
-        """Address and size of what the program allocated and did not free."""
-        return [(address, size) for address, (size, _) in self._allocated.items()]
+    def returned(self, code: int = 0, name: str = "", text: str = "", forgotten: int = 0) -> Returned:
+        """What the call came to that ``begin`` began; the rest is what the host code says."""
+        call = self.call
+        leaked = [(address, size) for address, (size, _) in self._allocated.items()]
+        return Returned(
+            code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.engine.printed(),
+            call.instructions, call.launches, leaked, forgotten,
+        )  # fmt: skip
 
     def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
         """Status and reply to one request of the host code. A request that makes no sense is an invalid value."""
@@ -149,7 +156,7 @@ class Device:
         number = len(self._modules)
         self._modules.append(None)
         try:
-            texts = ptx_of(body)
+            texts = [body.decode()] if body.startswith(_PLAIN) else ptx_of(body)
             if texts:
                 loaded = self.engine.load(texts[-1])
                 self._modules[number] = loaded
@@ -221,15 +228,15 @@ class Device:
         return None
 
     def _copy(self, body: bytes) -> tuple[int, bytes]:
-        to, source, size, kind, _ = _COPY_HEAD.unpack_from(body)
-        given = body[_COPY_HEAD.size :]
+        to, source, size, kind, _ = COPY_HEAD.unpack_from(body)
+        given = body[COPY_HEAD.size :]
         into = self._range(to, size) if kind in (1, 3) else 0
         out_of = self._range(source, size) if kind in (2, 3) else 0
         if (
             into is None
             or out_of is None
             or kind not in (1, 2, 3)
-            or size > _MOST_BYTES
+            or size > MOST_BYTES
             or (kind == 1 and len(given) != size)
         ):
             return _INVALID_VALUE, b""
@@ -243,7 +250,7 @@ class Device:
         return 0, b""
 
     def _set(self, body: bytes) -> tuple[int, bytes]:
-        to, size, value, width = _SET_HEAD.unpack(body)
+        to, size, value, width = SET_HEAD.unpack(body)
         into = self._range(to, size)
         if into is None or width != 1:
             return _INVALID_VALUE, b""
@@ -252,14 +259,14 @@ class Device:
         return 0, b""
 
     def _launch(self, body: bytes) -> tuple[int, bytes]:
-        module, length, cooperative, shared, *sizes = _LAUNCH_HEAD.unpack_from(body)
-        name = body[_LAUNCH_HEAD.size : _LAUNCH_HEAD.size + length].decode("ascii", "replace")
+        module, length, cooperative, shared, *sizes = LAUNCH_HEAD.unpack_from(body)
+        name = body[LAUNCH_HEAD.size : LAUNCH_HEAD.size + length].decode("ascii", "replace")
         loaded = self._modules[module] if module < len(self._modules) else None
         if loaded is None or name not in loaded.module.functions:
             return _NO_FUNCTION, b""
         call = self.call
         try:
-            params = body[_LAUNCH_HEAD.size + length :]
+            params = body[LAUNCH_HEAD.size + length :]
             self.engine.launch(
                 loaded, name, sizes[:3], sizes[3:], params, shared, cooperative=bool(cooperative)
             )
@@ -276,18 +283,18 @@ class Device:
         call.findings += self.engine.findings()
         call.instructions += self.engine.instructions
         call.launches += 1
-        return 0, b""
+        return 0, struct.pack("<Q", self.engine.instructions)
 
 
 _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
-    _MODULE: Device._module,
-    _KERNEL: Device._kernel,
-    _SYMBOL: Device._symbol,
-    _ALLOCATE: Device._allocate,
-    _RELEASE: Device._release,
-    _COPY: Device._copy,
-    _SET: Device._set,
-    _LAUNCH: Device._launch,
+    MODULE: Device._module,
+    KERNEL: Device._kernel,
+    SYMBOL: Device._symbol,
+    ALLOCATE: Device._allocate,
+    RELEASE: Device._release,
+    COPY: Device._copy,
+    SET: Device._set,
+    LAUNCH: Device._launch,
 }
 
 
@@ -309,7 +316,7 @@ class HostProcess:
                 stdin=subprocess.DEVNULL,
             )
         try:
-            text = self._serve(_LOADED)
+            text = self._serve(LOADED)
         except BaseException:
             self.close()
             raise
@@ -326,29 +333,25 @@ class HostProcess:
         """Call the entry point; ``values``: its arguments as C has them, at most 8 bytes each. Raises HostEnded."""
         self.device.begin()
         self._reply(0, b"".join(it.ljust(8, b"\0") for it in values))
-        said = self._serve(_RETURNED)
+        said = self._serve(RETURNED)
         code, forgotten = _SAID.unpack_from(said)
         name, _, text = said[_SAID.size :].decode("ascii", "replace").partition(" ")
-        call = self.device.call
-        return Returned(
-            code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.device.engine.printed(),
-            call.instructions, call.launches, self.device.end(), forgotten,
-        )  # fmt: skip
+        return self.device.returned(code, name, text, forgotten)
 
     def _serve(self, last: int) -> bytes:
         """Answer until a request of the kind ``last``, which the next call answers."""
         while True:
-            kind, size = _HEADER.unpack(self._exactly(_HEADER.size))
-            if size > _MOST_BYTES + 4096:
+            kind, size = HEADER.unpack(self._exactly(HEADER.size))
+            if size > MOST_BYTES:
                 raise self._ended()
             body = self._exactly(size)
-            if kind == last and (kind != _RETURNED or _SAID.size <= size <= _MOST_SAID):
+            if kind == last and (kind != RETURNED or _SAID.size <= size <= _MOST_SAID):
                 return body
             self._reply(*self.device.answer(kind, body))
 
     def _reply(self, status: int, body: bytes) -> None:
         try:
-            self._connection.sendall(_REPLY.pack(status, len(body)) + body)
+            self._connection.sendall(REPLY.pack(status, len(body)) + body)
         except OSError as error:
             raise self._ended() from error
 

@@ -18,6 +18,8 @@ from .lower import CONTROL, ROW, Lowered, function_address, lower
 from .ptx import NOWHERE, Place
 
 LIBRARY = Path(__file__).resolve().parent / "built" / "libengine.so"
+# What launches are checked for; the last is for compilers that let threads write the same value to one place.
+NOTHING, EVERYTHING, BUT_SHARED_RACES = range(3)
 KINDS = (
     "", "out_of_bounds", "misaligned", "unwritten", "shared_race", "global_race", "barrier_places", "barrier_exited",
     "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit",
@@ -168,7 +170,7 @@ class Engine:
         self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
         self._named: dict[int, _Named] = {}
         self._grid_barrier = 0
-        self.check = True
+        self.check = EVERYTHING
         self.instructions = 0
 
     def close(self) -> None:

@@ -9,9 +9,11 @@ from .engine import Finding, Thread
 _LOCAL_NAME = re.compile(r"^_ZZ?.*E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$")
 
 
-def message_of(it: Finding) -> str:
-    """What happened, where, and to whom, in one or two sentences without the line, which ``line_of`` gives."""
-    array, who = _array(it), str(it.who)
+def message_of(it: Finding, *, programs: bool = False) -> str:
+    """What happened, where, and to whom, in one or two sentences without the line, which ``line_of`` gives.
+    ``programs``: a block is a program of Triton's, whose threads nobody wrote."""
+    array = _array(it)
+    who = f"program {_index(it.who.block)}" if programs else str(it.who)
     access = f"{'writes' if it.writes else 'reads'} {_bytes(it.size)}"
     match it.kind:
         case "out_of_bounds":
@@ -31,7 +33,7 @@ def message_of(it: Finding) -> str:
             origin = f" (it was read in line {it.other_place.line})" if it.other_place.line else ""
             return f"{_capital(who)} uses a value from memory that nothing was written to{origin}."
         case "shared_race" | "global_race" | "warp_race":
-            return _race(it, array)
+            return _program_race(it, array) if programs else _race(it, array)
         case "barrier_places":
             return (
                 f"Threads of block {_index(it.who.block)} wait at different __syncthreads(): some in this line, some "
@@ -101,6 +103,22 @@ def _race(it: Finding, array: str) -> str:
     else:
         cure = "Nothing orders the two: blocks agree by atomics only"
     return f"{first}, and {second}{line}. {cure}."
+
+
+def _program_race(it: Finding, array: str) -> str:
+    assert it.other is not None
+    verbs = ["writes" if writes else "reads" for writes in (it.writes, it.other_writes)]
+    first, second = (f"program {_index(thread.block)}" for thread in (it.who, it.other))
+    line = f" in line {it.other_place.line}" if it.other_place.line and it.other_place != it.place else ""
+    who = "it" if first == second else second
+    cure = (
+        "Within a program, tl.debug_barrier() orders them"
+        if first == second
+        else "Nothing orders programs: they agree by atomics only"
+    )
+    return (
+        f"{_capital(first)} {verbs[0]} byte {it.offset:,} of {array}, and {who} {verbs[1]} it{line}. {cure}."
+    )
 
 
 def _other(it: Thread, than: Thread) -> str:

@@ -1293,7 +1293,8 @@ def _cp(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     elif m[0] == "async" and m[1] in ("ca", "cg") and "mbarrier" not in m:
         to, to_at, to_wide = k.memory(o[0], SHARED)
         source, source_at, source_wide = k.memory(o[1], GLOBAL)
-        if o[2] not in ("4", "8", "16"):
+        size = number(o[2])
+        if size not in (4, 8, 16):
             raise Unsupported(i.opcode, i.place, f"a copy of {o[2]} bytes")
         bytes_of = NONE
         if len(o) > 3 and o[3] not in ("cache-policy",):
@@ -1306,7 +1307,7 @@ def _cp(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
             c=bytes_of,
             e=source_at & EVERY,
             imm=to_at,
-            size=number(o[2]) or 0,
+            size=size,
             space=SHARED,
             wide=to_wide | (4 if source_wide else 0),
         )

@@ -101,6 +101,8 @@ _RANGE = re.compile(r"(.*)<(\d+)>$")
 _VARIABLE = re.compile(
     r"\.(pred|b8|u8|s8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64|b128)\s+([\w$%]+)\s*((?:\[\d*\])*)"
 )
+# What a parameter says of the memory that it points to.
+_POINTER = re.compile(r"\.ptr\b(\s*\.(?:global|shared|const|local))?(\s*\.align\s+\d+)?")
 _LABEL = re.compile(r"([$%\w]+)\s*:(?!:)\s*")
 _HEAD = re.compile(r"\.(entry|func)\b")
 _SPACES = ("global", "const", "shared", "local", "param")
@@ -359,8 +361,8 @@ def _params(text: str | None) -> list[Variable]:
 def _variable(text: str) -> Variable:
     declared, _, initial = text.partition("=")
     space = next((it for it in _SPACES if f".{it}" in declared), "param")
-    align = re.search(r"\.align\s+(\d+)", re.sub(r"\.ptr\b.*?\.align\s+\d+", "", declared))
-    found = _VARIABLE.search(re.sub(r"\.ptr\b(\s*\.\w+)*(\s*\.align\s+\d+)?", "", declared))
+    align = re.search(r"\.align\s+(\d+)", _POINTER.sub("", declared))
+    found = _VARIABLE.search(_POINTER.sub("", declared))
     if found is None:
         raise BadPtx(f"a variable is not understood: {text[:100]}")
     kind, name, dimensions = found.groups()

@@ -1,4 +1,4 @@
-"""The emulated GPU within a box: where its package lies, and what its compiler's libraries are checked for.
+"""The emulated GPU within a box: where its package lies, what libraries for it are checked for, and what it tells.
 
 It lies beside the runner's folder, on the host as in a box (``grader.sandbox.image.PROGRAMS``).
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 _ABOVE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# So many sentences on what was wrong in one call are shown.
+_MOST_SHOWN = 3
 
 
 def part(name: str) -> Any:
@@ -35,3 +38,64 @@ def refused(library: bytes, filename: str) -> str:
         except ptx.BadPtx as error:
             return f"{filename}: error: the emulated GPU cannot read the PTX of this source: {error}\n"
     return ""
+
+
+def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | None:
+    """What the GPU found wrong in a call, as ``failure.describe`` has it; None: nothing. ``programs``: it is told of
+    Triton's programs, not of threads."""
+    explain = part("explain")
+    if (unknown := returned.unsupported) is not None:
+        return _told(type(unknown).__name__, str(unknown), unknown.place.line)
+    texts: dict[tuple[str, int, str], str] = {}
+    found = [it for it in (returned.fault, *returned.findings) if it is not None]
+    for it in found:
+        line = explain.line_of(it)
+        text = explain.message_of(it, programs=programs)
+        texts.setdefault((it.kind, line, it.array), f"line {line}: {text}" if texts and line else text)
+    if found:
+        shown = list(texts.values())
+        more = len(shown) - _MOST_SHOWN
+        shown = shown[:_MOST_SHOWN] + ([f"... and {more} more."] if more > 0 else [])
+        return _told(found[0].kind, "\n".join(shown), explain.line_of(found[0]))
+    if returned.code:
+        return {**_told(returned.name, returned.refused or returned.text, 0), "kind": "cuda"}
+    return None
+
+
+def _told(name: str, message: str, line: int) -> dict[str, Any]:
+    return {
+        "kind": "checker",
+        "type": name,
+        "message": message,
+        "line": line or None,
+        "trace": "",
+        "hint": "",
+    }
+
+
+def notes_of(returned: Any) -> list[str]:
+    """What was not wrong in a call, but is worth a look."""
+    notes = []
+    if returned.leaked:
+        count, size = len(returned.leaked), sum(size for _, size in returned.leaked)
+        what = "1 allocation" if count == 1 else f"{count} allocations"
+        notes.append(f"{what} of cudaMalloc, {size:,} bytes in all, not freed when solve returned")
+    if returned.forgotten:
+        what = "1 operation" if returned.forgotten == 1 else f"{returned.forgotten} operations"
+        notes.append(f"{what} on streams of your own: nobody waited for them, and they were not done")
+    return notes
+
+
+def write_all(data: bytes) -> None:
+    """Print it as the submission's."""
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def end_like(status: int | None) -> NoReturn:
+    """End this process as another did. ``status``: as ``subprocess.Popen.returncode``."""
+    if status is not None and status < 0:
+        if -status != signal.SIGKILL:
+            signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    os._exit((status or 0) & 255)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from binding import Entry
 from host_binding import HostBinding
 
 _NUMBERS = {
@@ -20,6 +21,10 @@ _NUMBERS = {
 class EmulatedBinding(HostBinding):
     """What one case or workload is called with. It waits at the gate like one in host memory."""
 
+    def adopt(self, device: Any, entry: Entry, *, written: bool) -> int:
+        """The address at which ``device`` has a buffer; ``written``: it may be read."""
+        return int(device.adopt(self.address(entry), entry["nbytes"], entry["name"], written=written))
+
     @contextmanager
     def on(self, device: Any) -> Iterator[list[bytes]]:
         """The arguments as C has them, in signature order, while ``device`` has the buffers."""
@@ -29,11 +34,8 @@ class EmulatedBinding(HostBinding):
                 if entry["kind"] == "value":
                     values.append(bytes(_NUMBERS[entry["dtype"]](entry["value"])))
                     continue
-                address = device.adopt(
-                    self.address(entry), entry["nbytes"], entry["name"], written=not entry["output"]
-                )
-                addresses.append(address)
-                values.append(bytes(ctypes.c_uint64(address)))
+                addresses.append(self.adopt(device, entry, written=not entry["output"]))
+                values.append(bytes(ctypes.c_uint64(addresses[-1])))
             yield values
         finally:
             for address in addresses:

@@ -28,12 +28,12 @@ _OWN = BaseException.__dict__
 T = TypeVar("T")
 
 
-class Explained(Exception):
-    """What went wrong, told by a loader of ours in whose process nothing of a submission runs."""
+class Described(Exception):
+    """What went wrong, described already: raised by ours, in a process where nothing of a submission runs."""
 
-    def __init__(self, name: str, kind: str, message: str, line: int) -> None:
-        super().__init__(message)
-        self.name, self.kind, self.line = name, kind, line
+    def __init__(self, failure: dict[str, Any]) -> None:
+        super().__init__(failure["message"])
+        self.failure = failure
 
 
 def describe(error: BaseException) -> dict[str, Any]:
@@ -42,17 +42,8 @@ def describe(error: BaseException) -> dict[str, Any]:
 
     An error of CUDA's own has CUDA's name of it as its ``type``. Raises nothing.
     """
-    if type(error) is Explained:
-        message = printable(str(error), _TEXT)
-        line = _line(error.line) or None
-        return {
-            "kind": error.kind,
-            "type": error.name,
-            "message": message,
-            "line": line,
-            "trace": "",
-            "hint": "",
-        }
+    if type(error) is Described:
+        return {**error.failure, "message": printable(error.failure["message"], _TEXT)}
     chain = _chain(error)
     root = _root(chain)
     frames = [it for link in chain for it in _own_frames(link)][-_FRAMES:]

@@ -21,6 +21,7 @@ def preload(wanted: str) -> EmptyLaunches | None:
     - ``torch``: torch alone;
     - ``cuda``: the context alone, for CUDA submissions and the control;
     - ``emulated``: the emulated GPU;
+    - ``triton-client``: torch, and Triton for the emulated GPU beside this process;
     - empty: nothing.
     """
     if wanted == "triton":
@@ -29,6 +30,11 @@ def preload(wanted: str) -> EmptyLaunches | None:
         return prepare_interpreter()
     if wanted == "emulated":
         import emulated_loader  # noqa: F401
+    if wanted == "triton-client":
+        _caches_in_box()
+        from triton_loader import prepare_client
+
+        return prepare_client()
     if wanted in ("cuda", "triton-gpu", "torch-gpu"):
         _make_context()
     if wanted == "triton-gpu":

@@ -122,7 +122,24 @@ def prepare_interpreter() -> EmptyLaunches:
     torch.cuda.synchronize = lambda device=None: None
     empty = EmptyLaunches()
     empty.watch_interpreter()
-    _warm_interpreter()
+    _warm()
+    warned.show_own_lines()
+    return empty
+
+
+def prepare_client() -> EmptyLaunches:
+    """Import torch and Triton for the emulated GPU beside this process. Done before the box is handed out."""
+    import torch
+    import triton
+    import triton.language  # noqa: F401 - loaded now, so that the submission's import is free
+
+    import emulated_triton
+
+    emulated_triton.use()
+    torch.cuda.synchronize = lambda device=None: None
+    _warm()
+    empty = EmptyLaunches()
+    empty.watch_compiler()
     warned.show_own_lines()
     return empty
 
@@ -141,8 +158,8 @@ def prepare_compiler() -> EmptyLaunches:
     return empty
 
 
-def _warm_interpreter() -> None:
-    """Run a tiny kernel, so that the first case does not pay for what the interpreter imports and patches lazily."""
+def _warm() -> None:
+    """Run a tiny kernel, so that the first case does not pay for what Triton imports and patches lazily."""
     import torch
     import warm_kernel
 

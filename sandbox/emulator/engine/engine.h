@@ -125,12 +125,14 @@ struct block {
     uint8_t *memory; /* all of the above, one allocation, kept for the next block */
 };
 
+enum { NOTHING, EVERYTHING, BUT_SHARED_RACES };
 struct launch {
     const struct kernel *kernel;
     uint32_t grid[3], threads[3], shared_bytes;
     uint64_t block_count;
     uint32_t most_live; /* blocks of a thread that take turns */
-    bool cooperative, check;
+    bool cooperative;
+    uint32_t check; /* what is looked for: NOTHING, EVERYTHING, or all but races in shared memory */
     uint32_t first_segment;
     atomic_ullong next_block;
     atomic_uint stop; /* a fault ended it */

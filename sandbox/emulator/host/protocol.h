@@ -13,7 +13,7 @@ enum message {
     RELEASE,    /* u64 address */
     COPY,       /* struct copy, then the bytes of a host's source; reply: the bytes for a host's target */
     SET,        /* struct set */
-    LAUNCH,     /* struct launching, the arguments */
+    LAUNCH,     /* struct launching, the arguments; reply: u64 instructions of its warps */
     LOADED,     /* an error's text, or nothing; no reply but the first CALL */
     RETURNED    /* i32: what the entry point returned, i32: how much of its work nobody waited for; reply: the next CALL's values */
 };

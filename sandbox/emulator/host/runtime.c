@@ -90,6 +90,8 @@ static error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const
         if (capturing) return later(capturing, kind, a, a_size, b, b_size);
         if (stream) { stream->given++; return later(&stream->work, kind, a, a_size, b, b_size); }
     } else if (kind == COPY) finish(own_stream(on));
+    uint64_t spare; /* what a launch is answered with is of no use here */
+    if (room == 0) { answer = &spare; room = sizeof spare; }
     return failed(request(kind, a, a_size, b, b_size, answer, room, NULL));
 }
 static error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) { return ask_on(NULL, kind, a, a_size, b, b_size, answer, room); }

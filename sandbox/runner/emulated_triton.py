@@ -1,0 +1,283 @@
+"""Triton for the emulated GPU, in the process of a submission: its real compiler, to PTX, and a driver that asks the GPU
+beside this process (``emulated_relay.py``) for modules, memory and launches.
+
+Tensors lie in the host's memory. Those over the judge's buffers are known to the GPU by an address of its own; of any
+other, a launch takes the contents along and brings them back.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from emulated import part
+from host_binding import HostBinding
+
+device, engine = part("device"), part("engine")
+
+ARCHITECTURE = 80
+# What Triton asks of a device's properties.
+_PROPERTIES = {
+    "multiprocessor_count": 16,
+    "max_shared_mem": 166912,
+    "max_num_regs": 65536,
+    "warpSize": 32,
+    "sm_clock_rate": 1410000,
+    "mem_clock_rate": 1215000,
+    "mem_bus_width": 5120,
+}
+_FORMATS = {
+    "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d", "fp16": "<e", "i1": "<?", "i8": "<b", "i16": "<h",
+    "i32": "<i", "i64": "<q", "u1": "<?", "u8": "<B", "u16": "<H", "u32": "<I", "u64": "<Q",
+}  # fmt: skip
+
+
+class GpuError(RuntimeError):
+    """What the GPU refused. ``code``: CUDA's number of the error."""
+
+    def __init__(self, code: int, doing: str) -> None:
+        super().__init__(f"the emulated GPU refused {doing}: CUDA error {code}")
+        self.code = code
+
+
+class Gpu:
+    """The other end of ``connection``. ``buffers``: of the judge's, as (address here, bytes, address there)."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self.buffers: list[tuple[int, int, int]] = []
+        self.instructions = 0
+
+    def ask(self, kind: int, body: bytes, doing: str) -> bytes:
+        """Raises GpuError."""
+        with self._lock:
+            self._connection.sendall(device.HEADER.pack(kind, len(body)) + body)
+            status, size = device.REPLY.unpack(self._exactly(device.REPLY.size))
+            reply = self._exactly(size)
+        if status:
+            raise GpuError(status, doing)
+        return reply
+
+    def _exactly(self, size: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            data = self._connection.recv(min(size - len(parts), 1 << 20))
+            if not data:
+                raise EOFError("the emulated GPU is gone")
+            parts += data
+        return bytes(parts)
+
+    @contextmanager
+    def reaching(self, tensors: list[Any]) -> Iterator[list[int]]:
+        """Addresses of ``tensors`` on the GPU while a launch uses them."""
+        copies: dict[int, tuple[int, Any]] = {}
+        addresses = []
+        try:
+            for tensor in tensors:
+                here = tensor.data_ptr()
+                known = next(
+                    (there + here - at for at, size, there in self.buffers if at <= here <= at + size), None
+                )
+                if known is None:
+                    known = self._copied(tensor, copies) + here
+                addresses.append(known)
+            yield addresses
+            for there, memory in copies.values():
+                head = device.COPY_HEAD.pack(0, there, len(memory), 2, 0)
+                if memory:
+                    memory[:] = self.ask(device.COPY, head, "a copy")
+        finally:
+            for there, _ in copies.values():
+                self.ask(device.RELEASE, struct.pack("<Q", there), "a release")
+
+    def _copied(self, tensor: Any, copies: dict[int, tuple[int, Any]]) -> int:
+        """What to add to an address in the tensor's memory, once that is on the GPU."""
+        import ctypes
+
+        storage = tensor.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        if start not in copies:
+            memory = (
+                memoryview((ctypes.c_char * size).from_address(start)).cast("B") if size else memoryview(b"")
+            )
+            (there,) = struct.unpack("<Q", self.ask(device.ALLOCATE, struct.pack("<Q", size), "memory"))
+            copies[start] = (there, memory)
+            if size:
+                head = device.COPY_HEAD.pack(there, 0, size, 1, 0)
+                self.ask(device.COPY, head + bytes(memory), "a copy")
+        return copies[start][0] - start
+
+
+class ClientBinding(HostBinding):
+    """A binding in host memory whose buffers the GPU knows too."""
+
+    def __init__(self, entries: list[dict[str, Any]], descriptors: list[int]) -> None:
+        super().__init__(entries, descriptors)
+        gpu().buffers = [
+            (self.address(it), it["nbytes"], it["device"]) for it in entries if it["kind"] == "buffer"
+        ]
+
+
+class Driver:
+    """What Triton asks of a driver."""
+
+    def __init__(self) -> None:
+        self.utils = Utils()
+        self.launcher_cls = Launcher
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def set_current_device(self, number: int) -> None:
+        pass
+
+    def get_current_stream(self, number: int | None = None) -> int:
+        return 0
+
+    def get_device_capability(self, number: int | None = None) -> tuple[int, int]:
+        return divmod(ARCHITECTURE, 10)
+
+    def get_current_target(self) -> Any:
+        from triton.backends.compiler import GPUTarget
+
+        return GPUTarget("cuda", ARCHITECTURE, 32)
+
+    def get_active_torch_device(self) -> Any:
+        import torch
+
+        return torch.device("cpu")
+
+    def get_benchmarker(self) -> Callable[..., list[float]]:
+        """Autotuning: one run tells, by what the GPU counted in it."""
+
+        def run_once(kernel_call: Callable[[], Any], quantiles: Any = None, **_: Any) -> list[float]:
+            before = gpu().instructions
+            kernel_call()
+            return [float(gpu().instructions - before)] * len(quantiles or (0.5, 0.2, 0.8))
+
+        return run_once
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        import torch
+
+        return torch.empty(0)
+
+    def clear_cache(self, cache: Any) -> None:
+        pass
+
+
+class Utils:
+    """What Triton asks of a driver's helpers."""
+
+    def get_device_properties(self, number: int = 0) -> dict[str, int]:
+        return dict(_PROPERTIES)
+
+    def load_binary(self, name: str, code: bytes, shared: int, number: int) -> tuple[Any, ...]:
+        """Module, function, registers and spills (not known) and the threads that a block may have."""
+        text = code if isinstance(code, bytes) else code.encode()
+        (module,) = struct.unpack("<I", gpu().ask(device.MODULE, b"//\n" + text, "the PTX of this kernel"))
+        facts = gpu().ask(device.KERNEL, struct.pack("<I", module) + name.encode(), f"the kernel {name}")
+        words = struct.unpack(f"<{len(facts) // 4}I", facts)
+        layout = list(zip(words[5::2], words[6::2], strict=True))
+        return module, (module, name, layout), None, None, 1024
+
+    def unload_module(self, module: Any) -> None:
+        pass
+
+
+class Launcher:
+    """Launches a compiled kernel. ``source``: what it was compiled from."""
+
+    def __init__(self, source: Any, metadata: Any) -> None:
+        self._types = list(_flat(list(source.signature.values())))
+        self._metadata = metadata
+        if getattr(metadata, "num_ctas", 1) != 1:
+            raise NotImplementedError("the emulated GPU has no clusters: num_ctas must be 1")
+        if any(it.startswith("tensordesc") for it in self._types):
+            raise NotImplementedError("the emulated GPU has no tensor descriptors")
+
+    def __call__(
+        self, x: int, y: int, z: int, stream: int, function: Any, packed: Any, launched: Any, enter: Any, leave: Any,
+        *values: Any,
+    ) -> None:  # fmt: skip
+        if min(x, y, z) <= 0:
+            return
+        if enter is not None:
+            enter(launched)
+        module, name, layout = function
+        given = [
+            (kind, value)
+            for kind, value in zip(self._types, _flat(values), strict=True)
+            if kind != "constexpr"
+        ]
+        tensors = [value for kind, value in given if kind.startswith("*") and hasattr(value, "data_ptr")]
+        # Behind the kernel's own arguments: memory of Triton's for its own use, of which it asks for none.
+        with gpu().reaching(tensors) as addresses:
+            pointers = iter(addresses)
+            packed_values = [
+                struct.pack("<Q", next(pointers) if hasattr(value, "data_ptr") else (value or 0))
+                if kind.startswith("*")
+                else _number(kind, value)
+                for kind, value in given
+            ]
+            packed_values += [bytes(8)] * (len(layout) - len(packed_values))
+            body = engine.pack_arguments(layout, packed_values)
+            threads = 32 * self._metadata.num_warps
+            head = device.LAUNCH_HEAD.pack(
+                module, len(name), getattr(self._metadata, "launch_cooperative_grid", False),
+                self._metadata.shared, x, y, z, threads, 1, 1,
+            )  # fmt: skip
+            reply = gpu().ask(device.LAUNCH, head + name.encode() + body, f"the launch of {name}")
+            gpu().instructions += struct.unpack("<Q", reply)[0]
+        if leave is not None:
+            leave(launched)
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    for it in values:
+        if isinstance(it, (tuple, list)):
+            yield from _flat(it)
+        else:
+            yield it
+
+
+def _number(kind: str, value: Any) -> bytes:
+    if kind == "bf16":
+        return struct.pack("<f", value)[2:]
+    return struct.pack(_FORMATS[kind], value)
+
+
+_gpu: Gpu | None = None
+
+
+def gpu() -> Gpu:
+    """The one of this process."""
+    global _gpu
+    if _gpu is None:
+        _gpu = Gpu(socket.socket(fileno=int(os.environ["GRADER_GPU"])))
+    return _gpu
+
+
+def use() -> None:
+    """Have Triton compile for the emulated GPU, and run there."""
+    import triton
+    from triton.backends.nvidia.compiler import CUDABackend
+
+    make, stages = CUDABackend.__init__, CUDABackend.add_stages
+
+    def made(self: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, *args, **kwargs)
+        self.binary_ext = "ptx"
+
+    def added(self: Any, into: dict[str, Any], *args: Any, **kwargs: Any) -> None:
+        stages(self, into, *args, **kwargs)
+        into.pop("cubin", None)
+
+    CUDABackend.__init__, CUDABackend.add_stages = made, added
+    triton.runtime.driver.set_active(Driver())
