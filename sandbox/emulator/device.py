@@ -18,6 +18,7 @@ from pathlib import Path
 from .engine import Engine, Fault, Finding, LaunchRefused, Loaded
 from .fatbin import ptx_of
 from .lower import Unsupported
+from .model import Launch, seconds_of
 from .ptx import BadPtx
 
 HOST = Path(__file__).resolve().parent / "built" / "host"
@@ -79,7 +80,8 @@ class Returned:
     what ended a launch; ``findings``: what else was wrong; ``unsupported``: an instruction that is not known;
     ``printed``: by kernels; ``instructions``: of all launches, a warp's counting once; ``launches``: their number.
     ``leaked``: address and size of what was allocated and not freed; ``forgotten``: launches, copies and memsets on
-    streams of its own that nobody waited for, and that were left out."""
+    streams of its own that nobody waited for, and that were left out. ``counted``: its launches, and ``modelled``: its
+    seconds by the model, where that was asked for."""
 
     code: int
     name: str
@@ -93,6 +95,8 @@ class Returned:
     launches: int
     leaked: list[tuple[int, int]]
     forgotten: int
+    counted: tuple[Launch, ...]
+    modelled: float | None
 
 
 @dataclass
@@ -103,6 +107,8 @@ class _Call:
     refused: str = ""
     instructions: int = 0
     launches: int = 0
+    copies: int = 0
+    copied: int = 0
 
 
 class Device:
@@ -128,8 +134,10 @@ class Device:
         self._memory.pop(address, None)
         self.engine.release(address, forget=True)
 
-    def begin(self) -> None:
+    def begin(self, *, counted: bool = False) -> None:
+        """Begin a call. ``counted``: its work is, for a modelled time; that takes longer."""
         self.call = _Call()
+        self.engine.launches = [] if counted else None
 
     def returned(self, code: int = 0, name: str = "", text: str = "", forgotten: int = 0) -> Returned:
         """What the call came to that ``begin`` began; the rest is what the host code says."""
@@ -137,8 +145,13 @@ class Device:
         leaked = [(address, size) for address, (size, _) in self._allocated.items()]
         return Returned(
             code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.engine.printed(),
-            call.instructions, call.launches, leaked, forgotten,
+            call.instructions, call.launches, leaked, forgotten, tuple(self.engine.launches or ()), self._modelled(),
         )  # fmt: skip
+
+    def _modelled(self) -> float | None:
+        if self.engine.launches is None:
+            return None
+        return seconds_of(self.engine.launches, self.call.copies, self.call.copied)
 
     def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
         """Status and reply to one request of the host code. A request that makes no sense is an invalid value."""
@@ -230,6 +243,7 @@ class Device:
     def _copy(self, body: bytes) -> tuple[int, bytes]:
         to, source, size, kind, _ = COPY_HEAD.unpack_from(body)
         given = body[COPY_HEAD.size :]
+        self.call.copies, self.call.copied = self.call.copies + 1, self.call.copied + size
         into = self._range(to, size) if kind in (1, 3) else 0
         out_of = self._range(source, size) if kind in (2, 3) else 0
         if (
@@ -251,6 +265,7 @@ class Device:
 
     def _set(self, body: bytes) -> tuple[int, bytes]:
         to, size, value, width = SET_HEAD.unpack(body)
+        self.call.copies, self.call.copied = self.call.copies + 1, self.call.copied + size
         into = self._range(to, size)
         if into is None or width != 1:
             return _INVALID_VALUE, b""
@@ -329,9 +344,10 @@ class HostProcess:
         self._process.kill()
         self._process.wait()
 
-    def call(self, values: Sequence[bytes]) -> Returned:
-        """Call the entry point; ``values``: its arguments as C has them, at most 8 bytes each. Raises HostEnded."""
-        self.device.begin()
+    def call(self, values: Sequence[bytes], *, counted: bool = False) -> Returned:
+        """Call the entry point; ``values``: its arguments as C has them, at most 8 bytes each; ``counted``: see
+        ``Device.begin``. Raises HostEnded."""
+        self.device.begin(counted=counted)
         self._reply(0, b"".join(it.ljust(8, b"\0") for it in values))
         said = self._serve(RETURNED)
         code, forgotten = _SAID.unpack_from(said)

@@ -15,9 +15,14 @@ from pathlib import Path
 
 from . import ptx
 from .lower import CONTROL, ROW, Lowered, function_address, lower
+from .model import KINDS as KINDS_OF_WORK
+from .model import Launch, Row, Work, work_of
 from .ptx import NOWHERE, Place
 
 LIBRARY = Path(__file__).resolve().parent / "built" / "libengine.so"
+# Words of struct counts.
+_COUNTS = 7
+# As enum class of engine.h.
 # What launches are checked for; the last is for compilers that let threads write the same value to one place.
 NOTHING, EVERYTHING, BUT_SHARED_RACES = range(3)
 KINDS = (
@@ -74,6 +79,14 @@ class _Kernel(ctypes.Structure):
         ),
         ("pool", ctypes.c_void_p),
         ("specials", ctypes.c_void_p),
+    ]
+
+
+class _Profile(ctypes.Structure):
+    _fields_ = [
+        ("classes", ctypes.c_void_p),
+        ("counts", ctypes.c_void_p),
+        *((name, ctypes.c_uint64) for name in ("path_sum", "path_most", "fresh")),
     ]
 
 
@@ -152,6 +165,8 @@ class _Ready:
     kernel: _Kernel
     pool: ctypes.Array[ctypes.c_uint32]
     keep: tuple[object, ...]
+    work: list[Work] = field(default_factory=list)
+    classes: bytes = b""
 
 
 class Engine:
@@ -172,6 +187,8 @@ class Engine:
         self._grid_barrier = 0
         self.check = EVERYTHING
         self.instructions = 0
+        # Launches are counted while this is a list, and added to it.
+        self.launches: list[Launch] | None = None
 
     def close(self) -> None:
         if self._engine:
@@ -325,6 +342,14 @@ class Engine:
                     self._grid_barrier >> 32 if upper else self._grid_barrier & 0xFFFFFFFF,
                     4,
                 )
+        profile = counts = None
+        if self.launches is not None:
+            counts = (ctypes.c_uint64 * (_COUNTS * lowered.row_count))()
+            if not ready.work:
+                ready.work = work_of(lowered, list(self._operations))
+                ready.classes = bytes(KINDS_OF_WORK.index(it.kind) for it in ready.work)
+            classes = ctypes.cast(ctypes.c_char_p(ready.classes), ctypes.c_void_p)
+            profile = _Profile(classes, ctypes.addressof(counts), 0, 0, not self.launches)
         try:
             ended = self._c.engine_launch(
                 self._engine,
@@ -334,12 +359,15 @@ class Engine:
                 shared,
                 cooperative,
                 self.check,
+                ctypes.byref(profile) if profile is not None else None,
             )
         finally:
             if block_of_params is not None:
                 self.release(address, forget=True)
         self.instructions = int(self._c.engine_instructions(self._engine))
         self._last = (loaded, name)
+        if self.launches is not None and profile is not None and counts is not None and not ended:
+            self.launches.append(_launch_of(ready, profile, counts, grid, block, shared))
         if ended == 2:
             raise MemoryError("no memory is left for the blocks of a launch")
         if ended:
@@ -392,6 +420,27 @@ def _operations(c: ctypes.CDLL) -> dict[str, tuple[int, int]]:
         c.engine_alu_name(index).decode(): (index, c.engine_alu_arity(index))
         for index in range(c.engine_alu_count())
     }
+
+
+def _launch_of(
+    ready: _Ready,
+    profile: _Profile,
+    counts: ctypes.Array[ctypes.c_uint64],
+    grid: Sequence[int],
+    block: Sequence[int],
+    shared: int,
+) -> Launch:
+    lowered, rows = ready.lowered, []
+    for number, (work, raw) in enumerate(zip(ready.work, ROW.iter_unpack(lowered.rows), strict=True)):
+        each = counts[_COUNTS * number : _COUNTS * (number + 1)]
+        if each[0] and work.kind != "free":
+            space = SPACES[raw[4]] if raw[4] < len(SPACES) else ""
+            rows.append(Row(work, _place(lowered, raw[13]).line, space, *each))
+    blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
+    path = profile.path_sum / blocks
+    return Launch(
+        lowered.name, blocks, threads, lowered.shared_bytes + shared, 0, path, profile.path_most, tuple(rows)
+    )
 
 
 def _place(lowered: Lowered, line: int) -> Place:
@@ -464,7 +513,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_number_of", word, [pointer, long]),
         ("engine_remove", word, [pointer, long, word]),
         ("engine_mark", None, [pointer, long, long]),
-        ("engine_launch", ctypes.c_int, [pointer, pointer, _Triple, _Triple, word, word, word]),
+        ("engine_launch", ctypes.c_int, [pointer, pointer, _Triple, _Triple, word, word, word, pointer]),
         ("engine_fault", pointer, [pointer]),
         ("engine_instructions", long, [pointer]),
         ("engine_findings", word, [pointer, ctypes.POINTER(ctypes.c_void_p)]),

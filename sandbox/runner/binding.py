@@ -37,8 +37,8 @@ MakeCall = Callable[[Binding], Call]
 
 
 def make_binding(memory: str, entries: list[Entry], descriptors: list[int]) -> Binding:
-    """The binding over ``memory`` ("host", "cuda", "emulated", or "client" beside an emulated GPU); ``descriptors``: the gate's page, then one per
-    buffer."""
+    """The binding over ``memory`` ("host", "cuda", "emulated", or "client" beside an emulated GPU); ``descriptors``:
+    the gate's page, then one per buffer."""
     if memory == "cuda":
         from cuda_binding import CudaBinding
 

@@ -1,5 +1,5 @@
-"""Triton for the emulated GPU, in the process of a submission: its real compiler, to PTX, and a driver that asks the GPU
-beside this process (``emulated_relay.py``) for modules, memory and launches.
+"""Triton for the emulated GPU, in a submission's process: its real compiler, to PTX, and a driver that asks the GPU,
+beside this process (``emulated_relay.py``), for modules, memory and launches.
 
 Tensors lie in the host's memory. Those over the judge's buffers are known to the GPU by an address of its own; of any
 other, a launch takes the contents along and brings them back.

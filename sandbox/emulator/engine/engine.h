@@ -78,6 +78,7 @@ struct segment {
     uint32_t line[SEGMENT_LINES];
 };
 
+#define LATE_GROUPS 16
 struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier's number + 1 */
 
 /* Registers of a recursive function, of the lanes that called it again. */
@@ -102,12 +103,14 @@ struct warp {
     uint32_t late_count, late_room, late_groups;
     struct saved *saved;
     uint32_t saved_count, saved_room;
+    uint64_t clock, *ready; /* profile.c's: the cycle of the last instruction; by unit, when its value may be used */
+    uint64_t late_ready[LATE_GROUPS];
 };
 
 /* A copy by cp.async that has not come to pass. */
 struct late { uint64_t to; uint32_t group, size; uint8_t data[16]; uint8_t lane; };
 
-struct barrier { uint32_t arrived, expected, line; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; };
+struct barrier { uint32_t arrived, expected, line; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; uint64_t clock; };
 
 struct block {
     struct worker *worker;
@@ -119,11 +122,22 @@ struct block {
     struct barrier barriers[16];
     uint32_t generations[16];
     uint32_t interval, interval_first;
-    uint64_t acquired;
+    uint64_t acquired, released;
     uint32_t next_warp;
     bool done;
     uint8_t *memory; /* all of the above, one allocation, kept for the next block */
 };
+
+/* What an instruction asks of a multiprocessor, see model.py. */
+enum class {
+    CLASS_FREE, CLASS_INTEGER, CLASS_FLOAT, CLASS_DOUBLE, CLASS_SPECIAL, CLASS_CONVERT, CLASS_MEMORY, CLASS_SHUFFLE, CLASS_SYNC,
+    CLASS_MATRIX, CLASS_BRANCH, CLASS_COUNT
+};
+/* Of one row: how often a warp issued it and with how many lanes in all; accesses, their sectors of 32 bytes, passes through
+ * shared memory (of global atomics: lanes that wait for each other); sectors that the second-level cache and DRAM served. */
+struct counts { uint64_t issued, lanes, requests, sectors, passes, l2, dram; };
+/* path_sum, path_most: cycles of blocks, if nothing but latency holds them up. fresh: caches are empty. */
+struct profile { const uint8_t *classes; struct counts *counts; uint64_t path_sum, path_most, fresh; };
 
 enum { NOTHING, EVERYTHING, BUT_SHARED_RACES };
 struct launch {
@@ -133,6 +147,7 @@ struct launch {
     uint32_t most_live; /* blocks of a thread that take turns */
     bool cooperative;
     uint32_t check; /* what is looked for: NOTHING, EVERYTHING, or all but races in shared memory */
+    struct profile *profile; /* NULL: nothing is counted */
     uint32_t first_segment;
     atomic_ullong next_block;
     atomic_uint stop; /* a fault ended it */
@@ -156,6 +171,7 @@ struct engine {
     atomic_ullong clock;
     uint32_t threads;
     uint64_t last_instructions;
+    struct cache *first, *second;
     char *printed;
     size_t printed_size, printed_room;
     atomic_flag print_lock;
@@ -209,6 +225,21 @@ void report(struct warp *, const struct row *, uint32_t kind, int lane, struct r
             bool writes, const struct finding *other);
 void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
            bool writes);
+
+/* profile.c */
+enum access { READS, WRITES, UPDATES, COPIES };
+void cache_delete(struct cache *);
+void profile_begin(struct engine *, struct profile *);
+void profile_block_begins(struct block *);
+void profile_block_ends(struct block *);
+void profile_row(struct warp *, const struct row *, uint32_t mask);
+void profile_shared(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
+void profile_global(struct warp *, const struct row *, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access);
+void profile_local(struct warp *, const struct row *, uint32_t mask, uint32_t size, enum access);
+void profile_fragment(struct warp *, const struct row *, const uint32_t *units, uint32_t count, uint64_t address, uint32_t rows, uint32_t size, uint64_t stride, bool shared, bool stores);
+void profile_waits(struct warp *, uint32_t left);
+void profile_arrives(struct warp *, struct barrier *);
+void profile_released(struct block *, struct barrier *);
 
 /* matrix.c */
 int matrix_run(struct warp *, const struct row *, uint32_t mask);

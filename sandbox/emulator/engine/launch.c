@@ -84,7 +84,7 @@ void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
 void engine_delete(struct engine *engine) {
     while (engine->region_count) { engine->regions[0].freed = false; engine_remove(engine, engine->regions[0].address, 0); }
     for (uint32_t i = 0; i <= MOST_SEGMENTS / CHUNK; i++) free(engine->segments[i]);
-    free(engine->segments); free(engine->regions); free(engine->printed); free(engine);
+    cache_delete(engine->first); cache_delete(engine->second); free(engine->segments); free(engine->regions); free(engine->printed); free(engine);
 }
 
 static void *take(uint8_t **at, size_t size) {
@@ -103,7 +103,7 @@ static struct block *block_new(struct worker *worker) {
     add(&total, sizeof(struct block)); add(&total, warps * sizeof(struct warp)); add(&total, shared);
     if (launch->check) { add(&total, shared); add(&total, 4 * shared); add(&total, 4 * shared); }
     for (uint32_t i = 0; i < warps; i++) {
-        add(&total, (size_t)(kernel->units + SPARE_UNITS) * UNIT); add(&total, 4 * (size_t)(kernel->units + 1)); add(&total, (size_t)LANES * kernel->local_bytes);
+        add(&total, (size_t)(kernel->units + SPARE_UNITS) * UNIT); add(&total, 4 * (size_t)(kernel->units + 1)); add(&total, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0); add(&total, (size_t)LANES * kernel->local_bytes);
         if (launch->check) add(&total, (size_t)LANES * kernel->local_bytes);
     }
     uint8_t *memory = NULL;
@@ -125,6 +125,7 @@ static struct block *block_new(struct worker *worker) {
         struct warp *w = &block->warps[i];
         w->file = take(&at, (size_t)(kernel->units + SPARE_UNITS) * UNIT);
         w->undefined = take(&at, 4 * (size_t)(kernel->units + 1));
+        w->ready = take(&at, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0);
         w->local = take(&at, (size_t)LANES * kernel->local_bytes);
         if (launch->check) w->local_valid = take(&at, (size_t)LANES * kernel->local_bytes);
         w->pool = (const uint8_t *)kernel->pool;
@@ -200,6 +201,7 @@ static void block_begin(struct block *block, uint64_t number) {
         if (w->local_valid) memset(w->local_valid, 0, (size_t)LANES * kernel->local_bytes);
         set_specials(w);
     }
+    if (launch->profile) profile_block_begins(block);
 }
 
 /* Runs until the block is done, or it had its turn. False: the launch is over. */
@@ -215,7 +217,7 @@ static bool block_run(struct block *block) {
             any_ran |= block->worker->instructions != before;
             all_done &= w->exited == w->existing;
         }
-        if (all_done) { block->done = true; return true; }
+        if (all_done) { block->done = true; if (block->launch->profile) profile_block_ends(block); return true; }
         if (!any_ran) {
             struct row row = {.line = 0, .guard = NONE};
             for (uint32_t k = 0; k < 16; k++) if (block->barriers[k].arrived && !row.line) row.line = block->barriers[k].line;
@@ -259,7 +261,7 @@ static void *work(void *given) {
 }
 
 /* 0: done; 1: a fault, see engine_fault; 2: no memory. */
-int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check) {
+int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check, struct profile *profile) {
     if (atomic_load(&engine->next_segment) > MOST_SEGMENTS / 2) {
         for (uint32_t i = 0; i < engine->region_count; i++) {
             struct region *it = &engine->regions[i];
@@ -267,7 +269,7 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
         }
         atomic_store(&engine->next_segment, 1);
     }
-    struct launch launch = {.kernel = kernel, .shared_bytes = kernel->shared_bytes + shared_bytes, .cooperative = cooperative, .check = check, .engine = engine,
+    struct launch launch = {.kernel = kernel, .shared_bytes = kernel->shared_bytes + shared_bytes, .cooperative = cooperative, .check = check, .profile = profile, .engine = engine,
         .block_count = (uint64_t)grid[0] * grid[1] * grid[2], .first_segment = atomic_load(&engine->next_segment), .lock = ATOMIC_FLAG_INIT};
     memcpy(launch.grid, grid, sizeof launch.grid);
     memcpy(launch.threads, threads, sizeof launch.threads);
@@ -276,6 +278,7 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     struct worker workers[64] = {0};
     pthread_t running[64];
     if (count > 64) count = 64;
+    if (profile) { count = 1; profile_begin(engine, profile); } /* so that blocks come in the same order each time */
     for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
     uint64_t share = (launch.block_count + count - 1) / count;
     launch.most_live = share < MOST_LIVE ? (uint32_t)share : MOST_LIVE;

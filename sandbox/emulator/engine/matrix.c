@@ -104,6 +104,8 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     one.b = one.c = one.e = NONE;
     /* addresses lie in two units of their own, behind the one for values */
     uint64_t *addresses = u64_of(w, r->e + 2);
+    struct profile *profile = w->block->launch->profile; /* it counts as one access */
+    w->block->launch->profile = NULL;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < per; j++) {
             for (int lane = 0; lane < LANES; lane++) {
@@ -120,6 +122,8 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
             if (stores ? memory_store(w, &one, mask) : memory_load(w, &one, mask)) return 1;
             if (!stores && !whole) for (int lane = 0; lane < LANES; lane++) word[lane] = (word[lane] & ~(((1u << bits) - 1) << shift)) | (value[lane] & ((1u << bits) - 1)) << shift;
         }
+    w->block->launch->profile = profile;
+    if (profile) profile_fragment(w, r, it->units, stores ? 0 : count, base[0] + (uint64_t)r->imm, by_row ? rows : columns, (by_row ? columns : rows) * bits / 8, (uint64_t)stride * (bits / 8), r->space == SHARED || base[0] >> 48 == SHARED_BASE >> 48, stores);
     return 0;
 }
 
@@ -130,6 +134,7 @@ static int load_matrices(struct warp *w, const struct row *r, uint32_t mask) {
     bool wide = r->wide >> 1 & 1;
     const uint64_t *address = r->a == NONE ? memset(room, 0, sizeof room) : wide_of(w, r->a, wide, room);
     uint16_t rows[4][8][8];
+    if (w->block->launch->profile) profile_shared(w, r, address, r->count == 4 ? EVERY : (1u << 8 * r->count) - 1, 16, READS);
     for (uint32_t k = 0; k < r->count; k++)
         for (int i = 0; i < 8; i++) {
             int lane = (int)k * 8 + i;

@@ -126,6 +126,15 @@ static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uin
     return found;
 }
 
+/* Counts an access. */
+static void profiled(struct warp *w, const struct row *r, const struct place *p, uint32_t size, enum access access) {
+    if (p->region == NULL) { profile_local(w, r, p->mask, size, access); return; }
+    if (p->region == &w->block->shared_region || p->region->constant) { profile_shared(w, r, p->offsets, p->mask, size, access); return; }
+    uint64_t addresses[LANES];
+    for (int i = 0; i < LANES; i++) addresses[i] = p->region->address + p->offsets[i];
+    profile_global(w, r, addresses, p->mask, size, access);
+}
+
 int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
     const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
@@ -136,6 +145,7 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
     while (mask) {
         if (!place_of(w, r, address, mask, r->space, total, false, &p)) return 1;
         mask &= ~p.mask;
+        if (w->block->launch->profile) profiled(w, r, &p, total, READS);
         bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);
         if (r->size == 4 && r->count == 1 && !wide && row) memcpy(unit_of(w, r->d), p.data + p.offsets[0], UNIT);
         else for (uint32_t k = 0; k < r->count; k++) {
@@ -186,6 +196,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
     while (mask) {
         if (!place_of(w, r, address, mask, r->space, total, true, &p)) return 1;
         mask &= ~p.mask;
+        if (w->block->launch->profile) profiled(w, r, &p, total, WRITES);
         /* before the store: a store of what is there already is no race */
         if (check && p.region && p.region->written && !(r->flags & STRONG)) check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
         bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);
@@ -267,6 +278,7 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
     while (mask) {
         if (!place_of(w, r, address, mask, r->space, r->size, true, &p)) return 1;
         mask &= ~p.mask;
+        if (w->block->launch->profile) profiled(w, r, &p, r->size, UPDATES);
         if (check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, p.mask, r->size, true, true);
         for (uint32_t left = p.mask; left; left &= left - 1) {
             int i = __builtin_ctz(left);
@@ -295,6 +307,7 @@ int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
     const uint64_t *from = addresses(w, r, r->b, 2, (int32_t)r->e, from_room);
     struct row read = *r;
     read.space = GLOBAL;
+    if (w->block->launch->profile && mask) profile_global(w, r, from, mask, r->size, COPIES);
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         uint32_t bytes = r->c == NONE ? r->size : u32_of(w, r->c)[lane];

@@ -99,6 +99,7 @@ static void complete_barriers(struct block *block, const struct row *r, struct w
                 for (uint32_t k = 0; k < block->warp_count; k++) if (block->warps[k].exited) { report(&block->warps[k], &at, BARRIER_EXITED, __builtin_ctz(block->warps[k].exited), NULL, (int64_t)block->exited, 0, false, NULL); break; }
             }
         }
+        if (block->launch->profile) profile_released(block, barrier);
         release(block, number);
     }
 }
@@ -121,6 +122,7 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
         it->reduced_count += (uint32_t)__builtin_popcount(truth & mask);
     }
     w->pc++;
+    if (block->launch->profile) profile_arrives(w, it);
     if (r->imm == 1) { complete_barriers(block, r, w); return true; }
     if (block->launch->check) check_release(w);
     park(w, number + 1);
@@ -278,7 +280,9 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
     uint64_t count = 0;
     enum status status = RUNNING;
     w->loops = 0;
+    struct profile *profile = w->block->launch->profile;
     if (!w->active && !next_group(w)) return w->group_count ? WAITING : DONE;
+    if (profile && w->clock < w->block->released) w->clock = w->block->released;
     for (;;) {
         const struct row *r = &rows[w->pc];
         if (r->flags & JOIN && w->group_count) { join(w); r = &rows[w->pc]; }
@@ -289,6 +293,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             if (w->any_undefined && !(r->guard & CONSTANT) && w->undefined[r->guard] & mask) { check_undefined_used(w, r, w->undefined[r->guard] & mask); w->undefined[r->guard] = 0; }
             mask &= r->flags & NEGATED ? ~guard : guard;
         }
+        if (profile) profile_row(w, r, mask);
         if (r->op >= OP_CONTROL_COUNT) {
             if (mask) {
                 if (r->flags & ROUNDED) fesetround(ROUNDINGS[r->imm & 3]);
@@ -374,7 +379,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         case OP_FENCE: if (check) { check_release(w); check_acquire(w); } w->pc++; break;
         case OP_COPY_LATE: if (memory_copy_late(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
         case OP_COMMIT: w->late_groups++; w->pc++; break;
-        case OP_WAIT_GROUP: if (memory_late_arrives(w, (uint32_t)r->imm, r->line)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_WAIT_GROUP: if (profile) profile_waits(w, (uint32_t)r->imm); if (memory_late_arrives(w, (uint32_t)r->imm, r->line)) { status = STOPPED; goto out; } w->pc++; break;
         case OP_LOCAL_ADDRESS: {
             uint64_t *out = u64_of(w, r->d);
             for (int i = 0; i < LANES; i++) if (mask >> i & 1) out[i] = (r->size ? LOCAL_BASE : 0) + w->stack[i] + (uint64_t)r->imm;

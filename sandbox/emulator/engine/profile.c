@@ -1,0 +1,216 @@
+/* Counts what a launch asks of a GPU, row by row, and how long a block takes if nothing but latency holds it up.
+ *
+ * One thread runs a launch that is counted, so its blocks and warps come in the same order each time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+
+enum { SECTOR = 32, LINE = 128, L1_SETS = 64, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
+/* Cycles until a result may be used, by class of instruction; see model.py. */
+static const uint16_t LATENCY[CLASS_COUNT] = {
+    [CLASS_FREE] = 0, [CLASS_INTEGER] = 5, [CLASS_FLOAT] = 4, [CLASS_DOUBLE] = 8, [CLASS_SPECIAL] = 18, [CLASS_CONVERT] = 8,
+    [CLASS_MEMORY] = 4, [CLASS_SHUFFLE] = 24, [CLASS_SYNC] = 16, [CLASS_MATRIX] = 33, [CLASS_BRANCH] = 6,
+};
+enum { SHARED_CYCLES = 29, L1_CYCLES = 33, L2_CYCLES = 262, DRAM_CYCLES = 580, ATOMIC_CYCLES = 300, BARRIER_CYCLES = 20 };
+
+/* A cache of lines of four sectors; the line that was not used for longest makes room. */
+struct cache {
+    uint32_t sets, ways;
+    uint64_t clock, *lines, *used;
+    uint8_t *sectors;
+};
+
+static struct cache *cache_new(uint32_t sets, uint32_t ways) {
+    struct cache *it = calloc(1, sizeof *it);
+    size_t count = (size_t)sets * ways;
+    *it = (struct cache){.sets = sets, .ways = ways, .lines = calloc(count, 8), .used = calloc(count, 8), .sectors = calloc(count, 1)};
+    return it;
+}
+void cache_delete(struct cache *it) {
+    if (it == NULL) return;
+    free(it->lines); free(it->used); free(it->sectors); free(it);
+}
+static void cache_clear(struct cache *it) { memset(it->sectors, 0, (size_t)it->sets * it->ways); memset(it->used, 0, 8 * (size_t)it->sets * it->ways); }
+
+/* Whether the sector was there; it is now. */
+static bool cache_has(struct cache *it, uint64_t sector) {
+    uint64_t line = sector / (LINE / SECTOR);
+    uint8_t bit = (uint8_t)(1u << sector % (LINE / SECTOR));
+    size_t first = (size_t)((line * 0x9e3779b97f4a7c15ull >> 40) % it->sets) * it->ways, oldest = first;
+    it->clock++;
+    for (size_t i = first; i < first + it->ways; i++) {
+        if (it->used[i] && it->lines[i] == line) {
+            bool there = it->sectors[i] & bit;
+            it->sectors[i] |= bit; it->used[i] = it->clock;
+            return there;
+        }
+        if (it->used[i] < it->used[oldest]) oldest = i;
+    }
+    it->lines[oldest] = line; it->sectors[oldest] = bit; it->used[oldest] = it->clock;
+    return false;
+}
+
+/* Of the row that the warp is at. */
+static struct counts *counts_of(struct warp *w) { return &w->block->launch->profile->counts[w->pc]; }
+
+/* Whether d, b, c and e are all results. */
+static bool loads(const struct row *r) { return r->op == OP_LOAD || (r->op == OP_MATRIX && r->count); }
+
+/* Before the launch's first block. The second-level cache keeps what earlier launches of a call left there. */
+void profile_begin(struct engine *engine, struct profile *profile) {
+    if (engine->second == NULL) engine->second = cache_new(L2_SETS, L2_WAYS);
+    if (engine->first == NULL) engine->first = cache_new(L1_SETS, L1_WAYS);
+    if (profile->fresh) cache_clear(engine->second);
+}
+
+void profile_block_begins(struct block *block) {
+    cache_clear(block->launch->engine->first);
+    block->released = 0;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct warp *w = &block->warps[i];
+        w->clock = 0;
+        memset(w->ready, 0, 8 * (size_t)(block->launch->kernel->units + 1));
+        memset(w->late_ready, 0, sizeof w->late_ready);
+    }
+}
+
+void profile_block_ends(struct block *block) {
+    struct profile *profile = block->launch->profile;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < block->warp_count; i++) if (block->warps[i].clock > most) most = block->warps[i].clock;
+    profile->path_sum += most;
+    if (most > profile->path_most) profile->path_most = most;
+}
+
+static uint64_t when(const struct warp *w, uint32_t operand) {
+    return operand < w->block->launch->kernel->units ? w->ready[operand] : 0;
+}
+static void later(uint64_t *clock, uint64_t than) { if (than > *clock) *clock = than; }
+static void will_be(struct warp *w, uint32_t operand, uint64_t at) { if (operand < w->block->launch->kernel->units) w->ready[operand] = at; }
+
+/* An instruction is issued. ``mask``: the lanes that do it. */
+void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
+    struct counts *counts = counts_of(w);
+    uint32_t class = w->block->launch->profile->classes[w->pc];
+    counts->issued++;
+    counts->lanes += (uint64_t)__builtin_popcount(mask);
+    uint64_t at = class == CLASS_FREE ? 0 : w->clock + 1;
+    if (r->guard != NONE) later(&at, when(w, r->guard & ~CONSTANT));
+    if (class == CLASS_MATRIX && r->count == 0) { /* units of D, A, B and C lie in the pool */
+        const uint32_t *words = (const uint32_t *)w->pool + r->a, *matrix_counts = words + 12, *units = words + 16;
+        uint32_t begin = matrix_counts[0], all = begin + matrix_counts[1] + matrix_counts[2] + matrix_counts[3];
+        for (uint32_t i = begin; i < all && i < 64; i++) later(&at, when(w, units[i]));
+        for (uint32_t i = 0; i < begin && i < 64; i++) will_be(w, units[i], at + LATENCY[class]);
+        w->clock = at;
+        return;
+    }
+    if (class == CLASS_BRANCH || class == CLASS_SYNC) { w->clock = at + (class == CLASS_BRANCH ? 1 : 0); return; }
+    later(&at, when(w, r->a));
+    if (!loads(r)) { later(&at, when(w, r->b)); later(&at, when(w, r->c)); later(&at, when(w, r->e)); }
+    if (r->op == OP_STORE) later(&at, when(w, r->d));
+    if (class != CLASS_FREE) w->clock = at;
+    if (class != CLASS_MEMORY && mask) will_be(w, r->d, at + LATENCY[class]);
+}
+
+static void results_at(struct warp *w, const struct row *r, uint64_t at) {
+    will_be(w, r->d, at);
+    if (loads(r)) { will_be(w, r->b, at); will_be(w, r->c, at); will_be(w, r->e, at); }
+}
+
+/* Passes through shared memory's 32 banks: a wide access is made by fewer lanes at a time. */
+static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size, bool atomic) {
+    uint32_t lanes = size <= 4 ? 32 : size <= 8 ? 16 : 8, words = size <= 4 ? 1 : size / 4, all = 0;
+    for (uint32_t from = 0; from < LANES; from += lanes) {
+        uint64_t seen[32][32];
+        uint8_t times[32][32], count[32] = {0};
+        uint32_t most = 0;
+        for (uint32_t i = from; i < from + lanes; i++) {
+            if (!(mask >> i & 1)) continue;
+            for (uint32_t k = 0; k < words; k++) {
+                uint64_t word = offsets[i] / 4 + k;
+                uint32_t bank = word % 32, at = 0, worth;
+                while (at < count[bank] && seen[bank][at] != word) at++;
+                if (at == count[bank]) { seen[bank][at] = word; times[bank][at] = 0; count[bank]++; }
+                times[bank][at]++;
+                worth = count[bank];
+                if (atomic && times[bank][at] > worth) worth = times[bank][at];
+                if (worth > most) most = worth;
+            }
+        }
+        all += most;
+    }
+    return all;
+}
+
+void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access access) {
+    struct counts *counts = counts_of(w);
+    uint32_t passes = passes_of(offsets, mask, size, access == UPDATES);
+    counts->requests++;
+    counts->passes += passes;
+    if (access != WRITES) results_at(w, r, w->clock + SHARED_CYCLES + passes);
+}
+
+void profile_global(struct warp *w, const struct row *r, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access access) {
+    struct engine *engine = w->block->launch->engine;
+    struct counts *counts = counts_of(w);
+    uint64_t sectors[LANES * 2], latency = L1_CYCLES;
+    uint32_t count = 0, same = 1;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        for (uint64_t sector = addresses[i] / SECTOR; sector <= (addresses[i] + size - 1) / SECTOR && count < 2 * LANES; sector++) {
+            uint32_t k = count;
+            while (k > 0 && sectors[k - 1] != sector) k--;
+            if (k == 0) sectors[count++] = sector;
+        }
+    }
+    counts->requests++;
+    counts->sectors += count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (access == READS && !(r->flags & STRONG) && cache_has(engine->first, sectors[i])) continue;
+        counts->l2++;
+        bool there = cache_has(engine->second, sectors[i]);
+        counts->dram += !there;
+        if (access == READS) later(&latency, there ? L2_CYCLES : DRAM_CYCLES);
+    }
+    if (access == UPDATES) { /* lanes that change one word do so one after the other */
+        for (uint32_t left = mask; left; left &= left - 1) {
+            uint32_t times = 0;
+            for (uint32_t others = mask; others; others &= others - 1) times += addresses[__builtin_ctz(others)] == addresses[__builtin_ctz(left)];
+            if (times > same) same = times;
+        }
+        counts->passes += same;
+        latency = ATOMIC_CYCLES + same;
+    }
+    if (access == COPIES) { later(&w->late_ready[w->late_groups % LATE_GROUPS], w->clock + DRAM_CYCLES); return; }
+    if (access != WRITES) results_at(w, r, w->clock + latency + count);
+}
+
+void profile_local(struct warp *w, const struct row *r, uint32_t mask, uint32_t size, enum access access) {
+    struct counts *counts = counts_of(w);
+    counts->requests++;
+    counts->sectors += ((uint64_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR;
+    if (access != WRITES) results_at(w, r, w->clock + L1_CYCLES);
+}
+
+/* A fragment of wmma: ``rows`` of ``size`` bytes, ``stride`` bytes from one to the next. */
+void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units, uint32_t count, uint64_t address, uint32_t rows, uint32_t size, uint64_t stride, bool shared, bool stores) {
+    struct row none = *r;
+    uint64_t addresses[LANES];
+    none.d = none.b = none.c = none.e = NONE; none.op = OP_STORE;
+    if (rows > LANES) rows = LANES;
+    for (uint32_t i = 0; i < rows; i++) addresses[i] = address + i * stride;
+    uint32_t mask = rows == LANES ? EVERY : (1u << rows) - 1, latency = shared ? SHARED_CYCLES + rows : L2_CYCLES;
+    if (shared) profile_shared(w, &none, addresses, mask, size < 16 ? size : 16, WRITES);
+    else profile_global(w, &none, addresses, mask, size, stores ? WRITES : READS);
+    if (!stores) for (uint32_t i = 0; i < count; i++) will_be(w, units[i], w->clock + latency);
+}
+
+/* cp.async: wait until at most ``left`` groups are under way. */
+void profile_waits(struct warp *w, uint32_t left) {
+    int64_t last = (int64_t)w->late_groups - (left ? (int64_t)left + 1 : 0);
+    for (int64_t group = last; group >= 0 && group > last - LATE_GROUPS; group--) later(&w->clock, w->late_ready[group % LATE_GROUPS]);
+}
+
+void profile_arrives(struct warp *w, struct barrier *barrier) { later(&barrier->clock, w->clock); }
+void profile_released(struct block *block, struct barrier *barrier) { later(&block->released, barrier->clock + BARRIER_CYCLES); barrier->clock = 0; }

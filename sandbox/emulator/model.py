@@ -1,0 +1,226 @@
+"""The time that a card would take for what was counted in a call: a model, the same on every machine.
+
+A launch lasts as long as what holds it up most: memory, the second-level cache, the busiest of a multiprocessor's
+units, or the chain of instructions that wait for each other. The card is an H200 by NVIDIA's data sheets, with what
+microbenchmarks reach of them; see docs/emulated.md for the argument and for how well it agrees with a card.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .lower import CONTROL, ROW, Lowered
+
+# As enum class of engine.h.
+KINDS = (
+    "free", "integer", "float", "double", "special", "convert", "memory", "shuffle", "sync", "matrix", "branch",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Card:
+    """``clock``: cycles a second. ``dram``, ``l2``: bytes a second. Of a multiprocessor in a cycle: ``issue``:
+    instructions of warps, ``rates``: those of each kind, ``l1``: sectors, ``banks``: passes through shared memory,
+    ``flops``: of tensor cores by type. Of a multiprocessor: ``threads``, ``blocks``, ``registers`` of 32 bits,
+    ``shared`` bytes. ``launch``: seconds for a launch that does nothing; ``copy``: the same for a copy or a memset."""
+
+    name: str
+    multiprocessors: int
+    clock: float
+    dram: float
+    l2: float
+    issue: float
+    rates: Mapping[str, float]
+    l1: float
+    banks: float
+    flops: Mapping[str, float]
+    threads: int
+    blocks: int
+    registers: int
+    shared: int
+    launch: float
+    copy: float
+
+
+H200 = Card(
+    name="NVIDIA H200",
+    multiprocessors=132,
+    clock=1.755e9,
+    dram=4.3e12,
+    l2=5.5e12,
+    issue=4.0,
+    rates={
+        "integer": 2.0, "float": 4.0, "double": 2.0, "special": 0.5, "convert": 0.5, "memory": 1.0, "shuffle": 1.0,
+        "sync": 1.0, "branch": 2.0,
+    },
+    l1=4.0,
+    banks=1.0,
+    # mma.sync reaches about five eighths of what wgmma does.
+    flops={"f64": 256.0, "tf32": 1280.0, "f16": 2560.0, "bf16": 2560.0, "s8": 5120.0, "u8": 5120.0},
+    threads=2048,
+    blocks=32,
+    registers=65536,
+    shared=233472,
+    launch=1.8e-6,
+    copy=1.5e-6,
+)  # fmt: skip
+_BYTES_OF_SECTOR = 32
+# A block's shared memory is given out in this many bytes, beside 1 KiB of the system's own.
+_SHARED_UNIT, _SHARED_OWN = 128, 1024
+_MATRIX_TYPES = ("f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32")
+
+# What PTX writes as one instruction and a card does in several, in slots of issue.
+_WEIGHTS = (
+    (re.compile(r"(div|rem)_[us]64"), 70.0),
+    (re.compile(r"(div|rem)_[us](16|32)"), 18.0),
+    (re.compile(r"(div|rcp|sqrt|rsqrt).*f64"), 20.0),
+    (re.compile(r"div.*f32"), 9.0),
+    (re.compile(r"(rcp|sqrt)_(dir|ftz)?_?f32"), 6.0),
+    (re.compile(r"(add|sub|mul_lo|mad_lo|min|max|setp_\w+)_[us]64|(shl|shr)_[bus]64"), 2.0),
+)
+_KINDS_OF_NAMES = (
+    (re.compile(r"mov_|piece_|join_|ext(32|64)_u|cut32_|isspacep|.*_pred$|pred_of|b32_of_pred"), "free"),
+    (re.compile(r".*f64(?!_of)"), "double"),
+    (re.compile(r"(sin|cos|ex2|lg2|rsqrt|rcp|sqrt|tanh|div).*f"), "special"),
+    (re.compile(r"(popc|brev|bfind)"), "convert"),
+    (re.compile(r"cvt_(f16|bf16|f32|tf32|[us]\d+|rz|relu|f16x2|bf16x2|e\dm\dx2)_.*|r[npmz]i_"), "convert"),
+    (re.compile(r".*(f32|f16|bf16)"), "float"),
+)
+_KINDS_OF_CONTROL = {
+    **dict.fromkeys(("LOAD", "STORE", "ATOMIC", "COPY_LATE"), "memory"),
+    **dict.fromkeys(("SHUFFLE", "VOTE", "MATCH", "REDUX", "ELECT"), "shuffle"),
+    **dict.fromkeys(("BARRIER", "WARP_BARRIER", "FENCE", "CLOCK", "WAIT_GROUP"), "sync"),
+    **dict.fromkeys(("NOP", "POP", "LOCAL_ADDRESS", "COMMIT", "ASSERT", "ACTIVE_MASK"), "free"),
+    "MATRIX": "matrix",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one instruction asks for: a kind of ``KINDS``, slots of issue; of a matrix product its type and flops."""
+
+    kind: str
+    slots: float = 1.0
+    type: str = ""
+    flops: int = 0
+
+
+def work_of(lowered: Lowered, names: Sequence[str]) -> list[Work]:
+    """Row by row. ``names``: of the operations of alu.ops."""
+    return [_work(lowered, row, names) for row in ROW.iter_unpack(lowered.rows)]
+
+
+def _work(lowered: Lowered, row: tuple[int, ...], names: Sequence[str]) -> Work:
+    number = row[0]
+    if number >= len(CONTROL):
+        return _work_of_name(names[number - len(CONTROL)])
+    kind = _KINDS_OF_CONTROL.get(CONTROL[number], "branch")
+    if kind != "matrix":
+        return Work(kind)
+    if row[3]:  # ldmatrix
+        return Work("memory")
+    which, m, n, k, a_type = lowered.pool[row[8] : row[8] + 5]
+    if which < 2:
+        return Work("memory")
+    return Work("matrix", 1.0, _MATRIX_TYPES[a_type], 2 * m * n * k)
+
+
+_known: dict[str, Work] = {}
+
+
+def _work_of_name(name: str) -> Work:
+    if name not in _known:
+        kind = next((kind for pattern, kind in _KINDS_OF_NAMES if pattern.match(name)), "integer")
+        slots = next((slots for pattern, slots in _WEIGHTS if pattern.match(name)), 1.0)
+        _known[name] = Work(kind, slots)
+    return _known[name]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a launch asked for at one instruction, in ``line`` of the source. ``issued``: how often a warp did;
+    ``lanes``: with how many in all; ``requests``: accesses to memory of ``space``, with ``sectors`` of 32 bytes in all,
+    of which ``l2`` were served by the second-level cache, and of those ``dram`` from behind it; ``passes``: through the
+    banks of shared memory, or of global atomics: lanes that waited for each other."""
+
+    work: Work
+    line: int
+    space: str
+    issued: int
+    lanes: int
+    requests: int
+    sectors: int
+    passes: int
+    l2: int
+    dram: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What one launch asked for. ``path``: cycles of a block on average, ``longest``: of the longest, if nothing but
+    latency holds it up. ``shared``: bytes of a block; ``registers``: of a thread, 0 where that is not known."""
+
+    kernel: str
+    blocks: int
+    threads: int
+    shared: int
+    registers: int
+    path: float
+    longest: int
+    rows: tuple[Row, ...]
+
+
+def resident(launch: Launch, card: Card = H200) -> int:
+    """How many of its blocks a multiprocessor has at a time, at least 1."""
+    threads = -(-launch.threads // 32) * 32
+    shared = -(-launch.shared // _SHARED_UNIT) * _SHARED_UNIT + _SHARED_OWN
+    registers = -(-launch.registers // 8) * 8 * threads
+    limits = [card.blocks, card.threads // threads, card.shared // shared]
+    if registers:
+        limits.append(card.registers // registers)
+    return max(1, min(limits))
+
+
+def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
+    """Seconds that each thing would take if it alone held the launch up."""
+    units: dict[str, float] = {}
+    sums = {"issue": 0.0, "l1": 0.0, "banks": 0.0, "tensor": 0.0, "l2": 0.0, "dram": 0.0, "same": 0.0}
+    for row in launch.rows:
+        slots = row.issued * row.work.slots
+        sums["issue"] += slots / card.issue
+        if row.work.kind == "matrix":
+            sums["tensor"] += row.issued * row.work.flops / card.flops.get(row.work.type, card.flops["f16"])
+        else:
+            units[row.work.kind] = units.get(row.work.kind, 0.0) + slots / card.rates[row.work.kind]
+        sums["l1"] += row.sectors / card.l1
+        if row.space == "shared" or not row.sectors:
+            sums["banks"] += row.passes / card.banks
+        elif row.requests and row.passes > row.requests:
+            sums["same"] += row.passes
+        sums["l2"] += row.l2 * _BYTES_OF_SECTOR
+        sums["dram"] += row.dram * _BYTES_OF_SECTOR
+    # Blocks are handed out one by one: the busiest multiprocessor has this many of them.
+    most = math.ceil(launch.blocks / card.multiprocessors)
+    share = most / launch.blocks / card.clock
+    rounds = math.ceil(most / resident(launch, card))
+    found = {f"{kind} units": cycles * share for kind, cycles in units.items() if kind != "free"}
+    found |= {
+        "instruction issue": sums["issue"] * share,
+        "L1 sectors": sums["l1"] * share,
+        "shared memory": sums["banks"] * share,
+        "tensor cores": sums["tensor"] * share,
+        "L2": sums["l2"] / card.l2,
+        "DRAM": sums["dram"] / card.dram,
+        "atomics on one address": sums["same"] / card.clock,
+        "latency": max(rounds * launch.path, float(launch.longest)) / card.clock,
+    }
+    return {name: seconds for name, seconds in found.items() if seconds}
+
+
+def seconds_of(launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200) -> float:
+    """Of a call: its launches one after the other, and ``copies`` (and memsets) of ``copied`` bytes in all."""
+    launched = sum(card.launch + max(parts_of(it, card).values(), default=0.0) for it in launches)
+    return launched + copies * card.copy + 2 * copied / card.dram
