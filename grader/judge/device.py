@@ -27,6 +27,7 @@ from grader.judge.gate import HostGate, Window
 from grader.judge.oracle import Question
 from grader.languages import ON_EMULATED, ON_HOST, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
+from grader.sandbox.emulator.model import H200, MODEL_VERSION
 from grader.sandbox.processor import Share
 from grader.schemas.hardware import GpuState
 from grader.schemas.report import Mismatch
@@ -182,7 +183,8 @@ class Device(Protocol):
     ``warm_up_cases``: a case's first call compiles something, so an untimed one goes ahead of it.
     ``on_processor``: a call runs on the host's processor, so its limit is processor time.
     ``baselines``: names that ``reference.py`` is timed under. ``architecture``: what nvcc compiles for. ``confirms``:
-    what is plainly charged for work outside the gate is measured once more before it counts. ``stages``: ``stage``
+    what is plainly charged for work outside the gate is measured once more before it counts. ``modelled``: times are
+    those of a model, see ``grader.judge.modelled``. ``stages``: ``stage``
     copies, so that a question that was drawn long ago is as good as a new one.
     """
 
@@ -206,6 +208,8 @@ class Device(Protocol):
     def confirms(self) -> bool: ...
     @property
     def stages(self) -> bool: ...
+    @property
+    def modelled(self) -> bool: ...
     @property
     def on_processor(self) -> bool: ...
     @property
@@ -258,6 +262,7 @@ class HostDevice:
     noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0, disturbed=math.inf)
     confirms = False  # on a host that others use, it would be so every other time
     stages = False
+    modelled = False
     on_processor = True
     baselines = ("eager",)
     architecture = CPU_ARCHITECTURE
@@ -320,11 +325,12 @@ class EmulatedDevice(HostDevice):
     name = EMULATED
     memory = "emulated"
     on = ON_EMULATED
+    modelled = True
     architecture = EMULATED_ARCHITECTURE
 
     @property
     def model(self) -> str:
-        return "emulated GPU (sm_80)"
+        return f"emulated {H200.name}, model {MODEL_VERSION}"
 
 
 def emulated_device(name: str, index: int) -> EmulatedDevice:

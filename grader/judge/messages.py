@@ -70,6 +70,7 @@ class Returned(Message):
     round: Small
     error: Failure | None = None
     control_us: float | None = Field(default=None, gt=0, lt=60e6)
+    modelled_us: float | None = Field(default=None, ge=0, lt=3600e6)
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
     seen: Seen | None = None
 

@@ -55,13 +55,15 @@ class Timed:
 class Answer:
     """A call that came back, ``seconds`` after the gate opened. ``failure``: what it raised. ``empty_launches``:
     kernels launched with no program. ``control_s``: a control's own measure of its call. ``seen``: what the runner
-    noted, where it was asked to."""
+    noted, where it was asked to. ``modelled_s``: what the emulated GPU's model makes of its work, where that was
+    counted."""
 
     seconds: float
     failure: Failure | None
     empty_launches: list[str]
     control_s: float | None = None
     seen: Seen | None = None
+    modelled_s: float | None = None
 
 
 class Ungated(Exception):
@@ -152,9 +154,12 @@ class RunnerClient:
         self._expect_queued(self._allow(limits.COMPILE_SECONDS + seconds))
         return self._returned(time.perf_counter(), self._allow(seconds, exact=True))
 
-    def call(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
-        """One call behind the gate, waited for on the connection. Raises a ChannelError where none comes back."""
-        self._ask()
+    def call(
+        self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float, *, count: bool = False
+    ) -> Answer:
+        """One call behind the gate, waited for on the connection. ``count``: have an emulated GPU count its work.
+        Raises a ChannelError where none comes back."""
+        self._ask(count=count)
         try:
             self._expect_queued(self._allow(_IMPATIENT_SECONDS if self._seen_waiting else _GATED_SECONDS))
             queued = True
@@ -242,14 +247,14 @@ class RunnerClient:
             raise Ungated from error
         return time.perf_counter() - start
 
-    def _ask(self, *, marked: bool = True) -> None:
+    def _ask(self, *, marked: bool = True, count: bool = False) -> None:
         self._gate.next_round()
-        self._send_call(marked=marked)
+        self._send_call(marked=marked, count=count)
 
-    def _send_call(self, *, marked: bool = True, survey: bool = False) -> None:
+    def _send_call(self, *, marked: bool = True, survey: bool = False, count: bool = False) -> None:
         """Not ``marked``: nobody reads what a timed call prints, and a mark would wake its reader during the check."""
         mark = self._mark() if marked else ""
-        more = {"survey": True} if survey else {}
+        more = {name: True for name, asked in (("survey", survey), ("count", count)) if asked}
         self._channel.send({"op": "call", "round": self._gate.round, "mark": mark, **more})
 
     def _mark(self) -> str:
@@ -265,7 +270,8 @@ class RunnerClient:
         if message.round != self._gate.round or not self._gate.is_done():
             raise BoxLied("returned from another round than was asked for")
         control = message.control_us * 1e-6 if message.control_us is not None else None
-        return Answer(took, message.error, message.empty_launches, control, message.seen)
+        modelled = message.modelled_us * 1e-6 if message.modelled_us is not None else None
+        return Answer(took, message.error, message.empty_launches, control, message.seen, modelled)
 
     def printed(self) -> bytes:
         """What the box printed up to the end of the last call. The runner prints a mark after each call, because

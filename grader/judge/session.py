@@ -21,6 +21,7 @@ from grader.judge.environment import judge_environment
 from grader.judge.faults import BoxKilled, failed_workload
 from grader.judge.job import JudgingProgress, Outcome, counted
 from grader.judge.launch import Launcher, LoadFailed
+from grader.judge.modelled import Modelled
 from grader.judge.request import Request
 from grader.judge.rule import Measured
 from grader.judge.runner_client import RunnerClient
@@ -73,7 +74,8 @@ class Session:
         self._deadline = math.inf
         self.interrupt = self._in_time(self.interrupt)
         self._launcher = Launcher(self.request, self.device, self.boxes, self.interrupt)
-        self._timekeeper = Timekeeper(
+        kind = Modelled if self.device.modelled else Timekeeper
+        self._timekeeper = kind(
             self.request, self.device, self._launcher, tell=self._tell_timing, clock=self._clock
         )
         self._public = [case for case in self.request.cases if not case.hidden]
@@ -155,10 +157,10 @@ class Session:
                 f"Submit to a server whose workers have a GPU, or judge the {_titles(self.device)} version here.",
             )
         control = self._timekeeper.control() if self.request.timing else None
-        halves = self._timekeeper.ahead(control) if control is not None else []
+        halves = self._timekeeper.ahead(control) if self.request.timing else []
         suite = self._suite()
         last = self._test(suite, self._start())
-        if last is not None and suite.passed and control is not None:
+        if last is not None and suite.passed and self.request.timing:
             return self._time(last, suite, log, control, halves)
         with self._clock("cases"):
             hint = size_order_hint(suite, self.request.language)
@@ -240,7 +242,12 @@ class Session:
         return Outcome(report=self._report(verdict, cases=cases, detail=detail, hint=hint, log=log))
 
     def _time(
-        self, subject: RunnerClient, suite: Suite, log: str, control: RunnerClient, halves: Sequence[Half]
+        self,
+        subject: RunnerClient,
+        suite: Suite,
+        log: str,
+        control: RunnerClient | None,
+        halves: Sequence[Half],
     ) -> Outcome:
         """Time every workload, and judge the hidden cases; then, with the submission gone, the control's other half,
         what was charged once more, and missing baselines."""
@@ -268,7 +275,9 @@ class Session:
                 return self._outcome([*suite.reports, failed], log)
         return self._accepted(suite, log, timed, control)
 
-    def _accepted(self, suite: Suite, log: str, timed: Sequence[Reading], control: RunnerClient) -> Outcome:
+    def _accepted(
+        self, suite: Suite, log: str, timed: Sequence[Reading], control: RunnerClient | None
+    ) -> Outcome:
         fresh = self._timekeeper.baselines([it.workload for it in timed], control)
         frozen = self.request.baselines
         self.measured = {it.workload.name: it.measured for it in timed}

@@ -66,12 +66,12 @@ class Timekeeper:
     tell: Tell
     clock: Clock
 
-    def control(self) -> RunnerClient:
-        """The control's box. Raises BoxUnavailable, JudgeFailure."""
+    def control(self) -> RunnerClient | None:
+        """The control's box, where one is needed. Raises BoxUnavailable, JudgeFailure."""
         with self.clock("control"):
             return self.launcher.control()
 
-    def ahead(self, control: RunnerClient) -> list[Half]:
+    def ahead(self, control: RunnerClient | None) -> list[Half]:
         """Half of the control's rounds, before the submission is alive, of every workload that fits this device."""
         return [Half(it, self._control(control, it, "before")) for it in self.fitting()]
 
@@ -93,7 +93,7 @@ class Timekeeper:
         return found
 
     def settled(
-        self, own: Sequence[Own], halves: Sequence[Half], control: RunnerClient, again: str = ""
+        self, own: Sequence[Own], halves: Sequence[Half], control: RunnerClient | None, again: str = ""
     ) -> list[Reading]:
         """With the submission gone: the control's other half, and the rule."""
         found = []
@@ -115,7 +115,11 @@ class Timekeeper:
         return [half for it, half in zip(timed, halves, strict=True) if it.measured.doubtful]
 
     def confirmed(
-        self, timed: Sequence[Reading], doubted: Sequence[Half], control: RunnerClient, subject: RunnerClient
+        self,
+        timed: Sequence[Reading],
+        doubted: Sequence[Half],
+        control: RunnerClient | None,
+        subject: RunnerClient,
     ) -> list[Reading]:
         """``timed`` with what is ``doubted`` measured again, in a new box of the submission. Raises TimedWrong."""
         log.info("timed_again", workloads=[it.workload.name for it in doubted])
@@ -124,7 +128,7 @@ class Timekeeper:
         again = {it.workload.name: it for it in self.settled(own, doubted, control, ", again")}
         return [again.get(it.workload.name, it) for it in timed]
 
-    def baselines(self, workloads: Sequence[Workload], control: RunnerClient) -> Baselines:
+    def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
         """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone.
 
         That a call is too short to measure here is frozen, too. What is not known for another reason is measured once
@@ -150,7 +154,7 @@ class Timekeeper:
         return found
 
     def _baseline(
-        self, workload: Workload, reference: RunnerClient, control: RunnerClient, part: str
+        self, workload: Workload, reference: RunnerClient, control: RunnerClient | None, part: str
     ) -> Measured:
         before = self._control_rounds(control, workload, f"before {part}")
         try:
@@ -160,11 +164,14 @@ class Timekeeper:
         after = self._control_rounds(control, workload, f"after {part}")
         return settle(own, before, after, self.device.noise)
 
-    def _control(self, control: RunnerClient, workload: Workload, part: str) -> list[ControlRound]:
+    def _control(self, control: RunnerClient | None, workload: Workload, part: str) -> list[ControlRound]:
         with self.clock("control"):
             return self._control_rounds(control, workload, part)
 
-    def _control_rounds(self, control: RunnerClient, workload: Workload, part: str) -> list[ControlRound]:
+    def _control_rounds(
+        self, control: RunnerClient | None, workload: Workload, part: str
+    ) -> list[ControlRound]:
+        assert control is not None
         try:
             return self._stopwatch(workload, f"control {part}").control(control)
         except ChannelError as error:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from .lower import CONTROL, ROW, Lowered
 
+# Another for each change to it or to what is counted: times of two versions are not comparable.
+MODEL_VERSION = 1
 # As enum class of engine.h.
 KINDS = (
     "free", "integer", "float", "double", "special", "convert", "memory", "shuffle", "sync", "matrix", "branch",
@@ -25,7 +27,8 @@ class Card:
     """``clock``: cycles a second. ``dram``, ``l2``: bytes a second. Of a multiprocessor in a cycle: ``issue``:
     instructions of warps, ``rates``: those of each kind, ``l1``: sectors, ``banks``: passes through shared memory,
     ``flops``: of tensor cores by type. Of a multiprocessor: ``threads``, ``blocks``, ``registers`` of 32 bits,
-    ``shared`` bytes. ``launch``: seconds for a launch that does nothing; ``copy``: the same for a copy or a memset."""
+    ``shared`` bytes. ``launch``: seconds for a launch that does nothing; ``copy``: the same for a copy or a memset;
+    ``latency``: seconds that memory takes to answer."""
 
     name: str
     multiprocessors: int
@@ -43,6 +46,7 @@ class Card:
     shared: int
     launch: float
     copy: float
+    latency: float
 
 
 H200 = Card(
@@ -66,6 +70,7 @@ H200 = Card(
     shared=233472,
     launch=1.8e-6,
     copy=1.5e-6,
+    latency=0.35e-6,
 )  # fmt: skip
 _BYTES_OF_SECTOR = 32
 # A block's shared memory is given out in this many bytes, beside 1 KiB of the system's own.

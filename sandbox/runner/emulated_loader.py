@@ -20,9 +20,24 @@ def load_submission(_message: dict[str, Any], descriptors: list[int]) -> MakeCal
 
     def make(binding: Binding) -> Call:
         assert isinstance(binding, EmulatedBinding), "an emulated GPU has memory of its own"
-        return lambda: host.call(binding)
+        return HostCall(host, binding)
 
     return make
+
+
+class HostCall:
+    """A call of the entry point; ``counted`` makes one whose work is counted, and then ``modelled_us`` is its time."""
+
+    def __init__(self, host: Host, binding: EmulatedBinding) -> None:
+        self._host, self._binding = host, binding
+        self.modelled_us: float | None = None
+
+    def __call__(self) -> None:
+        self._host.call(self._binding)
+
+    def counted(self) -> None:
+        self.modelled_us = None
+        self.modelled_us = self._host.call(self._binding, counted=True)
 
 
 class Host:
@@ -44,12 +59,14 @@ class Host:
         except device.HostEnded as ended:
             end_like(ended.status)
 
-    def call(self, binding: EmulatedBinding) -> None:
-        """Raises Described for what the GPU found, or the host code got as an error. Where the host code's process
+    def call(self, binding: EmulatedBinding, *, counted: bool = False) -> float | None:
+        """Microseconds by the model, where its work is ``counted``.
+
+        Raises Described for what the GPU found, or the host code got as an error. Where the host code's process
         ends, this one ends in the same way: that is what the judge asks a box for."""
         with binding.on(self._device) as values:
             try:
-                returned = self._process.call(values)
+                returned = self._process.call(values, counted=counted)
             except device.HostEnded as ended:
                 end_like(ended.status)
         write_all(returned.printed)
@@ -61,3 +78,4 @@ class Host:
             raise Described(failure)
         for note in notes_of(returned):
             write_all(f"[emulated GPU] {note}\n".encode())
+        return 1e6 * returned.modelled if returned.modelled is not None else None

@@ -93,7 +93,7 @@ class Relay:
                     entry["device"] = self._binding.adopt(self._device, entry, written=True)
             message["memory"] = "client"
         if message["op"] == "call":
-            self._device.begin()
+            self._device.begin(counted=message.pop("count", False))
         body = json.dumps(message).encode()
         try:
             if descriptors:
@@ -127,6 +127,7 @@ class Relay:
         if isinstance(message, dict) and message.get("op") == "returned":
             returned = self._device.returned()
             message["error"] = failure_of(returned, programs=True) or message.get("error")
+            message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
             protocol.send(self._judge, message)
         else:
             self._judge.sendall(_LENGTH.pack(length) + body)

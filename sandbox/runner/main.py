@@ -71,7 +71,7 @@ class Runner:
                 self._unbind()
                 self._send({"op": "bound"})
             case "call":
-                self._call(message["round"], message.get("mark", ""), message.get("survey", False))
+                self._call(message)
 
     def _load(self, message: dict[str, Any], descriptors: list[int]) -> None:
         try:
@@ -93,17 +93,19 @@ class Runner:
         if old is not None:
             old.close()
 
-    def _call(self, number: int, mark: str, surveyed: bool) -> None:
+    def _call(self, message: dict[str, Any]) -> None:
         assert self.binding is not None
         assert self.call is not None
-        call, survey = self.call, None
-        if surveyed:
+        number, call, survey = message["round"], self.call, None
+        if message.get("count"):
+            call = self.call.counted  # type: ignore[attr-defined]
+        if message.get("survey"):
             from survey import TorchSurvey
 
             survey = TorchSurvey()
             call = survey.watching(call)
         failure = self.binding.run(number, call, lambda: self._send({"op": "queued", "round": number}))
-        _flush(mark)
+        _flush(message.get("mark", ""))
         answer = {"op": "returned", "round": number, "error": failure, "empty_launches": []}
         if self.empty_launches is not None:
             answer["empty_launches"] = self.empty_launches.take()
@@ -112,6 +114,8 @@ class Runner:
         took_us = getattr(self.call, "took_us", None)
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
+        if message.get("count"):
+            answer["modelled_us"] = self.call.modelled_us  # type: ignore[attr-defined]
         self._send(answer)
 
     def _send(self, message: dict[str, Any]) -> None:

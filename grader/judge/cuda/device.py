@@ -43,6 +43,7 @@ class CudaDevice:
     noise = Noise(before=Floor(0.002, 2.5e-6), after=Floor(0.04, 20e-6), most=0.005, disturbed=30e-6)
     confirms = True
     stages = True
+    modelled = False
     on_processor = False
     baselines = ("eager", "compile")
 

@@ -1,0 +1,181 @@
+"""Times by the emulated GPU's model: counted work in place of rounds by a clock, so nothing needs a control.
+
+A submission's time is what the model makes of one counted call on inputs that nobody could foresee, with its outputs
+checked. Where the work does not depend on the inputs' values, every grading gives the same time on every machine. The
+baseline is modelled too: each operation of PyTorch's as one kernel that is as good as the card allows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Workload
+from grader.judge.arena import Arena
+from grader.judge.channel import ChannelError
+from grader.judge.compare import compare, trespass
+from grader.judge.job import counted
+from grader.judge.oracle import ask, scalar_values, workload_case
+from grader.judge.rule import Measured, Own
+from grader.judge.runner_client import RunnerClient, Timed
+from grader.judge.timekeeper import Baselines, Half, Reading, TimedWrong, Timekeeper
+from grader.judge.timing import WrongInTiming
+from grader.sandbox.emulator.model import H200
+from grader.scoring import Estimate
+
+if TYPE_CHECKING:
+    import torch
+
+# Operations that PyTorch answers without a kernel, beside views.
+_NO_KERNEL = (
+    "empty",
+    "new_empty",
+    "_unsafe_view",
+    "_local_scalar_dense",
+    "_reshape_alias",
+    "resize",
+    "set_",
+    "detach",
+)
+# Multiply-adds of a matrix product: its operations, by the position of the operand whose last size is summed over.
+_PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0}
+_TENSOR_TYPES = {"float16": "f16", "bfloat16": "bf16", "float64": "f64"}
+
+
+class Modelled(Timekeeper):
+    """See ``Timekeeper``; ``Timed.gate`` is the model's time."""
+
+    def control(self) -> None:
+        """There is none."""
+
+    def ahead(self, control: RunnerClient | None) -> list[Half]:
+        return [Half(it, ()) for it in self.fitting()]
+
+    def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
+        """One counted call of each workload. Raises TimedWrong."""
+        found = []
+        for number, half in enumerate(halves):
+            counts = counted(number + 1, len(halves), "workload")
+            self.tell(number, f"Counting the work of {counts}: {half.workload.name}")
+            try:
+                with self.clock("timing"):
+                    seconds = self._seconds(subject, half.workload)
+            except (WrongInTiming, ChannelError) as error:
+                raise TimedWrong(half.workload, error) from error
+            found.append(Own([Timed(0.0, seconds, 0.0, 0.0)], gated=True))
+        return found
+
+    def _seconds(self, subject: RunnerClient, workload: Workload) -> float:
+        challenge = self.request.challenge
+        case = workload_case(challenge, workload)
+        text = f"{case.name}:counted".encode()
+        seed = int.from_bytes(hmac.digest(self.request.seed_key, text, hashlib.sha256)[:6], "big")
+        question = ask(challenge, case, seed)
+        arena = Arena(challenge.manifest, workload.sizes, scalar_values(challenge.manifest, case))
+        try:
+            subject.bind(arena)
+            answer = subject.call(
+                arena, question.inputs, challenge.manifest.limits.call_seconds(on_processor=True), count=True
+            )
+            wrong = compare(arena, arena.snapshot(), question) or trespass(arena, question)
+        finally:
+            arena.close()
+            subject.unbind()
+        if wrong is not None or answer.failure is not None or answer.modelled_s is None:
+            raise WrongInTiming(seed, wrong, answer)
+        return answer.modelled_s
+
+    def settled(
+        self, own: Sequence[Own], halves: Sequence[Half], control: RunnerClient | None, again: str = ""
+    ) -> list[Reading]:
+        return [
+            Reading(half.workload, _exactly(rounds.rounds[0].gate))
+            for rounds, half in zip(own, halves, strict=True)
+        ]
+
+    def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
+        missing = [it for it in workloads if "eager" not in self.request.baselines.get(it.name, {})]
+        with self.clock("baselines"):
+            return {
+                it.name: {"eager": round(1e6 * baseline_seconds(self.request.challenge, it), 3)}
+                for it in missing
+            }
+
+
+def _exactly(seconds: float) -> Measured:
+    return Measured(
+        time=Estimate(seconds, (seconds, seconds)),
+        rounds=1,
+        host=0.0,
+        charged=0.0,
+        fixed=0.0,
+        drift=0.0,
+        disturbed=0.0,
+        beyond=(0.0, 0.0),
+        noise=0.0,
+        gated=True,
+    )
+
+
+def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
+    """What the reference would take on the modelled card, in the types of its arguments: each operation a launch, that
+    reads what it is given and writes what it gives at the speed of memory, or of arithmetic if that takes longer."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Counting(TorchDispatchMode):
+        def __init__(self) -> None:
+            super().__init__()  # type: ignore[no-untyped-call]
+            self.seconds = 0.0
+
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            result = function(*args, **(kwargs or {}))
+            name = function.overloadpacket.__name__
+            if not (getattr(function, "is_view", False) or name.startswith(_NO_KERNEL)):
+                self.seconds += _operation_seconds(name, args, result)
+            return result
+
+    manifest = challenge.manifest
+    case = workload_case(challenge, workload)
+    arguments = {
+        **ask(challenge, case, seed=0).inputs,
+        **scalar_values(manifest, case),
+        **case.sizes,
+    }
+    with torch.no_grad(), Counting() as counting:
+        (challenge.reference.baseline or challenge.reference.compute)(**arguments)
+    return max(counting.seconds, H200.launch)
+
+
+def _operation_seconds(name: str, args: Any, result: Any) -> float:
+    tensors = [*_tensors(args), *_tensors(result)]
+    moved = sum(it.numel() * it.element_size() for it in tensors)
+    seconds = H200.latency + moved / H200.dram
+    if name in _PRODUCTS:
+        operands = [*_tensors(args)]
+        summed = operands[_PRODUCTS[name]].shape[-1]
+        flops = 2 * summed * sum(it.numel() for it in _tensors(result))
+        seconds = max(seconds, H200.latency + flops / _flops_a_second(operands[-1]))
+    elif "convolution" in name:
+        weight = [*_tensors(args)][1]
+        flops = 2 * math.prod(weight.shape[1:]) * sum(it.numel() for it in _tensors(result))
+        seconds = max(seconds, H200.latency + flops / _flops_a_second(weight))
+    return H200.launch + seconds
+
+
+def _flops_a_second(tensor: torch.Tensor) -> float:
+    kind = _TENSOR_TYPES.get(str(tensor.dtype).removeprefix("torch."))
+    a_cycle = 2 * 32 * H200.rates["float"] if kind is None else H200.flops[kind]
+    return float(a_cycle) * H200.multiprocessors * H200.clock
+
+
+def _tensors(values: Any) -> list[torch.Tensor]:
+    import torch
+
+    if isinstance(values, torch.Tensor):
+        return [values]
+    return [found for it in values for found in _tensors(it)] if isinstance(values, (list, tuple)) else []
