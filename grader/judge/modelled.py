@@ -154,7 +154,7 @@ def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
 def _operation_seconds(name: str, args: Any, result: Any) -> float:
     tensors = [*_tensors(args), *_tensors(result)]
     moved = sum(it.numel() * it.element_size() for it in tensors)
-    seconds = H200.latency + moved / H200.dram
+    seconds: float = H200.latency + moved / H200.dram
     if name in _PRODUCTS:
         operands = [*_tensors(args)]
         summed = operands[_PRODUCTS[name]].shape[-1]
@@ -170,7 +170,7 @@ def _operation_seconds(name: str, args: Any, result: Any) -> float:
 def _flops_a_second(tensor: torch.Tensor) -> float:
     kind = _TENSOR_TYPES.get(str(tensor.dtype).removeprefix("torch."))
     a_cycle = 2 * 32 * H200.rates["float"] if kind is None else H200.flops[kind]
-    return float(a_cycle) * H200.multiprocessors * H200.clock
+    return float(a_cycle * H200.multiprocessors * H200.clock)
 
 
 def _tensors(values: Any) -> list[torch.Tensor]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.challenge.course import Course
+from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice
 from grader.languages import Language
@@ -32,7 +33,7 @@ def forked(boxes: ForkedBoxes) -> Iterator[ForkedBox]:
 
 
 def _judge(source: str, boxes: ForkedBoxes) -> Report:
-    return judge_at_home(COURSE.load("twice"), source, Language.TRITON, boxes, timing=False)
+    return judge_at_home(COURSE.load("twice"), source, Language.TRITON, boxes, device=CPU, timing=False)
 
 
 def _of_the_children(pid: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader.challenge.course import Course
+from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
@@ -38,7 +39,7 @@ def docker_boxes() -> Iterator[BoxMaker]:
 
 def test_a_right_kernel_is_accepted_and_timed(course: Course, docker_boxes: BoxMaker) -> None:
     """Protects against limits of the box that stop honest kernels."""
-    report = judge_at_home(course.load("twice"), RIGHT, Language.TRITON, docker_boxes)
+    report = judge_at_home(course.load("twice"), RIGHT, Language.TRITON, docker_boxes, device=CPU)
     assert report.verdict is Verdict.ACCEPTED, report
     assert report.workloads[0].ci_us[1] > 0
     assert report.environment["box"].startswith("docker: runc, control groups ")
@@ -50,7 +51,13 @@ def test_an_attack_ends_with_its_verdict(
     course: Course, docker_boxes: BoxMaker, body: str, verdict: CaseVerdict
 ) -> None:
     report = judge_at_home(
-        course.load("twice"), with_solve(body), Language.TRITON, docker_boxes, case="basic", timing=False
+        course.load("twice"),
+        with_solve(body),
+        Language.TRITON,
+        docker_boxes,
+        device=CPU,
+        case="basic",
+        timing=False,
     )
     found = report.cases[0].verdict
     # A fork bomb fails at the limit in one process and spins in others: whichever the judge sees first.

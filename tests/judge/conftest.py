@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.challenge.course import Course
+from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice, TimingPlan
 from grader.languages import Language
@@ -51,6 +52,7 @@ def local_boxes() -> BoxMaker:
 def judge(course: Course, boxes: BoxMaker) -> Judge:
     def run(source: str, slug: str = "twice", **options: object) -> Report:
         options.setdefault("timing", False)
+        options.setdefault("device", CPU)
         return judge_at_home(course.load(slug), source, Language.TRITON, boxes, **options)  # type: ignore[arg-type]
 
     return run

@@ -11,10 +11,11 @@ from dataclasses import replace
 import pytest
 
 from grader.challenge.course import Course
+from grader.device_kinds import EMULATED
 from grader.errors import LanguageNotServed
 from grader.judge import session as session_module
 from grader.judge.compilation import COMPILERS, artefact_of, request_of, result_of
-from grader.judge.device import HostDevice
+from grader.judge.device import EmulatedDevice, HostDevice
 from grader.judge.job import Job, JudgingProgress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
@@ -27,7 +28,7 @@ from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import State
 from tests.components import need
-from tests.judge.test_cuda import RIGHT, Pretending
+from tests.judge.test_cuda import RIGHT
 
 USAGE = KernelUsage(name="twice", registers=24, stack_bytes=8)
 
@@ -35,7 +36,7 @@ USAGE = KernelUsage(name="twice", registers=24, stack_bytes=8)
 @pytest.fixture
 def asked(course: Course) -> CompileRequest:
     need("nvcc")
-    return request_of(course.load("twice"), Language.CUDA, RIGHT, HostDevice.architecture)
+    return request_of(course.load("twice"), Language.CUDA, RIGHT, EmulatedDevice.architecture)
 
 
 @pytest.fixture
@@ -108,19 +109,27 @@ class TestInASession:
                 states.append(news.state)
 
         request = Request(
-            challenge, Language.CUDA, RIGHT, CPU, b"key", challenge.cases, timing=False, artefact=artefact
+            challenge,
+            Language.CUDA,
+            RIGHT,
+            EMULATED,
+            b"key",
+            challenge.cases,
+            timing=False,
+            artefact=artefact,
         )
-        return Session(request, Pretending(), boxes, listen, lambda: None).run().report, states
+        return Session(request, EmulatedDevice(), boxes, listen, lambda: None).run().report, states
 
     def test_the_report_is_the_same_either_way(self, course: Course, boxes: BoxMaker) -> None:
         within, states = self._judge(course, boxes, None)
         assert states == [State.COMPILING, State.TESTING]
-        request = request_of(course.load("twice"), Language.CUDA, RIGHT, HostDevice.architecture)
+        request = request_of(course.load("twice"), Language.CUDA, RIGHT, EmulatedDevice.architecture)
         made = artefact_of(request, nvcc.compile_cuda(boxes, request))
         travelled = Artefact.model_validate_json(made.model_dump_json())
         ahead, states = self._judge(course, boxes, travelled)
         assert states == [State.TESTING]
-        timeless = {"breakdown_s": {}}
+        timeless = {"breakdown_s": {}, "cases": [], "hidden": None}
+        assert [it.verdict for it in ahead.cases] == [it.verdict for it in within.cases]
         assert ahead.model_copy(update=timeless) == within.model_copy(update=timeless)
         assert [kernel.name for kernel in ahead.kernels] == ["twice"]
         assert "compile" in within.breakdown_s

@@ -38,7 +38,9 @@ def solve(x, out, n):
 
 def test_they_come_after_timing(course: Course, boxes: BoxMaker) -> None:
     heard: list[JudgingProgress] = []
-    report = judge_at_home(course.load("twice"), RIGHT, Language.TRITON, boxes, on_progress=heard.append)
+    report = judge_at_home(
+        course.load("twice"), RIGHT, Language.TRITON, boxes, device=CPU, on_progress=heard.append
+    )
     assert report.verdict is Verdict.ACCEPTED, report
     assert [case.hidden for case in report.cases] == [False] * 5 + [True]
     assert report.hidden == HiddenCases(passed=1, total=1)
@@ -53,7 +55,13 @@ def test_progress_counts_steadily_and_names_no_hidden_case(
     heard: list[JudgingProgress] = []
     challenge = course.load("twice")
     judge_at_home(
-        challenge, WRONG_WHERE_HIDDEN, Language.TRITON, boxes, timing=timing, on_progress=heard.append
+        challenge,
+        WRONG_WHERE_HIDDEN,
+        Language.TRITON,
+        boxes,
+        device=CPU,
+        timing=timing,
+        on_progress=heard.append,
     )
     told = [it.progress for it in heard]
     # Five public cases, one workload where it is timed, and the hidden ones as one.

@@ -8,16 +8,18 @@ from typing import cast
 import pytest
 
 from grader.challenge.course import Course
-from grader.judge.device import HostDevice
+from grader.judge.device import EmulatedDevice, HostDevice
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
-from grader.languages import Language
+from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.gpu import Gpu
 
 
 class WithGpu(HostDevice):
     """Gives every box a GPU, as a device that has one does."""
+
+    on = ON_GPU
 
     def box_spec(self, purpose: BoxPurpose, language: Language, memory_bytes: int) -> BoxSpec:
         return replace(super().box_spec(purpose, language, memory_bytes), gpu=Gpu(0, "GPU-1", ()))
@@ -41,5 +43,5 @@ def test_hidden_from_cuda_submissions_unless_the_challenge_allows_them(
     request = Request(challenge, language, "", "cpu", bytes(32), challenge.cases)
     launcher = Launcher(request, WithGpu(), cast("BoxMaker", None), lambda: None)
     assert launcher._spec(purpose).compute_libraries is shown
-    launcher.device = HostDevice()
+    launcher.device = EmulatedDevice()
     assert launcher._spec(purpose).compute_libraries, "every runner there has torch"

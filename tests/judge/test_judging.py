@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.challenge.course import Course
+from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice
 from grader.languages import Language
@@ -44,7 +45,7 @@ def test_the_reference_is_timed_for_a_baseline(
     slow = f"    import time\n    time.sleep({REFERENCE_S})\n    return 2 * x"
     file.write_text(file.read_text().replace("    return 2 * x", slow))
     source = with_solve(f"    time.sleep({REFERENCE_S})\n    out.copy_(2 * x)")
-    report = judge_at_home(Course(course).load("twice"), source, Language.TRITON, boxes)
+    report = judge_at_home(Course(course).load("twice"), source, Language.TRITON, boxes, device=CPU)
     (workload,) = report.workloads
     eager = workload.baselines_us["eager"]
     assert REFERENCE_S * 0.8 < eager * 1e-6 < REFERENCE_S * 4

@@ -6,6 +6,7 @@ import pytest
 
 from grader import limits
 from grader.challenge.course import Course
+from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseVerdict, Language, Report, Verdict
@@ -53,7 +54,7 @@ def test_a_box_that_has_used_up_all_its_time_gets_none(
     monkeypatch.setattr(limits, "BOX_WALL_SECONDS", 0.01)
     source = RIGHT.format(before=LATE)
     report = judge_at_home(
-        course.load("twice"), source, Language.TRITON, local_boxes, case="one", timing=False
+        course.load("twice"), source, Language.TRITON, local_boxes, device=CPU, case="one", timing=False
     )
     verdict, detail, _ = last(report)
     assert (verdict, detail) == (

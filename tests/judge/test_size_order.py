@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from grader.challenge.course import find_course
+from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.judge.size_order import Order, explain
 from grader.languages import Language
@@ -117,7 +118,9 @@ def solve(x, out, cols, rows):
     if rows * cols:
         transpose[(triton.cdiv(rows * cols, 4096),)](x, out, rows, cols, BLOCK=4096)
 """
-    report = judge_at_home(find_course().load("transpose"), source, Language.TRITON, boxes, timing=False)
+    report = judge_at_home(
+        find_course().load("transpose"), source, Language.TRITON, boxes, device=CPU, timing=False
+    )
     assert report.verdict is Verdict.WRONG_ANSWER
     assert "called with cols, rows in place of rows, cols, it passes the cases" in report.hint
     assert "The signature is: def solve(x, out, rows, cols)." in report.hint

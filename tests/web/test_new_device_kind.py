@@ -16,7 +16,8 @@ from grader.cli.processes import check_device
 from grader.device_kinds import DeviceKind, board_of, kind_of, languages_of
 from grader.errors import UnknownDevice
 from grader.judge.cuda.device import CudaDevice
-from grader.judge.device import HostDevice, TimingPlan, host_device, make_device
+from grader.judge.device import EmulatedDevice as EmulatedGpu
+from grader.judge.device import HostDevice, TimingPlan, emulated_device, host_device, make_device
 from grader.judge.request import Request
 from grader.judge.session import Session
 from grader.records import claims
@@ -126,8 +127,11 @@ def test_a_new_row_goes_all_the_way(
 
 def test_each_row_has_a_back_end() -> None:
     ends = [device_kinds.resolve_back_end(it) for it in device_kinds.DEVICE_KINDS.values()]
-    assert ends == [host_device, CudaDevice]
-    assert device_kinds.fixed_architectures() == {"cpu": HostDevice.architecture}
+    assert ends == [host_device, emulated_device, CudaDevice]
+    assert device_kinds.fixed_architectures() == {
+        "cpu": HostDevice.architecture,
+        "emulated": EmulatedGpu.architecture,
+    }
     with pytest.raises(ValueError, match="module:name"):
         DeviceKind(**{**vars(EMULATED), "back_end": "nothing"})
 
@@ -155,7 +159,7 @@ def test_a_gpu_that_was_found_has_a_board_of_its_kind(model: str, board: str) ->
 
 @pytest.mark.parametrize("name", ["mi300x", "abacus", "gfx942", "max-1550", "CPU", "cpu2", "emu-sm90", ""])
 def test_a_name_of_no_kind_is_an_error(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    known = "Kinds of device: the host's processor, an NVIDIA GPU."
+    known = "Kinds of device: the host's processor, an emulated GPU, an NVIDIA GPU."
     for refuse in (kind_of, make_device, check_device):
         with pytest.raises(UnknownDevice, match=f"'{name}' is the name of no known device") as caught:
             refuse(name)

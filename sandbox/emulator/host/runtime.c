@@ -66,7 +66,8 @@ static struct node *take(struct stream *stream) {
 static error catch_up(struct stream *stream, uint64_t until) {
     while (stream && stream->done < until) {
         struct node *node = take(stream);
-        if (!lost) failed(request(node->kind, node->data, node->size, NULL, 0, NULL, 0, NULL));
+        uint64_t spare; /* what a launch is answered with is of no use here */
+        if (!lost) failed(request(node->kind, node->data, node->size, NULL, 0, &spare, sizeof spare, NULL));
         free(node->data);
         free(node);
     }
@@ -90,7 +91,7 @@ static error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const
         if (capturing) return later(capturing, kind, a, a_size, b, b_size);
         if (stream) { stream->given++; return later(&stream->work, kind, a, a_size, b, b_size); }
     } else if (kind == COPY) finish(own_stream(on));
-    uint64_t spare; /* what a launch is answered with is of no use here */
+    uint64_t spare; /* as above */
     if (room == 0) { answer = &spare; room = sizeof spare; }
     return failed(request(kind, a, a_size, b, b_size, answer, room, NULL));
 }
