@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from grader.errors import UnknownDevice
 from grader.languages import ON_EMULATED, ON_GPU, ON_HOST, Language
+from grader.sandbox.emulator import is_built
 from grader.sandbox.gpu import GPU_KINDS, NVIDIA, Gpu, GpuKind
 
 # The board of machines without a GPU, and what a CUDA source is compiled for where nothing can run it: enough to tell
@@ -165,9 +166,14 @@ def serves(device: str, language: Language) -> bool:
     return kind is not None and language.runs_on(kind.on)
 
 
+def default_board() -> str:
+    """The board of a machine without a GPU: the emulated one, or the processor's where that is not built."""
+    return EMULATED if is_built() else CPU
+
+
 def home_board(language: Language) -> str:
-    """The board of a machine without a GPU: the emulated one where that runs the language."""
-    return EMULATED if serves(EMULATED, language) else CPU
+    """As ``default_board``, for a language: the emulated one for what runs nowhere else."""
+    return default_board() if serves(CPU, language) else EMULATED
 
 
 def languages_of(device: str) -> list[Language]:

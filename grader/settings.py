@@ -15,7 +15,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from grader import limits
-from grader.device_kinds import find_kind
+from grader.device_kinds import default_board, find_kind
 from grader.sandbox.options import NODES, RUNC, SandboxOptions
 
 # Where an engine puts files for a container: a setting may lie in one of its name, where no list of variables shows it.
@@ -94,16 +94,20 @@ class Settings(BaseSettings):
         le=65535,
         description="the port it listens on; 0 takes any free port (grader up only)",
     )
-    device: str = Field(default="cpu", description="the board that a worker without a GPU serves")
+    device: str = Field(
+        default_factory=default_board,
+        description="the board that a worker without a GPU serves; unless set: emulated, or cpu where the emulated "
+        "GPU is not built",
+    )
     gpu: str = Field(
         default="",
         description="GPUs that workers serve: numbers, UUIDs, all or none; empty: grader up takes all, "
         "grader worker none",
     )
     devices: str = Field(
-        default="cpu",
+        default_factory=default_board,
         description="boards that take submissions even while they have no worker, separated by commas, the "
-        "default first",
+        "default first; unless set: as GRADER_DEVICE",
     )
     token_days: int = Field(
         default=limits.TOKEN_DAYS,

@@ -18,14 +18,17 @@ from pathlib import Path
 
 from running import GRADER, ROOT, Failed, boxes, environment, grader, platform, sign_in
 
+from grader.device_kinds import EMULATED, default_board
+from grader.sandbox.gpu import find_gpus
+from grader.sandbox.toolkit import nvcc_version
+
 FOLDER = ROOT / ".demo"
 STUDENT = "ada"
 VERDICT_SECONDS = 240.0
 # Submissions that wait or run at once: enough for the worker never to wait, and fewer than a student may have.
 OPEN = 6
 
-# The challenges of the demo, and one mistake for each that the interpreter on a CPU shows, too. Not every challenge: in
-# an interpreter that takes minutes.
+# The challenges of the demo, and one mistake for each.
 WRONG = {
     "vector_add": "tail_dropped.py",
     "conv1d": "weights_turned_round.py",
@@ -89,11 +92,16 @@ def main() -> int:
 
 
 def entries() -> list[Entry]:
-    """A right and a wrong kernel of each challenge of the demo."""
+    """A right kernel in each language that runs here, and a wrong one, of each challenge of the demo."""
     found = []
+    solutions = ["solution.py"]
+    if nvcc_version() and (default_board() == EMULATED or find_gpus()):
+        solutions.append("solution.cu")
+    else:
+        print("CUDA is left out: there is no nvcc here, or the emulated GPU is not built.\n")
     for slug, mistake in WRONG.items():
         staff = ROOT / "reference" / slug / "staff"
-        found.append(Entry(slug, staff / "solution.py", "accepted"))
+        found += [Entry(slug, staff / name, "accepted") for name in solutions]
         found.append(Entry(slug, staff / "mutants" / mistake, "wrong_answer"))
     return found
 

@@ -20,6 +20,7 @@ from grader.device_kinds import (
     kind_of,
     resolve_back_end,
 )
+from grader.errors import BoxUnavailable
 from grader.judge.arena import HOST, Arena, MemoryMaker
 from grader.judge.compare import compare, differs, trespass
 from grader.judge.environment import cpu_model
@@ -27,6 +28,7 @@ from grader.judge.gate import HostGate, Window
 from grader.judge.oracle import Question
 from grader.languages import ON_EMULATED, ON_HOST, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
+from grader.sandbox.emulator import is_built
 from grader.sandbox.emulator.model import H200, MODEL_VERSION
 from grader.sandbox.processor import Share
 from grader.schemas.hardware import GpuState
@@ -334,7 +336,13 @@ class EmulatedDevice(HostDevice):
 
 
 def emulated_device(name: str, index: int) -> EmulatedDevice:
-    """There is one, whatever its number."""
+    """There is one, whatever its number. Raises BoxUnavailable where it is not built."""
+    if not is_built():
+        raise BoxUnavailable(
+            "the emulated GPU is not built here",
+            "Install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev) and run make setup; or judge Triton "
+            "on the board cpu.",
+        )
     return EmulatedDevice()
 
 

@@ -148,7 +148,7 @@ def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
     }
     with torch.no_grad(), Counting() as counting:
         (challenge.reference.baseline or challenge.reference.compute)(**arguments)
-    return max(counting.seconds, H200.launch)
+    return max(float(counting.seconds), H200.launch)
 
 
 def _operation_seconds(name: str, args: Any, result: Any) -> float:

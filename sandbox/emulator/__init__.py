@@ -6,3 +6,15 @@ student's host code. ``explain`` makes sentences of what was found. ``build.sh``
 
 Imports nothing of the rest of the project: it runs inside boxes.
 """
+
+from __future__ import annotations
+
+from pathlib import Path
+
+# What ``build.sh`` makes.
+BUILT = Path(__file__).resolve().parent / "built"
+LIBRARY, HOST = BUILT / "libengine.so", BUILT / "host"
+
+
+def is_built() -> bool:
+    return LIBRARY.exists() and HOST.exists()

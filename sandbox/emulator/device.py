@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import HOST
 from .engine import Engine, Fault, Finding, LaunchRefused, Loaded
 from .fatbin import ptx_of
 from .lower import Unsupported
 from .model import Launch, seconds_of
 from .ptx import BadPtx
 
-HOST = Path(__file__).resolve().parent / "built" / "host"
 # What the device has, in bytes, beside the buffers of a call.
 MEMORY_BYTES = 2 << 30
 MODULE, KERNEL, SYMBOL, ALLOCATE, RELEASE, COPY, SET, LAUNCH, LOADED, RETURNED = range(1, 11)

@@ -13,13 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import ptx
+from . import LIBRARY, ptx
 from .lower import CONTROL, ROW, Lowered, function_address, lower
 from .model import KINDS as KINDS_OF_WORK
 from .model import Launch, Row, Work, work_of
 from .ptx import NOWHERE, Place
 
-LIBRARY = Path(__file__).resolve().parent / "built" / "libengine.so"
 # Words of struct counts.
 _COUNTS = 7
 # As enum class of engine.h.
