@@ -1,0 +1,224 @@
+"""Whether the emulated GPU and a card agree: the verdict of each case of every solution and mutant in CUDA, of every
+solution in Triton, and of benchmarks/variants; and the order of the times at the sizes for a processor.
+
+    python benchmarks/gpu/agreement.py --device h200 --json      on the card's machine
+    python benchmarks/gpu/agreement.py --device emulated --json  anywhere
+    python benchmarks/gpu/agreement.py --compare                 both kept: the table of differences
+
+Both see the same inputs: seeds are fixed, and inputs are drawn on the processor. Times are of the sizes that the board
+``emulated`` ranks, on a card by the judge's gate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from results import FOLDER, keep, merged
+
+from grader.challenge.course import Course, find_course
+from grader.challenge.loader import Challenge
+from grader.device_kinds import EMULATED
+from grader.judge.compilation import compile_source, request_of
+from grader.judge.device import Device, TimingPlan, make_device
+from grader.judge.request import Request
+from grader.judge.session import Session
+from grader.languages import Language
+from grader.sandbox.box import BoxMaker
+from grader.sandbox.choose import make_boxes
+from grader.schemas.report import Verdict
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "agreement"
+PLAN = TimingPlan(rounds=15, most_rounds=15, control_rounds=8, warm_up=2, seconds=3.0)
+COMPILE_THREADS = 14
+# Nobody is interested in them here, and each takes a box of its own.
+NO_BASELINES = {"eager": None, "compile": None}
+
+
+@dataclass(frozen=True)
+class Subject:
+    slug: str
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return f"{self.slug}/{self.path.name}"
+
+    @property
+    def language(self) -> Language:
+        found = Language.of_file(self.path.name)
+        assert found is not None
+        return found
+
+    @property
+    def source(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+
+def subjects(course: Course, slugs: Sequence[str]) -> Iterator[Subject]:
+    for slug in slugs or course.slugs():
+        staff = ROOT / "reference" / slug / "staff"
+        variants = ROOT / "benchmarks" / "variants" / slug
+        for folder, pattern in (
+            (staff, "solution.*"),
+            (staff / "mutants", "*.cu"),
+            (variants, "*.cu"),
+            (variants, "*.py"),
+        ):
+            yield from (Subject(slug, path) for path in sorted(folder.glob(pattern)))
+
+
+def for_device(challenge: Challenge, device: Device) -> Challenge:
+    """The challenge with the sizes for a processor as its only ones, whatever the device."""
+    on = "cpu" if device.name == EMULATED else "gpu"
+    chosen = [it.model_copy(update={"on": on}) for it in challenge.manifest.workloads if it.on == "cpu"]
+    return replace(challenge, manifest=challenge.manifest.model_copy(update={"workloads": chosen}))
+
+
+def judged(subject: Subject, course: Course, device: Device, boxes: BoxMaker) -> dict[str, Any]:
+    challenge = for_device(course.load(subject.slug), device)
+    request = Request(
+        challenge=challenge,
+        language=subject.language,
+        source=subject.source,
+        device=device.name,
+        seed_key=hashlib.sha256(f"agreement: {subject.slug}".encode()).digest(),
+        cases=challenge.cases,
+        baselines={it.name: NO_BASELINES for it in challenge.manifest.workloads},
+    )
+    began = time.perf_counter()
+    report = Session(request, device, boxes, lambda _: None, interrupt=lambda: None).run().report
+    return {
+        "name": subject.name,
+        "verdict": report.verdict.value,
+        "cases": {it.name: it.verdict.value for it in report.cases if not it.hidden},
+        "details": {
+            it.name: it.detail[:300]
+            for it in report.cases
+            if not it.hidden and it.verdict.value != "accepted"
+        },
+        "times_us": {it.name: it.time_us for it in report.workloads},
+        "took_s": round(time.perf_counter() - began, 2),
+        "detail": report.detail[:300] if report.verdict is Verdict.COMPILE_ERROR else "",
+    }
+
+
+def compile_ahead(wanted: Sequence[Subject], course: Course, device: Device, boxes: BoxMaker) -> None:
+    """Into the compiler's cache."""
+
+    def one(subject: Subject) -> None:
+        challenge = course.load(subject.slug)
+        compile_source(boxes, request_of(challenge, subject.language, subject.source, device.architecture))
+
+    with ThreadPoolExecutor(COMPILE_THREADS) as pool:
+        list(pool.map(one, [it for it in wanted if it.language.compiled]))
+
+
+def measure(options: argparse.Namespace) -> int:
+    course, boxes = find_course(), make_boxes("local")
+    device = make_device(options.device, options.gpu)
+    type(device).plan = PLAN
+    wanted = list(subjects(course, options.slugs))
+    began = time.perf_counter()
+    if device.name != EMULATED:
+        compile_ahead(wanted, course, device, boxes)
+        print(f"compiled after {time.perf_counter() - began:.0f} s", flush=True)
+    rows: list[dict[str, Any]] = []
+    for subject in wanted:
+        if time.perf_counter() - began > options.seconds:
+            print(f"{len(wanted) - len(rows)} left for want of time")
+            break
+        try:
+            rows.append(judged(subject, course, device, boxes))
+        except Exception as error:  # one that cannot be judged must not cost the others
+            print(f"{subject.name}: {type(error).__name__}: {error}", flush=True)
+            continue
+        print(
+            f"{rows[-1]['name']:50} {rows[-1]['verdict']:14} {rows[-1]['times_us']} {rows[-1]['took_s']} s",
+            flush=True,
+        )
+    if options.json:
+        name = f"{NAME}_{'emulated' if device.name == EMULATED else 'card'}"
+        keep(name, {"rows": merged(name, rows, "name")})
+    return 0
+
+
+def compare() -> int:
+    """Raises SystemExit where one of the two was not measured."""
+    both: dict[str, dict[str, Any]] = {}
+    for half in ("card", "emulated"):
+        files = sorted(FOLDER.glob(f"{NAME}_{half}-*.json"))
+        if not files:
+            raise SystemExit(f"{NAME}_{half} was not measured yet: see --help")
+        both[half] = {row["name"]: row for row in json.loads(files[-1].read_text())["figures"]["rows"]}
+    cases = different = 0
+    for name in sorted(both["card"].keys() & both["emulated"].keys()):
+        card, emulated = both["card"][name], both["emulated"][name]
+        for case in card["cases"].keys() | emulated["cases"].keys():
+            cases += 1
+            verdicts = [it["cases"].get(case, it["verdict"]) for it in (card, emulated)]
+            if verdicts[0] != verdicts[1]:
+                different += 1
+                why = emulated["details"].get(case) or emulated["detail"]
+                print(f"{name:48} {case:24} card {verdicts[0]:14} emulated {verdicts[1]:14} {why[:110]}")
+    print(
+        f"{cases - different} of {cases} cases agree, of {len(both['card'].keys() & both['emulated'].keys())} sources"
+    )
+    _correlate(both["card"], both["emulated"])
+    return 0
+
+
+def _correlate(card: dict[str, Any], emulated: dict[str, Any]) -> None:
+    """Spearman's rank correlation of the times, over all and by challenge."""
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for name in card.keys() & emulated.keys():
+        for workload, seconds in card[name]["times_us"].items():
+            modelled = emulated[name]["times_us"].get(workload)
+            if seconds and modelled:
+                pairs.setdefault(name.partition("/")[0], []).append((seconds, modelled))
+    for slug, each in sorted(pairs.items()):
+        shown = ", ".join(f"{measured:.1f}/{modelled:.1f}" for measured, modelled in sorted(each))
+        rank = f"{spearman(each):.2f}" if len(each) > 2 else "    "
+        print(f"{slug:24} {rank} card/model us: {shown}")
+    every = [pair for each in pairs.values() for pair in each]
+    if len(every) > 2:
+        print(f"over all {len(every)}: {spearman(every):.3f}")
+
+
+def spearman(pairs: Sequence[tuple[float, float]]) -> float:
+    """Of two sequences given as pairs; equal values share their mean rank."""
+    import torch
+
+    ranks = []
+    for values in zip(*pairs, strict=True):
+        ordered = sorted(values)
+        ranks.append([ordered.index(it) + (ordered.count(it) - 1) / 2 for it in values])
+    return float(torch.corrcoef(torch.tensor(ranks, dtype=torch.float64))[0, 1])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("slugs", nargs="*", metavar="SLUG")
+    parser.add_argument("--device", default=EMULATED)
+    parser.add_argument("--gpu", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=540.0, help="begin nothing more after this")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--compare", action="store_true")
+    options = parser.parse_args()
+    return compare() if options.compare else measure(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
