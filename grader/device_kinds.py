@@ -172,8 +172,9 @@ def default_board() -> str:
 
 
 def home_board(language: Language) -> str:
-    """As ``default_board``, for a language: the emulated one for what runs nowhere else."""
-    return default_board() if serves(CPU, language) else EMULATED
+    """The same for a language: one that serves it."""
+    boards = (default_board(), CPU, EMULATED)
+    return next((it for it in boards if serves(it, language)), CPU)
 
 
 def languages_of(device: str) -> list[Language]:

@@ -119,6 +119,10 @@ class Language(str, metaclass=_Rows):
         """``kind``: ON_HOST, ON_GPU or ON_EMULATED."""
         return kind in self.running
 
+    def preload_on(self, kind: str) -> str:
+        """What a runner there imports beforehand: nothing where it does not run."""
+        return self.running[kind].preload if kind in self.running else ""
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Copies and what other processes send are the table's own row.
         return Language.named, (self.value,)

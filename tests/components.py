@@ -42,7 +42,15 @@ def _gpu() -> str | None:
 
 
 def _nvcc() -> str | None:
-    return None if shutil.which("nvcc") else "no nvcc on the PATH"
+    from grader.sandbox.toolkit import cuda_home
+
+    return None if cuda_home() else "no CUDA compiler"
+
+
+def _emulator() -> str | None:
+    from grader.sandbox.emulator import is_built
+
+    return None if is_built() else "the emulated GPU is not built: no C compiler"
 
 
 def _netns() -> str | None:
@@ -86,6 +94,7 @@ _CHECKS = {
     "postgres": _postgres,
     "gpu": _gpu,
     "nvcc": _nvcc,
+    "emulator": _emulator,
     "netns": _netns,
     "node": _node,
     "images": _images,

@@ -286,7 +286,7 @@ class HostDevice:
         spec = _HOST_SPECS[purpose]
         if purpose is not BoxPurpose.RUN:
             return spec
-        env = {**spec.env, "GRADER_PRELOAD": language.running[self.on].preload}
+        env = {**spec.env, "GRADER_PRELOAD": language.preload_on(self.on)}
         return replace(spec, env=env, memory_bytes=memory_bytes)
 
     def stage(self, question: Question) -> Question:

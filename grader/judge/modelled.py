@@ -132,6 +132,11 @@ def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
             super().__init__()  # type: ignore[no-untyped-call]
             self.seconds = 0.0
 
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            """What torch asks of a mode. Skipping would import torch.compile's whole machinery: a second."""
+            return False
+
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = function(*args, **(kwargs or {}))
             name = function.overloadpacket.__name__

@@ -82,10 +82,10 @@ def flags(arch: str, filename: str, rdc: bool) -> list[str]:
     kind, _, number = arch.partition("_")
     emulated = kind == "compute"
     codes = f"[compute_{number},sm_{number}]" if emulated else f"sm_{number}"
-    runtime = ["-cudart", "none", "--compress-mode=none"] if emulated else ["-cudart", "static"]
+    runtime = ["none", "--compress-mode=none"] if emulated else ["static"]
     wrapped = [word for name in WRAPPED for word in ("-Xlinker", f"--wrap={name}")]
     return [
-        "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", *runtime, "-Xptxas", "-v",
+        "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", "-Xptxas", "-v", "-cudart", *runtime,
         *(["-rdc=true", "-lcudadevrt"] if rdc else []), *wrapped,
         f"-gencode=arch=compute_{number},code={codes}", "-o", OUTPUT, filename,
     ]  # fmt: skip

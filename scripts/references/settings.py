@@ -33,6 +33,8 @@ def _rows() -> Iterator[tuple[str, str, str, str]]:
 def _default(name: str, field: Any) -> str:
     if name in _MADE:
         return _MADE[name]
+    if field.default_factory is not None:
+        return "by the machine"
     if field.default is None or field.default == "":
         return ""
     return code(

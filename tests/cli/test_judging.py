@@ -12,6 +12,7 @@ import pytest
 
 from grader.schemas.report import Report
 from tests.cli.conftest import Cli
+from tests.components import need
 
 STAFF = Path(__file__).resolve().parents[2] / "reference" / "vector_add" / "staff"
 RIGHT, WRONG = STAFF / "solution.py", STAFF / "mutants" / "tail_dropped.py"
@@ -59,6 +60,13 @@ def test_a_case_that_does_not_exist(cli: Cli) -> None:
 
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="this machine has a GPU")
 def test_cuda_without_a_gpu(cli: Cli) -> None:
-    ran = cli("test", str(STAFF / "solution.cu"), "-c", "vector_add", "--json")
+    need("emulator")
+    source = str(STAFF / "solution.cu")
+    ran = cli("test", source, "-c", "vector_add", "--json")
+    assert ran.code == 0
+    report = json.loads(ran.out)
+    assert (report["verdict"], report["device"]) == ("accepted", "emulated")
+    assert report["score"]["ci"] == [report["score"]["time_us"]] * 2, "a model has no noise"
+    ran = cli("test", source, "-c", "vector_add", "--device", "cpu", "--json")
     assert ran.code == 3
     assert json.loads(ran.out)["error"]["code"] == "language_not_served"

@@ -9,18 +9,16 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox.emulator.device import Device, nvcc_flags
-from grader.sandbox.emulator.engine import LIBRARY, Engine
+from grader.sandbox.emulator.engine import Engine
 from grader.sandbox.toolkit import cuda_home
+from tests.components import need
 
-FOLDER = Path(__file__).parent
 Compile = Callable[[Path], Path]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not LIBRARY.exists():
-        for item in items:
-            if item.path.parent == FOLDER:
-                item.add_marker(pytest.mark.skip(reason="the emulated GPU is not built: no C compiler"))
+@pytest.fixture(scope="session", autouse=True)
+def _built() -> None:
+    need("emulator")
 
 
 @pytest.fixture
@@ -39,8 +37,8 @@ def device(engine: Engine) -> Device:
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     """The library that a source becomes."""
     home, made = cuda_home(), {}
-    if home is None:
-        pytest.skip("no CUDA compiler")
+    need("nvcc")
+    assert home is not None
 
     def compile_source(source: Path) -> Path:
         if source not in made:

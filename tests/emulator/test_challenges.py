@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.challenge.course import find_course
-from grader.sandbox.toolkit import cuda_home
+from tests.components import need
 from tests.emulator.judging import compile_source, judge
 
 COURSE = find_course()
@@ -20,7 +20,11 @@ SOLUTIONS = [
 TESTS = COURSE.root / "tests"
 CONTROLS = sorted((TESTS / "hostile" / "controls").glob("*.cu"))
 MUTANTS = sorted((COURSE.root / "reference").glob("*/staff/mutants/*.cu"))
-pytestmark = pytest.mark.skipif(cuda_home() is None, reason="no CUDA compiler")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiler() -> None:
+    need("nvcc")
 
 
 @pytest.mark.parametrize(

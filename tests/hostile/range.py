@@ -11,12 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.challenge.course import Course
-from grader.judge.device import Device, HostDevice, TimingPlan
+from grader.judge.device import Device, EmulatedDevice, HostDevice, TimingPlan
 from grader.judge.job import JudgingProgress
 from grader.judge.oracle import find_case
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
-from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import HIDDEN_PHASE, CaseVerdict, Flag, HiddenCases, Report, Verdict
 from tests.hostile.conditions import around, leaked
@@ -50,10 +49,6 @@ class QuickHost(HostDevice):
     """The host with few rounds: what is asked here is what a time holds, not how exactly it is known."""
 
     plan = TimingPlan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1)
-
-    def languages(self) -> tuple[Language, ...]:
-        """CUDA too: its library is loaded in a box, as on a GPU, and finds no device there."""
-        return (Language.TRITON, Language.CUDA)
 
 
 @dataclass(frozen=True)
@@ -114,7 +109,7 @@ class Range:
     def _report(self, entry: Entry, on_progress: Callable[[JudgingProgress], None]) -> Report:
         for _ in range(entry.judged):
             request = self._request(entry)
-            report = Session(request, self.device, self.boxes, on_progress, lambda: None).run().report
+            report = Session(request, self._device(entry), self.boxes, on_progress, lambda: None).run().report
         return report
 
     def _request(self, entry: Entry) -> Request:
@@ -124,7 +119,7 @@ class Range:
             challenge=challenge,
             language=entry.language,
             source=entry.source,
-            device=self.device.name,
+            device=self._device(entry).name,
             seed_key=SEED_KEY,
             cases=every if entry.case is None else [find_case(challenge, entry.case)],
             # Baselines are ours, and no attack is alive while they are timed.
@@ -132,11 +127,15 @@ class Range:
             timing=entry.timed,
         )
 
+    def _device(self, entry: Entry) -> Device:
+        """What runs only on a GPU is judged on an emulated one where there is no other."""
+        return self.device if entry.language in self.device.languages() else EmulatedDevice()
+
     def _take(self) -> HostState | None:
         return take(self.folders, alone=self.alone) if self.watch else None
 
     def _finding(self, entry: Entry, outcome: str, by: str) -> Finding:
-        return Finding(entry.name, entry.surface, entry.language.value, self.device.name, outcome, by)
+        return Finding(entry.name, entry.surface, entry.language.value, self._device(entry).name, outcome, by)
 
 
 def told_of_hidden(report: Report, heard: Sequence[JudgingProgress]) -> str:

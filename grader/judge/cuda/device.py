@@ -89,7 +89,7 @@ class CudaDevice:
     def box_spec(self, purpose: BoxPurpose, language: Language, memory_bytes: int) -> BoxSpec:
         preload = {BoxPurpose.CONTROL: "cuda", BoxPurpose.BASELINE: "torch-gpu"}.get(purpose)
         if preload is None:
-            preload = language.running[self.on].preload
+            preload = language.preload_on(self.on)
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": "EAGER"}
         return BoxSpec(purpose, env=env, memory_bytes=limits.GPU_BOX_MEMORY_BYTES, gpu=self._gpu)
 
