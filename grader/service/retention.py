@@ -39,6 +39,10 @@ from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
+# What no password hashes to.
+_NO_PASSWORD = "!"  # noqa: S105
+_NO_FILE = "forgotten"
+
 # Reports go in pieces: who prunes a year of them must not hold up everyone else for minutes.
 _BATCH = 500
 # Tokens, links and codes are kept this long after their end, for the operator; nobody can use them any more.
@@ -181,13 +185,6 @@ def _expired(now: datetime) -> list[tuple[_Table, ColumnElement[bool]]]:
 def _drop(platform: Platform, table: _Table, condition: ColumnElement[bool]) -> None:
     with writing(platform.sessions) as session:
         session.execute(delete(table).where(condition).execution_options(synchronize_session=False))
-
-
-log = get_logger(__name__)
-
-# What no password hashes to.
-_NO_PASSWORD = "!"  # noqa: S105
-_NO_FILE = "forgotten"
 
 
 def forget(platform: Platform, name: str) -> Forgotten:

@@ -96,7 +96,7 @@ class Runner:
     def _call(self, message: dict[str, Any]) -> None:
         assert self.binding is not None
         assert self.call is not None
-        number, call, survey = message["round"], self.call, None
+        number, mark, call, survey = message["round"], message.get("mark", ""), self.call, None
         if message.get("count"):
             call = self.call.counted  # type: ignore[attr-defined]
         if message.get("survey"):
@@ -105,7 +105,7 @@ class Runner:
             survey = TorchSurvey()
             call = survey.watching(call)
         failure = self.binding.run(number, call, lambda: self._send({"op": "queued", "round": number}))
-        _flush(message.get("mark", ""))
+        _flush(mark)
         answer = {"op": "returned", "round": number, "error": failure, "empty_launches": []}
         if self.empty_launches is not None:
             answer["empty_launches"] = self.empty_launches.take()

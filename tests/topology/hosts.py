@@ -89,7 +89,7 @@ class Hosts:
         """What connects a host with the others."""
         sql = f"postgresql+psycopg://grader@{self.network.address('data')}:{_SQL_PORT}/platform"
         redis = f"redis://:{_REDIS_IN_URL}@{self.network.address('queue')}:{_REDIS_PORT}/3"
-        found = {"GRADER_DATABASE_URL": sql, "GRADER_REDIS_URL": redis}
+        found = {"GRADER_DATABASE_URL": sql, "GRADER_REDIS_URL": redis, "GRADER_DEVICE": "cpu"}
         return found | ({"GRADER_CHALLENGES": str(course)} if course else {})
 
     def start(self, host: str, command: list[str], **env: str) -> Process:

@@ -5,7 +5,7 @@
 // Surface: the commands that the compiler makes of what it reads.
 // Gain: files written anywhere, programs run while compiling.
 // Challenge: twice
-// Defence: compile_error
+// Defence: wrong_answer
 // On: cpu
 
 // -o /tmp/hostile-option  --compiler-options -fplugin=/tmp/hostile.so  @/etc/passwd
