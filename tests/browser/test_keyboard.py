@@ -70,6 +70,8 @@ def test_from_signing_up_to_a_rank(student: Visit) -> None:
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
     press(page, page.get_by_role("main").get_by_role("link", name=live.TITLE, exact=True).first)
+    reach(page, page.get_by_role("radio", name="CUDA C++"))
+    page.keyboard.press("ArrowRight")
     reach(page, steps.editor(page))
     steps.paste(page, live.RIGHT)
     press(page, page.get_by_role("button", name="Submit", exact=True))
