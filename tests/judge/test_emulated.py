@@ -1,0 +1,163 @@
+"""The board ``emulated``: what a card refuses is refused, what it lets pass is named, and a time is the same each time.
+
+The engine has tests of its own in ``tests/emulator``; these go through judge and box.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.challenge.course import Course
+from grader.device_kinds import EMULATED
+from grader.judge.at_home import judge_at_home
+from grader.languages import Language
+from grader.sandbox.box import BoxMaker
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
+from tests.components import need
+from tests.judge.kernels import RIGHT as TRITON
+from tests.judge.kernels import with_solve
+
+CUDA = """#include <cstdint>
+__global__ void twice(const float* x, float* out, int64_t n) {
+    int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (i < n) out[i] = 2 * x[i];
+}
+extern "C" void solve(const float* x, float* out, int64_t n) {
+    if (n > 0) twice<<<(n + 255) / 256, 256>>>(x, out, n);
+}
+"""
+BARRIER = (
+    "__shared__ uint64_t b; "
+    'asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"((unsigned)__cvta_generic_to_shared(&b)));'
+)
+NUMPY = """
+import numpy as np
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(x, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(x + offsets, mask=offsets < n)
+    tl.store(out + offsets, np.multiply(values, 2), mask=offsets < n)
+
+
+def solve(x, out, n):
+    if n:
+        twice[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+"""
+SCRATCH = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy(x, out, n, factor, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + offsets, factor * tl.load(x + offsets, mask=offsets < n), mask=offsets < n)
+
+
+def solve(x, out, n):
+    if n:
+        between = torch.empty(n, dtype=x.dtype, device=x.device)
+        copy[(triton.cdiv(n, 64),)](x, between, n, 2.0, BLOCK=64)
+        copy[(triton.cdiv(n, 64),)](between, out, n, 1.0, BLOCK=64)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _parts() -> None:
+    need("emulator")
+
+
+def judge(course: Course, boxes: BoxMaker, source: str, language: Language, timing: bool = False) -> Report:
+    return judge_at_home(course.load("twice"), source, language, boxes, device=EMULATED, timing=timing)
+
+
+def cuda(course: Course, boxes: BoxMaker, source: str, **options: bool) -> Report:
+    need("nvcc")
+    return judge(course, boxes, source, Language.CUDA, **options)
+
+
+def first_failure(report: Report) -> CaseReport:
+    return next(it for it in report.cases if it.verdict is not CaseVerdict.ACCEPTED)
+
+
+def test_a_time_is_a_models(course: Course, boxes: BoxMaker) -> None:
+    times = []
+    for language, source in ((Language.CUDA, CUDA), (Language.TRITON, TRITON)):
+        if language is Language.CUDA:
+            need("nvcc")
+        reports = [judge(course, boxes, source, language, timing=True) for _ in range(2)]
+        assert [it.verdict for it in reports] == [Verdict.ACCEPTED] * 2, reports[0]
+        first, second = (it.workloads[0] for it in reports)
+        assert first.time_us == second.time_us, "the same on every run"
+        assert first.ci_us == (first.time_us, first.time_us)
+        assert first.baselines_us["eager"] > 0
+        times.append(first.time_us)
+    assert min(filter(None, times)) > 1.8, "no launch is shorter"
+
+
+def test_a_stray_access_is_named(course: Course, boxes: BoxMaker) -> None:
+    found = first_failure(cuda(course, boxes, CUDA.replace("if (i < n) ", "")))
+    assert found.verdict is CaseVerdict.RUNTIME_ERROR
+    assert "Line 4: Thread " in found.detail
+    assert "just behind the end of x" in found.detail
+
+
+def test_an_instruction_that_is_not_known_is_a_compile_error(course: Course, boxes: BoxMaker) -> None:
+    strange = CUDA.replace("    if (i < n)", f"    {BARRIER}\n    if (i < n)")
+    report = cuda(course, boxes, strange)
+    assert report.verdict is Verdict.COMPILE_ERROR
+    assert (
+        "solution.cu(4): error: the emulated GPU does not know the instruction 'mbarrier.init.shared.b64'"
+        in report.detail
+    )
+
+
+def test_how_the_host_code_ends_is_told(course: Course, boxes: BoxMaker) -> None:
+    report = cuda(
+        course,
+        boxes,
+        CUDA.replace("#include <cstdint>", "#include <cstdint>\n#include <cstdlib>").replace(
+            "    if (n > 0)", "    abort();\n    if (n > 0)"
+        ),
+    )
+    assert "signal 6" in first_failure(report).detail or "SIGABRT" in first_failure(report).detail
+
+
+def test_the_host_code_has_no_pointer_to_the_data(course: Course, boxes: BoxMaker) -> None:
+    report = cuda(
+        course,
+        boxes,
+        CUDA.replace(
+            "    if (n > 0)", "    for (int64_t i = 0; i < n; i++) out[i] = 2 * x[i];\n    if (n > 0)"
+        ),
+    )
+    assert "SIGSEGV" in first_failure(report).detail or "signal 11" in first_failure(report).detail
+
+
+def test_what_tritons_compiler_refuses_is_refused(course: Course, boxes: BoxMaker) -> None:
+    found = first_failure(judge(course, boxes, NUMPY, Language.TRITON))
+    assert found.verdict is CaseVerdict.RUNTIME_ERROR
+    assert "Unsupported function referenced: <ufunc 'multiply'>" in found.detail
+
+
+def test_a_program_that_strays_is_named(course: Course, boxes: BoxMaker) -> None:
+    source = TRITON.replace("mask=mask", "mask=None")
+    assert source != TRITON
+    found = first_failure(judge(course, boxes, source, Language.TRITON))
+    assert found.verdict is CaseVerdict.RUNTIME_ERROR
+    assert "Program " in found.detail
+
+
+def test_memory_of_torchs_travels_along(course: Course, boxes: BoxMaker) -> None:
+    report = judge(course, boxes, SCRATCH, Language.TRITON)
+    assert report.verdict is Verdict.ACCEPTED, report
+
+
+def test_torch_that_does_the_work_is_seen(course: Course, boxes: BoxMaker) -> None:
+    report = judge(course, boxes, with_solve("    out.copy_(2 * x)"), Language.TRITON, timing=True)
+    assert "aten.mul" in report.library_ops
