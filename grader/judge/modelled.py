@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grader.challenge.loader import Challenge
@@ -19,9 +20,10 @@ from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
 from grader.judge.compare import compare, trespass
 from grader.judge.job import counted
+from grader.judge.messages import Failure
 from grader.judge.oracle import ask, scalar_values, workload_case
 from grader.judge.rule import Measured, Own
-from grader.judge.runner_client import RunnerClient, Timed
+from grader.judge.runner_client import Answer, RunnerClient, Timed
 from grader.judge.timekeeper import Baselines, Half, Reading, TimedWrong, Timekeeper
 from grader.judge.timing import WrongInTiming
 from grader.sandbox.emulator.model import H200
@@ -70,24 +72,33 @@ class Modelled(Timekeeper):
         return found
 
     def _seconds(self, subject: RunnerClient, workload: Workload) -> float:
+        """A call ahead of the counted one, on other data, shows what only works once."""
+        self._call(subject, workload, count=False)
+        answer = self._call(subject, workload, count=True)
+        assert answer.modelled_s is not None
+        return answer.modelled_s
+
+    def _call(self, subject: RunnerClient, workload: Workload, *, count: bool) -> Answer:
+        """Raises WrongInTiming, or a ChannelError."""
         challenge = self.request.challenge
         case = workload_case(challenge, workload)
-        text = f"{case.name}:counted".encode()
+        text = f"{case.name}:{'counted' if count else 'ahead'}".encode()
         seed = int.from_bytes(hmac.digest(self.request.seed_key, text, hashlib.sha256)[:6], "big")
         question = ask(challenge, case, seed)
         arena = Arena(challenge.manifest, workload.sizes, scalar_values(challenge.manifest, case))
+        seconds = challenge.manifest.limits.call_seconds(on_processor=True)
         try:
             subject.bind(arena)
-            answer = subject.call(
-                arena, question.inputs, challenge.manifest.limits.call_seconds(on_processor=True), count=True
-            )
+            answer = subject.call(arena, question.inputs, seconds, count=count)
             wrong = compare(arena, arena.snapshot(), question) or trespass(arena, question)
         finally:
             arena.close()
             subject.unbind()
-        if wrong is not None or answer.failure is not None or answer.modelled_s is None:
+        if wrong is not None and answer.failure is None and count and self.request.language.torch:
+            answer = replace(answer, failure=_ON_THE_HOST)
+        if wrong is not None or answer.failure is not None or (count and answer.modelled_s is None):
             raise WrongInTiming(seed, wrong, answer)
-        return answer.modelled_s
+        return answer
 
     def settled(
         self, own: Sequence[Own], halves: Sequence[Half], control: RunnerClient | None, again: str = ""
@@ -104,6 +115,16 @@ class Modelled(Timekeeper):
                 it.name: {"eager": round(1e6 * baseline_seconds(self.request.challenge, it), 3)}
                 for it in missing
             }
+
+
+# Of a submission in Python, which has its arrays at hand: they hold noise while its work is counted.
+_ON_THE_HOST = Failure(
+    kind="checker",
+    type="host",
+    message="It passes its cases, and its result was wrong when its work was counted. There the host sees noise in the "
+    "arrays, because the model counts only what kernels do: torch, NumPy or Python must not compute the result, nor "
+    "decide by the arrays' values. Filling an array with a value is allowed.",
+)
 
 
 def _exactly(seconds: float) -> Measured:

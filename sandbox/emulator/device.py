@@ -81,7 +81,7 @@ class Returned:
     ``printed``: by kernels; ``instructions``: of all launches, a warp's counting once; ``launches``: their number.
     ``leaked``: address and size of what was allocated and not freed; ``forgotten``: launches, copies and memsets on
     streams of its own that nobody waited for, and that were left out. ``counted``: its launches, and ``modelled``: its
-    seconds by the model, where that was asked for."""
+    seconds by the model, where that was asked for. ``taken``: bytes that were copied from the device to the host."""
 
     code: int
     name: str
@@ -97,6 +97,7 @@ class Returned:
     forgotten: int
     counted: tuple[Launch, ...]
     modelled: float | None
+    taken: int
 
 
 @dataclass
@@ -109,6 +110,7 @@ class _Call:
     launches: int = 0
     copies: int = 0
     copied: int = 0
+    taken: int = 0
 
 
 class Device:
@@ -146,6 +148,7 @@ class Device:
         return Returned(
             code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.engine.printed(),
             call.instructions, call.launches, leaked, forgotten, tuple(self.engine.launches or ()), self._modelled(),
+            call.taken,
         )  # fmt: skip
 
     def _modelled(self) -> float | None:
@@ -255,6 +258,7 @@ class Device:
         ):
             return _INVALID_VALUE, b""
         if kind == 2:
+            self.call.taken += size
             return 0, ctypes.string_at(out_of, size)
         if kind == 1:
             ctypes.memmove(into, given, size)

@@ -45,9 +45,12 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
     Triton's programs, not of threads."""
     explain = part("explain")
     if (unknown := returned.unsupported) is not None:
-        return _told(type(unknown).__name__, str(unknown), unknown.place.line)
+        return told(type(unknown).__name__, str(unknown), unknown.place.line)
     texts: dict[tuple[str, int, str], str] = {}
     found = [it for it in (returned.fault, *returned.findings) if it is not None]
+    if programs:
+        # Threads of a program are the compiler's: several of them may read what one writes.
+        found = [it for it in found if it.other is None or it.other.block != it.who.block]
     for it in found:
         line = explain.line_of(it)
         text = explain.message_of(it, programs=programs)
@@ -56,13 +59,13 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
         shown = list(texts.values())
         more = len(shown) - _MOST_SHOWN
         shown = shown[:_MOST_SHOWN] + ([f"... and {more} more."] if more > 0 else [])
-        return _told(found[0].kind, "\n".join(shown), explain.line_of(found[0]))
+        return told(found[0].kind, "\n".join(shown), explain.line_of(found[0]))
     if returned.code:
-        return {**_told(returned.name, returned.refused or returned.text, 0), "kind": "cuda"}
+        return {**told(returned.name, returned.refused or returned.text, 0), "kind": "cuda"}
     return None
 
 
-def _told(name: str, message: str, line: int) -> dict[str, Any]:
+def told(name: str, message: str, line: int) -> dict[str, Any]:
     return {
         "kind": "checker",
         "type": name,

@@ -7,11 +7,19 @@ import os
 from typing import Any
 
 from binding import Binding, Call, MakeCall
-from emulated import end_like, failure_of, notes_of, part, write_all
+from emulated import end_like, failure_of, notes_of, part, told, write_all
 from emulated_binding import EmulatedBinding
 from failure import Described
 
 device, engine = part("device"), part("engine")
+
+# What the host computes costs nothing in the model, so it may see no more than this of a counted call's data, in bytes:
+# enough for a count or a flag.
+_MOST_TAKEN = 256
+_TAKEN = (
+    "While its work was counted, solve copied {:,} bytes from the GPU to the host. On this board only kernels may "
+    f"compute; {_MOST_TAKEN} bytes are allowed, for a count or a flag."
+)
 
 
 def load_submission(_message: dict[str, Any], descriptors: list[int]) -> MakeCall:
@@ -76,6 +84,8 @@ class Host:
             self._start()
         if (failure := failure_of(returned)) is not None:
             raise Described(failure)
+        if counted and returned.taken > _MOST_TAKEN:
+            raise Described(told("taken", _TAKEN.format(returned.taken), 0))
         for note in notes_of(returned):
             write_all(f"[emulated GPU] {note}\n".encode())
         return 1e6 * returned.modelled if returned.modelled is not None else None

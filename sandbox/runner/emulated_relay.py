@@ -3,19 +3,26 @@
 That runner is a process of its own, ``main.py`` again. It is loaded, bound and called as on any device, by messages
 that pass through here, and asks by a second socket for what a driver does: modules, memory, launches. What the GPU
 found goes into the answer to a call, in which the submission has no say.
+
+The runner has copies of the judge's arrays, which are brought up to date around each launch. While work is counted they
+hold noise: what a submission computes on the host costs nothing in the model, so there it must come out wrong.
 """
 
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import select
 import socket
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, NoReturn
+
+import numpy as np
 
 import protocol
 from connect import connect
@@ -27,6 +34,10 @@ device, engine = part("device"), part("engine")
 # Of an answer; the judge takes no longer one.
 _MOST_BYTES = 1 << 20
 _LENGTH = struct.Struct("<I")
+# How often the judge's gate is looked at.
+_LOOK_SECONDS = 20e-6
+# So long may a runner that closed its connection take to end.
+_END_SECONDS = 1.0
 
 
 class Relay:
@@ -40,6 +51,10 @@ class Relay:
         # Its barriers are the compiler's to place, which has several threads write the same value now and then.
         self._device.engine.check = engine.BUT_SHARED_RACES
         self._binding: EmulatedBinding | None = None
+        self._copies: Copies | None = None
+        self._counted = False
+        # Of a counted call: what the runner was given in place of the GPU's memory, and what that held.
+        self._noise: dict[bytes, bytes] = {}
         self._runner, runners_end = socket.socketpair()
         self._requests, asking_end = socket.socketpair()
         with runners_end, asking_end:
@@ -74,30 +89,55 @@ class Relay:
         kind, size = device.HEADER.unpack(_exactly(self._requests, device.HEADER.size))
         if size > device.MOST_BYTES:
             raise EOFError
-        status, reply = self._device.answer(kind, _exactly(self._requests, size))
+        body = _exactly(self._requests, size)
+        copies = self._copies
+        if kind == device.LAUNCH and copies is not None:
+            copies.take_changes()
+        if kind == device.COPY and self._counted:
+            body = self._with_contents(body)
+        status, reply = self._device.answer(kind, body)
+        if kind == device.LAUNCH and copies is not None and not self._counted:
+            copies.bring_up_to_date()
+        if kind == device.COPY and self._counted and reply:
+            reply = self._as_noise(reply)
         write_all(self._device.engine.printed())
         try:
             self._requests.sendall(device.REPLY.pack(status, len(reply)) + reply)
         except OSError:
             raise EOFError from None
 
+    def _as_noise(self, contents: bytes) -> bytes:
+        """What the runner gets in place of the GPU's memory: it may bring it back, and not read it."""
+        noise = os.urandom(len(contents))
+        self._noise[noise] = contents
+        return noise
+
+    def _with_contents(self, body: bytes) -> bytes:
+        head, given = body[: device.COPY_HEAD.size], body[device.COPY_HEAD.size :]
+        return head + self._noise.get(given, given)
+
     def _take(self, message: dict[str, Any], descriptors: list[int]) -> None:
         """The judge's message goes to the runner; of a binding, the GPU has the buffers too."""
         if message["op"] in ("bind", "unbind"):
             self._unbind()
+        sent = descriptors
         if message["op"] == "bind":
             self._binding = EmulatedBinding(message["entries"], descriptors)
+            self._copies = Copies(self._binding)
             for entry in message["entries"]:
                 if entry["kind"] == "buffer":
                     # What torch wrote there on the host is not known, so it counts as written.
                     entry["device"] = self._binding.adopt(self._device, entry, written=True)
             message["memory"] = "client"
+            sent = self._copies.descriptors
         if message["op"] == "call":
-            self._device.begin(counted=message.pop("count", False))
+            self._counted = bool(message.pop("count", False))
+            self._noise.clear()
+            self._device.begin(counted=self._counted)
         body = json.dumps(message).encode()
         try:
-            if descriptors:
-                socket.send_fds(self._runner, [_LENGTH.pack(len(body))], descriptors)
+            if sent:
+                socket.send_fds(self._runner, [_LENGTH.pack(len(body))], sent)
                 self._runner.sendall(body)
             else:
                 self._runner.sendall(_LENGTH.pack(len(body)) + body)
@@ -107,12 +147,13 @@ class Relay:
             protocol.close_all(descriptors)
 
     def _unbind(self) -> None:
-        if self._binding is not None:
+        if self._binding is not None and self._copies is not None:
             for entry in self._binding.entries:
                 if "device" in entry:
                     self._device.forget(entry["device"])
+            self._copies.close()
             self._binding.close()
-            self._binding = None
+        self._binding = self._copies = None
 
     def _forward(self) -> None:
         """The runner's message goes to the judge, as it is but for what the GPU found."""
@@ -124,19 +165,99 @@ class Relay:
             message = json.loads(body)
         except ValueError:
             message = None
-        if isinstance(message, dict) and message.get("op") == "returned":
-            returned = self._device.returned()
-            message["error"] = failure_of(returned, programs=True) or message.get("error")
-            message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
-            protocol.send(self._judge, message)
+        kind = message.get("op") if isinstance(message, dict) else None
+        if kind == "returned":
+            self._return(message)
+            return
+        self._judge.sendall(_LENGTH.pack(length) + body)
+        if kind == "queued" and self._binding is not None and self._copies is not None:
+            self._open(message.get("round"))
+
+    def _open(self, number: Any) -> None:
+        """When the judge opens its gate, let the runner through: its arrays are there now."""
+        assert self._binding is not None
+        assert self._copies is not None
+        if not isinstance(number, int):
+            raise EOFError
+        judge = select.poll()
+        judge.register(self._judge, select.POLLHUP | select.POLLRDHUP)
+        while not self._binding.flags.is_open(number):
+            if judge.poll(0):
+                os._exit(0)
+            time.sleep(_LOOK_SECONDS)
+        if self._counted:
+            self._copies.fill_with_noise()
         else:
-            self._judge.sendall(_LENGTH.pack(length) + body)
+            self._copies.bring_up_to_date()
+        self._copies.open(number)
+
+    def _return(self, message: dict[str, Any]) -> None:
+        if self._binding is not None and self._copies is not None:
+            self._copies.take_changes()
+            number = message.get("round")
+            self._binding.flags.set_done(number if isinstance(number, int) else 0)
+        returned = self._device.returned()
+        message["error"] = failure_of(returned, programs=True) or message.get("error")
+        message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
+        protocol.send(self._judge, message)
 
     def _end(self) -> NoReturn:
         """End this process as the runner's did."""
         self._runner.close()
         self._requests.close()
-        end_like(self._process.wait())
+        try:
+            end_like(self._process.wait(_END_SECONDS))
+        except subprocess.TimeoutExpired:  # it closed its connection and goes on
+            self._process.kill()
+            os._exit(1)
+
+
+class Copies:
+    """The runner's own gate and arrays, beside those of ``binding``; ``descriptors`` are those of a binding."""
+
+    def __init__(self, binding: EmulatedBinding) -> None:
+        self._gate = mmap.mmap(self._memory(mmap.PAGESIZE), mmap.PAGESIZE)
+        self._arrays = []
+        for entry in binding.entries:
+            if entry["kind"] != "buffer":
+                continue
+            mapped = mmap.mmap(self._memory(entry["mapped"]), entry["mapped"])
+            if entry["nbytes"]:
+                real = np.frombuffer(binding.memory(entry), dtype=np.uint8)
+                copy = np.frombuffer(mapped, dtype=np.uint8, count=entry["nbytes"], offset=entry["offset"])
+                self._arrays.append((real, copy, copy.copy()))
+
+    def _memory(self, size: int) -> int:
+        descriptor = os.memfd_create("copy", os.MFD_CLOEXEC)
+        os.truncate(descriptor, size)
+        self.descriptors = [*getattr(self, "descriptors", []), descriptor]
+        return descriptor
+
+    def close(self) -> None:
+        protocol.close_all(self.descriptors)
+        self._arrays.clear()
+
+    def open(self, number: int) -> None:
+        memoryview(self._gate).cast("I")[0] = number
+
+    def bring_up_to_date(self) -> None:
+        for real, copy, known in self._arrays:
+            copy[:] = real
+            known[:] = real
+
+    def fill_with_noise(self) -> None:
+        for _, copy, known in self._arrays:
+            known[:] = np.frombuffer(os.urandom(len(known)), dtype=np.uint8)
+            copy[:] = known
+
+    def take_changes(self) -> None:
+        """What the host wrote since."""
+        for real, copy, known in self._arrays:
+            now = copy.copy()
+            changed = now != known
+            if changed.any():
+                real[changed] = now[changed]
+                known[:] = now
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:

@@ -28,6 +28,10 @@ class HostBinding:
         for mapping in self._mappings.values():
             mapping.close()
 
+    @property
+    def flags(self) -> Flags:
+        return self._flags
+
     def address(self, entry: Entry) -> int:
         return int(self._mappings[entry["name"]].address + entry["offset"])
 

@@ -54,6 +54,9 @@ class Flags:
         while words[0] != round_number:
             pass
 
+    def is_open(self, round_number: int) -> bool:
+        return self._words[0] == round_number
+
     def set_done(self, round_number: int) -> None:
         self._words[16] = round_number
 

@@ -158,6 +158,23 @@ def test_memory_of_torchs_travels_along(course: Course, boxes: BoxMaker) -> None
     assert report.verdict is Verdict.ACCEPTED, report
 
 
-def test_torch_that_does_the_work_is_seen(course: Course, boxes: BoxMaker) -> None:
+def test_what_the_host_computes_costs_nothing_and_so_does_not_count(course: Course, boxes: BoxMaker) -> None:
     report = judge(course, boxes, with_solve("    out.copy_(2 * x)"), Language.TRITON, timing=True)
-    assert "aten.mul" in report.library_ops
+    assert report.verdict is Verdict.RUNTIME_ERROR
+    assert "the host sees noise" in first_failure(report).detail
+    filled = TRITON.replace("    if n:", "    out.zero_()\n    if n:")
+    assert judge(course, boxes, filled, Language.TRITON, timing=True).verdict is Verdict.ACCEPTED
+
+
+def test_what_cuda_takes_to_the_host_does_not_count(course: Course, boxes: BoxMaker) -> None:
+    taken = """#include <vector>
+extern "C" void solve(const float* x, float* out, int64_t n) {
+    std::vector<float> values(n);
+    cudaMemcpy(values.data(), x, n * sizeof(float), cudaMemcpyDeviceToHost);
+    for (auto& it : values) it *= 2;
+    cudaMemcpy(out, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+}
+"""
+    report = cuda(course, boxes, "#include <cstdint>\n" + taken, timing=True)
+    assert report.verdict is Verdict.RUNTIME_ERROR
+    assert "bytes from the GPU to the host" in first_failure(report).detail
