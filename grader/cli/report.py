@@ -329,7 +329,8 @@ def bars(workload: WorkloadReport, width: int) -> Text:
         half = (workload.ci_us[1] - workload.ci_us[0]) / 2
         own = _own(workload.time_us, workload.ci_us, longest, cells)
         text = Text.assemble(safe(f"  {OWN:<{label}}  ", "bold"), (own, "green"))
-        text.append(f"  {time_text(workload.time_us)} ± {time_text(half)}\n", "bold")
+        spread = f" ± {time_text(half)}" if half else ", by the model"
+        text.append(f"  {time_text(workload.time_us)}{spread}\n", "bold")
     for name, microseconds in workload.baselines_us.items():
         text.append_text(safe(f"  {name[:label]:<{label}}  "))
         text.append(f"{'█' * _cells(microseconds, longest, cells):<{cells}}", "dim")

@@ -113,7 +113,7 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
         cost=cost_of(manifest, workload, device.ceilings()),
         host_us=measured.host * 1e6 if measured.gated and not device.on_processor else None,
         gated=measured.gated,
-        fixed_us=measured.fixed * 1e6,
+        fixed_us=None if device.modelled else measured.fixed * 1e6,
         gpu=measured.gpu,
         charged_us=measured.charged * 1e6,
         noise_us=measured.noise * 1e6,

@@ -74,7 +74,9 @@ def duration(us: float) -> str:
 
 
 def interval(us: float, bounds: tuple[float, float]) -> str:
-    """``± 3.1 %``: the wider side of ``bounds`` as a share of ``us``."""
+    """``± 3.1 %``: the wider side of ``bounds`` as a share of ``us``; empty for a model's, which has none."""
+    if bounds[0] == bounds[1]:
+        return ""
     wide = max(us - bounds[0], bounds[1] - us) / us * 100
     return f"± {wide:.1f} %" if wide < 10 else f"± {wide:.0f} %"
 

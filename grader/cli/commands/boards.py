@@ -56,7 +56,7 @@ def _table(board: Leaderboard) -> Table:
             str(entry.rank),
             safe(entry.user, "bold"),
             entry.language.value,
-            f"{time_text(entry.time_us)} ± {time_text(half)}",
+            f"{time_text(entry.time_us)} ± {time_text(half)}" if half else time_text(entry.time_us),
             factor_text(entry.speedup),
             safe(entry.submission, "dim"),
         )

@@ -134,7 +134,9 @@ def check(
     ] = False,
     device: Annotated[
         str,
-        typer.Option("--device", "-d", metavar="NAME", help="cpu, or a GPU of this machine, such as h200."),
+        typer.Option(
+            "--device", "-d", metavar="NAME", help="cpu, emulated, or a GPU of this machine, such as h200."
+        ),
     ] = "cpu",
     gpu: Annotated[
         str, typer.Option("--gpu", metavar="LIST", help="The GPUs to use: numbers, UUIDs, or all.")
