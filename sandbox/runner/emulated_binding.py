@@ -10,7 +10,7 @@ from typing import Any
 from binding import Entry
 from host_binding import HostBinding
 
-_NUMBERS = {
+_NUMBERS: dict[str, Any] = {
     "float32": ctypes.c_float,
     "float64": ctypes.c_double,
     "int64": ctypes.c_int64,

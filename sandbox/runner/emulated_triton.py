@@ -111,7 +111,7 @@ class Gpu:
             if size:
                 head = device.COPY_HEAD.pack(there, 0, size, 1, 0)
                 self.ask(device.COPY, head + bytes(memory), "a copy")
-        return copies[start][0] - start
+        return int(copies[start][0] - start)
 
 
 class ClientBinding(HostBinding):

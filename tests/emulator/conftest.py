@@ -13,6 +13,7 @@ from grader.sandbox.emulator.engine import Engine
 from grader.sandbox.toolkit import cuda_home
 from tests.components import need
 
+FOLDER = Path(__file__).parent
 Compile = Callable[[Path], Path]
 
 

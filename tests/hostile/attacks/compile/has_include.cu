@@ -5,7 +5,7 @@
 // Gain: names of users, of other platforms' data, of installed versions: a map for the next attack.
 // Challenge: twice
 // Like: include_passwd
-// Defence: compile_error
+// Defence: wrong_answer
 // On: cpu
 // Box: docker
 
