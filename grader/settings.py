@@ -105,7 +105,7 @@ class Settings(BaseSettings):
         "grader worker none",
     )
     devices: str = Field(
-        default_factory=default_board,
+        default_factory=lambda given: given.get("device") or default_board(),
         description="boards that take submissions even while they have no worker, separated by commas, the "
         "default first; unless set: as GRADER_DEVICE",
     )

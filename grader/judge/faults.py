@@ -73,7 +73,8 @@ def of_broken_channel(
         end = client.box.end()
         if end is not None and (finding := _of_end(end, doing, client.memory_bytes)):
             return finding
-        return _of_silence(error.allowance, doing, seconds, slow_hint)
+        slow = slow_hint or (_SLOW_INTERPRETED if client.interprets else _SLOW)
+        return _of_silence(error.allowance, doing, seconds, slow)
     end = client.end() if isinstance(error, BoxGone) else client.box.end()
     if end is not None and end.outside:
         raise BoxKilled(end.sentence()) from error
@@ -86,13 +87,13 @@ def of_broken_channel(
     return CaseFault(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", _hint_of_end(end))
 
 
-def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow_hint: str) -> CaseFault:
-    """No message came before ``allowance`` was over; where there is none, or it is the clock's, for ``seconds``."""
+def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow: str) -> CaseFault:
+    """No message came before ``allowance`` was over; where there is none, or it is the clock's, for ``seconds``.
+    ``slow``: the hint where processor time was used."""
     if allowance is None or allowance.used is None:
         detail, hint = f"It did not come back within {seconds:g} s while {doing}.", _SLOW
     elif allowance.burnt:
-        detail = f"It used more than {seconds:g} s of processor time while {doing}."
-        hint = slow_hint or _SLOW_INTERPRETED
+        detail, hint = f"It used more than {seconds:g} s of processor time while {doing}.", slow
     elif allowance.burnt_in_total:
         return _BY_END[EndReason.WALL_CLOCK]
     else:

@@ -96,6 +96,11 @@ class RunnerClient:
         """See ``Device``."""
         return self._device.on_processor
 
+    @property
+    def interprets(self) -> bool:
+        """Whether kernels run in Triton's interpreter."""
+        return self.on_processor and not self._device.modelled
+
     def hello(self) -> None:
         allowance = Allowance(
             limits.BOX_START_SECONDS, self.box.cpu_seconds, patience=limits.BOX_START_PATIENCE

@@ -47,16 +47,6 @@ _FAULTS = {"misaligned": 716, "asserted": 710, "trapped": 719, "deadlock": 702}
 _ILLEGAL_ADDRESS = 700
 
 
-def nvcc_flags(architecture: int = 80) -> list[str]:
-    """What nvcc needs beside a library's usual flags, so that its PTX runs here."""
-    return [
-        "-cudart",
-        "none",
-        "--compress-mode=none",
-        f"-gencode=arch=compute_{architecture},code=compute_{architecture}",
-    ]
-
-
 def hide() -> None:
     """Lets no other process of this user read or change the memory of this one, nor follow what it does."""
     ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE

@@ -438,7 +438,7 @@ def _launch_of(
     blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
     path = profile.path_sum / blocks
     return Launch(
-        lowered.name, blocks, threads, lowered.shared_bytes + shared, 0, path, profile.path_most, tuple(rows)
+        lowered.name, blocks, threads, lowered.shared_bytes + shared, path, profile.path_most, tuple(rows)
     )
 
 

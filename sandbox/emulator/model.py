@@ -26,7 +26,7 @@ KINDS = (
 class Card:
     """``clock``: cycles a second. ``dram``, ``l2``: bytes a second. Of a multiprocessor in a cycle: ``issue``:
     instructions of warps, ``rates``: those of each kind, ``l1``: sectors, ``banks``: passes through shared memory,
-    ``flops``: of tensor cores by type. Of a multiprocessor: ``threads``, ``blocks``, ``registers`` of 32 bits,
+    ``flops``: of tensor cores by type. Of a multiprocessor: ``threads``, ``blocks``,
     ``shared`` bytes. ``launch``: seconds for a launch that does nothing; ``copy``: the same for a copy or a memset;
     ``latency``: seconds that memory takes to answer."""
 
@@ -42,7 +42,6 @@ class Card:
     flops: Mapping[str, float]
     threads: int
     blocks: int
-    registers: int
     shared: int
     launch: float
     copy: float
@@ -66,7 +65,6 @@ H200 = Card(
     flops={"f64": 256.0, "tf32": 1280.0, "f16": 2560.0, "bf16": 2560.0, "s8": 5120.0, "u8": 5120.0},
     threads=2048,
     blocks=32,
-    registers=65536,
     shared=233472,
     launch=1.8e-6,
     copy=1.5e-6,
@@ -166,13 +164,12 @@ class Row:
 @dataclass(frozen=True)
 class Launch:
     """What one launch asked for. ``path``: cycles of a block on average, ``longest``: of the longest, if nothing but
-    latency holds it up. ``shared``: bytes of a block; ``registers``: of a thread, 0 where that is not known."""
+    latency holds it up. ``shared``: bytes of a block."""
 
     kernel: str
     blocks: int
     threads: int
     shared: int
-    registers: int
     path: float
     longest: int
     rows: tuple[Row, ...]
@@ -182,11 +179,7 @@ def resident(launch: Launch, card: Card = H200) -> int:
     """How many of its blocks a multiprocessor has at a time, at least 1."""
     threads = -(-launch.threads // 32) * 32
     shared = -(-launch.shared // _SHARED_UNIT) * _SHARED_UNIT + _SHARED_OWN
-    registers = -(-launch.registers // 8) * 8 * threads
-    limits = [card.blocks, card.threads // threads, card.shared // shared]
-    if registers:
-        limits.append(card.registers // registers)
-    return max(1, min(limits))
+    return max(1, min(card.blocks, card.threads // threads, card.shared // shared))
 
 
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:

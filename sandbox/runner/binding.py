@@ -14,6 +14,15 @@ Failure = dict[str, Any]
 Call = Callable[[], Any]
 
 
+class CountedCall(Protocol):
+    """A call on an emulated GPU: ``counted`` makes one whose work is counted, and then
+    ``modelled_us`` is its time."""
+
+    modelled_us: float | None
+
+    def counted(self) -> None: ...
+
+
 class Binding(Protocol):
     """What one case or workload is called with: ``HostBinding`` or ``CudaBinding``."""
 

@@ -11,6 +11,7 @@ hold noise: what a submission computes on the host costs nothing in the model, s
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import os
 import select
@@ -216,6 +217,7 @@ class Copies:
     """The runner's own gate and arrays, beside those of ``binding``; ``descriptors`` are those of a binding."""
 
     def __init__(self, binding: EmulatedBinding) -> None:
+        self.descriptors: list[int] = []
         self._gate = mmap.mmap(self._memory(mmap.PAGESIZE), mmap.PAGESIZE)
         self._arrays = []
         for entry in binding.entries:
@@ -225,12 +227,13 @@ class Copies:
             if entry["nbytes"]:
                 real = np.frombuffer(binding.memory(entry), dtype=np.uint8)
                 copy = np.frombuffer(mapped, dtype=np.uint8, count=entry["nbytes"], offset=entry["offset"])
-                self._arrays.append((real, copy, copy.copy()))
+                size = entry["nbytes"] // math.prod(entry["shape"])
+                self._arrays.append(tuple(it.reshape(-1, size) for it in (real, copy, copy.copy())))
 
     def _memory(self, size: int) -> int:
         descriptor = os.memfd_create("copy", os.MFD_CLOEXEC)
         os.truncate(descriptor, size)
-        self.descriptors = [*getattr(self, "descriptors", []), descriptor]
+        self.descriptors.append(descriptor)
         return descriptor
 
     def close(self) -> None:
@@ -246,15 +249,17 @@ class Copies:
             known[:] = real
 
     def fill_with_noise(self) -> None:
+        """No byte of it is one that arrays are filled with: 0, 1 or -1, whose elements would not be seen to change."""
         for _, copy, known in self._arrays:
-            known[:] = np.frombuffer(os.urandom(len(known)), dtype=np.uint8)
+            noise = np.frombuffer(os.urandom(known.size), dtype=np.uint8).reshape(known.shape)
+            known[:] = 2 + noise % 253
             copy[:] = known
 
     def take_changes(self) -> None:
-        """What the host wrote since."""
+        """The elements that the host wrote since."""
         for real, copy, known in self._arrays:
             now = copy.copy()
-            changed = now != known
+            changed = (now != known).any(axis=1)
             if changed.any():
                 real[changed] = now[changed]
                 known[:] = now

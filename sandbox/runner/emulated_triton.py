@@ -45,6 +45,10 @@ class GpuError(RuntimeError):
         self.code = code
 
 
+class NotOnThisGpu(RuntimeError):
+    """A kernel needs what the emulated GPU does not have."""
+
+
 class Gpu:
     """The other end of ``connection``. ``buffers``: of the judge's, as (address here, bytes, address there)."""
 
@@ -198,9 +202,9 @@ class Launcher:
         self._types = list(_flat(list(source.signature.values())))
         self._metadata = metadata
         if getattr(metadata, "num_ctas", 1) != 1:
-            raise NotImplementedError("the emulated GPU has no clusters: num_ctas must be 1")
+            raise NotOnThisGpu("the emulated GPU has no clusters: num_ctas must be 1")
         if any(it.startswith("tensordesc") for it in self._types):
-            raise NotImplementedError("the emulated GPU has no tensor descriptors")
+            raise NotOnThisGpu("the emulated GPU has no tensor descriptors")
 
     def __call__(
         self, x: int, y: int, z: int, stream: int, function: Any, packed: Any, launched: Any, enter: Any, leave: Any,

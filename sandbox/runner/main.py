@@ -15,7 +15,7 @@ import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -23,7 +23,7 @@ import protocol
 from connect import connect
 from failure import describe
 from preload import preload
-from binding import Binding, Call, MakeCall, make_binding
+from binding import Binding, Call, CountedCall, MakeCall, make_binding
 from supervise import supervise
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Runner:
         assert self.call is not None
         number, mark, call, survey = message["round"], message.get("mark", ""), self.call, None
         if message.get("count"):
-            call = self.call.counted  # type: ignore[attr-defined]
+            call = cast("CountedCall", self.call).counted
         if message.get("survey"):
             from survey import TorchSurvey
 
@@ -115,7 +115,7 @@ class Runner:
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
         if message.get("count"):
-            answer["modelled_us"] = self.call.modelled_us  # type: ignore[attr-defined]
+            answer["modelled_us"] = cast("CountedCall", self.call).modelled_us
         self._send(answer)
 
     def _send(self, message: dict[str, Any]) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox.emulator.device import Device, nvcc_flags
+from grader.sandbox.emulator.device import Device
 from grader.sandbox.emulator.engine import Engine
 from grader.sandbox.toolkit import cuda_home
 from tests.components import need
+from tests.emulator.judging import NVCC_FLAGS
 
 FOLDER = Path(__file__).parent
 Compile = Callable[[Path], Path]
@@ -54,7 +55,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
                 "-lineinfo",
             ]
             ran = subprocess.run(
-                [*command, *nvcc_flags(), "-o", made[source], source],
+                [*command, *NVCC_FLAGS, "-o", made[source], source],
                 capture_output=True,
                 text=True,
                 check=False,

@@ -162,7 +162,9 @@ def test_what_the_host_computes_costs_nothing_and_so_does_not_count(course: Cour
     report = judge(course, boxes, with_solve("    out.copy_(2 * x)"), Language.TRITON, timing=True)
     assert report.verdict is Verdict.RUNTIME_ERROR
     assert "the host sees noise" in first_failure(report).detail
-    filled = TRITON.replace("    if n:", "    out.zero_()\n    if n:")
+    filled = TRITON.replace("    if n:", "    out.zero_()\n    if n:").replace("tl.store(", "tl.atomic_add(")
+    assert "zero_" in filled
+    assert "atomic_add" in filled
     assert judge(course, boxes, filled, Language.TRITON, timing=True).verdict is Verdict.ACCEPTED
 
 

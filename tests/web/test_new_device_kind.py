@@ -16,8 +16,14 @@ from grader.cli.processes import check_device
 from grader.device_kinds import DeviceKind, board_of, kind_of, languages_of
 from grader.errors import UnknownDevice
 from grader.judge.cuda.device import CudaDevice
-from grader.judge.device import EmulatedDevice as EmulatedGpu
-from grader.judge.device import HostDevice, TimingPlan, emulated_device, host_device, make_device
+from grader.judge.device import (
+    EmulatedDevice,
+    HostDevice,
+    TimingPlan,
+    emulated_device,
+    host_device,
+    make_device,
+)
 from grader.judge.request import Request
 from grader.judge.session import Session
 from grader.records import claims
@@ -38,7 +44,7 @@ COURSE = Path(__file__).parent.parent / "course"
 BOARD = "emu-sm90"
 
 
-class EmulatedDevice(HostDevice):
+class SimulatedDevice(HostDevice):
     """The host with few rounds, under another name."""
 
     plan = TimingPlan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1)
@@ -47,24 +53,24 @@ class EmulatedDevice(HostDevice):
         self.name = name
 
 
-EMULATED = DeviceKind(
+SIMULATED = DeviceKind(
     name="simulated",
-    title="an emulated GPU",
+    title="a simulated GPU",
     boards=r"emu-[a-z0-9]+",
     only_board="",
     on="cpu",
-    caution="come from an emulator and say little of a GPU",
+    caution="come from a simulator and say little of a GPU",
     ceilings=False,
     architecture="",
-    back_end=f"{__name__}:EmulatedDevice",
+    back_end=f"{__name__}:SimulatedDevice",
     gpus=None,
 )
 
 
 @pytest.fixture
 def emulated(monkeypatch: pytest.MonkeyPatch) -> DeviceKind:
-    monkeypatch.setitem(device_kinds._table, EMULATED.name, EMULATED)
-    return EMULATED
+    monkeypatch.setitem(device_kinds._table, SIMULATED.name, SIMULATED)
+    return SIMULATED
 
 
 @pytest.fixture
@@ -79,7 +85,7 @@ def report(emulated: DeviceKind) -> Report:
     challenge = Course(COURSE).load("twice")
     request = Request(challenge, Language.TRITON, RIGHT, BOARD, b"key", challenge.cases)
     device = make_device(BOARD)
-    assert type(device).__name__ == "EmulatedDevice"
+    assert type(device).__name__ == "SimulatedDevice"
     return Session(request, device, LocalBoxes(), lambda _: None, interrupt=lambda: None).run().report
 
 
@@ -112,7 +118,7 @@ def test_a_new_row_goes_all_the_way(
     board = call(ada).get(f"/api/v1/leaderboards/{builders.SLUG}?device={BOARD}").json
     assert board is not None
     assert (board["device"], board["representative"], len(board["entries"])) == (BOARD, False, 1)
-    told = f"times on {BOARD} come from an emulator and say little of a GPU."
+    told = f"times on {BOARD} come from a simulator and say little of a GPU."
     for path in (f"/leaderboards/{builders.SLUG}?device={BOARD}", f"/submissions/{held.public_id}"):
         assert f"Not representative: {told}" in visit(ada).get(path).text
 
@@ -121,7 +127,7 @@ def test_a_new_row_goes_all_the_way(
         monkeypatch.setenv("GRADER_SERVER", server.url)
         server.answer(f"GET /leaderboards/{builders.SLUG}", board)
         assert main(["leaderboard", builders.SLUG, "--device", BOARD]) == 0
-    assert "they come from an emulator and say little of a GPU." in capsys.readouterr().err
+    assert "they come from a simulator and say little of a GPU." in capsys.readouterr().err
     check_device(BOARD)
 
 
@@ -130,10 +136,10 @@ def test_each_row_has_a_back_end() -> None:
     assert ends == [host_device, emulated_device, CudaDevice]
     assert device_kinds.fixed_architectures() == {
         "cpu": HostDevice.architecture,
-        "emulated": EmulatedGpu.architecture,
+        "emulated": EmulatedDevice.architecture,
     }
     with pytest.raises(ValueError, match="module:name"):
-        DeviceKind(**{**vars(EMULATED), "back_end": "nothing"})
+        DeviceKind(**{**vars(SIMULATED), "back_end": "nothing"})
 
 
 NVIDIA = (

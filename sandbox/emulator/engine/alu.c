@@ -224,17 +224,6 @@ static inline double exact_or_odd_s64(int64_t a) { return a < 0 ? -exact_or_odd_
 #include "alu.ops"
 
 /* ---- the tables: an operation's number is its place ---- */
-#undef OP1
-#undef OP2
-#undef OP3
-#undef OP4
-#undef OP1F
-#undef OP2F
-#undef OP3F
-#undef PAIR1
-#undef PAIR2
-#undef PAIR3
-#undef CARRY
 #define OP1(name, ...) alu_##name,
 #define OP2 OP1
 #define OP3 OP1
@@ -249,22 +238,20 @@ static inline double exact_or_odd_s64(int64_t a) { return a < 0 ? -exact_or_odd_
 alu_function *const alu_table[] = {
 #include "alu.ops"
 };
-#undef OP1
 #define OP1(name, ...) #name,
+#define OP2 OP1
+#define OP3 OP1
+#define OP4 OP1
+#define OP1F OP1
+#define OP2F OP1
+#define OP3F OP1
+#define PAIR1 OP1
+#define PAIR2 OP1
+#define PAIR3 OP1
+#define CARRY OP1
 const char *const alu_names[] = {
 #include "alu.ops"
 };
-#undef OP1
-#undef OP2
-#undef OP3
-#undef OP4
-#undef OP1F
-#undef OP2F
-#undef OP3F
-#undef PAIR1
-#undef PAIR2
-#undef PAIR3
-#undef CARRY
 #define OP1(...) 1,
 #define OP2(...) 2,
 #define OP3(...) 3,
