@@ -72,8 +72,9 @@ class Gate(Protocol):
 
 @dataclass(frozen=True)
 class TimingPlan:
-    """How many rounds: ``rounds``, and up to ``most_rounds`` while the median is not known to ``enough`` of itself.
-    ``seconds`` bounds one workload: no further round starts after it."""
+    """How many rounds: ``rounds``, and up to ``most_rounds`` while the median is not known to ``enough`` of itself and
+    ``seconds`` are not over. ``rounds`` are always made, for one workload: ``call_seconds`` is how long all their calls
+    together may take, ``between_seconds`` how long a submission may keep the judge waiting between them."""
 
     rounds: int = 15
     most_rounds: int = 15
@@ -81,6 +82,8 @@ class TimingPlan:
     control_rounds: int = 7
     warm_up: int = 2
     seconds: float = 6.0
+    call_seconds: float = 300.0
+    between_seconds: float = 20.0
 
 
 @dataclass(frozen=True)
@@ -259,7 +262,8 @@ class HostDevice:
     torch_device = "cpu"
     memories: MemoryMaker = HOST
     # Others use the host as well: where that shows, more rounds make up for it, up to a time that nobody minds.
-    plan = TimingPlan(most_rounds=400, enough=0.05, control_rounds=15, seconds=3.0)
+    # The fewest take minutes for the slowest kernels that the limit of a call lets pass.
+    plan = TimingPlan(rounds=7, most_rounds=400, enough=0.05, control_rounds=15, seconds=3.0)
     # A shared CPU moves the end of a window by about a scheduler's tick, and by more when others are busy.
     noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0, disturbed=math.inf)
     confirms = False  # on a host that others use, it would be so every other time

@@ -14,7 +14,7 @@ from grader.judge.channel import BoxGone, BoxSilent, ChannelError
 from grader.judge.hints import hint_of, message_of
 from grader.judge.messages import Failure
 from grader.judge.runner_client import RunnerClient
-from grader.judge.timing import WrongInTiming
+from grader.judge.timing import TooSlow, WrongInTiming
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import BoxEnd, EndReason
 from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
@@ -58,6 +58,10 @@ _SLOW_INTERPRETED = (
     "Either it is slow here, or a loop in it does not end. Without a GPU, Triton runs in an interpreter, where each "
     "program of the grid, and each round of a loop in it, costs nearly the same whatever the size of its block. Let "
     "fewer programs do more each: BLOCK = 1024 instead of 64, say, or tiles of 64 x 64 instead of 16 x 16."
+)
+_SLOW_BETWEEN = (
+    "Something in it is slow before its kernels are queued, or after the call: compiling, allocating or freeing a lot "
+    "in every call, printing to a slow stream, threads or objects that are cleaned up late."
 )
 _SLEPT = (
     "It was waiting or sleeping: look for a sleep, a lock, or threads or processes that wait for each other."
@@ -275,8 +279,28 @@ def not_run(limit: int, ended: Sequence[str]) -> CaseFault:
     )
 
 
+def of_slow_rounds(error: TooSlow) -> CaseFault:
+    """A submission that could not make the fewest timed rounds."""
+    rounds = f"{error.fewest} timed calls"
+    if error.in_calls:
+        each = error.limit / error.fewest
+        detail = (
+            f"A time needs {rounds}, which may take {error.limit:g} s together (about {each:.2g} s each); "
+            f"they were over after {error.made}."
+        )
+        return CaseFault(CaseVerdict.TIME_LIMIT, detail, _SLOW)
+    detail = (
+        f"A time needs {rounds}. Between them, the judge waits {error.limit:g} s for a submission in all; they were over "
+        f"after {error.made}."
+    )
+    return CaseFault(CaseVerdict.TIME_LIMIT, detail, _SLOW_BETWEEN)
+
+
 def failed_workload(
-    challenge: Challenge, workload: Workload, client: RunnerClient, error: WrongInTiming | ChannelError
+    challenge: Challenge,
+    workload: Workload,
+    client: RunnerClient,
+    error: WrongInTiming | TooSlow | ChannelError,
 ) -> CaseReport:
     """A timed call of ``workload`` that ``error`` ended, as a case that its seed replays."""
     case = Case(f"workload {workload.name}", Category.LARGE, dict(workload.sizes))
@@ -285,6 +309,8 @@ def failed_workload(
     if isinstance(error, ChannelError):
         limit = challenge.manifest.limits.call_seconds(client.on_processor)
         finding = of_broken_channel(client, error, doing, limit)
+    elif isinstance(error, TooSlow):
+        finding = of_slow_rounds(error)
     elif error.mismatch is None or error.answer.failure is not None:
         assert error.answer.failure is not None
         seed, finding = error.seed, of_exception(error.answer.failure, doing, client.memory_bytes)

@@ -43,12 +43,14 @@ _LATE_LOOK_SECONDS = 1.0
 @dataclass(frozen=True)
 class Timed:
     """One round by the judge's clocks, in seconds: ``before``, ``gate`` and ``after`` of its window (see
-    ``grader.judge.gate``); ``host`` from the request to queued (host time of the call, hidden behind the gate)."""
+    ``grader.judge.gate``); ``host`` from the request to queued (host time of the call, hidden behind the gate);
+    ``between`` all that was waited for the runner outside the window."""
 
     before: float
     gate: float
     after: float
     host: float
+    between: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -209,13 +211,15 @@ class RunnerClient:
                 self._returned(opened, allowance)
                 raise BoxLied("returned without setting the gate's done word")
             window = self._gate.check_now()
+            checked = time.perf_counter()
         except BaseException:
             self._release()
             raise
         if not gated:
             self._expect_queued(self._allow(seconds))
         answer = self._returned(opened, self._allow(seconds))
-        return Timed(window.before, window.gate, window.after, host), answer
+        between = host + time.perf_counter() - checked
+        return Timed(window.before, window.gate, window.after, host, between), answer
 
     def _spin_until_done(self, deadline: float, allowance: Allowance) -> bool:
         """As long as ``allowance`` lasts, which is not read before ``deadline``: nothing else should run beside a call

@@ -14,8 +14,8 @@ from grader.judge.job import counted
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
 from grader.judge.rule import ControlRound, Measured, Own, settle
-from grader.judge.runner_client import RunnerClient
-from grader.judge.timing import Stopwatch, WrongInTiming
+from grader.judge.runner_client import RunnerClient, Ungated
+from grader.judge.timing import Stopwatch, TooSlow, WrongInTiming
 from grader.logs import get_logger
 
 log = get_logger(__name__)
@@ -44,9 +44,9 @@ class Reading:
 
 
 class TimedWrong(Exception):
-    """A call gave a wrong answer or none while it was timed. ``error``: WrongInTiming or a ChannelError."""
+    """A call gave a wrong answer or none while it was timed, or came too late."""
 
-    def __init__(self, workload: Workload, error: WrongInTiming | ChannelError) -> None:
+    def __init__(self, workload: Workload, error: WrongInTiming | TooSlow | ChannelError) -> None:
         super().__init__(f"{workload.name}: {error}")
         self.workload = workload
         self.error = error
@@ -88,7 +88,7 @@ class Timekeeper:
             try:
                 with self.clock("timing"):
                     found.append(self._stopwatch(half.workload, f"own{again}").own(subject))
-            except (WrongInTiming, ChannelError) as error:
+            except (WrongInTiming, TooSlow, ChannelError) as error:
                 raise TimedWrong(half.workload, error) from error
         return found
 
@@ -176,6 +176,8 @@ class Timekeeper:
             return self._stopwatch(workload, f"control {part}").control(control)
         except ChannelError as error:
             raise JudgeFailure(f"the control's box failed: {error}") from error
+        except Ungated as error:
+            raise JudgeFailure("the control's call did not queue in time") from error
 
     def _stopwatch(self, workload: Workload, part: str) -> Stopwatch:
         return Stopwatch(self.request.challenge, workload, self.request.seed_key, self.device, part)

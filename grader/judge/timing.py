@@ -21,7 +21,8 @@ from grader.scoring import KNOWN_WITHIN, Z95, median_error, median_interval
 
 # Known length of the control's call: long beside the cost of a round, short beside a workload.
 CONTROL_US = 1000.0
-# However slow a call is, this many rounds are made: an interval needs them.
+# Rounds of a control or a baseline, however slow it is: an interval needs them. A submission makes as many as the plan
+# says, or is too slow.
 _FEWEST_ROUNDS = 3
 
 
@@ -33,6 +34,18 @@ class WrongInTiming(Exception):
         self.seed = seed
         self.mismatch = mismatch
         self.answer = answer
+
+
+class TooSlow(Exception):
+    """A submission's fewest rounds took longer than they may: ``limit`` seconds in its calls, or between them (while
+    the judge waited for it outside a call). ``made`` of the ``fewest`` were done by then."""
+
+    def __init__(self, *, in_calls: bool, limit: float, fewest: int, made: int) -> None:
+        super().__init__(f"{made} of {fewest} rounds within {limit:g} s")
+        self.in_calls = in_calls
+        self.limit = limit
+        self.fewest = fewest
+        self.made = made
 
 
 class Stopwatch:
@@ -73,11 +86,16 @@ class Stopwatch:
 
     def own(self, client: RunnerClient, *, checked: bool = True) -> Own:
         """The rounds of a submission or baseline. ``checked``: a wrong output ends it (a baseline is ours, and
-        returns its result). Raises WrongInTiming, or a ChannelError where the box fails."""
+        returns its result). Raises WrongInTiming, TooSlow, or a ChannelError where the box fails."""
         with self._bound(client):
             gated = self._warm_up(client)
             record, fewest, most = self.device.record(), self.plan.rounds, self.plan.most_rounds
-            rounds = self._rounds(client, fewest, most, record, checked=checked, gated=gated)
+            try:
+                rounds = self._rounds(client, fewest, most, record, checked=checked, gated=gated)
+            except Ungated:
+                # One call that does not queue makes all rounds ungated: which of them are must not be its choice.
+                gated, record = False, self.device.record()
+                rounds = self._rounds(client, fewest, most, record, checked=checked, gated=False)
         return Own([it for it, _ in rounds], gated, record.state())
 
     @contextmanager
@@ -118,18 +136,35 @@ class Stopwatch:
         gated: bool,
     ) -> list[ControlRound]:
         """Rounds after warm-up, each with the call's known length (a control's; else meaningless): ``fewest``, and up
-        to ``most`` while they differ too much."""
+        to ``most`` while they differ too much and there is time.
+
+        A submission always makes the fewest (``checked``): with fewer, the median is a gamble that it could choose.
+        """
         end = time.perf_counter() + self.plan.seconds
         for _ in range(self.plan.warm_up):
             self._round(client, checked=checked, gated=gated)
         kept: list[ControlRound] = []
+        in_calls = between = 0.0
+        enough = fewest if checked else _FEWEST_ROUNDS
         while len(kept) < fewest or (len(kept) < most and not self._known_well(kept)):
             timed = self._round(client, checked=checked, gated=gated)
             if record.round_counts():
                 kept.append(timed)
-            if len(kept) >= _FEWEST_ROUNDS and time.perf_counter() > end:
+                one = timed[0]
+                in_calls += one.before + one.gate + one.after
+                between += one.between
+            if len(kept) >= enough and time.perf_counter() > end:
                 break
+            if checked and len(kept) < fewest:
+                self._in_time(in_calls, between, fewest, len(kept))
         return kept
+
+    def _in_time(self, in_calls: float, between: float, fewest: int, made: int) -> None:
+        """Raises TooSlow."""
+        limits = ((True, in_calls, self.plan.call_seconds), (False, between, self.plan.between_seconds))
+        for which, spent, limit in limits:
+            if spent > limit:
+                raise TooSlow(in_calls=which, limit=limit, fewest=fewest, made=made)
 
     def _known_well(self, rounds: Sequence[ControlRound]) -> bool:
         """Also by the interval that is published: a few slow rounds widen it more than the median's error."""

@@ -48,7 +48,7 @@ _ROUNDED_S = 0.01
 class QuickHost(HostDevice):
     """The host with few rounds: what is asked here is what a time holds, not how exactly it is known."""
 
-    plan = TimingPlan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1)
+    plan = TimingPlan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1, between_seconds=3.0)
 
 
 @dataclass(frozen=True)

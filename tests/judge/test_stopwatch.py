@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import pytest
 import torch
@@ -16,7 +17,8 @@ from grader.judge.device import HostDevice, TimingPlan
 from grader.judge.launch import Launcher
 from grader.judge.oracle import Question
 from grader.judge.request import CPU, Request
-from grader.judge.timing import Stopwatch
+from grader.judge.runner_client import Answer, RunnerClient, Timed, Ungated
+from grader.judge.timing import Stopwatch, TooSlow
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 
@@ -100,3 +102,65 @@ def test_what_is_not_copied_is_drawn_anew_for_a_control_too(launcher: Launcher, 
     _watch(launcher, Drawing()).control(launcher.control())
     assert len(set(drawn)) == QUESTIONS
     assert not HostDevice().stages
+
+
+SLOW_BETWEEN = """
+import sys, time
+
+class Slow:
+    def write(self, text):
+        return len(text)
+
+    def flush(self):
+        time.sleep(0.2)
+
+sys.stdout = Slow()
+
+def solve(x, out, n):
+    out.copy_(2 * x)
+"""
+SLOW_CALLS = "import time\n\ndef solve(x, out, n):\n    time.sleep(0.2)\n    out.copy_(2 * x)\n"
+
+
+class Hurried(HostDevice):
+    """Has no time for more than the fewest rounds, nor much for those."""
+
+    plan = TimingPlan(
+        rounds=ROUNDS, most_rounds=ROUNDS, warm_up=0, seconds=0.0, call_seconds=0.3, between_seconds=0.3
+    )
+
+
+@pytest.mark.parametrize(("source", "in_calls"), [(SLOW_CALLS, True), (SLOW_BETWEEN, False)])
+def test_the_fewest_rounds_are_made_or_it_is_too_slow(
+    course: Course, boxes: BoxMaker, source: str, in_calls: bool
+) -> None:
+    request = Request(course.load("twice"), Language.TRITON, source, CPU, bytes(32), [])
+    launcher = Launcher(request, HostDevice(), boxes, lambda: None)
+    try:
+        with pytest.raises(TooSlow) as caught:
+            _watch(launcher, Hurried()).own(launcher.submission())
+        assert (caught.value.in_calls, caught.value.made, caught.value.fewest) == (in_calls, 2, ROUNDS)
+        assert len(_watch(launcher, Hurried()).own(launcher.submission(), checked=False).rounds) == ROUNDS
+    finally:
+        launcher.close()
+
+
+class LateOnce(RunnerClient):
+    """A box whose fourth timed call does not queue behind the gate."""
+
+    calls = 0
+
+    def timed_call(self, *args: Any, gated: bool = True, **options: Any) -> tuple[Timed, Answer]:
+        self.calls += 1
+        if gated and self.calls == 4:
+            raise Ungated
+        return super().timed_call(*args, gated=gated, **options)
+
+
+def test_one_call_that_does_not_queue_makes_all_rounds_ungated(launcher: Launcher) -> None:
+    client = launcher.submission()
+    client.__class__ = LateOnce
+    own = _watch(launcher, Staging()).own(client)
+    assert not own.gated
+    assert len(own.rounds) == ROUNDS
+    assert all(it.host == 0.0 for it in own.rounds)
