@@ -290,8 +290,8 @@ def of_slow_rounds(error: TooSlow) -> CaseFault:
         )
         return CaseFault(CaseVerdict.TIME_LIMIT, detail, _SLOW)
     detail = (
-        f"A time needs {rounds}. Between them, the judge waits {error.limit:g} s for a submission in all; they were over "
-        f"after {error.made}."
+        f"A time needs {rounds}. Between them, the judge waits {error.limit:g} s in all for a submission; "
+        f"they were over after {error.made}."
     )
     return CaseFault(CaseVerdict.TIME_LIMIT, detail, _SLOW_BETWEEN)
 
