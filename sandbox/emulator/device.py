@@ -17,7 +17,7 @@ from pathlib import Path
 
 from . import HOST
 from .engine import Engine, Fault, Finding, LaunchRefused, Loaded
-from .fatbin import ptx_of
+from .fatbin import ptx_of, registers_of
 from .lower import Unsupported
 from .model import Launch, seconds_of
 from .ptx import BadPtx
@@ -162,9 +162,11 @@ class Device:
         number = len(self._modules)
         self._modules.append(None)
         try:
-            texts = [body.decode()] if body.startswith(_PLAIN) else ptx_of(body)
+            plain = body.startswith(_PLAIN)
+            texts = [body.decode()] if plain else ptx_of(body)
             if texts:
                 loaded = self.engine.load(texts[-1])
+                loaded.registers = {} if plain else registers_of(body)
                 self._modules[number] = loaded
                 for name, address in loaded.addresses.items():
                     variable = loaded.module.variables[name]

@@ -20,7 +20,7 @@ from .model import Launch, Row, Work, work_of
 from .ptx import NOWHERE, Place
 
 # Words of struct counts.
-_COUNTS = 7
+_COUNTS = 20
 # As enum class of engine.h.
 # What launches are checked for; the last is for compilers that let threads write the same value to one place.
 NOTHING, EVERYTHING, BUT_SHARED_RACES = range(3)
@@ -151,11 +151,13 @@ class _Named:
 
 @dataclass
 class Loaded:
-    """A module with its variables in place: their addresses by name, and the kernels that were used."""
+    """A module with its variables in place: their addresses by name, and the kernels that were used. ``registers``: of
+    a thread, by kernel, as far as they are known; ``Launch`` has them."""
 
     module: ptx.Module
     addresses: dict[str, int]
     kernels: dict[str, _Ready] = field(default_factory=dict)
+    registers: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -174,10 +176,11 @@ class Engine:
     def __init__(self, threads: int | None = None, library: Path = LIBRARY) -> None:
         """Raises EngineMissing."""
         self._c = _open(library)
-        if (self._c.engine_sizes(0), self._c.engine_sizes(1), self._c.engine_sizes(2)) != (
+        if tuple(self._c.engine_sizes(it) for it in range(4)) != (
             ROW.size,
             ctypes.sizeof(_Kernel),
             ctypes.sizeof(_Finding),
+            8 * _COUNTS,
         ) or self._c.engine_operations() != len(CONTROL):
             raise EngineMissing("the engine was built from another version; run sandbox/emulator/build.sh")
         self._operations = _operations(self._c)
@@ -366,7 +369,9 @@ class Engine:
         self.instructions = int(self._c.engine_instructions(self._engine))
         self._last = (loaded, name)
         if self.launches is not None and profile is not None and counts is not None and not ended:
-            self.launches.append(_launch_of(ready, profile, counts, grid, block, shared))
+            self.launches.append(
+                _launch_of(ready, profile, counts, grid, block, shared, loaded.registers.get(name))
+            )
         if ended == 2:
             raise MemoryError("no memory is left for the blocks of a launch")
         if ended:
@@ -428,17 +433,25 @@ def _launch_of(
     grid: Sequence[int],
     block: Sequence[int],
     shared: int,
+    registers: int | None,
 ) -> Launch:
     lowered, rows = ready.lowered, []
     for number, (work, raw) in enumerate(zip(ready.work, ROW.iter_unpack(lowered.rows), strict=True)):
         each = counts[_COUNTS * number : _COUNTS * (number + 1)]
         if each[0] and work.kind != "free":
-            space = SPACES[raw[4]] if raw[4] < len(SPACES) else ""
-            rows.append(Row(work, _place(lowered, raw[13]).line, space, *each))
-    blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
-    path = profile.path_sum / blocks
+            steps = (each[-2] ^ 1 << 63) - (1 << 63)  # it has a sign
+            line, regular = _place(lowered, raw[13]).line, each[-1] == 1
+            rows.append(Row(work, line, steps if regular else None, *each[:-2]))
+    path = profile.path_sum / (grid[0] * grid[1] * grid[2])
     return Launch(
-        lowered.name, blocks, threads, lowered.shared_bytes + shared, path, profile.path_most, tuple(rows)
+        lowered.name,
+        (grid[0], grid[1], grid[2]),
+        (block[0], block[1], block[2]),
+        lowered.shared_bytes + shared,
+        registers,
+        path,
+        profile.path_most,
+        tuple(rows),
     )
 
 

@@ -1,20 +1,40 @@
 """PTX out of what nvcc makes of a source: a fat binary, as it lies in a library's ``.nv_fatbin``.
 
-Only uncompressed entries are read (``--compress-mode=none``).
+Only uncompressed entries are read (``--compress-mode=none``); of machine code, how many registers it takes.
 """
 
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 
 _MAGIC = 0xBA55ED50
 _HEADER = struct.Struct("<IHHQ")
 _ENTRY = struct.Struct("<HHIQ")
-_PTX = 1
+_PTX, _MACHINE_CODE = 1, 2
+# What begins the name of a kernel's section in machine code.
+_CODE = ".text."
 
 
 def ptx_of(data: bytes) -> list[str]:
     """Every PTX text in ``data``, fat binaries one after the other. Raises ValueError where it is damaged."""
+    return [it.rstrip(b"\0").decode("utf-8", "replace") for it in _entries(data, _PTX)]
+
+
+def registers_of(data: bytes) -> dict[str, int]:
+    """How many registers a thread takes, by kernel, as the machine code in ``data`` says; damaged code says nothing."""
+    found: dict[str, int] = {}
+    for code in _entries(data, _MACHINE_CODE):
+        with suppress(ValueError):
+            for name, head in _sections(code):
+                if name.startswith(_CODE):
+                    # The upper byte of sh_info.
+                    found[name.removeprefix(_CODE)] = head[7] >> 24
+    return found
+
+
+def _entries(data: bytes, wanted: int) -> list[bytes]:
+    """Of one kind. Raises ValueError."""
     found, at = [], 0
     while at + _HEADER.size <= len(data):
         magic, _, header, size = _HEADER.unpack_from(data, at)
@@ -28,9 +48,8 @@ def ptx_of(data: bytes) -> list[str]:
             kind, _, entry_header, entry_size = _ENTRY.unpack_from(data, entry)
             if entry_header < _ENTRY.size or entry + entry_header + entry_size > end:
                 raise ValueError("an entry of a fat binary is longer than what holds it")
-            if kind == _PTX:
-                text = data[entry + entry_header : entry + entry_header + entry_size]
-                found.append(text.rstrip(b"\0").decode("utf-8", "replace"))
+            if kind == wanted:
+                found.append(data[entry + entry_header : entry + entry_header + entry_size])
             entry += entry_header + entry_size
         at = end
     return found
@@ -38,16 +57,21 @@ def ptx_of(data: bytes) -> list[str]:
 
 def section_of(library: bytes, name: str = ".nv_fatbin") -> bytes:
     """A section of a 64-bit ELF library; empty where it has none. Raises ValueError where it is no such library."""
+    found = (head for its_name, head in _sections(library) if its_name == name)
+    head = next(found, None)
+    return library[head[4] : head[4] + head[5]] if head is not None else b""
+
+
+def _sections(library: bytes) -> list[tuple[str, tuple[int, ...]]]:
+    """Names and headers of an ELF file's sections. Raises ValueError."""
     try:
         if library[:5] != b"\x7fELF\x02":
             raise ValueError("no 64-bit ELF library")
         (table,) = struct.unpack_from("<Q", library, 0x28)
         size, count, names_at = struct.unpack_from("<HHH", library, 0x3A)
         heads = [struct.unpack_from("<IIQQQQIIQQ", library, table + index * size) for index in range(count)]
-        for head in heads:
-            start = heads[names_at][4] + head[0]
-            if library[start : library.index(b"\0", start)] == name.encode():
-                return library[head[4] : head[4] + head[5]]
-    except (struct.error, IndexError) as error:
+        starts = [heads[names_at][4] + head[0] for head in heads]
+        names = [library[it : library.index(b"\0", it)].decode("ascii", "replace") for it in starts]
+    except (struct.error, IndexError, ValueError) as error:
         raise ValueError("the library is damaged") from error
-    return b""
+    return list(zip(names, heads, strict=True))

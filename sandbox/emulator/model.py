@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from .lower import CONTROL, ROW, Lowered
 
 # Another for each change to it or to what is counted: times of two versions are not comparable.
-MODEL_VERSION = 1
+MODEL_VERSION = 2
 # As enum class of engine.h.
 KINDS = (
     "free", "integer", "float", "double", "special", "convert", "memory", "shuffle", "sync", "matrix", "branch",
@@ -26,9 +26,9 @@ KINDS = (
 class Card:
     """``clock``: cycles a second. ``dram``, ``l2``: bytes a second. Of a multiprocessor in a cycle: ``issue``:
     instructions of warps, ``rates``: those of each kind, ``l1``: sectors, ``banks``: passes through shared memory,
-    ``flops``: of tensor cores by type. Of a multiprocessor: ``threads``, ``blocks``,
-    ``shared`` bytes. ``launch``: seconds for a launch that does nothing; ``copy``: the same for a copy or a memset;
-    ``latency``: seconds that memory takes to answer."""
+    ``flops``: of tensor cores by type. Of a multiprocessor: ``threads``, ``blocks``, ``shared`` bytes, ``registers``.
+    ``launch``: seconds for a launch that does nothing; ``copy``: the same for a copy or a memset; ``latency``: seconds
+    that memory takes to answer."""
 
     name: str
     multiprocessors: int
@@ -43,6 +43,7 @@ class Card:
     threads: int
     blocks: int
     shared: int
+    registers: int
     launch: float
     copy: float
     latency: float
@@ -66,6 +67,7 @@ H200 = Card(
     threads=2048,
     blocks=32,
     shared=233472,
+    registers=65536,
     launch=1.8e-6,
     copy=1.5e-6,
     latency=0.35e-6,
@@ -73,6 +75,8 @@ H200 = Card(
 _BYTES_OF_SECTOR = 32
 # A block's shared memory is given out in this many bytes, beside 1 KiB of the system's own.
 _SHARED_UNIT, _SHARED_OWN = 128, 1024
+# A warp's registers are given out in this many, in one of the parts of a multiprocessor.
+_REGISTER_UNIT, _PARTS = 256, 4
 _MATRIX_TYPES = ("f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32")
 
 # What PTX writes as one instruction and a card does in several, in slots of issue.
@@ -99,16 +103,19 @@ _KINDS_OF_CONTROL = {
     **dict.fromkeys(("NOP", "POP", "LOCAL_ADDRESS", "COMMIT", "ASSERT", "ACTIVE_MASK"), "free"),
     "MATRIX": "matrix",
 }  # fmt: skip
+_ACCESSES = {"LOAD": "load", "STORE": "store", "ATOMIC": "atomic", "COPY_LATE": "copy"}
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one instruction asks for: a kind of ``KINDS``, slots of issue; of a matrix product its type and flops."""
+    """What one instruction asks for: a kind of ``KINDS``, slots of issue; of a matrix product its type and flops.
+    ``access``: load, store, atomic or copy (cp.async), where it reaches memory."""
 
     kind: str
     slots: float = 1.0
     type: str = ""
     flops: int = 0
+    access: str = ""
 
 
 def work_of(lowered: Lowered, names: Sequence[str]) -> list[Work]:
@@ -122,12 +129,12 @@ def _work(lowered: Lowered, row: tuple[int, ...], names: Sequence[str]) -> Work:
         return _work_of_name(names[number - len(CONTROL)])
     kind = _KINDS_OF_CONTROL.get(CONTROL[number], "branch")
     if kind != "matrix":
-        return Work(kind)
+        return Work(kind, access=_ACCESSES.get(CONTROL[number], ""))
     if row[3]:  # ldmatrix
-        return Work("memory")
+        return Work("memory", access="load")
     which, m, n, k, a_type = lowered.pool[row[8] : row[8] + 5]
     if which < 2:
-        return Work("memory")
+        return Work("memory", access=("load", "store")[which])
     return Work("matrix", 1.0, _MATRIX_TYPES[a_type], 2 * m * n * k)
 
 
@@ -144,42 +151,89 @@ def _work_of_name(name: str) -> Work:
 
 @dataclass(frozen=True)
 class Row:
-    """What a launch asked for at one instruction, in ``line`` of the source. ``issued``: how often a warp did;
-    ``lanes``: with how many in all; ``requests``: accesses to memory of ``space``, with ``sectors`` of 32 bytes in all,
-    of which ``l2`` were served by the second-level cache, and of those ``dram`` from behind it; ``passes``: through the
-    banks of shared memory, or of global atomics: lanes that waited for each other."""
+    """What a launch asked for at one instruction, in ``line`` of the source: as struct counts of engine.h.
+
+    ``issued``: how often warps issued it; ``lanes``: with how many active threads in all, of which ``guarded`` had its
+    predicate; ``divergent``: how often it sent a warp two ways; ``waited``: cycles of warps until its operands, or the
+    others at a barrier, were there.
+    Global memory: ``requests`` of warps, with ``sectors`` of 32 bytes, and ``ideal_sectors`` if their bytes lay side by
+    side; of the sectors, ``l2`` came from the second-level cache, and of those ``dram`` from behind it; ``same``: of
+    atomics, lanes that change one address one after the other.
+    Shared memory: ``shared_requests``, ``passes`` through its banks and ``ideal_passes`` without conflicts. Constant
+    memory: ``constant_requests``, and ``constant_passes``, one an address. Local memory: ``local_requests``,
+    ``local_sectors``.
+    ``steps``: bytes between the addresses of neighbouring lanes, where that is always the same; else None."""
 
     work: Work
     line: int
-    space: str
+    steps: int | None
     issued: int
     lanes: int
+    guarded: int
+    divergent: int
+    waited: int
     requests: int
     sectors: int
-    passes: int
+    ideal_sectors: int
     l2: int
     dram: int
+    same: int
+    shared_requests: int
+    passes: int
+    ideal_passes: int
+    constant_requests: int
+    constant_passes: int
+    local_requests: int
+    local_sectors: int
 
 
 @dataclass(frozen=True)
 class Launch:
     """What one launch asked for. ``path``: cycles of a block on average, ``longest``: of the longest, if nothing but
-    latency holds it up. ``shared``: bytes of a block."""
+    latency holds it up. ``shared``: bytes of a block; ``registers``: of a thread, None: not known."""
 
     kernel: str
-    blocks: int
-    threads: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
     shared: int
+    registers: int | None
     path: float
     longest: int
     rows: tuple[Row, ...]
 
+    @property
+    def blocks(self) -> int:
+        return math.prod(self.grid)
 
-def resident(launch: Launch, card: Card = H200) -> int:
-    """How many of its blocks a multiprocessor has at a time, at least 1."""
-    threads = -(-launch.threads // 32) * 32
+    @property
+    def threads(self) -> int:
+        return math.prod(self.block)
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """How many ``blocks`` of a launch a multiprocessor has at a time, at least 1, of how many ``warps`` in all, and
+    what keeps it from having more: ``limiter``: registers, shared memory, threads or blocks."""
+
+    blocks: int
+    warps: int
+    limiter: str
+
+
+def occupancy_of(launch: Launch, card: Card = H200) -> Occupancy:
+    warps = -(-launch.threads // 32)
     shared = -(-launch.shared // _SHARED_UNIT) * _SHARED_UNIT + _SHARED_OWN
-    return max(1, min(card.blocks, card.threads // threads, card.shared // shared))
+    most = {
+        "threads": card.threads // (32 * warps),
+        "shared memory": card.shared // shared,
+        "blocks": card.blocks,
+    }
+    if launch.registers:
+        of_warp = -(-32 * launch.registers // _REGISTER_UNIT) * _REGISTER_UNIT
+        most["registers"] = card.registers // _PARTS // of_warp * _PARTS // warps
+    limiter = min(most, key=lambda it: most[it])
+    blocks = max(1, most[limiter])
+    return Occupancy(blocks, blocks * warps, limiter)
 
 
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
@@ -193,17 +247,16 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
             sums["tensor"] += row.issued * row.work.flops / card.flops.get(row.work.type, card.flops["f16"])
         else:
             units[row.work.kind] = units.get(row.work.kind, 0.0) + slots / card.rates[row.work.kind]
-        sums["l1"] += row.sectors / card.l1
-        if row.space == "shared" or not row.sectors:
-            sums["banks"] += row.passes / card.banks
-        elif row.requests and row.passes > row.requests:
-            sums["same"] += row.passes
+        sums["l1"] += (row.sectors + row.local_sectors) / card.l1
+        sums["banks"] += (row.passes + row.constant_passes) / card.banks
+        if row.same > row.requests:
+            sums["same"] += row.same
         sums["l2"] += row.l2 * _BYTES_OF_SECTOR
         sums["dram"] += row.dram * _BYTES_OF_SECTOR
     # Blocks are handed out one by one: the busiest multiprocessor has this many of them.
     most = math.ceil(launch.blocks / card.multiprocessors)
     share = most / launch.blocks / card.clock
-    rounds = math.ceil(most / resident(launch, card))
+    rounds = math.ceil(most / occupancy_of(launch, card).blocks)
     found = {f"{kind} units": cycles * share for kind, cycles in units.items() if kind != "free"}
     found |= {
         "instruction issue": sums["issue"] * share,

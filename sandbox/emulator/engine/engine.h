@@ -133,9 +133,12 @@ enum class {
     CLASS_FREE, CLASS_INTEGER, CLASS_FLOAT, CLASS_DOUBLE, CLASS_SPECIAL, CLASS_CONVERT, CLASS_MEMORY, CLASS_SHUFFLE, CLASS_SYNC,
     CLASS_MATRIX, CLASS_BRANCH, CLASS_COUNT
 };
-/* Of one row: how often a warp issued it and with how many lanes in all; accesses, their sectors of 32 bytes, passes through
- * shared memory (of global atomics: lanes that wait for each other); sectors that the second-level cache and DRAM served. */
-struct counts { uint64_t issued, lanes, requests, sectors, passes, l2, dram; };
+/* Of one row; model.py says what each counts. ``steps``: bytes from one lane's address to the next one's, where ``regular`` is 1;
+ * 2: they are not always the same. */
+struct counts {
+    uint64_t issued, lanes, guarded, divergent, waited, requests, sectors, ideal_sectors, l2, dram, same, shared_requests, passes,
+        ideal_passes, constant_requests, constant_passes, local_requests, local_sectors, steps, regular;
+};
 /* path_sum, path_most: cycles of blocks, if nothing but latency holds them up. fresh: caches are empty. */
 struct profile { const uint8_t *classes; struct counts *counts; uint64_t path_sum, path_most, fresh; };
 
@@ -235,6 +238,9 @@ void profile_block_ends(struct block *);
 void profile_row(struct warp *, const struct row *, uint32_t mask);
 void profile_shared(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
 void profile_global(struct warp *, const struct row *, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access);
+void profile_constant(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask);
+void profile_split(struct warp *);
+void profile_resumes(struct warp *);
 void profile_local(struct warp *, const struct row *, uint32_t mask, uint32_t size, enum access);
 void profile_fragment(struct warp *, const struct row *, const uint32_t *units, uint32_t count, uint64_t address, uint32_t rows, uint32_t size, uint64_t stride, bool shared, bool stores);
 void profile_waits(struct warp *, uint32_t left);

@@ -314,4 +314,4 @@ uint32_t engine_operations(void) { return OP_CONTROL_COUNT; }
 uint32_t engine_alu_count(void) { return alu_count; }
 const char *engine_alu_name(uint32_t number) { return alu_names[number]; }
 uint32_t engine_alu_arity(uint32_t number) { return alu_arities[number]; }
-uint32_t engine_sizes(uint32_t which) { return which == 0 ? sizeof(struct row) : which == 1 ? sizeof(struct kernel) : sizeof(struct finding); }
+uint32_t engine_sizes(uint32_t which) { return which == 0 ? sizeof(struct row) : which == 1 ? sizeof(struct kernel) : which == 2 ? sizeof(struct finding) : sizeof(struct counts); }

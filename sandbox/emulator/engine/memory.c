@@ -129,7 +129,8 @@ static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uin
 /* Counts an access. */
 static void profiled(struct warp *w, const struct row *r, const struct place *p, uint32_t size, enum access access) {
     if (p->region == NULL) { profile_local(w, r, p->mask, size, access); return; }
-    if (p->region == &w->block->shared_region || p->region->constant) { profile_shared(w, r, p->offsets, p->mask, size, access); return; }
+    if (p->region->constant) { profile_constant(w, r, p->offsets, p->mask); return; }
+    if (p->region == &w->block->shared_region) { profile_shared(w, r, p->offsets, p->mask, size, access); return; }
     uint64_t addresses[LANES];
     for (int i = 0; i < LANES; i++) addresses[i] = p->region->address + p->offsets[i];
     profile_global(w, r, addresses, p->mask, size, access);

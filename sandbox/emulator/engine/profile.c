@@ -94,22 +94,24 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     struct counts *counts = counts_of(w);
     uint32_t class = w->block->launch->profile->classes[w->pc];
     counts->issued++;
-    counts->lanes += (uint64_t)__builtin_popcount(mask);
-    uint64_t at = class == CLASS_FREE ? 0 : w->clock + 1;
+    counts->lanes += (uint64_t)__builtin_popcount(w->active);
+    counts->guarded += (uint64_t)__builtin_popcount(mask);
+    uint64_t at = class == CLASS_FREE ? 0 : w->clock + 1, begin = at;
     if (r->guard != NONE) later(&at, when(w, r->guard & ~CONSTANT));
     if (class == CLASS_MATRIX && r->count == 0) { /* units of D, A, B and C lie in the pool */
         const uint32_t *words = (const uint32_t *)w->pool + r->a, *matrix_counts = words + 12, *units = words + 16;
-        uint32_t begin = matrix_counts[0], all = begin + matrix_counts[1] + matrix_counts[2] + matrix_counts[3];
-        for (uint32_t i = begin; i < all && i < 64; i++) later(&at, when(w, units[i]));
-        for (uint32_t i = 0; i < begin && i < 64; i++) will_be(w, units[i], at + LATENCY[class]);
+        uint32_t first = matrix_counts[0], all = first + matrix_counts[1] + matrix_counts[2] + matrix_counts[3];
+        for (uint32_t i = first; i < all && i < 64; i++) later(&at, when(w, units[i]));
+        for (uint32_t i = 0; i < first && i < 64; i++) will_be(w, units[i], at + LATENCY[class]);
+        counts->waited += at - begin;
         w->clock = at;
         return;
     }
-    if (class == CLASS_BRANCH || class == CLASS_SYNC) { w->clock = at + (class == CLASS_BRANCH ? 1 : 0); return; }
+    if (class == CLASS_BRANCH || class == CLASS_SYNC) { counts->waited += at - begin; w->clock = at + (class == CLASS_BRANCH ? 1 : 0); return; }
     later(&at, when(w, r->a));
     if (!loads(r)) { later(&at, when(w, r->b)); later(&at, when(w, r->c)); later(&at, when(w, r->e)); }
     if (r->op == OP_STORE) later(&at, when(w, r->d));
-    if (class != CLASS_FREE) w->clock = at;
+    if (class != CLASS_FREE) { counts->waited += at - begin; w->clock = at; }
     if (class != CLASS_MEMORY && mask) will_be(w, r->d, at + LATENCY[class]);
 }
 
@@ -118,9 +120,29 @@ static void results_at(struct warp *w, const struct row *r, uint64_t at) {
     if (loads(r)) { will_be(w, r->b, at); will_be(w, r->c, at); will_be(w, r->e, at); }
 }
 
-/* Passes through shared memory's 32 banks: a wide access is made by fewer lanes at a time. */
-static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size, bool atomic) {
+/* A warp took both ways of the branch that it is at. */
+void profile_split(struct warp *w) { counts_of(w)->divergent++; }
+
+/* Notes how far apart the addresses of neighbouring lanes are. */
+static void note_steps(struct counts *counts, const uint64_t *addresses, uint32_t mask) {
+    if (counts->regular == 2 || !(mask & (mask - 1))) return;
+    int last = __builtin_ctz(mask);
+    int64_t step = 0;
+    bool any = false;
+    for (uint32_t left = mask & (mask - 1); left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        int64_t now = (int64_t)(addresses[i] - addresses[last]);
+        if (i != last + 1 || (any && now != step)) { counts->regular = 2; return; }
+        step = now; any = true; last = i;
+    }
+    if (counts->regular == 1 && (int64_t)counts->steps != step) { counts->regular = 2; return; }
+    counts->regular = 1; counts->steps = (uint64_t)step;
+}
+
+/* Passes through shared memory's 32 banks: a wide access is made by fewer lanes at a time. ``ideal``: without conflicts. */
+static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size, bool atomic, uint32_t *ideal) {
     uint32_t lanes = size <= 4 ? 32 : size <= 8 ? 16 : 8, words = size <= 4 ? 1 : size / 4, all = 0;
+    *ideal = 0;
     for (uint32_t from = 0; from < LANES; from += lanes) {
         uint64_t seen[32][32];
         uint8_t times[32][32], count[32] = {0};
@@ -139,16 +161,32 @@ static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size,
             }
         }
         all += most;
+        *ideal += most > 0;
     }
     return all;
 }
 
 void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access access) {
     struct counts *counts = counts_of(w);
-    uint32_t passes = passes_of(offsets, mask, size, access == UPDATES);
-    counts->requests++;
+    uint32_t ideal, passes = passes_of(offsets, mask, size, access == UPDATES, &ideal);
+    counts->shared_requests++;
     counts->passes += passes;
+    counts->ideal_passes += ideal;
+    note_steps(counts, offsets, mask);
     if (access != WRITES) results_at(w, r, w->clock + SHARED_CYCLES + passes);
+}
+
+/* The constant cache serves one address a pass. */
+void profile_constant(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask) {
+    struct counts *counts = counts_of(w);
+    uint32_t passes = 0;
+    for (uint32_t left = mask; left; passes++) {
+        uint64_t one = offsets[__builtin_ctz(left)];
+        for (uint32_t others = left; others; others &= others - 1) if (offsets[__builtin_ctz(others)] == one) left &= ~(others & -others);
+    }
+    counts->constant_requests++;
+    counts->constant_passes += passes;
+    results_at(w, r, w->clock + SHARED_CYCLES + passes);
 }
 
 void profile_global(struct warp *w, const struct row *r, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access access) {
@@ -164,8 +202,11 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
             if (k == 0) sectors[count++] = sector;
         }
     }
+    uint32_t ideal = ((uint32_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR;
     counts->requests++;
     counts->sectors += count;
+    counts->ideal_sectors += ideal < count ? ideal : count;
+    note_steps(counts, addresses, mask);
     for (uint32_t i = 0; i < count; i++) {
         if (access == READS && !(r->flags & STRONG) && cache_has(engine->first, sectors[i])) continue;
         counts->l2++;
@@ -179,7 +220,7 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
             for (uint32_t others = mask; others; others &= others - 1) times += addresses[__builtin_ctz(others)] == addresses[__builtin_ctz(left)];
             if (times > same) same = times;
         }
-        counts->passes += same;
+        counts->same += same;
         latency = ATOMIC_CYCLES + same;
     }
     if (access == COPIES) { later(&w->late_ready[w->late_groups % LATE_GROUPS], w->clock + DRAM_CYCLES); return; }
@@ -188,8 +229,8 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
 
 void profile_local(struct warp *w, const struct row *r, uint32_t mask, uint32_t size, enum access access) {
     struct counts *counts = counts_of(w);
-    counts->requests++;
-    counts->sectors += ((uint64_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR;
+    counts->local_requests++;
+    counts->local_sectors += ((uint64_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR;
     if (access != WRITES) results_at(w, r, w->clock + L1_CYCLES);
 }
 
@@ -209,8 +250,17 @@ void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units
 /* cp.async: wait until at most ``left`` groups are under way. */
 void profile_waits(struct warp *w, uint32_t left) {
     int64_t last = (int64_t)w->late_groups - (left ? (int64_t)left + 1 : 0);
+    uint64_t begin = w->clock;
     for (int64_t group = last; group >= 0 && group > last - LATE_GROUPS; group--) later(&w->clock, w->late_ready[group % LATE_GROUPS]);
+    counts_of(w)->waited += w->clock - begin;
 }
 
+/* Behind a barrier, it goes on when the last one has come. */
+void profile_resumes(struct warp *w) {
+    uint64_t released = w->block->released;
+    if (w->clock >= released) return;
+    if (w->pc && w->block->launch->kernel->rows[w->pc - 1].op == OP_BARRIER) w->block->launch->profile->counts[w->pc - 1].waited += released - w->clock;
+    w->clock = released;
+}
 void profile_arrives(struct warp *w, struct barrier *barrier) { later(&barrier->clock, w->clock); }
 void profile_released(struct block *block, struct barrier *barrier) { later(&block->released, barrier->clock + BARRIER_CYCLES); barrier->clock = 0; }

@@ -282,7 +282,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
     w->loops = 0;
     struct profile *profile = w->block->launch->profile;
     if (!w->active && !next_group(w)) return w->group_count ? WAITING : DONE;
-    if (profile && w->clock < w->block->released) w->clock = w->block->released;
+    if (profile) profile_resumes(w);
     for (;;) {
         const struct row *r = &rows[w->pc];
         if (r->flags & JOIN && w->group_count) { join(w); r = &rows[w->pc]; }
@@ -308,6 +308,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             uint32_t others = w->active & ~mask, target = (uint32_t)r->imm;
             if (!mask) { w->pc++; continue; }
             bool back = target <= w->pc;
+            if (profile && others) profile_split(w);
             if (!others) w->pc = target;
             else if (target < w->pc + 1) { w->groups[w->group_count++] = (struct group){w->pc + 1, others, 0}; w->active = mask; w->pc = target; }
             else { w->groups[w->group_count++] = (struct group){target, mask, 0}; w->active = others; w->pc++; }
@@ -401,7 +402,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         case OP_POP: for (int i = 0; i < LANES; i++) if (mask >> i & 1) { w->stack[i] -= r->c; w->call_depth[i]--; } w->pc++; break;
         case OP_BRANCH_INDEX: { /* b: where the table of rows begins in the pool; c: how many */
             const uint32_t *index = u32_of(w, r->a), *table = (const uint32_t *)w->pool + r->b;
-            uint32_t left = mask;
+            uint32_t left = mask, places = w->group_count;
             if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
             while (left) {
                 int first = __builtin_ctz(left);
@@ -411,6 +412,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                 w->groups[w->group_count++] = (struct group){table[index[first]], left & same, 0};
                 left &= ~same;
             }
+            if (profile && w->group_count > places + 1) profile_split(w);
             w->active = 0;
             alive = next_group(w);
             break;

@@ -1,0 +1,148 @@
+"""What is counted of a kernel: each access has a line of its own, and is known to ask so much of a card."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+
+import pytest
+
+from grader.sandbox.emulator.engine import Engine, pack_arguments
+from grader.sandbox.emulator.model import H200, Launch, Row, occupancy_of, parts_of
+
+BLOCKS, WARPS = 2, 4
+# Each thread: loads a float 4 bytes apart (line 1), 128 bytes apart (2), one for all (3); stores 8 bytes apart (4); a
+# float in shared memory 128 bytes apart, so all in one bank (5), and one 8 bytes wide side by side (6); adds 1 to one
+# place (7); half of each warp takes a branch (8) to an instruction of its own (9); and a quarter is guarded (10).
+KERNEL = """.version 8.0
+.target sm_80
+.address_size 64
+.file 1 "k.cu"
+.visible .entry k(.param .u64 p)
+{
+.reg .b64 %p<9>; .reg .b32 %t, %i, %s<4>, %x<9>; .reg .f32 %f<9>; .reg .f64 %d<3>; .reg .pred %q<3>;
+.shared .align 16 .b8 room[8192];
+ld.param.u64 %p0, [p];
+mov.u32 %t, %tid.x; mov.u32 %i, %ctaid.x; mad.lo.u32 %i, %i, 128, %t;
+mad.wide.u32 %p1, %i, 4, %p0; mad.wide.u32 %p2, %i, 128, %p0; mad.wide.u32 %p3, %i, 8, %p0;
+.loc 1 1 0
+ld.global.f32 %f1, [%p1];
+.loc 1 2 0
+ld.global.f32 %f2, [%p2+131072];
+.loc 1 3 0
+ld.global.f32 %f3, [%p0+200000];
+.loc 1 4 0
+st.global.f32 [%p3+65536], %f1;
+.loc 1 11 0
+mov.u32 %s0, room; and.b32 %x1, %t, 31;
+mad.lo.u32 %s1, %x1, 128, %s0; mad.lo.u32 %s2, %t, 8, %s0;
+mov.f64 %d1, 0d0000000000000000;
+bar.sync 0;
+.loc 1 6 0
+st.shared.f64 [%s2], %d1;
+.loc 1 11 0
+bar.sync 0;
+setp.ge.u32 %q1, %t, 32;
+@%q1 bra LATER;
+.loc 1 5 0
+st.shared.f32 [%s1], %f2;
+LATER:
+.loc 1 7 0
+red.global.add.f32 [%p0+262144], %f3;
+.loc 1 8 0
+and.b32 %x2, %t, 16; setp.ne.u32 %q2, %x2, 0;
+@%q2 bra AWAY;
+.loc 1 9 0
+add.u32 %x3, %x2, 7;
+AWAY:
+.loc 1 10 0
+and.b32 %x4, %t, 3; setp.eq.u32 %q2, %x4, 0;
+.loc 1 12 0
+@%q2 add.u32 %x5, %x2, 9;
+ret;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def launch() -> Launch:
+    engine = Engine(threads=1)
+    engine.check = 0
+    memory = (ctypes.c_char * 300_000)()
+    address = engine.adopt(ctypes.addressof(memory), len(memory), keep=memory)
+    loaded = engine.load(KERNEL)
+    loaded.registers = {"k": 40}
+    params = pack_arguments(engine.ready(loaded, "k").param_layout, [struct.pack("<Q", address)])
+    counted = []
+    for _ in range(2):
+        engine.launches = []
+        engine.launch(loaded, "k", (BLOCKS, 1, 1), (32 * WARPS, 1, 1), params)
+        counted += engine.launches
+    engine.close()
+    assert counted[0] == counted[1], "two runs agree exactly"
+    return counted[0]
+
+
+def at(launch: Launch, line: int, access: str = "") -> Row:
+    found = [it for it in launch.rows if it.line == line and (not access or it.work.access == access)]
+    assert len(found) == 1 or not access
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "access", "sectors", "ideal", "steps"),
+    [(1, "load", 4, 4, 4), (2, "load", 32, 4, 128), (3, "load", 1, 1, 0), (4, "store", 8, 4, 8)],
+)
+def test_sectors(launch: Launch, line: int, access: str, sectors: int, ideal: int, steps: int) -> None:
+    row, warps = at(launch, line, access), BLOCKS * WARPS
+    assert (row.issued, row.lanes, row.requests) == (warps, 32 * warps, warps)
+    assert (row.sectors, row.ideal_sectors, row.steps) == (sectors * warps, ideal * warps, steps)
+
+
+def test_what_caches_have_comes_from_there(launch: Launch) -> None:
+    every, one = at(launch, 1), at(launch, 3)
+    assert (every.l2, every.dram) == (32, 32), "each sector is new"
+    assert (one.requests, one.l2, one.dram) == (8, 1, 1), "the first request brings it for the others"
+
+
+def test_passes_through_banks(launch: Launch) -> None:
+    conflicts, wide = at(launch, 5, "store"), at(launch, 6, "store")
+    assert (conflicts.shared_requests, conflicts.passes, conflicts.ideal_passes) == (2, 64, 2)
+    assert (wide.shared_requests, wide.passes, wide.ideal_passes) == (8, 16, 16)
+
+
+def test_lanes_that_change_one_address(launch: Launch) -> None:
+    row = at(launch, 7, "atomic")
+    assert (row.requests, row.sectors, row.same) == (8, 8, 8 * 32)
+
+
+def test_divergence(launch: Launch) -> None:
+    branch = next(it for it in launch.rows if it.line == 8 and it.work.kind == "branch")
+    assert (branch.issued, branch.divergent, branch.lanes) == (8, 8, 256)
+    assert (at(launch, 9).issued, at(launch, 9).lanes) == (8, 128)
+    guarded = at(launch, 12)
+    assert (guarded.issued, guarded.lanes, guarded.guarded) == (8, 256, 64)
+
+
+def test_what_a_warp_waits_for(launch: Launch) -> None:
+    assert at(launch, 1).waited < 100
+    assert at(launch, 4).waited >= 8 * 500, "the first load comes from memory"
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "shared", "blocks", "limiter"),
+    [
+        (256, 32, 0, 8, "threads"),
+        (256, 33, 0, 6, "registers"),
+        (256, 128, 0, 2, "registers"),
+        (1024, 64, 0, 1, "registers"),
+        (32, None, 0, 32, "blocks"),
+        (64, 16, 49152, 4, "shared memory"),
+    ],
+)
+def test_occupancy(threads: int, registers: int | None, shared: int, blocks: int, limiter: str) -> None:
+    made = Launch("k", (1000, 1, 1), (threads, 1, 1), shared, registers, 1000.0, 1000, ())
+    found = occupancy_of(made)
+    assert (found.blocks, found.limiter) == (blocks, limiter)
+    rounds = -(-8 // blocks)
+    assert parts_of(made)["latency"] == rounds * 1000 / H200.clock
