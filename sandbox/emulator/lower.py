@@ -182,6 +182,7 @@ class _Kernel:
         self.abi_returns = self._take(most)
         self.abi_back = self._take(1)
         self.spare = self._take(2)
+        self.spare4 = self._take(4)
         self.spare_pred = self._take(1)
         self.spare_pred2 = self._take(1)
         self.carry = self._take(1)
@@ -362,6 +363,12 @@ class _Kernel:
             self.pool.extend(words * 32)
         return self.known[key] | CONSTANT
 
+    def describe(self, words: list[int]) -> int:
+        """Words of the pool that say what an instruction does: where they begin."""
+        at = len(self.pool)
+        self.pool.extend(words + [0] * (-len(words) % 32))
+        return at
+
     def _fresh(self, size: int) -> int:
         unit = len(self.pool) // 32
         self.pool.extend([0] * (32 if size == 4 else 64))
@@ -502,6 +509,8 @@ class _Kernel:
                     "<Q", struct.pack("<d", struct.unpack("<f", struct.pack("<I", literal))[0])
                 )[0]
             return self.constant(literal, size)
+        if text == "WARP_SZ":
+            return self.constant(32, size)
         if text[0] == "%":
             return self.special(text[1:], size)
         if text[0] == "!":  # a negated predicate
@@ -511,9 +520,15 @@ class _Kernel:
         return self.address_of(name.strip(), int(offset or 0), size)
 
     def special(self, name: str, size: int) -> int:
-        if name in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo"):
+        if name in ("clock", "clock64", "globaltimer", "globaltimer_lo"):
             self.control("CLOCK", d=self.spare, size=size)
             return self.spare
+        if name in ("clock_hi", "globaltimer_hi"):
+            self.control("CLOCK", d=self.spare, size=8)
+            self.alu("piece_32_of_64", self.spare, self.spare, imm=1)
+            return self.spare
+        if re.fullmatch(r"pm[0-7](_64)?", name):
+            return self.constant(0, size)
         if name in ("envreg1", "envreg2"):
             unit = self._fresh(4)
             self.grid_units.append((unit, name == "envreg1"))
@@ -641,11 +656,17 @@ def _arithmetic(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) ->
             name += "_hi" if "hi" in m else "_lo"
         if "sat" in m:
             name += "_sat"
+        if "relu" in m:
+            name += "_relu"
         k.alu(f"{name}_{kind}", d, *operands)
         return
     operands = [k.value(it, kind) for it in o[1:]]
+    if "ftz" in m and kind in ("f16", "f16x2"):
+        operands = _flushed(k, operands, kind)
     if "NaN" in m:
         name += "_nan"
+    if "xorsign" in m:
+        name += "_xorsign"
     if "relu" in m and name == "fma":
         name += "_relu"
     rounding = next((_ROUNDINGS[it] for it in m if it in ("rz", "rm", "rp")), 0)
@@ -655,8 +676,18 @@ def _arithmetic(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) ->
         k.alu(f"{name}_approx_f64", d, *operands)
     else:
         k.alu(f"{name}_ftz_f32" if kind == "f32" and "ftz" in m else f"{name}_{kind}", d, *operands)
+    if "ftz" in m and kind in ("f16", "f16x2"):
+        k.alu(f"flush_{kind}", d, d)
     if "sat" in m:
         k.alu(f"sat_{kind}", d, d)
+
+
+def _flushed(k: _Kernel, operands: list[int], kind: str) -> list[int]:
+    """Operands whose subnormal values are zeros."""
+    for index, (at, operand) in enumerate(zip(range(k.spare4, k.spare4 + 4), operands, strict=False)):
+        k.alu(f"flush_{kind}", at, operand)
+        operands[index] = at
+    return operands
 
 
 @_handles("addc", "subc", "madc")
@@ -680,10 +711,11 @@ def _carry(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None
 
 @_handles("mul24", "mad24")
 def _mul24(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    kind, d = m[-1], k.register(o[0])
-    k.alu(f"mul24_lo_{kind}", d if i.name == "mul24" else k.spare, k.value(o[1], kind), k.value(o[2], kind))
+    kind, d, part = m[-1], k.register(o[0]), "hi" if "hi" in m else "lo"
+    to = d if i.name == "mul24" else k.spare
+    k.alu(f"mul24_{part}_{kind}", to, k.value(o[1], kind), k.value(o[2], kind))
     if i.name == "mad24":
-        k.alu(f"add_{kind}", d, k.spare, k.value(o[3], kind))
+        k.alu(f"add_sat_{kind}" if "sat" in m else f"add_{kind}", d, k.spare, k.value(o[3], kind))
 
 
 @_handles("and", "or", "xor", "not", "cnot", "shl")
@@ -708,13 +740,18 @@ def _shf(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 def _bit_field(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = m[-1]
     if "shiftamt" in m:
-        raise Unsupported(i.opcode, i.place)
+        kind = f"shiftamt_{kind}"
     words = {"bfe": [kind, "b32", "b32"], "bfi": [kind, kind, "b32", "b32"]}.get(i.name, [kind])
     k.alu(
         f"{i.name}_{kind}",
         k.register(o[0]),
-        *[k.value(it, word) for it, word in zip(o[1:], words, strict=True)],
+        *[k.value(it, word.removeprefix("shiftamt_")) for it, word in zip(o[1:], words, strict=True)],
     )
+
+
+@_handles("fns", "bmsk")
+def _bit_search(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    k.alu("_".join((i.name, *m)), k.register(o[0]), *[k.value(it, "b32") for it in o[1:]])
 
 
 @_handles("prmt")
@@ -724,8 +761,13 @@ def _prmt(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 
 @_handles("lop3")
-def _lop3(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
-    k.alu("lop3_b32", k.register(o[0]), *[k.value(it, "b32") for it in o[1:4]], imm=number(o[4]) or 0)
+def _lop3(k: _Kernel, __: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    first, _, second = o[0].partition("|")
+    d = k.spare if first == "_" else k.register(first)
+    k.alu("lop3_b32", d, *[k.value(it, "b32") for it in o[1:4]], imm=number(o[4]) or 0)
+    if len(m) > 1:  # whether it has a bit, combined with a predicate
+        k.alu("pred_of_b32", k.spare_pred, d)
+        k.alu(f"{m[0]}_pred", k.register(second), k.spare_pred, k.value(o[5], "pred"))
 
 
 @_handles("szext")
@@ -737,6 +779,56 @@ def _szext(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None
 def _dot(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kinds = (m[-2][0] == "s") | (m[-1][0] == "s") << 1 | ("hi" in m) << 2
     k.alu(i.name, k.register(o[0]), *[k.value(it, "b32") for it in o[1:]], imm=int(kinds))
+
+
+_VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg", "vshl", "vshr", "vmad", "vset")
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+_SECOND = ("", "add", "min", "max")
+
+
+def _part(text: str) -> tuple[str, str]:
+    """``-%r1.h0`` is ``-%r1`` and ``h0``."""
+    name, _, part = text.partition(".")
+    return name, part
+
+
+def _one_part(part: str) -> int:
+    """As struct video has it: bits and place."""
+    return {"": 32, "b": 8, "h": 16}[part[:1]] | int(part[1:] or 0) << 8
+
+
+def _parts(part: str, lanes: int, default: int) -> int:
+    """As struct video has it: a place of each lane, from ``h10`` or ``b3210``; the last is the first lane's."""
+    digits = [int(it) for it in reversed(part[1:])] or list(range(default, default + lanes))
+    if len(digits) != lanes or any(it >= 2 * lanes for it in digits):
+        raise ValueError(f"a selector '{part}'")
+    return sum(it << 4 * lane for lane, it in enumerate(digits))
+
+
+@_handles(*_VIDEO, *(name + lanes for name in (*_VIDEO[:6], "vset") for lanes in "24"))
+def _video(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    lanes = int(i.name[-1]) if i.name[-1] in "24" else 1
+    operation = _VIDEO.index(i.name.rstrip("24"))
+    signs = [it == "s32" for it in m if it in ("u32", "s32")]
+    compares = i.name.startswith("vset")
+    d_signed, a_signed, b_signed = [False, *signs] if compares else signs
+    (d, into), (a, a_from), (b, b_from) = (_part(it) for it in o[:3])
+    second = next((_SECOND.index(it) for it in m if it in _SECOND), 0)
+    negated = (a[0] == "-") ^ (b[0] == "-")
+    c_negated = len(o) > 3 and o[3][0] == "-"
+    mad = ("po" in m) | negated << 1 | c_negated << 2 | ("shr7" in m) << 3 | ("shr15" in m) << 4
+    if lanes == 1:
+        selectors = [_one_part(it) for it in (a_from, b_from, into)]
+    else:
+        written = sum(1 << int(it) for it in into[1:]) if into else (1 << lanes) - 1
+        selectors = [_parts(a_from, lanes, 0), _parts(b_from, lanes, lanes), written]
+    words = [
+        operation, lanes, d_signed, a_signed, b_signed, "sat" in m, second, *selectors,
+        next((_COMPARISONS.index(it) for it in m if it in _COMPARISONS), 0), mad, "wrap" in m,
+    ]  # fmt: skip
+    described = k.describe([int(it) for it in words])
+    operands = [k.value(it.lstrip("-"), "b32") for it in (a, b, *o[3:])]
+    k.alu("video", k.register(d), *operands, *[k.constant(0, 4)] * (3 - len(operands)), imm=described)
 
 
 @_handles("copysign")
@@ -759,13 +851,12 @@ def _selp(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 @_handles("slct")
 def _slct(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind, by = m[-2], m[-1]
-    k.alu(
-        f"slct_{'b64' if SIZES[kind] == 8 else 'b32'}_{by}",
-        k.register(o[0]),
-        k.value(o[1], kind),
-        k.value(o[2], kind),
-        k.value(o[3], by),
-    )
+    selector = k.value(o[3], by)
+    if "ftz" in m:
+        k.alu("flush_f32", k.spare, selector)
+        selector = k.spare
+    width = "b64" if SIZES[kind] == 8 else "b32"
+    k.alu(f"slct_{width}_{by}", k.register(o[0]), k.value(o[1], kind), k.value(o[2], kind), selector)
 
 
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
@@ -773,22 +864,20 @@ _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 @_handles("setp")
 def _setp(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    kind, compare = m[-1], _UNSIGNED.get(m[0], m[0])
-    if kind.endswith("x2"):
-        raise Unsupported(i.opcode, i.place)
-    combine = next((it for it in m[1:] if it in ("and", "or", "xor")), None)
+    kind = m[-1]
     first, _, second = o[0].partition("|")
+    combine = next((it for it in m[1:] if it in ("and", "or", "xor")), None)
+    operands = _compared(k, m, o[1:3])
+    if kind in ("f16x2", "bf16x2"):  # a predicate for each half
+        for half, name in enumerate((first, second)):
+            if name != "_":
+                d = k.register(name)
+                _compare_halves(k, m[0], kind, operands, half, d)
+                if combine:
+                    k.alu(f"{combine}_pred", d, d, k.value(o[3], "pred"))
+        return
     d = k.register(first) if not second and not combine else k.spare_pred
-    operands = [k.value(o[1], kind), k.value(o[2], kind)]
-    if "ftz" in m and kind == "f32":
-        for index, at in enumerate((k.spare, k.spare + 1)):
-            k.alu("flush_f32", at, operands[index])
-            operands[index] = at
-    k.alu(
-        f"setp_{compare}_{kind.replace('b', 'u') if kind[0] == 'b' and kind != 'bf16' else kind}",
-        d,
-        *operands,
-    )
+    _compare(k, m[0], kind, operands, d)
     if d is not k.spare_pred and not second and not combine:
         return
     other = k.value(o[3], "pred") if combine else NONE
@@ -803,24 +892,49 @@ def _setp(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
             k.alu("mov_pred", k.register(first), k.spare_pred)
 
 
+def _compared(k: _Kernel, m: tuple[str, ...], o: list[str]) -> list[int]:
+    """The operands of a comparison, as the kind that it ends with."""
+    kind = m[-1]
+    operands = [k.value(it, kind) for it in o]
+    return _flushed(k, operands, kind) if "ftz" in m and kind in ("f32", "f16", "f16x2") else operands
+
+
+def _compare(k: _Kernel, how: str, kind: str, operands: list[int], d: int) -> None:
+    if kind[0] == "b" and kind not in ("bf16", "bf16x2"):
+        kind = kind.replace("b", "u")
+    k.alu(f"setp_{_UNSIGNED.get(how, how)}_{kind}", d, *operands)
+
+
+def _compare_halves(k: _Kernel, how: str, kind: str, operands: list[int], half: int, d: int) -> None:
+    for at, operand in zip((k.spare, k.spare + 1), operands, strict=True):
+        k.alu("half_f16x2", at, operand, imm=half)
+    _compare(k, how, kind.removesuffix("x2"), [k.spare, k.spare + 1], d)
+
+
 @_handles("set")
 def _set(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     source, target = m[-1], m[-2]
-    d, operands = k.register(o[0]), [k.value(it, source) for it in o[1:3]]
+    d, operands = k.register(o[0]), _compared(k, m, o[1:3])
+    combine = next((it for it in m[1:] if it in ("and", "or", "xor")), None)
+    found = (k.spare_pred, k.spare_pred2)
+    for half in range(2 if source.endswith("x2") else 1):
+        if source.endswith("x2"):
+            _compare_halves(k, m[0], source, operands, half, found[half])
+        else:
+            _compare(k, m[0], source, operands, found[half])
+        if combine:
+            k.alu(f"{combine}_pred", found[half], found[half], k.register(o[3]))
     if source.endswith("x2"):
-        if target != source:
-            raise Unsupported(i.opcode, i.place)
-        k.alu(f"set_{m[0]}_{source}", d, *operands)
-        return
-    kind = source.replace("b", "u") if source[0] == "b" and source != "bf16" else source
-    k.alu(f"setp_{_UNSIGNED.get(m[0], m[0])}_{kind}", k.spare_pred, *operands)
-    if target in ("u32", "s32", "b32"):
-        k.alu("b32_of_pred", d, k.spare_pred)
+        k.alu("join_preds" if target == "u32" else f"join_ones_{target}", d, *found)
+    elif target in ("u32", "s32", "b32"):
+        k.alu("b32_of_pred", d, found[0])
+    elif target in ("u16", "s16"):
+        k.alu("b16_of_pred", d, found[0])
     elif target == "f32":
-        k.alu("f32_of_pred", d, k.spare_pred)
+        k.alu("f32_of_pred", d, found[0])
     elif target in ("f16", "bf16"):
         one = 0x3C00 if target == "f16" else 0x3F80
-        k.alu("selp_b16", d, k.constant(one, 4), k.constant(0, 4), k.spare_pred)
+        k.alu("selp_b16", d, k.constant(one, 4), k.constant(0, 4), found[0])
     else:
         raise Unsupported(i.opcode, i.place)
 
@@ -830,6 +944,9 @@ def _mov(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = m[-1]
     if kind == "pred":
         k.alu("mov_pred", k.register(o[0]), k.value(o[1], "pred"))
+    elif kind == "b128":  # two registers of 64 bits, one behind the other
+        for at, half in zip(_halves_of_128(k, o[0]), _halves_of_128(k, o[1]), strict=True):
+            k.alu("mov_b64", at, half)
     elif o[1].startswith("{"):
         parts = split_operands(o[1][1:-1])
         names = {
@@ -856,6 +973,14 @@ def _mov(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     else:
         source, d = k.value(o[1], kind), k.register(o[0])
         k.alu(f"mov_{_bits(kind)}", d, source)
+
+
+def _halves_of_128(k: _Kernel, text: str) -> list[int]:
+    if text[0] == "{":
+        return [k.register(it) for it in split_operands(text[1:-1])]
+    if k.width(text) != 16:
+        raise ValueError(f"{text} has no 128 bits")
+    return [k.register(text), k.register(text) + 2]
 
 
 @_handles("cvta")
@@ -885,19 +1010,37 @@ def _is_float(kind: str) -> bool:
 
 @_handles("cvt")
 def _cvt(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    if m[0] == "pack":
+        _cvt_pack(k, m, o)
+        return
     to, source_kind = m[-2], m[-1]
-    d = k.register(o[0])
+    d, rounding = k.register(o[0]), next((it for it in m if it in _ROUNDINGS), "")
+    if (
+        to in ("f16", "bf16", "tf32", "f16x2", "bf16x2")
+        and to != source_kind
+        and "x2" not in source_kind
+        and (rounding in ("rz", "rm", "rp") or "satfinite" in m or "relu" in m or to == "tf32")
+    ):
+        how = _ROUNDINGS.get(rounding, 0) | ("satfinite" in m) << 2 | ("relu" in m) << 3 | ("rna" in m) << 4
+        operands = [k.value(it, source_kind) for it in o[1:]]
+        if "ftz" in m and source_kind == "f32":
+            operands = _flushed(k, operands, "f32")
+        k.alu(f"cvt_by_{to}_{source_kind}", d, *operands, imm=how)
+        if "sat" in m:
+            k.alu(f"sat_{to}", d, d)
+        return
     if len(o) == 3:  # two floats into one register
         relu = "relu_" if "relu" in m else ""
         k.alu(f"cvt_{relu}{to}_{source_kind}", d, k.value(o[1], "f32"), k.value(o[2], "f32"))
         return
     source = k.value(o[1], source_kind)
-    rounding = next((it for it in m if it in _ROUNDINGS), "")
-    if to == "tf32":
-        k.alu("cvt_tf32_f32", d, source)
-        return
     if "x2" in to or "x2" in source_kind:
+        if "relu" in m and to[0] == "e":
+            k.alu(f"relu_{source_kind}", k.spare, source)
+            source = k.spare
         k.alu(f"cvt_{to}_{source_kind}", d, source)
+        if "relu" in m and to[0] != "e":
+            k.alu(f"relu_{to}", d, d)
         return
     if "ftz" in m and source_kind == "f32":
         k.alu("flush_f32", k.spare, source)
@@ -906,27 +1049,37 @@ def _cvt(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         if to == source_kind:
             step = rounding if rounding in ("rni", "rzi", "rmi", "rpi") else ""
             k.alu(f"{step}_{to}" if step else f"mov_{_bits(to)}", d, source)
-        elif rounding == "rz" and to in ("f16", "bf16") and source_kind == "f32":
-            k.alu(f"cvt_rz_{to}_f32", d, source)
         elif rounding in ("rz", "rm", "rp") and (to, source_kind) == ("f32", "f64"):
             k.alu("cvt_dir_f32_f64", d, source, imm=_ROUNDINGS[rounding], flags=ROUNDED)
         else:
             k.alu(f"cvt_{to}_{source_kind}", d, source)
+        if "ftz" in m and to == "f32":
+            k.alu("flush_f32", d, d)
         if "sat" in m:
             k.alu(f"sat_{to}", d, d)
-        if "relu" in m:
-            k.alu(f"max_{to}", d, d, k.constant(0, 4))
     elif _is_float(source_kind):
         k.alu(f"cvt_{to}_{source_kind}", d, source, imm=_ROUNDINGS[rounding or "rzi"])
         if k.width(o[0]) == 8 and SIZES[to] < 8:
             k.alu(f"ext64_{to}", d, d)
     elif _is_float(to):
-        if rounding in ("rz", "rm", "rp"):
-            k.alu(f"cvt_dir_{to}_{source_kind}", d, source, imm=_ROUNDINGS[rounding], flags=ROUNDED)
-        else:
+        name = f"cvt_dir_{to}_{source_kind}"
+        if rounding in ("rz", "rm", "rp") and name in k.operations:
+            k.alu(name, d, source, imm=_ROUNDINGS[rounding], flags=ROUNDED)
+        else:  # nothing to round, where there is no such operation
             k.alu(f"cvt_{to}_{source_kind}", d, source)
+        if "sat" in m:
+            k.alu(f"sat_{to}", d, d)
     else:
         _cvt_int(k, i, m, d, source, o)
+
+
+def _cvt_pack(k: _Kernel, m: tuple[str, ...], o: list[str]) -> None:
+    kind = m[2]
+    a, b = k.spare, k.spare + 1
+    k.alu(f"cvt_pack_{kind}", a, k.value(o[1], "s32"))
+    k.alu(f"cvt_pack_{kind}", b, k.value(o[2], "s32"))
+    rest = k.value(o[3], "b32") if len(o) > 3 else k.constant(0, 4)
+    k.alu("cvt_pack", k.register(o[0]), a, b, rest, imm=int(kind[1:]))
 
 
 def _cvt_int(k: _Kernel, i: Instruction, m: tuple[str, ...], d: int, source: int, o: list[str]) -> None:
@@ -986,9 +1139,11 @@ def _ld(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     flags |= SIGNED if kind[0] == "s" else 0
     if k.width(outs[0]) == 8:
         wide |= 1
-    if SIZES[kind] == 16 or len(outs) > 4:
+    if len(outs) > (2 if SIZES[kind] == 8 else 1 if SIZES[kind] == 16 else 4):
         raise Unsupported(i.opcode, i.place)
-    units = [k.sink(it) for it in outs] + [NONE] * (4 - len(outs))
+    units = _halves_of_128(k, outs[0]) if kind == "b128" else [k.sink(it) for it in outs]
+    count = len(units)
+    units += [NONE] * (4 - count)
     k.control(
         "LOAD",
         d=units[0],
@@ -997,8 +1152,8 @@ def _ld(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         c=units[2],
         e=units[3],
         imm=offset,
-        size=SIZES[kind],
-        count=len(outs),
+        size=min(SIZES[kind], 8),
+        count=count,
         space=space,
         wide=wide,
         flags=flags,
@@ -1078,11 +1233,13 @@ def _st(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     flags = STRONG if {"volatile", "relaxed", "release"} & set(m) and space != LOCAL else 0
     if k.width(ins[0]) == 8 and ins[0] in k.frame.registers:
         wide |= 1
-    if SIZES[kind] == 16 or len(ins) > 4:
+    if len(ins) > (2 if SIZES[kind] == 8 else 1 if SIZES[kind] == 16 else 4):
         raise Unsupported(i.opcode, i.place)
     if space != LOCAL:
         k.granule = min(k.granule, SIZES[kind])
-    units = [k.value(it, kind) for it in ins] + [NONE] * (4 - len(ins))
+    units = _halves_of_128(k, ins[0]) if kind == "b128" else [k.value(it, kind) for it in ins]
+    count = len(units)
+    units += [NONE] * (4 - count)
     k.control(
         "STORE",
         d=units[0],
@@ -1091,8 +1248,8 @@ def _st(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         c=units[2],
         e=units[3],
         imm=at,
-        size=SIZES[kind],
-        count=len(ins),
+        size=min(SIZES[kind], 8),
+        count=count,
         space=space,
         wide=wide,
         flags=flags,
@@ -1102,6 +1259,7 @@ def _st(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 @_handles("atom", "red")
 def _atom(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = m[-1]
+    o = o[:-1] if "L2::cache_hint" in m else o
     how = next((it for it in m if it in _ATOMICS), None)
     if how is None or kind not in _ATOMIC_TYPES or any(it.startswith(("v2", "v4", "v8")) for it in m):
         raise Unsupported(i.opcode, i.place)
@@ -1297,7 +1455,11 @@ def _cp(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         if size not in (4, 8, 16):
             raise Unsupported(i.opcode, i.place, f"a copy of {o[2]} bytes")
         bytes_of = NONE
-        if len(o) > 3 and o[3] not in ("cache-policy",):
+        o = o[:-1] if "L2::cache_hint" in m else o
+        if len(o) > 3 and k.frame.function.registers.get(o[3].lstrip("!")) == "pred":
+            k.alu("selp_b32", k.spare, k.constant(0, 4), k.constant(size, 4), k.value(o[3], "pred"))
+            bytes_of = k.spare
+        elif len(o) > 3:
             bytes_of = k.value(o[3], "b32")
         k.granule = min(k.granule, 4)
         k.control(
@@ -1381,9 +1543,7 @@ def _matrix(
         *map(len, groups),
     ]
     words += [unit for group in groups for unit in group]
-    at = len(k.pool)
-    k.pool.extend(words + [0] * (-len(words) % 32))
-    return at
+    return k.describe(words)
 
 
 @_handles("wmma")

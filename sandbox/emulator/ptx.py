@@ -283,7 +283,8 @@ class _Parser:
                     break
                 statement, _, text = text.partition(";")
                 text = text.lstrip()
-                self._statement(function, statement.strip(), place, scopes, inner)
+                if statement.strip():
+                    self._statement(function, statement.strip(), place, scopes, inner)
         raise BadPtx(f"the function {function.name} has no end")
 
     def _place(self, text: str) -> Place:

@@ -32,7 +32,7 @@ EDGES = {
 }
 NUMPY = {
     "u16": "u2", "s16": "i2", "u32": "u4", "s32": "i4", "u64": "u8", "s64": "i8", "f32": "f4", "f64": "f8",
-    "b32": "u4", "b64": "u8",
+    "b16": "u2", "b32": "u4", "b64": "u8",
 }  # fmt: skip
 Function = Callable[..., np.ndarray]
 
@@ -53,7 +53,7 @@ def values(kind: str, generator: np.random.Generator) -> np.ndarray:
 
 
 def computed(engine: Engine, opcode: str, result: str, *operands: tuple[str, np.ndarray]) -> np.ndarray:
-    """``opcode`` of PTX on whole arrays, a thread each."""
+    """``opcode`` of PTX on whole arrays, a thread each; with a blank in it, all of it, on %d and %x0, %x1 and so on."""
     loads = [f"ld.global.{kind} %x{index}, [%p{index}];" for index, (kind, _) in enumerate(operands)]
     registers = [f".reg .{kind} %x{index};" for index, (kind, _) in enumerate(operands)]
     address = [
@@ -72,7 +72,7 @@ def computed(engine: Engine, opcode: str, result: str, *operands: tuple[str, np.
 mov.u32 %t, %tid.x; mov.u32 %i, %ctaid.x; mad.lo.u32 %i, %i, 128, %t;
 {" ".join(address)}
 {" ".join(loads)}
-{opcode} %d, {", ".join(f"%x{index}" for index in range(count))};
+{opcode if " " in opcode else f"{opcode} %d, " + ", ".join(f"%x{index}" for index in range(count))};
 st.global.{result} [%p{count}], %d;
 ret;
 }}

@@ -4,6 +4,7 @@
 
 #include "engine.h"
 #include "numbers.h"
+#include "video.h"
 
 typedef uint8_t LANE_u8; typedef int8_t LANE_s8;
 typedef uint16_t LANE_u16; typedef int16_t LANE_s16;
@@ -180,6 +181,56 @@ static inline int64_t to_signed64(double v, int mode) {
 EXACT(u8) EXACT(s8) EXACT(u16) EXACT(s16) EXACT(u32) EXACT(s32)
 static inline double exact_or_odd_u64(uint64_t a) { return sum_to_odd((double)(uint32_t)(a >> 32) * 4294967296.0, (double)(uint32_t)a); }
 static inline double exact_or_odd_s64(int64_t a) { return a < 0 ? -exact_or_odd_u64(0 - (uint64_t)a) : exact_or_odd_u64((uint64_t)a); }
+
+static inline int32_t extended_s32(int32_t a, uint32_t bits) { return bits == 0 ? 0 : (int32_t)((uint32_t)a << (32 - bits)) >> (32 - bits); }
+/* fns: the place of a set bit, counted from ``base`` upwards or, where ``offset`` is negative, downwards. */
+static inline uint32_t nth_set(uint32_t mask, uint32_t base, int32_t offset) {
+    int64_t left = offset < 0 ? -(int64_t)offset : offset;
+    if (base > 31) return EVERY;
+    if (offset == 0) return mask >> base & 1 ? base : EVERY;
+    for (int at = (int)base; at >= 0 && at < 32; at += offset > 0 ? 1 : -1)
+        if (mask >> at & 1 && --left == 0) return (uint32_t)at;
+    return EVERY;
+}
+static inline uint32_t mask_of(uint32_t start, uint32_t width, bool clamps) {
+    uint32_t first = start & 31, bits = width & 31, from = clamps && start >= 32 ? 0 : EVERY << first;
+    return first + bits >= 32 || (clamps && (start >= 32 || width >= 32)) ? from : from & ~(EVERY << (first + bits));
+}
+static inline uint16_t flushed_half(uint32_t bits) { return (uint16_t)(bits & 0x7c00 ? bits : bits & 0x8000); }
+static inline float signed_as(float size, float a, float b) { return size != size ? size : copysignf(size, signbit(a) != signbit(b) ? -1.0f : 1.0f); }
+/* The nearest number of a format, moved to its neighbour where the rounding wants that: numbers of one sign are in the
+ * order of their bits. */
+static inline uint32_t moved(uint32_t bits, uint32_t sign, double near, double value, int how) {
+    bool larger = near > value, smaller = near < value; /* than it should be */
+    int mode = how & 3;
+    if (mode == 0 || !(larger || smaller)) return bits;
+    bool down = mode == 2 || (mode == 1 && value > 0);
+    if (down && larger) return bits & sign ? bits + 1 : bits == 0 ? sign | 1 : bits - 1;
+    if (!down && smaller) return bits & sign ? (bits == sign ? 1 : bits - 1) : bits + 1;
+    return bits;
+}
+static inline uint32_t f16_by(double value, int how) {
+    if (how & 8) value = positive(value);
+    if (value != value) return 0x7fff;
+    uint32_t bits = f16_bits(value);
+    bits = moved(bits, 0x8000, f16_value((uint16_t)bits), value, how);
+    return how & 4 && (bits & 0x7fff) == 0x7c00 ? bits - 1 : bits;
+}
+static inline uint32_t bf16_by(double value, int how) {
+    if (how & 8) value = positive(value);
+    if (value != value) return 0x7fff;
+    uint32_t bits = bf16_from_double(value);
+    bits = moved(bits, 0x8000, bf16_value((uint16_t)bits), value, how);
+    return how & 4 && (bits & 0x7fff) == 0x7f80 ? bits - 1 : bits;
+}
+/* how: 0 nearest even, 1 zero, 16 nearest with ties away from zero. */
+static inline uint32_t tf32_by(float value, int how) {
+    if (how & 8) value = (float)positive(value);
+    if (value != value) return 0x7fffffff;
+    uint32_t bits = bits_of(value), last = bits >> 13 & 1;
+    bits = how & 16 ? tf32_bits(bits) : (how & 3) == 1 || isinf(value) ? bits & 0xffffe000u : (bits + 0xfff + last) & 0xffffe000u;
+    return how & 4 && (bits & 0x7fffffff) == 0x7f800000 ? bits - 0x2000 : bits;
+}
 
 /* ---- the operations ---- */
 #define BODY1(T, A, E) { WORD_##T out[LANES]; for (int i = 0; i < LANES; i++) { LANE_##A a = GET_##A(pa, i); (void)a; out[i] = PUT_##T(E); } KEEP(T, out); }

@@ -1,0 +1,282 @@
+"""Instructions that compilers seldom write, against what the PTX ISA says of them, in exact integers and fractions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from grader.sandbox.emulator.engine import Engine
+from tests.emulator.test_arithmetic import COUNT, computed, values
+
+Exact = Callable[..., int]
+
+
+def _signed(value: int, bits: int = 32) -> int:
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _clamp(value: int, bits: int, signed: bool) -> int:
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    return min(max(value, low), high)
+
+
+def _low24(value: int) -> int:
+    return _signed(value, 24)
+
+
+def _first_set(value: int, bits: int) -> int:
+    return bits - value.bit_length() if value else 0xFFFFFFFF
+
+
+def _nth(mask: int, base: int, offset: int) -> int:
+    offset = _signed(offset)
+    places = [it for it in range(32) if mask >> it & 1]
+    if base > 31:
+        return 0xFFFFFFFF
+    if offset == 0:
+        return base if base in places else 0xFFFFFFFF
+    found = (
+        [it for it in places if it >= base] if offset > 0 else [it for it in reversed(places) if it <= base]
+    )
+    return found[abs(offset) - 1] if abs(offset) <= len(found) else 0xFFFFFFFF
+
+
+def _mask(start: int, width: int) -> int:
+    return sum(1 << it for it in range(32) if start <= it < start + width)
+
+
+def _bytes(word: int, signed: bool = False) -> list[int]:
+    return [_signed(word >> 8 * it, 8) if signed else word >> 8 * it & 255 for it in range(4)]
+
+
+def _halves(word: int, signed: bool = False) -> list[int]:
+    return [_signed(word >> 16 * it, 16) if signed else word >> 16 * it & 0xFFFF for it in range(2)]
+
+
+def _joined(parts: list[int]) -> int:
+    bits = 32 // len(parts)
+    return sum((it & (1 << bits) - 1) << bits * index for index, it in enumerate(parts))
+
+
+def _chosen(a: int, b: int, places: str) -> list[int]:
+    both = _bytes(a) + _bytes(b)
+    return [both[int(it)] for it in reversed(places)]
+
+
+INTEGERS: dict[str, Exact] = {
+    "mad.hi.sat.s32 %d, %x0, %x1, %x2": lambda a, b, c: _clamp((_signed(a) * _signed(b) >> 32) + _signed(c), 32, True),
+    "mul24.hi.u32 %d, %x0, %x1": lambda a, b, c: (a % 2**24) * (b % 2**24) >> 16,
+    "mul24.hi.s32 %d, %x0, %x1": lambda a, b, c: _low24(a) * _low24(b) >> 16,
+    "mad24.hi.sat.s32 %d, %x0, %x1, %x2": lambda a, b, c: _clamp((_low24(a) * _low24(b) >> 16) + _signed(c), 32, True),
+    "sad.s32 %d, %x0, %x1, %x2": lambda a, b, c: abs(_signed(a) - _signed(b)) + c,
+    "bfind.shiftamt.u32 %d, %x0": lambda a, b, c: _first_set(a, 32),
+    "bfind.shiftamt.s32 %d, %x0": lambda a, b, c: _first_set(~a & 0xFFFFFFFF if a >> 31 else a, 32),
+    "fns.b32 %d, %x0, 5, 3": lambda a, b, c: _nth(a, 5, 3),
+    "{ .reg .b32 %b, %o; and.b32 %b, %x1, 31; rem.s32 %o, %x2, 6; fns.b32 %d, %x0, %b, %o; }": lambda a, b, c: _nth(
+        a, b % 32, int(math.fmod(_signed(c), 6))
+    ),
+    "bmsk.wrap.b32 %d, %x0, %x1": lambda a, b, c: _mask(a % 32, b % 32),
+    "bmsk.clamp.b32 %d, 4, %x1": lambda a, b, c: _mask(4, b),
+    "szext.clamp.u32 %d, %x0, %x1": lambda a, b, c: a if b >= 32 else a % (1 << b),
+    "szext.wrap.s32 %d, %x0, %x1": lambda a, b, c: _signed(a, b % 32) if b % 32 else 0,
+    "lop3.and.b32 %d|%q, %x0, %x1, %x2, 0x96, %q; selp.b32 %d, %d, 77, %q": lambda a, b, c: a ^ b ^ c or 77,
+    "shf.l.clamp.b32 %d, %x0, %x1, %x2": lambda a, b, c: (b << 32 | a) << min(c, 32) >> 32,
+    "prmt.b32.b4e %d, %x0, %x1, %x2": lambda a, b, c: _joined(
+        [(_bytes(a) + _bytes(b))[(c % 4 - it) % 8] for it in range(4)]
+    ),
+    "dp2a.hi.s32.u32 %d, %x0, %x1, %x2": lambda a, b, c: c + sum(
+        x * y for x, y in zip(_halves(a, True), _bytes(b)[2:], strict=True)
+    ),
+    "cvt.pack.sat.u16.s32 %d, %x0, %x1": lambda a, b, c: _joined([_clamp(_signed(it), 16, False) for it in (b, a)]),
+    "cvt.pack.sat.s8.s32.b32 %d, %x0, %x1, %x2": lambda a, b, c: (
+        c << 16 | (_clamp(_signed(a), 8, True) & 255) << 8 | _clamp(_signed(b), 8, True) & 255
+    ),
+    "vadd.u32.u32.s32.sat %d.b2, %x0.b1, %x1.h1, %x2": lambda a, b, c: (
+        c & 0xFF00FFFF | _clamp(_bytes(a)[1] + _halves(b, True)[1], 8, False) << 16
+    ),
+    "vsub.s32.u32.u32.sat.max %d, %x0, %x1, %x2": lambda a, b, c: max(_clamp(a - b, 32, True), _signed(c)),
+    "vabsdiff.u32.s32.s32.add %d, %x0.b3, %x1.b0, %x2": lambda a, b, c: (
+        c + abs(_bytes(a, True)[3] - _bytes(b, True)[0])
+    ),
+    "vmin.s32.s32.u32 %d, %x0, %x1": lambda a, b, c: min(_signed(a), b),
+    "vshl.u32.u32.u32.sat.clamp %d, %x0.h0, %x1": lambda a, b, c: _clamp(a % 2**16 << min(b, 32), 32, False),
+    "vshr.s32.s32.u32.wrap.min %d, %x0, %x1, %x2": lambda a, b, c: min(_signed(a) >> b % 32, _signed(c)),
+    "vmad.s32.s32.s32.sat.shr7 %d, %x0.h0, -%x1.h1, %x2": lambda a, b, c: _clamp(
+        _signed(c) - _halves(a, True)[0] * _halves(b, True)[1] >> 7, 32, True
+    ),
+    "vmad.u32.u32.u32.po.shr15 %d, %x0, %x1, %x2": lambda a, b, c: a * b + c + 1 >> 15,
+    "vset.u32.s32.lt %d.h0, %x0, %x1.b3, %x2": lambda a, b, c: c & 0xFFFF0000 | (a < _bytes(b, True)[3]),
+    "vadd4.s32.s32.u32.sat %d.b20, %x0.b7531, %x1.b4444, %x2": lambda a, b, c: _joined(
+        [
+            _clamp(_signed(x, 8) + y, 8, True) if it % 2 == 0 else old
+            for it, x, y, old in zip(range(4), _chosen(a, b, "7531"), _chosen(a, b, "4444"), _bytes(c), strict=True)
+        ]
+    ),
+    "vabsdiff4.u32.u32.u32.add %d, %x0, %x1, %x2": lambda a, b, c: c + sum(
+        abs(x - y) for x, y in zip(_bytes(a), _bytes(b), strict=True)
+    ),
+    "vavrg2.s32.s32.s32 %d, %x0, %x1, %x2": lambda a, b, c: _joined(
+        [(x + y + (x + y >= 0)) >> 1 for x, y in zip(_halves(a, True), _halves(b, True), strict=True)]
+    ),
+    "vset2.u32.u32.ge %d, %x0, %x1, %x2": lambda a, b, c: _joined(
+        [x >= y for x, y in zip(_halves(a), _halves(b), strict=True)]
+    ),
+    "vmin4.u32.u32.s32 %d, %x0, %x1, %x2": lambda a, b, c: _joined(
+        [min(x, y) for x, y in zip(_bytes(a), _bytes(b, True), strict=True)]
+    ),
+}  # fmt: skip
+
+
+def _registers(text: str) -> str:
+    """Declares what a body uses beside its operands."""
+    return f"{{ .reg .pred %q; setp.ne.u32 %q, 1, 0; {text}; }}" if "%q" in text else text
+
+
+@pytest.mark.parametrize("text", INTEGERS)
+def test_integers(engine: Engine, text: str) -> None:
+    generator = np.random.default_rng(21)
+    a, b, c = (values("u32", generator) for _ in range(3))
+    got = computed(engine, _registers(text), "u32", ("u32", a), ("u32", b), ("u32", c))
+    want = [INTEGERS[text](*each) % 2**32 for each in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
+    assert got.tolist() == want
+
+
+# ---- conversions to formats of 16 and 19 bits, with every rounding ----
+
+FORMATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "tf32": (11, -126, 127)}
+
+
+def _rounded(value: float, kind: str, mode: str) -> float:
+    """To a format's precision; a float of Python's."""
+    digits, least, most = FORMATS[kind]
+    if not math.isfinite(value) or value == 0:
+        return value
+    exponent = max(math.frexp(value)[1] - 1, least)
+    unit = Fraction(2) ** (exponent - digits + 1)
+    steps = Fraction(value) / unit
+    functions: dict[str, Callable[[Fraction], int]] = {
+        "rn": round, "rz": math.trunc, "rm": math.floor, "rp": math.ceil,
+        "rna": lambda it: math.floor(abs(it) + Fraction(1, 2)) * (1 if it > 0 else -1),
+    }  # fmt: skip
+    whole = functions[mode](steps)
+    result, largest = whole * unit, (2 - Fraction(2) ** (1 - digits)) * Fraction(2) ** most
+    if abs(result) > largest:
+        to_largest = mode == "rz" or (mode == "rm" and value > 0) or (mode == "rp" and value < 0)
+        return math.copysign(float(largest) if to_largest else math.inf, value)
+    return math.copysign(float(result), value)
+
+
+def _value(bits: np.ndarray, kind: str) -> np.ndarray:
+    if kind == "f16":
+        return bits.astype("u2").view("f2").astype("f8")
+    shift = 16 if kind == "bf16" else 0
+    return (bits.astype("u4") << shift).view("f4").astype("f8")
+
+
+@pytest.mark.parametrize("source", ["f32", "f64", "s32", "u64"])
+@pytest.mark.parametrize(
+    ("to", "mode"),
+    [(to, mode) for to in ("f16", "bf16") for mode in ("rn", "rz", "rm", "rp")] + [("tf32", "rna")],
+)
+def test_every_rounding_to_few_bits(engine: Engine, source: str, to: str, mode: str) -> None:
+    if to == "tf32" and source != "f32":
+        return
+    generator = np.random.default_rng(22)
+    a = values(source, generator)
+    if source[0] == "f":
+        a[COUNT // 2 :: 2] = generator.standard_normal(len(a[COUNT // 2 :: 2])) * 1e-5  # subnormal as f16
+    got = computed(engine, f"cvt.{mode}.{to}.{source}", "b32" if to == "tf32" else "b16", (source, a))
+    want = [it if it != it else _exactly(it, to, mode) for it in a.tolist()]
+    found = _value(got, to)
+    assert np.array_equal(found, want, equal_nan=True)
+    assert np.array_equal(np.signbit(found[found == 0]), np.signbit(np.array(want)[found == 0]))
+
+
+def _exactly(value: float | int, to: str, mode: str) -> float:
+    if isinstance(value, float):
+        return _rounded(value, to, mode)
+    if value == 0:
+        return 0.0
+    # An integer of 64 bits is no float: the rest below what any of the formats sees only says that there is more.
+    shift = max(abs(value).bit_length() - 40, 0)
+    odd = abs(value) >> shift | (abs(value) & (1 << shift) - 1 != 0)
+    return _rounded(math.copysign(float(odd << shift), value), to, mode)
+
+
+@pytest.mark.parametrize("flags", ["satfinite", "relu", "relu.satfinite"])
+def test_conversions_that_clamp(engine: Engine, flags: str) -> None:
+    a = values("f32", np.random.default_rng(23))
+    got = computed(engine, f"cvt.rn.{flags}.bf16x2.f32 %d, %x0, 0f3F800000", "b32", ("f32", a))
+    assert (got % 2**16 == 0x3F80).all()
+    want = np.array([it if it != it else _rounded(it, "bf16", "rn") for it in a.tolist()])
+    if "relu" in flags:
+        want = np.where(want < 0, 0.0, want)
+    if "satfinite" in flags:
+        want = np.clip(want, -3.3895313892515355e38, 3.3895313892515355e38)
+    assert np.array_equal(_value(got >> 16, "bf16"), want, equal_nan=True)
+
+
+# ---- comparisons and halves ----
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("how", ["lt", "geu", "ne", "nan"])
+def test_comparisons_of_two_halves(engine: Engine, how: str) -> None:
+    generator = np.random.default_rng(24)
+    a, b = (values("b32", generator) for _ in range(2))
+    b[::3] = a[::3]
+    x, y = a.view("f2").reshape(-1, 2), b.view("f2").reshape(-1, 2)
+    functions: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+        "lt": np.less, "geu": lambda p, q: ~np.less(p, q), "nan": lambda p, q: np.isnan(p) | np.isnan(q),
+        "ne": lambda p, q: (p != q) & ~np.isnan(p) & ~np.isnan(q),
+    }  # fmt: skip
+    low, high = functions[how](x, y).T
+    got = computed(engine, f"set.{how}.u32.f16x2", "b32", ("b32", a), ("b32", b))
+    assert np.array_equal(got, low * np.uint32(0xFFFF) + high * np.uint32(0xFFFF0000))
+    ones = computed(engine, f"set.{how}.f16x2.f16x2", "b32", ("b32", a), ("b32", b))
+    assert np.array_equal(ones, low * np.uint32(0x3C00) + high * np.uint32(0x3C000000))
+    setp = f"setp.{how}.f16x2 %q0|%q1, %x0, %x1"
+    body = f"{{ .reg .pred %q<3>; {setp}; selp.b32 %d, 1, 0, %q0; @%q1 add.u32 %d, %d, 2; }}"
+    assert np.array_equal(computed(engine, body, "b32", ("b32", a), ("b32", b)), low + 2 * high.astype("u4"))
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16x2"])
+def test_minimum_of_sizes_has_the_product_of_signs(engine: Engine, kind: str) -> None:
+    generator = np.random.default_rng(25)
+    a, b = (values("b32", generator) for _ in range(2))
+    dtype = "f4" if kind == "f32" else "f2"
+    x, y = a.view(dtype), b.view(dtype)
+    got = computed(engine, f"min.NaN.xorsign.abs.{kind}", "b32", ("b32", a), ("b32", b)).view(dtype)
+    size = np.minimum(np.abs(x), np.abs(y))
+    want = np.where(
+        np.isnan(size), size, np.copysign(size, np.where(np.signbit(x) != np.signbit(y), -1, 1).astype(dtype))
+    )
+    assert np.array_equal(got, want, equal_nan=True)
+    assert np.array_equal(np.signbit(got[~np.isnan(got)]), np.signbit(want[~np.isnan(want)]))
+
+
+def test_registers_of_128_bits_move_whole(engine: Engine) -> None:
+    a, b = (values("b64", np.random.default_rng(26)) for _ in range(2))
+    body = (
+        "{ .reg .b128 %q<3>; .reg .b64 %h; mov.b128 %q1, {%x0, %x1}; mov.b128 %q2, %q1; mov.b128 {%h, %d}, %q2; "
+        "xor.b64 %d, %d, %h; }"
+    )
+    assert np.array_equal(computed(engine, body, "b64", ("b64", a), ("b64", b)), a ^ b)
+
+
+def test_a_carry_goes_through_three_words(engine: Engine) -> None:
+    """A product of 64 by 32 bits and a sum, from words, as compilers write it: its upper 32 bits."""
+    generator = np.random.default_rng(27)
+    a, b, c = values("b64", generator), values("b32", generator), values("b32", generator)
+    body = (
+        "{ .reg .b32 %h<6>; mov.b64 {%h0, %h1}, %x0; mad.lo.cc.u32 %h2, %h0, %x1, %x2; madc.hi.cc.u32 %h3, %h0, %x1, 0;"
+        " madc.hi.u32 %h4, %h1, %x1, 0; mad.lo.cc.u32 %h5, %h1, %x1, %h3; addc.u32 %d, %h4, 0; }"
+    )
+    got = computed(engine, body, "b32", ("b64", a), ("b32", b), ("b32", c))
+    want = [(x * y + z) >> 64 for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
+    assert got.tolist() == want
