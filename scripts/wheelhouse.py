@@ -24,8 +24,8 @@ HEADER = "# Written by `scripts/wheelhouse.py --pin` from an environment that wa
 TORCH = "2.13.0+cpu"
 # Of the extra ``judge``: what a submission may import. The rest of it talks to the engine.
 IN_A_BOX = ("numpy", "torch", "triton")
-# The compiler's parts, without the libraries that torch's CUDA build brings.
-CUDA = ("cccl", "crt", "cuxxfilt", "nvcc", "runtime")
+# Beside the extra ``cuda``: it writes C++ names as a source has them, where binutils are missing.
+ALSO_CUDA = "nvidia-cuda-cuxxfilt"
 # redis wants it of Pythons before 3.11.3. Debian 12's is one; the Python that collects wheels may be a later one.
 ALSO = "async-timeout>=4.0.3"
 
@@ -41,9 +41,8 @@ def wanted() -> dict[str, list[str]]:
     extras = project["optional-dependencies"]
     in_a_box = [it for it in extras["judge"] if Requirement(it).name in IN_A_BOX]
     others = [it for it in extras["judge"] if it not in in_a_box]
-    cuda = [*(f"nvidia-cuda-{part}" for part in CUDA), "nvidia-nvvm"]
     return {
-        "toolchain": [*in_a_box, *extras["cu13"], *cuda],
+        "toolchain": [*in_a_box, *extras["cu13"], *extras["cuda"], ALSO_CUDA],
         "platform": [*project["dependencies"], *extras["server"], *extras["postgres"], *others, ALSO],
         "build": table["build-system"]["requires"],
     }

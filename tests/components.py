@@ -47,6 +47,18 @@ def _nvcc() -> str | None:
     return None if cuda_home() else "no CUDA compiler"
 
 
+def _cuda_wheels() -> str | None:
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    from tests.packaging.test_cuda_wheels import BESIDE
+
+    own = find_spec("nvidia")
+    folders = [*(own.submodule_search_locations or () if own else ()), str(BESIDE / "nvidia")]
+    there = any((Path(it) / "cu13" / "bin" / "nvcc").exists() for it in folders)
+    return None if there else f"the extra cuda is neither installed nor in {BESIDE}"
+
+
 def _emulator() -> str | None:
     from grader.sandbox.emulator import is_built
 
@@ -94,6 +106,7 @@ _CHECKS = {
     "postgres": _postgres,
     "gpu": _gpu,
     "nvcc": _nvcc,
+    "cuda_wheels": _cuda_wheels,
     "emulator": _emulator,
     "netns": _netns,
     "node": _node,

@@ -33,6 +33,8 @@ def machine_findings() -> list[Finding]:
             triton,
             gpu,
             nvcc,
+            host_compiler,
+            emulated_gpu,
             docker,
             bubblewrap,
             redis,
@@ -84,7 +86,12 @@ def gpu() -> Finding:
     smi = shutil.which("nvidia-smi")
     query = ["--query-gpu=name,driver_version", "--format=csv,noheader"]
     if smi is None or not (found := _first_line([smi, *query])):
-        return note("none: Triton runs in its interpreter, CUDA can only be compiled")
+        from grader.device_kinds import EMULATED, default_board
+
+        emulated = default_board() == EMULATED
+        return note(
+            f"none: {'CUDA and Triton are' if emulated else 'Triton is'} judged on the board {default_board()}"
+        )
     if unfit := _unfit_for_judging():
         return missing(f"{found}; {unfit[0]}", unfit[1], "judging on it")
     return ok(found)
@@ -108,13 +115,43 @@ def _unfit_for_judging() -> tuple[str, str] | None:
 
 @check("nvcc", needed_for="judging CUDA")
 def nvcc() -> Finding:
-    from grader.sandbox.toolkit import cuda_home
+    """Which one, where it was found, and that it may be executed."""
+    from grader.sandbox.toolkit import INSTALL, find_toolkit, not_executable, nvcc_version
 
-    home = cuda_home()
-    if home is None:
-        return missing("no CUDA toolkit", "Install it, or set CUDA_HOME.")
-    lines = _lines([str(home / "bin" / "nvcc"), "--version"]) or ["it does not run"]
-    return ok(f"{home}: {lines[-1]}")
+    toolkit = find_toolkit()
+    if toolkit is None:
+        return missing("no CUDA toolkit", INSTALL)
+    version = nvcc_version()
+    if stuck := not_executable(toolkit.home):
+        names = shlex.join(map(str, stuck))
+        return missing(f"programs of {toolkit.home} may not be executed", f"chmod a+x {names}")
+    if version is None:
+        return missing(f"{toolkit.nvcc} does not run", INSTALL)
+    return ok(f"{version} at {toolkit.home}, found by {toolkit.found}")
+
+
+@check("g++", needed_for="judging CUDA")
+def host_compiler() -> Finding:
+    """nvcc gives the host's part of a source to it, and refuses versions that it does not know."""
+    from grader.sandbox.toolkit import refusal
+
+    if shutil.which("g++") is None:
+        return missing("not installed", "Debian, Ubuntu: apt-get install g++. Fedora: dnf install gcc-c++.")
+    version = _first_line(["g++", "--version"])
+    if refused := refusal():
+        return missing(
+            f"{version}, with which nvcc compiles nothing: {refused}", "Install a g++ that it takes."
+        )
+    return ok(version)
+
+
+@check("emulated GPU", needed_for="judging without a GPU")
+def emulated_gpu() -> Finding:
+    from grader.sandbox import emulator
+
+    if emulator.is_built():
+        return ok(emulator.origin())
+    return missing("no engine: this package brings none, and none was built here", emulator.BUILD)
 
 
 def _first_line(command: list[str]) -> str:

@@ -28,7 +28,7 @@ from grader.judge.gate import HostGate, Window
 from grader.judge.oracle import Question
 from grader.languages import ON_EMULATED, ON_HOST, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
-from grader.sandbox.emulator import is_built
+from grader.sandbox.emulator import BUILD, is_built
 from grader.sandbox.emulator.model import H200, MODEL_VERSION
 from grader.sandbox.processor import Share
 from grader.schemas.hardware import GpuState
@@ -343,9 +343,7 @@ def emulated_device(name: str, index: int) -> EmulatedDevice:
     """There is one, whatever its number. Raises BoxUnavailable where it is not built."""
     if not is_built():
         raise BoxUnavailable(
-            "the emulated GPU is not built here",
-            "Install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev) and run make setup; or judge Triton "
-            "on the board cpu.",
+            "the emulated GPU is not built here", f"{BUILD} Or judge Triton on the board cpu."
         )
     return EmulatedDevice()
 

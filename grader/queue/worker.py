@@ -31,7 +31,7 @@ from grader.queue.sweeper import Reaper, Sweeper, sweep
 from grader.records import workers
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
-from grader.sandbox.toolkit import nvcc_version
+from grader.sandbox.toolkit import INSTALL, nvcc_version
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from grader.wakeups import COMPILE, run_queue
@@ -132,7 +132,7 @@ def run_compile_worker(
     if compiler is None and nvcc_version() is None:
         raise BoxUnavailable(
             "This machine has no CUDA compiler, so it cannot serve what is to be compiled.",
-            "Install the CUDA toolkit, or set CUDA_HOME to its folder.",
+            INSTALL,
         )
     logs.configure(settings.log_level, settings.log_format)
     metrics.begin(settings)

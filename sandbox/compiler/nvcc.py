@@ -28,7 +28,7 @@ from grader.sandbox.compiler.explain import clean_log, explain
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
 from grader.sandbox.control_groups import host_memory_kills
 from grader.sandbox.processor import Share, background_cores
-from grader.sandbox.toolkit import cuda_home, nvcc_version
+from grader.sandbox.toolkit import INSTALL, cuda_home, nvcc_version
 
 # Log and resource lines as JSON: every character may become six.
 ANSWER_BYTES = 16 * limits.COMPILE_LOG_BYTES
@@ -105,9 +105,7 @@ def compile_cuda(
     """
     home = cuda_home()
     if home is None or nvcc_version() is None:
-        raise BoxUnavailable(
-            "this machine has no CUDA compiler", "Install the CUDA toolkit, or set CUDA_HOME to its folder."
-        )
+        raise BoxUnavailable("this machine has no CUDA compiler", INSTALL)
     if not ARCHITECTURE.fullmatch(request.arch):
         raise ValueError(f"architecture {request.arch!r}: expected one such as sm_90")
     started = time.monotonic()

@@ -91,6 +91,12 @@ def flags(arch: str, filename: str, rdc: bool) -> list[str]:
     ]  # fmt: skip
 
 
+def own_libraries(nvcc: str) -> list[str]:
+    """nvcc looks for its libraries in lib64; a toolkit made of NVIDIA's wheels has them in lib."""
+    home = os.path.dirname(os.path.dirname(nvcc))
+    return [] if not home or os.path.isdir(f"{home}/lib64") else [f"-L{home}/lib"]
+
+
 def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
     """Exit code, output and usage lines of ``command``; output and usage are cut to ``most`` bytes each.
 
@@ -164,10 +170,11 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
     # A box that starts from an image may have it elsewhere, and then on its path.
     nvcc = request["nvcc"] if os.path.exists(request["nvcc"]) else "nvcc"
-    command = [nvcc, *flags(request["arch"], filename, rdc)]
+    libraries = own_libraries(nvcc)
+    command = [nvcc, *flags(request["arch"], filename, rdc), *libraries]
     code, log, usage = run_bounded(command, most)
     if code != 0 and not rdc and RDC_WANTED.search(log):
-        command = [nvcc, *flags(request["arch"], filename, rdc=True)]
+        command = [nvcc, *flags(request["arch"], filename, rdc=True), *libraries]
         code, log, usage = run_bounded(command, most)
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
         # In front of what it printed, which may be cut.
