@@ -1,5 +1,6 @@
 """Whether the emulated GPU and a card agree: the verdict of each case of every solution and mutant in CUDA, of every
-solution in Triton, and of benchmarks/variants; and the order of the times at the sizes for a processor.
+solution in Triton, of benchmarks/variants and of the hostile suite's honest controls; and the order of the times at the
+sizes for a processor. SLUG names a challenge, SLUG/FILE one of its sources, controls the controls.
 
     python benchmarks/gpu/agreement.py --device h200 --json      on the card's machine
     python benchmarks/gpu/agreement.py --device emulated --json  anywhere
@@ -38,6 +39,7 @@ from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import make_boxes
 from grader.schemas.report import Verdict
+from tests.hostile import suite
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "agreement"
@@ -47,14 +49,26 @@ COMPILE_THREADS = 14
 NO_BASELINES = {"eager": None, "compile": None}
 
 
+# Of the tests' own course, in place of a slug.
+CONTROLS = "controls"
+COURSE_OF_CONTROLS = ROOT / "tests" / "course"
+
+
 @dataclass(frozen=True)
 class Subject:
+    """A source for the challenge ``slug``, of the course of ``find_course`` or of the tests'. ``group``: the first word of
+    its name where that is not the slug."""
+
     slug: str
     path: Path
+    group: str = ""
 
     @property
     def name(self) -> str:
-        return f"{self.slug}/{self.path.name}"
+        return f"{self.group or self.slug}/{self.path.name}"
+
+    def challenge(self, course: Course) -> Challenge:
+        return (Course(COURSE_OF_CONTROLS) if self.group == CONTROLS else course).load(self.slug)
 
     @property
     def language(self) -> Language:
@@ -67,8 +81,23 @@ class Subject:
         return self.path.read_text(encoding="utf-8")
 
 
-def subjects(course: Course, slugs: Sequence[str]) -> Iterator[Subject]:
-    for slug in slugs or course.slugs():
+def subjects(course: Course, wanted: Sequence[str]) -> Iterator[Subject]:
+    """``wanted``: slugs, ``CONTROLS``, or names of subjects; all where there are none."""
+    every = [*of_course(course), *controls()]
+    yield from (it for it in every if not wanted or {it.name, it.group or it.slug} & set(wanted))
+
+
+def controls() -> Iterator[Subject]:
+    """Those that a GPU may judge."""
+    for entry in suite.load((suite.CONTROL,)):
+        if "gpu" in entry.devices:
+            yield Subject(
+                entry.fields["Challenge"], suite.CONTROLS / f"{entry.name}{entry.language.suffix}", CONTROLS
+            )
+
+
+def of_course(course: Course) -> Iterator[Subject]:
+    for slug in course.slugs():
         staff = ROOT / "reference" / slug / "staff"
         variants = ROOT / "benchmarks" / "variants" / slug
         for folder, pattern in (
@@ -88,7 +117,7 @@ def for_device(challenge: Challenge, device: Device) -> Challenge:
 
 
 def judged(subject: Subject, course: Course, device: Device, boxes: BoxMaker) -> dict[str, Any]:
-    challenge = for_device(course.load(subject.slug), device)
+    challenge = for_device(subject.challenge(course), device)
     request = Request(
         challenge=challenge,
         language=subject.language,
@@ -119,7 +148,7 @@ def compile_ahead(wanted: Sequence[Subject], course: Course, device: Device, box
     """Into the compiler's cache."""
 
     def one(subject: Subject) -> None:
-        challenge = course.load(subject.slug)
+        challenge = subject.challenge(course)
         compile_source(boxes, request_of(challenge, subject.language, subject.source, device.architecture))
 
     with ThreadPoolExecutor(COMPILE_THREADS) as pool:

@@ -1,0 +1,150 @@
+"""What the emulated GPU counts in one call of a source: without a box and without the checker, so in seconds at sizes
+that take a card tens of microseconds. Every block is counted; none is left out and extrapolated.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from emulated_program import BEGIN
+
+from grader.challenge.cases import Case
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Kind
+from grader.judge.arena import Arena
+from grader.judge.compare import compare
+from grader.judge.oracle import Question, scalar_values
+from grader.sandbox.emulator import device as gpu
+from grader.sandbox.emulator.engine import NOTHING, Engine
+from grader.sandbox.emulator.explain import message_of
+from grader.sandbox.emulator.model import Launch
+
+HERE = Path(__file__).resolve().parent
+_FORMATS = {"float32": "<f", "float64": "<d", "int64": "<q", "int32": "<i"}
+# A Triton program that says nothing for so long hangs.
+_PATIENCE_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Counted:
+    """``copies``: also memsets, of ``copied`` bytes in all; ``modelled``: seconds; ``took``: seconds here; ``wrong``:
+    what was wrong with the result, empty where nothing was."""
+
+    launches: tuple[Launch, ...]
+    copies: int
+    copied: int
+    modelled: float
+    took: float
+    wrong: str
+
+
+def count(challenge: Challenge, case: Case, question: Question, program: Path) -> Counted:
+    """``program``: a library for the emulated GPU, or a Triton source. Raises RuntimeError where it fails."""
+    engine = Engine(1)
+    engine.check = NOTHING
+    device = gpu.Device(engine)
+    arena = Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
+    began = time.perf_counter()
+    try:
+        arena.reveal(question.inputs)
+        returned = (_library if program.suffix == ".so" else _program)(device, arena, program)
+        taken = device.call
+        found = [it for it in (returned.fault, *returned.findings) if it is not None]
+        if returned.unsupported is not None or returned.refused or found:
+            told = [message_of(it) for it in found[:1]]
+            raise RuntimeError(str(returned.unsupported or returned.refused or told[0]))
+        if returned.code:
+            raise RuntimeError(f"CUDA error {returned.code}: {returned.name}")
+        mismatch = compare(arena, arena.snapshot(), question)
+        wrong = f"{mismatch.argument}{mismatch.index}: {mismatch.got}" if mismatch else ""
+        assert returned.modelled is not None
+        took = time.perf_counter() - began
+        return Counted(returned.counted, taken.copies, taken.copied, returned.modelled, took, wrong)
+    finally:
+        arena.close()
+        engine.close()
+
+
+def _adopt(device: gpu.Device, arena: Arena) -> list[dict[str, object]]:
+    """The arena's entries, buffers with their address on the device."""
+    entries = arena.entries()
+    for entry in entries:
+        if entry["kind"] == "buffer":
+            buffer = arena.buffers[entry["name"]]
+            data = buffer.values.data_ptr() if entry["nbytes"] else 0
+            written = buffer.argument.kind is not Kind.OUTPUT
+            entry["device"] = device.adopt(data, entry["nbytes"], entry["name"], written=written)
+    return entries
+
+
+def _library(device: gpu.Device, arena: Arena, library: Path) -> gpu.Returned:
+    values = [
+        struct.pack("<Q", it["device"])
+        if it["kind"] == "buffer"
+        else struct.pack(_FORMATS[str(it["dtype"])], it["value"])
+        for it in _adopt(device, arena)
+    ]
+    host = gpu.HostProcess(device, library)
+    try:
+        return host.call(values, counted=True)
+    finally:
+        host.close()
+
+
+def _program(device: gpu.Device, arena: Arena, source: Path) -> gpu.Returned:
+    descriptors = arena.descriptors()
+    ours, theirs = socket.socketpair()
+    ours.settimeout(_PATIENCE_SECONDS)
+    with TemporaryDirectory(prefix="grader-count-") as name, ours:
+        entries = Path(name, "entries.json")
+        entries.write_text(json.dumps(_adopt(device, arena)))
+        with theirs, Path(name, "said").open("w+") as said:
+            process = subprocess.Popen(
+                [sys.executable, HERE / "emulated_program.py", source, entries, *map(str, descriptors)],
+                pass_fds=[theirs.fileno(), *descriptors],
+                env={**os.environ, "GRADER_GPU": str(theirs.fileno()), "TMPDIR": name},
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+            )
+            theirs.close()
+            _serve(device, ours)
+            if process.wait(_PATIENCE_SECONDS):
+                said.seek(0)
+                raise RuntimeError(said.read()[-600:])
+    return device.returned()
+
+
+def _serve(device: gpu.Device, connection: socket.socket) -> None:
+    """Until the other end is gone. What the program does ahead of ``BEGIN`` warms it up, and is not counted."""
+    while head := _exactly(connection, gpu.HEADER.size):
+        kind, size = gpu.HEADER.unpack(head)
+        body = _exactly(connection, size)
+        if kind == BEGIN:
+            device.begin(counted=True)
+            status, reply = 0, b""
+        else:
+            status, reply = device.answer(kind, body)
+        connection.sendall(gpu.REPLY.pack(status, len(reply)) + reply)
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    """Empty where the other end is gone."""
+    parts = bytearray()
+    while len(parts) < size:
+        data = connection.recv(min(size - len(parts), 1 << 20))
+        if not data:
+            return b""
+        parts += data
+    return bytes(parts)

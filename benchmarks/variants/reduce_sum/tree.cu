@@ -1,0 +1,21 @@
+// A tree in shared memory without divergence or conflicts, but a barrier at each of its eight steps.
+#include <cstdint>
+#include <cuda_runtime.h>
+
+__global__ void sum(const float* x, float* out, int64_t n) {
+    __shared__ float parts[256];
+    const int t = threadIdx.x;
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + t;
+    parts[t] = i < n ? x[i] : 0.0f;
+    __syncthreads();
+    for (int half = 128; half > 0; half /= 2) {
+        if (t < half) parts[t] += parts[t + half];
+        __syncthreads();
+    }
+    if (t == 0) atomicAdd(out, parts[0]);
+}
+
+extern "C" void solve(const float* x, float* out, int64_t n) {
+    cudaMemsetAsync(out, 0, sizeof(float), 0);
+    if (n) sum<<<static_cast<unsigned>((n + 255) / 256), 256>>>(x, out, n);
+}
