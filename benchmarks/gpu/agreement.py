@@ -56,8 +56,8 @@ COURSE_OF_CONTROLS = ROOT / "tests" / "course"
 
 @dataclass(frozen=True)
 class Subject:
-    """A source for the challenge ``slug``, of the course of ``find_course`` or of the tests'. ``group``: the first word of
-    its name where that is not the slug."""
+    """A source for the challenge ``slug``, of the course of ``find_course`` or of the tests'. ``group``: the first word
+    of its name where that is not the slug."""
 
     slug: str
     path: Path

@@ -1,7 +1,7 @@
 """Runs a Triton source once, for a caller that is its emulated GPU (``counting.py``).
 
-Usage: python emulated_program.py SOURCE ENTRIES.json DESCRIPTOR ...; GRADER_GPU is the socket to the GPU. Tensors lie in
-the caller's own memory, so nothing is copied to or from it.
+Usage: python emulated_program.py SOURCE ENTRIES.json DESCRIPTOR ...; GRADER_GPU is the socket to the GPU. Tensors lie
+in the caller's own memory, so nothing is copied to or from it.
 """
 
 from __future__ import annotations

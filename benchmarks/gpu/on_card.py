@@ -31,7 +31,12 @@ from grader.judge.oracle import scalar_values
 ROUNDS, WARM_UP = 15, 2
 # A third of a millisecond: by then the host has enqueued what comes next. Longer for what enqueues slowly.
 HIDING_CYCLES = 600_000
-C_TYPES = {"float32": ctypes.c_float, "float64": ctypes.c_double, "int32": ctypes.c_int32, "int64": ctypes.c_int64}
+C_TYPES = {
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+}
 
 Call = Callable[[], Any]
 

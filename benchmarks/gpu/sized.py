@@ -77,10 +77,15 @@ def sized_case(challenge: Challenge) -> Case:
 
 
 def compiled(
-    subjects: Sequence[Subject], course: Course, boxes: BoxMaker, architecture: str, threads: int, folder: Path
+    subjects: Sequence[Subject],
+    course: Course,
+    boxes: BoxMaker,
+    architecture: str,
+    threads: int,
+    folder: Path,
 ) -> Iterator[tuple[Subject, Path | None]]:
-    """What runs of each, as soon as it is there and in order: a library of a CUDA source, in ``folder``; a Triton source
-    as it is; None where nvcc refuses it, which is printed."""
+    """What runs of each, as soon as it is there and in order: a library of a CUDA source, in ``folder``; a Triton
+    source as it is; None where nvcc refuses it, which is printed."""
 
     def one(subject: Subject) -> Path | None:
         if not subject.language.compiled:

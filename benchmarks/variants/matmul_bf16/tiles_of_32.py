@@ -12,9 +12,13 @@ def matmul(a, b, out, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr
     total = tl.zeros((M, N), dtype=tl.float32)
     for start in range(0, k, K):
         depth = start + tl.arange(0, K).to(tl.int64)
-        left = tl.load(a + row[:, None] * k + depth[None, :], mask=(row[:, None] < m) & (depth[None, :] < k), other=0.0)
+        left = tl.load(
+            a + row[:, None] * k + depth[None, :], mask=(row[:, None] < m) & (depth[None, :] < k), other=0.0
+        )
         right = tl.load(
-            b + depth[:, None] * n + column[None, :], mask=(depth[:, None] < k) & (column[None, :] < n), other=0.0
+            b + depth[:, None] * n + column[None, :],
+            mask=(depth[:, None] < k) & (column[None, :] < n),
+            other=0.0,
         )
         total = tl.dot(left, right, total)
     inside = (row[:, None] < m) & (column[None, :] < n)

@@ -9,7 +9,9 @@ def transpose(x, out, rows, cols, TILE: tl.constexpr):
     across = tl.cdiv(cols, TILE)
     row = (tl.program_id(0) // across).to(tl.int64) * TILE + tl.arange(0, TILE)
     column = (tl.program_id(0) % across).to(tl.int64) * TILE + tl.arange(0, TILE)
-    values = tl.load(x + row[:, None] * cols + column[None, :], mask=(row[:, None] < rows) & (column[None, :] < cols))
+    values = tl.load(
+        x + row[:, None] * cols + column[None, :], mask=(row[:, None] < rows) & (column[None, :] < cols)
+    )
     inside = (column[:, None] < cols) & (row[None, :] < rows)
     tl.store(out + column[:, None] * rows + row[None, :], tl.trans(values), mask=inside)
 

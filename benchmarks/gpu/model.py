@@ -1,0 +1,494 @@
+"""Whether the model ranks kernels as a card does: the times of every solution and variant, at sizes that a card can
+tell from the cost of a launch (``sized.py``).
+
+    python benchmarks/gpu/model.py --device card --json      on the card's machine
+    python benchmarks/gpu/model.py --device emulated --json  anywhere
+    python benchmarks/gpu/model.py --compare                 both kept: Spearman by family, the worst-ranked pairs
+    python benchmarks/gpu/model.py --refit                   both kept: rates that would fit the card better
+
+SLUG or SLUG/FILE narrows what is measured; what was kept of others stays. A card's time is the median of 15 calls by
+events behind a flushed L2 cache, less what two events take with nothing between them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+from agreement import Subject, spearman
+from results import FOLDER, keep, merged
+from sized import FAMILIES, SEED, SIZES, compiled, family_of, right, sized_case
+
+from grader.challenge.course import Course, find_course
+from grader.device_kinds import EMULATED, EMULATED_ARCHITECTURE
+from grader.sandbox.choose import make_boxes
+from grader.sandbox.emulator.model import H200, MODEL_VERSION, parts_of
+
+NAME, CARD = "model", "card"
+HERE = Path(__file__).resolve().parent
+COMPILE_THREADS, WARMING_PROCESSES = 14, 6
+# On a card, one that has not answered for so long hangs.
+PATIENCE_SECONDS = 45.0
+WANTED = 0.9
+SHOWN_PAIRS = 25
+
+
+# ---- measuring
+
+
+def measure(options: argparse.Namespace) -> int:
+    course = find_course()
+    subjects = right(course, options.subjects)
+    name = f"{NAME}_{options.device}"
+    rows: list[dict[str, Any]] = []
+    take = on_card if options.device == CARD else emulated
+    for row in take(subjects, course, options):
+        rows.append({"family": family_of(row["name"].partition("/")[0]), **row})
+        shown = f"{row['us']:10.2f} us" if "us" in row else f"FAILED {row['error']}"
+        note = f"  WRONG by {row['differs']:.2g}" if row.get("differs", 0.0) > 0.02 else row.get("wrong", "")
+        print(f"{len(rows):4} of {len(subjects)}  {row['name']:44} {shown} {note}", flush=True)
+        if options.json:
+            keep_rows(name, rows)
+    return 1 if len(rows) < len(subjects) or any("error" in it for it in rows) else 0
+
+
+def keep_rows(name: str, rows: Sequence[dict[str, Any]]) -> None:
+    """After each: what ends this program may be the end of a lease."""
+    with Path(os.devnull).open("w") as nowhere:
+        stderr, sys.stderr = sys.stderr, nowhere
+        try:
+            kept = merged(name, rows, "name")
+            keep(name, {"model": MODEL_VERSION, "sizes": SIZES, "rows": kept})
+        finally:
+            sys.stderr = stderr
+
+
+def emulated(
+    subjects: Sequence[Subject], course: Course, options: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
+    """Microseconds by the model, and what each launch's parts take."""
+    from counting import count
+
+    from grader.judge.oracle import ask
+
+    def one(subject: Subject, program: Path | None) -> dict[str, Any]:
+        challenge = course.load(subject.slug)
+        case = sized_case(challenge)
+        if program is None:
+            return {"name": subject.name, "error": "it does not compile"}
+        try:
+            found = count(challenge, case, ask(challenge, case, SEED), program)
+        except Exception as error:  # whatever goes wrong with one must not lose the others
+            return {"name": subject.name, "error": f"{type(error).__name__}: {error}"[:300]}
+        launches = [
+            {"kernel": it.kernel, "parts_us": {part: round(1e6 * s, 4) for part, s in parts_of(it).items()}}
+            for it in found.launches
+        ]
+        return {
+            "name": subject.name,
+            "us": round(1e6 * found.modelled, 3),
+            "wrong": found.wrong,
+            "launches": launches,
+            "copies": found.copies,
+            "copied": found.copied,
+            "took_s": round(found.took, 2),
+        }
+
+    boxes = make_boxes("local")
+    with TemporaryDirectory(prefix="grader-model-") as folder, ThreadPoolExecutor(options.jobs) as pool:
+        ready = compiled(subjects, course, boxes, EMULATED_ARCHITECTURE, options.jobs, Path(folder))
+        yield from pool.map(lambda it: one(*it), ready)
+
+
+def on_card(
+    subjects: Sequence[Subject], course: Course, options: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
+    with TemporaryDirectory(prefix="grader-model-") as name:
+        folder, began = Path(name), time.monotonic()
+        asked = ready_for_card(subjects, course, folder, options.gpu)
+        print(f"ready after {time.monotonic() - began:.0f} s", flush=True)
+        yield from answers(asked, "times", folder, options.gpu, began + options.seconds)
+
+
+def ready_for_card(
+    subjects: Sequence[Subject], course: Course, folder: Path, gpu: int
+) -> list[dict[str, str]]:
+    """All compiled, ahead and side by side: CUDA into ``folder``, Triton into its cache there."""
+    import torch
+
+    major, minor = torch.cuda.get_device_capability(gpu)
+    architecture = f"sm_{major}{minor}" + ("a" if major >= 9 else "")
+    made = compiled(subjects, course, make_boxes("local"), architecture, COMPILE_THREADS, folder)
+    asked = [{"name": it.name, "slug": it.slug, "path": str(path)} for it, path in made if path is not None]
+    triton = [it for it in asked if it["path"].endswith(".py")]
+    shares = [triton[number::WARMING_PROCESSES] for number in range(WARMING_PROCESSES)]
+
+    def warm(number: int) -> None:
+        for answer in answers(shares[number], "once", folder, gpu, time.monotonic() + 120.0, f"warm{number}"):
+            if "error" in answer:
+                print(f"{answer['name']}: {answer['error']}", flush=True)
+
+    with ThreadPoolExecutor(WARMING_PROCESSES) as pool:
+        list(pool.map(warm, range(WARMING_PROCESSES)))
+    return asked
+
+
+def answers(
+    asked: Sequence[dict[str, str]],
+    method: str,
+    folder: Path,
+    gpu: int,
+    end: float,
+    label: str = "asked",
+    before: Sequence[str] = (),
+) -> Iterator[dict[str, Any]]:
+    """What ``on_card.py`` says of each, from a process of its own that is started again after one that it did not
+    survive. ``before``: words of a program that runs it. ``end``: begin nothing more after this."""
+    left, environment = list(asked), _environment(folder, gpu)
+    while left and time.monotonic() < end:
+        task, said = folder / f"{label}.json", folder / f"{label}.jsonl"
+        task.write_text(json.dumps({"subjects": left, "method": method}))
+        said.write_text("")
+        log = folder / f"{label}.log"
+        with log.open("w") as output:
+            process = subprocess.Popen(
+                [*before, sys.executable, str(HERE / "on_card.py"), str(task), str(said)],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        try:
+            over = yield from _follow(process, said, left, end)
+        finally:
+            process.kill()
+            process.wait()
+        if over:
+            continue
+        begun = next((it["begins"] for it in reversed(_lines(said)) if "begins" in it), left[0]["name"])
+        told = log.read_text(errors="replace").strip()[-300:]
+        lost = next((it for it in left if it["name"] == begun), left[0])
+        left.remove(lost)
+        yield {"name": lost["name"], "error": f"its process ended or hung: {told}"}
+    for it in left:
+        yield {"name": it["name"], "error": "no time left"}
+
+
+def _follow(
+    process: subprocess.Popen[bytes], said: Path, left: list[dict[str, str]], end: float
+) -> Iterator[dict[str, Any]]:
+    """Yields answers, taking what was answered out of ``left``; True where the process did what it could."""
+    seen, heard = 0, time.monotonic()
+    while True:
+        ended = process.poll() is not None
+        lines = _lines(said)
+        for line in lines[seen:]:
+            heard = time.monotonic()
+            if "begins" not in line:
+                left[:] = [it for it in left if it["name"] != line["name"]]
+                yield line
+        seen = len(lines)
+        now = time.monotonic()
+        if ended or now - heard > PATIENCE_SECONDS or now > end:
+            # One that answered the last it began, and ended for it (a lost context), did what it could.
+            return not left or now > end or bool(lines and "begins" not in lines[-1])
+        time.sleep(0.02)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    text = path.read_text()
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+
+def _environment(folder: Path, gpu: int) -> dict[str, str]:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    chosen = visible.split(",")[gpu] if visible else str(gpu)
+    return {**os.environ, "CUDA_VISIBLE_DEVICES": chosen, "TRITON_CACHE_DIR": str(folder / "triton")}
+
+
+# ---- comparing
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One subject: microseconds on the card and by the model, and what the model says holds it up most."""
+
+    name: str
+    family: str
+    card: float
+    model: float
+    bound: str
+
+
+def both() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows of the card and of the model, in pairs. Raises SystemExit where one of the two was not measured."""
+    halves = []
+    for half in (CARD, EMULATED):
+        files = sorted(FOLDER.glob(f"{NAME}_{half}-*.json"), key=lambda it: it.stat().st_mtime)
+        if not files:
+            raise SystemExit(f"{NAME}_{half} was not measured yet: see --help")
+        print(f"{half}: {files[-1].name}")
+        rows = json.loads(files[-1].read_text())["figures"]["rows"]
+        halves.append({it["name"]: it for it in rows if "us" in it})
+    names = sorted(halves[0].keys() & halves[1].keys())
+    for name in sorted(halves[0].keys() ^ halves[1].keys()):
+        print(f"only in one of them: {name}")
+    return [halves[0][it] for it in names], [halves[1][it] for it in names]
+
+
+def compare() -> int:
+    card, model = both()
+    timed = [
+        Timed(one["name"], one["family"], one["us"], two["us"], _bound(two))
+        for one, two in zip(card, model, strict=True)
+    ]
+    for it in sorted(timed, key=lambda it: (list(FAMILIES).index(it.family), it.name)):
+        print(
+            f"{it.name:46} card {it.card:9.1f}  model {it.model:9.1f}  {it.model / it.card:5.2f}  {it.bound}"
+        )
+    low = 0
+    for family in FAMILIES:
+        of_family = [it for it in timed if it.family == family]
+        low += _told(family, of_family)
+        slugs = FAMILIES[family]
+        for slug in slugs if len(slugs) > 1 else ():
+            _told(f"    {slug}", [it for it in of_family if it.name.startswith(f"{slug}/")])
+    _told("over all", timed)
+    print(
+        f"\npairs of a family that the model ranks the other way round, the worst first ({SHOWN_PAIRS} shown):"
+    )
+    for one, two in worst(timed)[:SHOWN_PAIRS]:
+        print(
+            f"{one.name:42} {two.name:42} card {one.card:8.1f} < {two.card:8.1f}  "
+            f"model {one.model:8.1f} > {two.model:8.1f}"
+        )
+    return int(low > 0)
+
+
+def _told(title: str, timed: Sequence[Timed]) -> bool:
+    """Whether it is too low."""
+    if len(timed) < 3:
+        return False
+    rank = spearman([(it.card, it.model) for it in timed])
+    error = math.sqrt(sum(math.log(it.model / it.card) ** 2 for it in timed) / len(timed))
+    print(f"{title:28} {len(timed):4}  Spearman {rank:6.3f}  times off by a factor of {math.exp(error):.2f}")
+    return rank < WANTED
+
+
+def worst(timed: Sequence[Timed]) -> list[tuple[Timed, Timed]]:
+    """Pairs in the card's order that the model has the other way round; first those that both sides tell far apart."""
+    found = []
+    for one, two in combinations(sorted(timed, key=lambda it: it.card), 2):
+        if one.family == two.family and one.model > two.model:
+            apart = math.log(two.card / one.card) * math.log(one.model / two.model)
+            found.append((apart, one, two))
+    return [(one, two) for _, one, two in sorted(found, key=lambda it: -it[0])]
+
+
+def _bound(row: dict[str, Any]) -> str:
+    """Of the launch that takes longest."""
+    parts = [
+        max(it["parts_us"].items(), key=lambda part: part[1]) for it in row["launches"] if it["parts_us"]
+    ]
+    return max(parts, key=lambda it: it[1])[0] if parts else "launches"
+
+
+# ---- fitting
+
+# By what a constant of the model may be multiplied, and still be one that the hardware can have: no rate above the data
+# sheet's, none below a third of it (latencies: chains of what is known from microbenchmarks, within a factor of three).
+BOUNDS: dict[str, tuple[float, float]] = {
+    "launch": (0.5, 3.0),
+    "copy": (0.5, 3.0),
+    "DRAM": (0.7, 1.1),
+    "L2": (0.5, 1.6),
+    "L1 sectors": (0.4, 1.0),
+    "shared memory": (0.5, 1.0),
+    "tensor cores": (0.4, 1.6),
+    "instruction issue": (0.5, 1.6),
+    "latency": (0.4, 3.0),
+    "atomics on one address": (0.25, 4.0),
+    "units": (0.35, 2.0),
+}
+SWEEPS, STEPS = 60, 9
+
+
+class Fit:
+    """Times of subjects as a function of factors on the model's constants.
+
+    A part of a launch takes its time by H200's constants, divided by its factor (times, for what is a time itself).
+    ``overlap``: launches take the longest of their parts where it is infinite, and (sum of part ** overlap) ** (1 /
+    overlap) else: parts that are nearly as long as the longest hold it up a little, too.
+    """
+
+    TIMES = ("launch", "copy", "latency")
+
+    def __init__(self, card: Sequence[dict[str, Any]], model: Sequence[dict[str, Any]]) -> None:
+        self.families = [it["family"] for it in card]
+        self.card = np.array([it["us"] for it in card])
+        self.copies = np.array([it["copies"] for it in model], dtype=float)
+        self.copied = np.array([2e6 * it["copied"] / H200.dram for it in model])
+        launches = [(at, it["parts_us"]) for at, row in enumerate(model) for it in row["launches"]]
+        self.owner = np.array([at for at, _ in launches])
+        parts = sorted({part for _, found in launches for part in found})
+        self.names = ["launch", "copy", *parts]
+        self.parts = np.array([[found.get(part, 0.0) for part in parts] for _, found in launches])
+
+    def bounds(self, name: str) -> tuple[float, float]:
+        return BOUNDS.get(name, BOUNDS["units"])
+
+    def times(self, logs: Any, overlap: float = math.inf) -> Any:
+        """Microseconds of each subject; ``logs``: of the factors, as ``names``."""
+        factors = np.exp(logs)
+        scale = np.array(
+            [f if name in self.TIMES else 1.0 / f for name, f in zip(self.names, factors, strict=True)]
+        )
+        parts = self.parts * scale[2:]
+        longest = parts.max(axis=1)
+        if not math.isinf(overlap):
+            safe = np.maximum(longest, 1e-9)[:, None]
+            longest = safe[:, 0] * ((parts / safe) ** overlap).sum(axis=1) ** (1.0 / overlap)
+        found = np.zeros(len(self.card))
+        np.add.at(found, self.owner, longest + 1e6 * H200.launch * scale[0])
+        dram = scale[self.names.index("DRAM")] if "DRAM" in self.names else 1.0
+        return found + self.copies * 1e6 * H200.copy * scale[1] + self.copied * dram
+
+    def error(self, logs: Any, overlap: float, chosen: Any) -> float:
+        """Mean square of the logarithm of model by card over ``chosen``, and a little for each step away from what the
+        constants are now: what the times say nothing of stays."""
+        off = np.log(self.times(logs, overlap)[chosen] / self.card[chosen])
+        return float((off**2).mean() + 1e-3 * (logs**2).mean())
+
+    def fitted(self, chosen: Any, overlap: float = math.inf) -> Any:
+        """Logs of factors: by coordinates, each tried in ever smaller steps; the same on every machine."""
+        logs = np.zeros(len(self.names))
+        limits = [tuple(math.log(it) for it in self.bounds(name)) for name in self.names]
+        best, step = self.error(logs, overlap, chosen), 0.4
+        for _ in range(SWEEPS):
+            before = best
+            for at, (low, high) in enumerate(limits):
+                for move in (-step, step):
+                    trial = logs.copy()
+                    trial[at] = min(max(trial[at] + move, low), high)
+                    if (error := self.error(trial, overlap, chosen)) < best - 1e-9:
+                        best, logs = error, trial
+            if before - best < 1e-6:
+                step /= 2
+                if step < 0.005:
+                    break
+        return logs
+
+    def ranks(self, logs: Any, overlap: float = math.inf) -> dict[str, float]:
+        times, found = self.times(logs, overlap), {}
+        for family in dict.fromkeys(self.families):
+            pairs = [
+                (float(a), float(b))
+                for a, b, of in zip(self.card, times, self.families, strict=True)
+                if of == family
+            ]
+            if len(pairs) > 2:
+                found[family] = spearman(pairs)
+        found["over all"] = spearman(list(zip(self.card.tolist(), times.tolist(), strict=True)))
+        return found
+
+    def off(self, logs: Any, overlap: float, chosen: Any) -> float:
+        """By what factor times are off, root mean square."""
+        log = np.log(self.times(logs, overlap)[chosen] / self.card[chosen])
+        return math.exp(math.sqrt(float((log**2).mean())))
+
+
+def refit() -> int:
+    """Prints proposals; changes nothing."""
+    fit = Fit(*both())
+    every = np.arange(len(fit.card))
+    now = np.zeros(len(fit.names))
+    forms: list[tuple[str, float]] = [
+        ("the longest part", math.inf),
+        *((f"overlap {p}", float(p)) for p in (8, 4, 2)),
+    ]
+    fits = {title: fit.fitted(every, overlap) for title, overlap in forms}
+    print(f"\n{'':24}{'as it is':>12}" + "".join(f"{title:>18}" for title, _ in forms))
+    print(
+        f"{'times off by':24}{fit.off(now, math.inf, every):12.2f}"
+        + "".join(f"{fit.off(fits[title], overlap, every):18.2f}" for title, overlap in forms)
+    )
+    tables = [fit.ranks(now), *(fit.ranks(fits[title], overlap) for title, overlap in forms)]
+    for family in tables[0]:
+        print(f"{family:24}{tables[0][family]:12.3f}" + "".join(f"{it[family]:18.3f}" for it in tables[1:]))
+    print("\neach family by constants that were fitted to the others alone (times off by, Spearman):")
+    for family in dict.fromkeys(fit.families):
+        own = np.array([at for at, it in enumerate(fit.families) if it == family])
+        others = np.array([at for at, it in enumerate(fit.families) if it != family])
+        line = f"{family:24}{fit.off(now, math.inf, own):6.2f} {fit.ranks(now).get(family, math.nan):5.3f}"
+        for _, overlap in forms:
+            logs = fit.fitted(others, overlap)
+            line += (
+                f"{fit.off(logs, overlap, own):12.2f} {fit.ranks(logs, overlap).get(family, math.nan):5.3f}"
+            )
+        print(line)
+    print("\nconstants, as they are and as fitted (* at its bound):")
+    for at, name in enumerate(fit.names):
+        low, high = (math.log(it) for it in fit.bounds(name))
+        line = f"{name:24}{_constant(name, 1.0):>14}"
+        for title, _ in forms:
+            log = fits[title][at]
+            mark = "*" if log in (low, high) else " "
+            line += f"{_constant(name, math.exp(log)):>17}{mark}"
+        print(line)
+    return 0
+
+
+def _constant(name: str, factor: float) -> str:
+    """The constant of H200 behind a part, times ``factor``."""
+    values: dict[str, tuple[float, str]] = {
+        "launch": (1e6 * H200.launch, "us"),
+        "copy": (1e6 * H200.copy, "us"),
+        "DRAM": (1e-12 * H200.dram, "TB/s"),
+        "L2": (1e-12 * H200.l2, "TB/s"),
+        "L1 sectors": (H200.l1, "/cycle"),
+        "shared memory": (H200.banks, "/cycle"),
+        "instruction issue": (H200.issue, "/cycle"),
+        "tensor cores": (H200.flops["f16"], "flop"),
+    }
+    rate = H200.rates.get(name.removesuffix(" units"))
+    value, unit = values.get(name, (rate, "/cycle") if rate else (1.0, "times"))
+    return f"{value * factor:.3g} {unit}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("subjects", nargs="*", metavar="SLUG")
+    parser.add_argument("--device", choices=(CARD, EMULATED), default=EMULATED)
+    parser.add_argument("--gpu", type=int, default=0)
+    parser.add_argument(
+        "--seconds", type=float, default=330.0, help="on a card: begin nothing more after this"
+    )
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="of the emulated GPU")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--compare", action="store_true")
+    parser.add_argument("--refit", action="store_true")
+    options = parser.parse_args()
+    act: Callable[[], int] = lambda: measure(options)  # noqa: E731
+    if options.compare or options.refit:
+        act = compare if options.compare else refit
+    return act()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
