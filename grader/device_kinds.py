@@ -33,6 +33,8 @@ class DeviceKind:
     ``boards``: a pattern that matches the whole name of each of its boards, and of no other kind's.
     ``only_board``: the name where there is one alone; empty where models name the boards.
     ``on``: what runs a language there, as ``grader.languages`` names it.
+    ``resolution``: entries of one board whose times differ by no larger share are not told apart: what gradings of one
+    and the same kernel differ by (measured), and 0 where they never do.
     ``caution``: why its times are not representative, as in "times on cpu ..."; empty where they are.
     ``ceilings``: memory and arithmetic are measured there, so workloads are ranked by their roofline.
     ``architecture``: what nvcc compiles for; empty where each device says so itself.
@@ -45,6 +47,7 @@ class DeviceKind:
     boards: str
     only_board: str
     on: str
+    resolution: float
     caution: str
     ceilings: bool
     architecture: str
@@ -80,6 +83,7 @@ HOST = DeviceKind(
     boards=re.escape(CPU),
     only_board=CPU,
     on=ON_HOST,
+    resolution=0.2,
     caution="come from an interpreter and say nothing of a GPU",
     ceilings=False,
     architecture=CPU_ARCHITECTURE,
@@ -92,6 +96,7 @@ EMULATED_GPU = DeviceKind(
     boards=re.escape(EMULATED),
     only_board=EMULATED,
     on=ON_EMULATED,
+    resolution=0.0,
     caution="are those of a model of an NVIDIA H200, not measured",
     ceilings=False,
     architecture=EMULATED_ARCHITECTURE,
@@ -110,6 +115,7 @@ NVIDIA_GPU = DeviceKind(
     boards=_NVIDIA_BOARDS,
     only_board="",
     on=ON_GPU,
+    resolution=0.005,
     caution="",
     ceilings=True,
     architecture="",
@@ -152,6 +158,11 @@ def caution_of(board: str) -> str:
     perhaps by another release: so there is an answer for any name."""
     kind = find_kind(board)
     return (kind.caution if kind is not None else "") or "say nothing of a GPU"
+
+
+def resolution_of(board: str) -> float:
+    """The share by which times on ``board`` must differ to be told apart; for a name of no kind, a measured GPU's."""
+    return (find_kind(board) or NVIDIA_GPU).resolution
 
 
 def fixed_architectures() -> dict[str, str]:

@@ -94,9 +94,13 @@ def speedup(times_us: Sequence[float], baselines_us: Sequence[float | None]) -> 
     return geometric_mean([base / time for base, time in zip(known, times_us, strict=True)])
 
 
-def ranks(intervals: Sequence[Interval]) -> list[int]:
-    """1 + the number of intervals that lie wholly below each (are surely faster), so that those that cannot be
-    distinguished share a rank. Where two ends coincide, neither is surely faster.
-    """
-    uppers = sorted(high for _, high in intervals)
-    return [bisect_left(uppers, low) + 1 for low, _ in intervals]
+def is_faster(time: float, other: float, resolution: float) -> bool:
+    """Whether ``time`` is shorter than ``other`` by more than a board's ``resolution``, a share of it."""
+    return time < other / (1 + resolution)
+
+
+def ranks(times: Sequence[float], resolution: float) -> list[int]:
+    """1 + the number of times that are faster than each (``is_faster``), so that those that a board cannot tell apart
+    share a rank."""
+    ordered = sorted(times)
+    return [bisect_left(ordered, time / (1 + resolution)) + 1 for time in times]

@@ -97,10 +97,11 @@ def test_combining_keeps_each_sides_errors_apart() -> None:
     assert math.log(high / whole.value) == pytest.approx(math.hypot(math.log(1.1), math.log(1.25)) / 2)
 
 
-def test_ranks_count_who_is_surely_faster() -> None:
-    fast, like_it, touches, slow = (1.0, 2.0), (1.5, 2.5), (2.0, 3.0), (2.6, 4.0)
-    assert ranks([slow, fast, touches, like_it]) == [3, 1, 1, 1]
-    assert ranks([]) == []
+def test_ranks_count_who_is_faster_by_more_than_the_resolution() -> None:
+    assert ranks([2.6, 1.0, 1.25, 1.2], 0.25) == [4, 1, 1, 1]
+    assert ranks([2.6, 1.0, 1.25, 1.2], 0.0) == [4, 1, 3, 2]
+    assert ranks([1.0, 1.0], 0.0) == [1, 1]
+    assert ranks([], 0.1) == []
 
 
 @pytest.mark.parametrize("count", [6, 9, 14])

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select, text
+from sqlalchemy import case, func, select, text
 from sqlalchemy.orm import Session, aliased
 
 from grader import limits
+from grader.device_kinds import resolution_of
 from grader.languages import Language
 from grader.records.models import ReportRow, SubmissionRow, UserRow
 from grader.records.models.indexes import GRADED, HANDED_IN, RANKED
@@ -66,7 +67,7 @@ def deeds(session: Session, user: int) -> list[SubmissionEvent]:
 
 
 def entries(session: Session, user: int) -> list[BoardBest]:
-    """One for each board of any version: that whose upper time bound is smallest, as in ``grader.records.ranks``."""
+    """One for each board of any version: the fastest, as in ``grader.records.ranks``."""
     row = SubmissionRow
     found = session.execute(
         select(
@@ -74,7 +75,7 @@ def entries(session: Session, user: int) -> list[BoardBest]:
             *(row.time_us, row.ci_lo_us, row.ci_hi_us, row.speedup),
         )
         .where(row.user_id == user, text(RANKED))
-        .order_by(row.ci_hi_us, row.time_us, row.created_at, row.id)
+        .order_by(row.time_us, row.created_at, row.id)
     )
     best: dict[tuple[str, int, str], BoardBest] = {}
     for each in found:
@@ -83,18 +84,21 @@ def entries(session: Session, user: int) -> list[BoardBest]:
 
 
 def ranks(session: Session, entries: Collection[BoardBest], without: Collection[int] = ()) -> dict[int, int]:
-    """By ``BoardBest.id``: 1 + how many others are surely faster, that is hold an interval that lies wholly below. It
-    is what ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), counted from the boards'
-    index for each entry, and all of them in one statement.
+    """By ``BoardBest.id``: 1 + how many others are faster by more than their board's resolution. It is what
+    ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), counted from the boards' index for
+    each entry, and all of them in one statement.
     """
     row, own = SubmissionRow, _OWN
+    if not entries:
+        return {}
+    factor = case({it.device: 1 + resolution_of(it.device) for it in entries}, value=own.device)
     faster = (
         select(func.count(row.user_id.distinct()))
         .where(
             row.challenge == own.challenge,
             row.version == own.version,
             row.device == own.device,
-            row.ci_hi_us < own.ci_lo_us,
+            row.time_us < own.time_us / factor,
             row.user_id.not_in(without),
             text(RANKED),
         )

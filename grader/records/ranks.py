@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session, load_only
 from sqlalchemy.types import NullType as _Raw
 
 from grader import scoring
+from grader.device_kinds import resolution_of
 from grader.languages import Language
 from grader.records.models import SubmissionRow, UserRow
 from grader.records.models.indexes import RANKED
@@ -46,9 +47,9 @@ class BoardEntry(NamedTuple):
     at: Any
 
     @property
-    def order(self) -> tuple[float, float, Any, int]:
+    def order(self) -> tuple[float, Any, int]:
         """The first of a user's submissions by this is the user's entry: see ``entry_query``."""
-        return self.high_us, self.time_us, self.at, self.submission
+        return self.time_us, self.at, self.submission
 
 
 class Place(NamedTuple):
@@ -89,12 +90,11 @@ def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
 def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
     """One entry per user; those of users ``without`` a rank are left out.
 
-    A user's entry is the accepted submission whose upper time bound is smallest: what is surely reached, so
-    that submitting again and again until one lucky measurement gains nothing.
+    A user's entry is the fastest accepted submission, and of those that took the same time the first.
     """
     row = SubmissionRow
     # By an index that holds all of this (``ix_submissions_board``): sources make the rows wide.
-    order = (row.ci_hi_us, row.time_us, row.created_at, row.id)
+    order = (row.time_us, row.created_at, row.id)
     accepted = (
         select(*_columns(), func.row_number().over(partition_by=row.user_id, order_by=order).label("of_user"))
         .where(*conditions(board), *([row.user_id.not_in(without)] if without else []))
@@ -134,17 +134,17 @@ def last_id(session: Session) -> int:
 
 def places(session: Session, board: Board, without: Collection[int] = ()) -> list[Place]:
     """See ``in_order``."""
-    return in_order(entries(session, board, without))
+    return in_order(entries(session, board, without), resolution_of(board.device))
 
 
-def in_order(found: Collection[BoardEntry]) -> list[Place]:
-    """Ranked by ``scoring.ranks``, then by time, then by who was first."""
-    ranked = scoring.ranks([(it.low_us, it.high_us) for it in found])
+def in_order(found: Collection[BoardEntry], resolution: float) -> list[Place]:
+    """Ranked by ``scoring.ranks``, then by who was first."""
+    ranked = scoring.ranks([it.time_us for it in found], resolution)
     ordered = sorted(
-        (rank, time_us, at, own, user, low, high)
+        (rank, at, own, user, time_us, low, high)
         for rank, (own, user, time_us, low, high, at) in zip(ranked, found, strict=True)
     )
-    return [Place(rank, own, user, time_us, low, high) for rank, time_us, _, own, user, low, high in ordered]
+    return [Place(rank, own, user, time_us, low, high) for rank, _, own, user, time_us, low, high in ordered]
 
 
 def details(session: Session, submissions: Sequence[int]) -> dict[int, Detail]:
@@ -178,7 +178,11 @@ def stamps(session: Session, device: str) -> dict[Board, Stamp]:
 
 def _stamp() -> list[ColumnElement[Any]]:
     # Times, too: what is judged again keeps its id, and one may come while another goes.
-    return [func.count(), func.sum(SubmissionRow.id), func.sum(SubmissionRow.ci_hi_us)]
+    return [
+        func.count(),
+        func.sum(SubmissionRow.id),
+        func.sum(SubmissionRow.time_us + SubmissionRow.ci_hi_us),
+    ]
 
 
 def _rounded(*found: float | None) -> Stamp:
@@ -193,7 +197,7 @@ def best_of(session: Session, board: Board, users: Collection[int]) -> Place | N
     found = session.execute(
         select(row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us)
         .where(*conditions(board), row.user_id.in_(users))
-        .order_by(row.ci_hi_us, row.time_us, row.created_at, row.id)
+        .order_by(row.time_us, row.created_at, row.id)
         .limit(1)
     ).first()
     # What is RANKED has all of these, though the columns may be empty.
@@ -255,13 +259,11 @@ def boards(session: Session, challenge: str, version: int) -> set[str]:
 
 
 def record_steps(session: Session, board: Board, without: Collection[int] = ()) -> list[Place]:
-    """Submissions that were better than all before them, the oldest first; their rank is 0.
-
-    A record is what is surely reached, as a user's entry is: the upper end of the interval lies below all earlier
-    ones, and so does the time. Out of the board's index alone, in one pass.
+    """Submissions that were faster than the record before them by more than the board's resolution, the oldest first;
+    their rank is 0. Out of the board's index alone, in one pass.
     """
     row = SubmissionRow
-    before = func.min(row.ci_hi_us).over(order_by=(row.created_at, row.id), rows=(None, -1))
+    before = func.min(row.time_us).over(order_by=(row.created_at, row.id), rows=(None, -1))
     columns = (row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us, row.created_at)
     ended = (
         select(*columns, before.label("before"))
@@ -271,13 +273,14 @@ def record_steps(session: Session, board: Board, without: Collection[int] = ()) 
     it = ended.c
     lower = session.execute(
         select(it.id, it.user_id, it.time_us, it.ci_lo_us, it.ci_hi_us)
-        .where(or_(it.before.is_(None), it.ci_hi_us < it.before))
+        .where(or_(it.before.is_(None), it.time_us < it.before))
         .order_by(it.created_at, it.id)
     )
     steps: list[Place] = []
+    resolution = resolution_of(board.device)
     for found in lower:
         place = Place(0, *found)
-        if not steps or place.time_us < steps[-1].time_us:
+        if not steps or scoring.is_faster(place.time_us, steps[-1].time_us, resolution):
             steps.append(place)
     return steps
 
@@ -338,7 +341,10 @@ def _accounts_for(came: Collection[BoardEntry], before: Stamp, stamp: Stamp) -> 
         count == len(came)
         and ids == sum(it.submission for it in came)
         and math.isclose(
-            times, math.fsum(it.high_us for it in came), rel_tol=0.0, abs_tol=_SUMS_DIFFER * stamp[-1]
+            times,
+            math.fsum(it.time_us + it.high_us for it in came),
+            rel_tol=0.0,
+            abs_tol=_SUMS_DIFFER * stamp[-1],
         )
     )
 

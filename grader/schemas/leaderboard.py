@@ -12,7 +12,7 @@ from grader.schemas.strict import Strict
 
 
 class LeaderboardEntry(Strict):
-    """``rank`` is shared where intervals overlap: 1 + the entries that are surely faster."""
+    """``rank`` is 1 + the entries that are faster by more than the board's resolution, so that it may be shared."""
 
     rank: int
     user: str = Field(description="a made-up name where anonymous is true")
@@ -62,6 +62,9 @@ class Leaderboard(Strict):
     device: str
     language: Language | None = None
     representative: bool
+    resolution: float = Field(
+        default=0.0, description="entries whose times differ by no larger share of them are not told apart"
+    )
     entries: list[LeaderboardEntry]
     total: int = 0
     own: LeaderboardEntry | None = None
@@ -89,7 +92,8 @@ class Record(Strict):
 
 
 class RecordHistory(Strict):
-    """Records of one board, the oldest first. Each was surely reached before the next one, and is slower."""
+    """Records of one board, the oldest first. Each was the fastest until the next one, and is slower by more than the
+    board's resolution."""
 
     challenge: str
     version: int

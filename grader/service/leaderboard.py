@@ -11,7 +11,7 @@ from typing import TypedDict, Unpack
 from sqlalchemy.orm import Session
 
 from grader import limits
-from grader.device_kinds import representative
+from grader.device_kinds import representative, resolution_of
 from grader.errors import ChallengeInvalid, NotFound, UnknownDevice, UnknownLanguage
 from grader.languages import Language, names
 from grader.records import ranks, versions
@@ -76,6 +76,7 @@ def of_ranking(
         device=board.device,
         language=board.language,
         representative=representative(board.device),
+        resolution=resolution_of(board.device),
         entries=shown if own is None else shown[:-1],
         total=len(ranking.places),
         own=None if own is None else shown[-1],

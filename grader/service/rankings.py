@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from grader.device_kinds import resolution_of
 from grader.records import names, ranks
 from grader.records.models import ReportRow
 from grader.records.ranks import Board, BoardEntry, BoardSnapshot, Detail, Place, Stamp, record_steps
@@ -51,7 +52,7 @@ class Ranking:
 
     @cached_property
     def places(self) -> list[Place]:
-        return ranks.in_order(self.standing.entries.values())
+        return ranks.in_order(self.standing.entries.values(), resolution_of(self.board.device))
 
     @cached_property
     def of_user(self) -> dict[int, int]:
@@ -88,8 +89,8 @@ class Ranking:
 
     def _lower_records(self, came: Sequence[BoardEntry]) -> bool:
         """Whether one of them may be a record: the best entry is none of a later time that is as good."""
-        best = min(self.standing.entries.values(), key=lambda it: it.high_us, default=None)
-        return best is None or any(it.high_us < best.high_us or it.at <= best.at for it in came)
+        best = min(self.standing.entries.values(), key=lambda it: it.time_us, default=None)
+        return best is None or any(it.time_us < best.time_us or it.at <= best.at for it in came)
 
     @property
     def _asked(self) -> list[int]:

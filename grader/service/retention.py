@@ -120,7 +120,7 @@ def _standing() -> Select[int]:
     another entry than that of both, and one of an earlier version can be looked at."""
     row = SubmissionRow
     board = (row.challenge, row.version, row.device, row.language, row.user_id)
-    order = (row.ci_hi_us, row.time_us, row.created_at, row.id)
+    order = (row.time_us, row.created_at, row.id)
     places = (
         select(row.id, func.row_number().over(partition_by=board, order_by=order).label("place"))
         .where(row.verdict == Verdict.ACCEPTED, row.time_us.is_not(None))

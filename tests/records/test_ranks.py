@@ -12,7 +12,7 @@ from grader.records import baselines
 from grader.records.baselines import BaselineKey
 from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, UserRow
-from grader.records.ranks import boards, ranked
+from grader.records.ranks import Board, boards, ranked, record_steps
 from grader.schemas.report import Verdict
 from grader.schemas.submission import LeaderboardEntry, State
 from tests.records.rows import DEVICE, add_submission, add_user
@@ -85,14 +85,15 @@ def _model(tries: list[Try], language: Language | None) -> list[tuple[int, str, 
         counts = it.accepted and it.version == 1 and it.device == DEVICE
         if not counts or (language and it.language is not language):
             continue
-        if it.user not in best or (it.high, it.time) < (best[it.user][1].high, best[it.user][1].time):
+        if it.user not in best or it.time < best[it.user][1].time:
             best[it.user] = (number, it)
     entries = list(best.values())
     rows = []
     for number, it in entries:
-        rank = 1 + sum(other.high < it.low for _, other in entries)
-        rows.append((rank, it.time, number, it.user))
-    return [(rank, f"u{user}", f"{number:010}") for rank, _, number, user in sorted(rows)]
+        # Exact: the board's resolution is a fifth.
+        rank = 1 + sum(6 * other.time < 5 * it.time for _, other in entries)
+        rows.append((rank, number, it.user))
+    return [(rank, f"u{user}", f"{number:010}") for rank, number, user in sorted(rows)]
 
 
 def _seen(entries: list[LeaderboardEntry]) -> list[tuple[int, str, str]]:
@@ -112,16 +113,29 @@ def test_ranks_are_those_of_the_rule(sessions: Sessions, tries: list[Try], langu
         assert _seen(ranked(session, "vector_add", 1, DEVICE, language)) == _model(tries, language)
 
 
-def test_entries_that_cannot_be_told_apart_share_a_rank(sessions: Sessions) -> None:
-    _store(sessions, [Try(0, 10, 1, 1), Try(1, 11, 1, 1), Try(2, 20, 1, 1)])
+def test_times_within_the_resolution_share_a_rank_and_the_earlier_stands_first(sessions: Sessions) -> None:
+    _store(sessions, [Try(0, 11, 1, 1), Try(1, 10, 1, 1), Try(2, 20, 1, 1)])
     with sessions() as session:
-        assert [entry.rank for entry in ranked(session, "vector_add", 1, DEVICE)] == [1, 1, 3]
+        found = ranked(session, "vector_add", 1, DEVICE)
+    assert [(entry.rank, entry.user) for entry in found] == [(1, "u0"), (1, "u1"), (3, "u2")]
 
 
-def test_one_lucky_and_uncertain_measurement_does_not_replace_a_sure_one(sessions: Sessions) -> None:
-    _store(sessions, [Try(0, 12, 1, 1), Try(0, 10, 4, 4)])
+def test_an_interval_moves_no_rank(sessions: Sessions) -> None:
+    """Who makes it narrow, by one early round say, has the time of the others all the same."""
+    _store(sessions, [Try(0, 100, 20, 20, device="h200"), Try(1, 101, 0, 0, device="h200")])
     with sessions() as session:
-        assert [entry.time_us for entry in ranked(session, "vector_add", 1, DEVICE)] == [12.0]
+        assert [(it.rank, it.user) for it in ranked(session, "vector_add", 1, "h200")] == [
+            (1, "u0"),
+            (2, "u1"),
+        ]
+
+
+def test_a_record_is_faster_by_more_than_the_resolution(sessions: Sessions) -> None:
+    times = (1000, 999, 996, 995, 994, 990)
+    _store(sessions, [Try(number % 5, time, 0, 0, device="h200") for number, time in enumerate(times)])
+    with sessions() as session:
+        steps = record_steps(session, Board("vector_add", 1, "h200"))
+    assert [it.time_us for it in steps] == [1000, 995, 990]
 
 
 def test_boards_are_the_devices_with_an_accepted_entry(sessions: Sessions) -> None:

@@ -59,6 +59,7 @@ SIMULATED = DeviceKind(
     boards=r"emu-[a-z0-9]+",
     only_board="",
     on="cpu",
+    resolution=0.05,
     caution="come from a simulator and say little of a GPU",
     ceilings=False,
     architecture="",

@@ -39,6 +39,8 @@ def leaderboard(
         say("Nobody is on this board yet.", "dim")
     elif not board.representative:
         say(f"Times on {board.device} are not representative: they {caution_of(board.device)}.", "yellow")
+    if board.entries and board.resolution:
+        say(f"Times that differ by less than {100 * board.resolution:g} % share a rank.", "dim")
     if others := [name for name in board.devices if name != board.device]:
         say(f"Other boards: {', '.join(others)} (--device).", "dim")
     return 0

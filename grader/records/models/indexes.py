@@ -25,8 +25,8 @@ def reading() -> list[Index]:
         _partial(
             "ix_submissions_board",
             RANKED,
-            *("challenge", "version", "device", "user_id", "ci_hi_us", "time_us", "created_at", "id"),
-            *("ci_lo_us", "language", "verdict"),
+            *("challenge", "version", "device", "user_id", "time_us", "created_at", "id"),
+            *("ci_lo_us", "ci_hi_us", "language", "verdict"),
         ),
         # Lists, the newest first: of a user, of a challenge, of everyone.
         _partial("ix_submissions_history", HANDED_IN, "user_id", "created_at", "id"),
