@@ -115,6 +115,7 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
         gated=measured.gated,
         fixed_us=None if device.modelled else measured.fixed * 1e6,
         gpu=measured.gpu,
+        profile=measured.profile,
         charged_us=measured.charged * 1e6,
         noise_us=measured.noise * 1e6,
     )

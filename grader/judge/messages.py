@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
 from grader import limits
+from grader.schemas.call_profile import CallProfile
 
 Text = Annotated[str, StringConstraints(max_length=limits.ERROR_TEXT_CHARS)]
 Word = Annotated[str, StringConstraints(max_length=200)]
@@ -71,6 +72,7 @@ class Returned(Message):
     error: Failure | None = None
     control_us: float | None = Field(default=None, gt=0, lt=60e6)
     modelled_us: float | None = Field(default=None, ge=0, lt=3600e6)
+    profile: CallProfile | None = None
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
     seen: Seen | None = None
 

@@ -27,6 +27,7 @@ from grader.judge.runner_client import Answer, RunnerClient, Timed
 from grader.judge.timekeeper import Baselines, Half, Reading, TimedWrong, Timekeeper
 from grader.judge.timing import WrongInTiming
 from grader.sandbox.emulator.model import H200
+from grader.schemas.call_profile import CallProfile
 from grader.scoring import Estimate
 
 if TYPE_CHECKING:
@@ -65,18 +66,18 @@ class Modelled(Timekeeper):
             self.tell(number, f"Counting the work of {counts}: {half.workload.name}")
             try:
                 with self.clock("timing"):
-                    seconds = self._seconds(subject, half.workload)
+                    answer = self._counted(subject, half.workload)
             except (WrongInTiming, ChannelError) as error:
                 raise TimedWrong(half.workload, error) from error
-            found.append(Own([Timed(0.0, seconds, 0.0, 0.0)], gated=True))
+            assert answer.modelled_s is not None
+            timed = Timed(0.0, answer.modelled_s, 0.0, 0.0)
+            found.append(Own([timed], gated=True, profile=answer.profile))
         return found
 
-    def _seconds(self, subject: RunnerClient, workload: Workload) -> float:
+    def _counted(self, subject: RunnerClient, workload: Workload) -> Answer:
         """A call ahead of the counted one, on other data, shows what only works once."""
         self._call(subject, workload, count=False)
-        answer = self._call(subject, workload, count=True)
-        assert answer.modelled_s is not None
-        return answer.modelled_s
+        return self._call(subject, workload, count=True)
 
     def _call(self, subject: RunnerClient, workload: Workload, *, count: bool) -> Answer:
         """Raises WrongInTiming, or a ChannelError."""
@@ -104,7 +105,7 @@ class Modelled(Timekeeper):
         self, own: Sequence[Own], halves: Sequence[Half], control: RunnerClient | None, again: str = ""
     ) -> list[Reading]:
         return [
-            Reading(half.workload, _exactly(rounds.rounds[0].gate))
+            Reading(half.workload, _exactly(rounds.rounds[0].gate, rounds.profile))
             for rounds, half in zip(own, halves, strict=True)
         ]
 
@@ -127,7 +128,7 @@ _ON_THE_HOST = Failure(
 )
 
 
-def _exactly(seconds: float) -> Measured:
+def _exactly(seconds: float, profile: CallProfile | None) -> Measured:
     return Measured(
         time=Estimate(seconds, (seconds, seconds)),
         rounds=1,
@@ -139,6 +140,7 @@ def _exactly(seconds: float) -> Measured:
         beyond=(0.0, 0.0),
         noise=0.0,
         gated=True,
+        profile=profile,
     )
 
 

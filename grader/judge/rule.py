@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from grader.judge.device import Floor, Noise
 from grader.judge.runner_client import Timed
+from grader.schemas.call_profile import CallProfile
 from grader.schemas.hardware import GpuState
 from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, median_error, median_interval
 
@@ -32,11 +33,13 @@ ControlRound = tuple[Timed, float]
 
 @dataclass(frozen=True)
 class Own:
-    """The rounds of what is timed, whether its calls queued behind the closed gate, and how the device was."""
+    """The rounds of what is timed, whether its calls queued behind the closed gate, and how the device was; or, on an
+    emulated one, what was counted there."""
 
     rounds: Sequence[Timed]
     gated: bool
     gpu: GpuState | None = None
+    profile: CallProfile | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Measured:
     the control's halves differ in it, and ``disturbed`` the share of its rounds that were left out; ``beyond`` is what
     lay before and after the gate beyond the control's, which makes E, and ``noise`` what may lie there without meaning
     anything, on that side which goes beyond it most; ``charged`` was added for work outside the gate. Not ``gated``:
-    its host time is in it. ``gpu``: how the device was meanwhile."""
+    its host time is in it. ``gpu``: how the device was meanwhile; ``profile``: what was counted."""
 
     time: Estimate
     rounds: int
@@ -58,6 +61,7 @@ class Measured:
     noise: float
     gated: bool
     gpu: GpuState | None = None
+    profile: CallProfile | None = None
 
     @property
     def plainly_charged(self) -> bool:

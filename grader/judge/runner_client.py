@@ -19,6 +19,7 @@ from grader.judge.device import Device, OutputChecker
 from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned, Seen
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxEnd
+from grader.schemas.call_profile import CallProfile
 
 if TYPE_CHECKING:
     import torch
@@ -57,8 +58,8 @@ class Timed:
 class Answer:
     """A call that came back, ``seconds`` after the gate opened. ``failure``: what it raised. ``empty_launches``:
     kernels launched with no program. ``control_s``: a control's own measure of its call. ``seen``: what the runner
-    noted, where it was asked to. ``modelled_s``: what the emulated GPU's model makes of its work, where that was
-    counted."""
+    noted, where it was asked to. ``modelled_s``: what the emulated GPU's model makes of its work, and ``profile``: what
+    that was, where it was counted."""
 
     seconds: float
     failure: Failure | None
@@ -66,6 +67,7 @@ class Answer:
     control_s: float | None = None
     seen: Seen | None = None
     modelled_s: float | None = None
+    profile: CallProfile | None = None
 
 
 class Ungated(Exception):
@@ -280,7 +282,9 @@ class RunnerClient:
             raise BoxLied("returned from another round than was asked for")
         control = message.control_us * 1e-6 if message.control_us is not None else None
         modelled = message.modelled_us * 1e-6 if message.modelled_us is not None else None
-        return Answer(took, message.error, message.empty_launches, control, message.seen, modelled)
+        return Answer(
+            took, message.error, message.empty_launches, control, message.seen, modelled, message.profile
+        )
 
     def printed(self) -> bytes:
         """What the box printed up to the end of the last call. The runner prints a mark after each call, because

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 
 from grader import limits, scoring
 from grader.languages import Language
+from grader.schemas.call_profile import CallProfile
 from grader.schemas.hardware import GpuState, KernelUsage
 from grader.schemas.strict import Strict
 from grader.schemas.verdict import VerdictRow, VerdictWord
@@ -206,6 +207,7 @@ class WorkloadReport(Strict):
         default=0.0, ge=0, description="what lies outside the gate may differ by so much for nothing"
     )
     gpu: GpuState | None = Field(default=None, description="none on a host, and where NVML is not there")
+    profile: CallProfile | None = Field(default=None, description="what was counted, on an emulated GPU")
 
     @model_validator(mode="before")
     @classmethod

@@ -14,12 +14,14 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from . import HOST
 from .engine import Engine, Fault, Finding, LaunchRefused, Loaded
 from .fatbin import ptx_of, registers_of
 from .lower import Unsupported
 from .model import Launch, seconds_of
+from .profile import profile_of
 from .ptx import BadPtx
 
 # What the device has, in bytes, beside the buffers of a call.
@@ -70,8 +72,9 @@ class Returned:
     what ended a launch; ``findings``: what else was wrong; ``unsupported``: an instruction that is not known;
     ``printed``: by kernels; ``instructions``: of all launches, a warp's counting once; ``launches``: their number.
     ``leaked``: address and size of what was allocated and not freed; ``forgotten``: launches, copies and memsets on
-    streams of its own that nobody waited for, and that were left out. ``counted``: its launches, and ``modelled``: its
-    seconds by the model, where that was asked for. ``taken``: bytes that were copied from the device to the host."""
+    streams of its own that nobody waited for, and that were left out. ``counted``: its launches, ``modelled``: its
+    seconds by the model, and ``profile``: see ``profile_of``, where that was asked for. ``taken``: bytes that were
+    copied from the device to the host."""
 
     code: int
     name: str
@@ -87,6 +90,7 @@ class Returned:
     forgotten: int
     counted: tuple[Launch, ...]
     modelled: float | None
+    profile: dict[str, Any] | None
     taken: int
 
 
@@ -138,13 +142,18 @@ class Device:
         return Returned(
             code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.engine.printed(),
             call.instructions, call.launches, leaked, forgotten, tuple(self.engine.launches or ()), self._modelled(),
-            call.taken,
+            self._profile(), call.taken,
         )  # fmt: skip
 
     def _modelled(self) -> float | None:
         if self.engine.launches is None:
             return None
         return seconds_of(self.engine.launches, self.call.copies, self.call.copied)
+
+    def _profile(self) -> dict[str, Any] | None:
+        if self.engine.launches is None:
+            return None
+        return profile_of(self.engine.launches, self.call.copies, self.call.copied)
 
     def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
         """Status and reply to one request of the host code. A request that makes no sense is an invalid value."""

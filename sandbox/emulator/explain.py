@@ -6,6 +6,16 @@ import re
 
 from .engine import Finding, Thread
 
+# Of mangled names: a part's length, what it was instantiated with, and what nvcc puts in front of a static function's.
+_PART = re.compile(r"[LK]?(\d{1,3})")
+_ARGUMENT = re.compile(r"L[a-z]n?\d+E|[abcdfhijlmstxy]")
+_ARGUMENTS = re.compile(rf"I((?:{_ARGUMENT.pattern})+)E")
+_STATIC = re.compile(r"^__nv_static_\d+_\w*?_(?=_Z)")
+_TYPES = {
+    "a": "signed char", "b": "bool", "c": "char", "d": "double", "f": "float", "h": "unsigned char", "i": "int",
+    "j": "unsigned", "l": "long", "m": "unsigned long", "s": "short", "t": "unsigned short", "x": "long long",
+    "y": "unsigned long long",
+}  # fmt: skip
 _LOCAL_NAME = re.compile(r"^_ZZ?.*E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$")
 
 
@@ -59,6 +69,35 @@ def message_of(it: Finding, *, programs: bool = False) -> str:
 def line_of(it: Finding) -> int:
     """The source's line, counted from 1; 0: unknown."""
     return it.place.line
+
+
+def kernel_name(name: str) -> str:
+    """``_ZN3sum6reduceILi256EfEEvPKf`` is ``sum::reduce<256, float>``; arguments of templates that are neither numbers
+    nor plain types are dots."""
+    rest = _STATIC.sub("", name)
+    if not rest.startswith("_Z"):
+        return name
+    rest, nested, parts = rest[2:], rest[2:3] == "N", []
+    rest = rest[nested:]
+    while found := _PART.match(rest):
+        size, rest = int(found[1]), rest[found.end() :]
+        part, rest = rest[:size], rest[size:]
+        if arguments := _ARGUMENTS.match(rest):
+            written = [_argument(it) for it in _ARGUMENT.findall(arguments[1])]
+            part, rest = f"{part}<{', '.join(written)}>", rest[arguments.end() :]
+        elif rest.startswith("I"):
+            part, rest = f"{part}<...>", ""
+        if not part.startswith("_GLOBAL__N_"):
+            parts.append(part)
+        if not nested:
+            break
+    return "::".join(parts) or name
+
+
+def _argument(text: str) -> str:
+    if text.startswith("L"):
+        return text[2:-1].replace("n", "-")
+    return _TYPES[text]
 
 
 def array_name(name: str) -> str:

@@ -274,4 +274,8 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
 def seconds_of(launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200) -> float:
     """Of a call: its launches one after the other, and ``copies`` (and memsets) of ``copied`` bytes in all."""
     launched = sum(card.launch + max(parts_of(it, card).values(), default=0.0) for it in launches)
-    return launched + copies * card.copy + 2 * copied / card.dram
+    return launched + copies_seconds(copies, copied, card)
+
+
+def copies_seconds(copies: int, copied: int, card: Card = H200) -> float:
+    return copies * card.copy + 2 * copied / card.dram

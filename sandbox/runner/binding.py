@@ -15,10 +15,11 @@ Call = Callable[[], Any]
 
 
 class CountedCall(Protocol):
-    """A call on an emulated GPU: ``counted`` makes one whose work is counted, and then
-    ``modelled_us`` is its time."""
+    """A call on an emulated GPU: ``counted`` makes one whose work is counted, and then ``modelled_us`` is its time and
+    ``profile`` what was counted, see ``grader.schemas.call_profile``."""
 
     modelled_us: float | None
+    profile: dict[str, Any] | None
 
     def counted(self) -> None: ...
 

@@ -34,18 +34,21 @@ def load_submission(_message: dict[str, Any], descriptors: list[int]) -> MakeCal
 
 
 class HostCall:
-    """A call of the entry point; ``counted`` makes one whose work is counted, and then ``modelled_us`` is its time."""
+    """A call of the entry point; ``counted`` makes one whose work is counted, and then ``modelled_us`` is its time, and
+    ``profile`` what was counted."""
 
     def __init__(self, host: Host, binding: EmulatedBinding) -> None:
         self._host, self._binding = host, binding
         self.modelled_us: float | None = None
+        self.profile: dict[str, Any] | None = None
 
     def __call__(self) -> None:
         self._host.call(self._binding)
 
     def counted(self) -> None:
-        self.modelled_us = None
-        self.modelled_us = self._host.call(self._binding, counted=True)
+        self.modelled_us = self.profile = None
+        returned = self._host.call(self._binding, counted=True)
+        self.modelled_us, self.profile = 1e6 * returned.modelled, returned.profile
 
 
 class Host:
@@ -67,8 +70,8 @@ class Host:
         except device.HostEnded as ended:
             end_like(ended.status)
 
-    def call(self, binding: EmulatedBinding, *, counted: bool = False) -> float | None:
-        """Microseconds by the model, where its work is ``counted``.
+    def call(self, binding: EmulatedBinding, *, counted: bool = False) -> Any:
+        """What it came to, as ``device.Returned``.
 
         Raises Described for what the GPU found, or the host code got as an error. Where the host code's process
         ends, this one ends in the same way: that is what the judge asks a box for."""
@@ -88,4 +91,4 @@ class Host:
             raise Described(told("taken", _TAKEN.format(returned.taken), 0))
         for note in notes_of(returned):
             write_all(f"[emulated GPU] {note}\n".encode())
-        return 1e6 * returned.modelled if returned.modelled is not None else None
+        return returned

@@ -200,6 +200,7 @@ class Relay:
         returned = self._device.returned()
         message["error"] = failure_of(returned, programs=True) or message.get("error")
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
+        message["profile"] = returned.profile
         protocol.send(self._judge, message)
 
     def _end(self) -> NoReturn:

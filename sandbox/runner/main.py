@@ -115,7 +115,8 @@ class Runner:
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
         if message.get("count"):
-            answer["modelled_us"] = cast("CountedCall", self.call).modelled_us
+            counted = cast("CountedCall", self.call)
+            answer["modelled_us"], answer["profile"] = counted.modelled_us, counted.profile
         self._send(answer)
 
     def _send(self, message: dict[str, Any]) -> None:

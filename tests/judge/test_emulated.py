@@ -12,7 +12,7 @@ from grader.device_kinds import EMULATED
 from grader.judge.at_home import judge_at_home
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict, WorkloadReport
 from tests.components import need
 from tests.judge.kernels import RIGHT as TRITON
 from tests.judge.kernels import with_solve
@@ -96,8 +96,32 @@ def test_a_time_is_a_models(course: Course, boxes: BoxMaker) -> None:
         assert first.time_us == second.time_us, "the same on every run"
         assert first.ci_us == (first.time_us, first.time_us)
         assert first.baselines_us["eager"] > 0
+        assert first.profile == second.profile, "so is what was counted"
+        check_profile(first, language)
         times.append(first.time_us)
     assert min(filter(None, times)) > 1.8, "no launch is shorter"
+
+
+def check_profile(workload: WorkloadReport, language: Language) -> None:
+    """Of a kernel that reads and writes each of n floats once."""
+    n, profile = workload.sizes["n"], workload.profile
+    assert profile is not None
+    assert profile.time_us == pytest.approx(workload.time_us)
+    assert sum(profile.parts_us.values()) == pytest.approx(workload.time_us)
+    (kernel,) = profile.kernels
+    sectors = -(-n // 8)
+    assert (kernel.name, kernel.launches) == ("twice", 1)
+    # A program of 64 elements has 128 threads, and half of them load what others do.
+    again = 2 if language is Language.TRITON else 1
+    assert (kernel.total.load_sectors, kernel.total.store_sectors) == (again * sectors, sectors)
+    assert kernel.total.sectors_per_request == pytest.approx(4, rel=0.01)
+    source = (CUDA if language is Language.CUDA else TRITON).splitlines()
+    loads = [it.line for it in kernel.lines if it.load_requests]
+    assert all("x" in source[line - 1] for line in loads)
+    assert len(loads) == 1
+    if language is Language.CUDA:
+        assert kernel.registers, "nvcc's assembler says it"
+        assert kernel.block == (256, 1, 1)
 
 
 def test_a_stray_access_is_named(course: Course, boxes: BoxMaker) -> None:

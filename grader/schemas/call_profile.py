@@ -1,0 +1,274 @@
+"""What a call asked of a GPU, counted on the emulated one: by kernel, by line of the source, and in all.
+
+This is where each count is defined. Where Nsight Compute has the same, its metric is named; it counts machine code,
+and this counts PTX, in which addresses take more instructions and short branches are not yet predicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
+
+from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
+
+from grader.schemas.strict import Strict
+
+# As ``sandbox/emulator/profile.py`` cuts it: what is longer nobody reads, and it is stored with every report.
+MOST_KERNELS, MOST_LINES = 32, 200
+SECTOR_BYTES = 32
+# Of a multiprocessor of the modelled card.
+MOST_WARPS = 64
+
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Step = Annotated[int, Field(gt=-(2**63), lt=2**63)]
+Size = Annotated[int, Field(ge=1, lt=2**32)]
+Microseconds = Annotated[float, Field(ge=0, lt=3600e6, allow_inf_nan=False)]
+KernelName = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9_$<>:, .()-]+$")]
+Term = Annotated[str, StringConstraints(max_length=40, pattern=r"^[A-Za-z0-9 ]+$")]
+
+
+class Counts(Strict):
+    """Of some instructions. What is 0 is left out where it is stored or sent."""
+
+    instructions: Count = Field(
+        default=0,
+        description="issued by warps; moves between registers are none (smsp__inst_executed)",
+    )
+    threads: Count = Field(
+        default=0,
+        description="active threads of those instructions (smsp__thread_inst_executed)",
+    )
+    threads_on: Count = Field(
+        default=0,
+        description="those whose predicate was true, too (smsp__thread_inst_executed_pred_on)",
+    )
+    divergent_branches: Count = Field(
+        default=0,
+        description="branches that sent a warp more than one way (smsp__branch_targets_threads_divergent)",
+    )
+    stall_cycles: Count = Field(
+        default=0,
+        description="cycles that warps waited for an operand, or for others at a barrier, if nothing else held them up",
+    )
+    load_requests: Count = Field(
+        default=0,
+        description="loads from global memory by warps, cp.async among them "
+        "(l1tex__t_requests_pipe_lsu_mem_global_op_ld)",
+    )
+    load_sectors: Count = Field(
+        default=0,
+        description="sectors of 32 bytes that they touch (l1tex__t_sectors_pipe_lsu_mem_global_op_ld)",
+    )
+    load_ideal_sectors: Count = Field(
+        default=0,
+        description="sectors that would do if the bytes lay side by side",
+    )
+    store_requests: Count = Field(
+        default=0,
+        description="stores to global memory by warps (l1tex__t_requests_pipe_lsu_mem_global_op_st)",
+    )
+    store_sectors: Count = Field(
+        default=0, description="their sectors (l1tex__t_sectors_pipe_lsu_mem_global_op_st)"
+    )
+    store_ideal_sectors: Count = Field(default=0, description="as of loads")
+    atomic_requests: Count = Field(
+        default=0,
+        description="atomic operations on global memory by warps",
+    )
+    atomic_sectors: Count = Field(default=0, description="their sectors")
+    atomic_turns: Count = Field(
+        default=0,
+        description="turns that their threads take: as many as change one address, request by request",
+    )
+    l2_sectors: Count = Field(
+        default=0,
+        description="sectors that the modelled second-level cache was asked for (lts__t_sectors)",
+    )
+    dram_sectors: Count = Field(
+        default=0,
+        description="sectors that it did not have, read or written (dram__sectors)",
+    )
+    shared_requests: Count = Field(
+        default=0,
+        description="accesses to shared memory by warps",
+    )
+    shared_passes: Count = Field(
+        default=0,
+        description="passes through its 32 banks (l1tex__data_pipe_lsu_wavefronts_mem_shared)",
+    )
+    shared_ideal_passes: Count = Field(
+        default=0,
+        description="passes without bank conflicts; the rest are conflicts "
+        "(l1tex__data_bank_conflicts_pipe_lsu_mem_shared)",
+    )
+    constant_requests: Count = Field(default=0, description="loads from constant memory by warps")
+    constant_passes: Count = Field(default=0, description="different addresses in them")
+    local_requests: Count = Field(
+        default=0,
+        description="accesses to local memory: arrays of a thread, and calls",
+    )
+    local_sectors: Count = Field(default=0, description="their sectors")
+
+    @model_serializer(mode="wrap")
+    def _without_zeros(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in serialize(self).items() if value not in (0, None)}
+
+    @property
+    def threads_per_instruction(self) -> float:
+        """Active threads of a warp's 32, on average."""
+        return self.threads / self.instructions if self.instructions else 0.0
+
+    @property
+    def requests(self) -> int:
+        """Of warps to global memory."""
+        return self.load_requests + self.store_requests + self.atomic_requests
+
+    @property
+    def sectors(self) -> int:
+        return self.load_sectors + self.store_sectors + self.atomic_sectors
+
+    @property
+    def sectors_per_request(self) -> float | None:
+        return self.sectors / self.requests if self.requests else None
+
+    @property
+    def conflicts(self) -> int:
+        """Passes through shared memory's banks beyond the ideal."""
+        return self.shared_passes - self.shared_ideal_passes
+
+    @property
+    def passes_per_request(self) -> float | None:
+        return self.shared_passes / self.shared_requests if self.shared_requests else None
+
+    @property
+    def dram_bytes(self) -> int:
+        return SECTOR_BYTES * self.dram_sectors
+
+    @property
+    def l2_bytes(self) -> int:
+        return SECTOR_BYTES * self.l2_sectors
+
+
+class LineCounts(Counts):
+    """Of one line, in all launches of a kernel. A step is the bytes from one thread's address to the next one's, where
+    that is the same throughout."""
+
+    line: int = Field(ge=0, lt=2**31, description="of the source, from 1; 0: not known")
+    load_step: Step | None = None
+    store_step: Step | None = None
+    shared_step: Step | None = None
+
+
+class KernelProfile(Strict):
+    """All launches of one kernel that have the same shape. Times are microseconds, of all of them."""
+
+    name: KernelName
+    launches: Size
+    grid: tuple[Size, Size, Size]
+    block: tuple[Size, Size, Size]
+    registers: int | None = Field(
+        ge=0, lt=2**16, description="of a thread, by the assembler; none where there was none"
+    )
+    shared_bytes: Count = Field(description="of a block")
+    resident_blocks: Size = Field(description="blocks that a multiprocessor has at a time")
+    resident_warps: Size
+    limiter: Term = Field(
+        description="what keeps it from having more: registers, shared memory, threads, blocks"
+    )
+    time_us: Microseconds
+    launch_us: Microseconds = Field(description="of that time: what launches cost that do nothing")
+    terms_us: dict[Term, Microseconds] = Field(
+        max_length=32,
+        description="how long each thing would take if it alone held the launches up; each launch takes its longest",
+    )
+    lines: list[LineCounts] = Field(
+        max_length=MOST_LINES, description="in the source's order; those with most work"
+    )
+    rest: Counts = Field(default_factory=Counts, description="of the lines that are left out")
+
+    @property
+    def occupancy(self) -> float:
+        """The share of a multiprocessor's warps that can be there at a time."""
+        return min(self.resident_warps / MOST_WARPS, 1.0)
+
+    @property
+    def bound(self) -> str:
+        """What decides its time; empty where it does nothing."""
+        return max(self.terms_us, key=lambda it: self.terms_us[it], default="")
+
+    @property
+    def total(self) -> Counts:
+        return total([*self.lines, self.rest])
+
+
+class CallProfile(Strict):
+    """Of one call. ``time_us`` is the model's: the sum of the kernels' and of what ``copies`` (and memsets) take."""
+
+    card: str = Field(max_length=64, description="which card's time the model makes of it")
+    model: int = Field(ge=1, description="times and counts of two versions are not comparable")
+    time_us: Microseconds
+    copies: Count
+    copied_bytes: Count
+    copies_us: Microseconds
+    kernels: list[KernelProfile] = Field(max_length=MOST_KERNELS, description="the longest first")
+    left_out: Count = Field(default=0, description="launches of further kernels")
+
+    @property
+    def total(self) -> Counts:
+        return total([kernel.total for kernel in self.kernels])
+
+    @property
+    def terms_us(self) -> dict[str, float]:
+        """Of all kernels, the longest first; what launches and copies cost comes with them."""
+        sums: dict[str, float] = {}
+        for kernel in self.kernels:
+            for name, us in kernel.terms_us.items():
+                sums[name] = sums.get(name, 0.0) + us
+        return dict(sorted(sums.items(), key=lambda it: -it[1]))
+
+    @property
+    def parts_us(self) -> dict[str, float]:
+        """What ``time_us`` consists of: for each bound the time of the kernels that it decides, then launches and
+        copies, and what is left out."""
+        parts: dict[str, float] = {}
+        for kernel in self.kernels:
+            if kernel.bound:
+                parts[kernel.bound] = parts.get(kernel.bound, 0.0) + kernel.time_us - kernel.launch_us
+        parts = dict(sorted(parts.items(), key=lambda it: -it[1]))
+        parts["launches"] = sum(kernel.launch_us for kernel in self.kernels)
+        parts["copies"] = self.copies_us
+        parts["other kernels"] = self.time_us - sum(parts.values())
+        return {name: us for name, us in parts.items() if us > 1e-6 * self.time_us}
+
+    @property
+    def by_line(self) -> dict[int, LineCounts]:
+        """Of all kernels together."""
+        found: dict[int, list[LineCounts]] = {}
+        for kernel in self.kernels:
+            for each in kernel.lines:
+                found.setdefault(each.line, []).append(each)
+        return {line: _merged(line, found[line]) for line in sorted(found)}
+
+
+_COUNTS = tuple(Counts.model_fields)
+_STEPS = ("load_step", "store_step", "shared_step")
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    return Counts(**_sums(list(counts)))
+
+
+def _sums(counts: list[Any]) -> dict[str, int]:
+    value: Callable[[Any, str], int] = getattr
+    return {name: sum(value(each, name) for each in counts) for name in _COUNTS}
+
+
+def _merged(line: int, counts: list[LineCounts]) -> LineCounts:
+    if len(counts) == 1:
+        return counts[0]
+    steps = {}
+    for name in _STEPS:
+        requests = name.replace("step", "requests")
+        seen = {getattr(each, name) for each in counts if getattr(each, requests)}
+        steps[name] = seen.pop() if len(seen) == 1 else None
+    return LineCounts(line=line, **steps, **_sums(counts))

@@ -1,0 +1,140 @@
+"""The launches of a call as plain values of the form of ``grader.schemas.call_profile``, which defines each count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .explain import kernel_name
+from .model import H200, MODEL_VERSION, Card, Launch, Row, copies_seconds, occupancy_of, parts_of
+
+# Those that take longest, and the lines with most work; in all, so that a message of it stays small.
+_MOST_KERNELS, _MOST_LINES, _MOST_LINES_IN_ALL = 32, 200, 400
+_MAY_BE_NAMED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$<>:, .()-")
+_NAME_CHARS = 100
+# Counts of a row that go by one name, whatever it does.
+_ALIKE = {
+    "instructions": "issued",
+    "threads": "lanes",
+    "threads_on": "guarded",
+    "divergent_branches": "divergent",
+    "stall_cycles": "waited",
+    "l2_sectors": "l2",
+    "dram_sectors": "dram",
+    "shared_requests": "shared_requests",
+    "shared_passes": "passes",
+    "shared_ideal_passes": "ideal_passes",
+    "constant_requests": "constant_requests",
+    "constant_passes": "constant_passes",
+    "local_requests": "local_requests",
+    "local_sectors": "local_sectors",
+}
+_OF_ACCESSES = {"load": "load", "copy": "load", "store": "store", "atomic": "atomic"}
+Counts = dict[str, Any]
+
+
+def profile_of(
+    launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200
+) -> dict[str, Any]:
+    """``copies`` (and memsets) of ``copied`` bytes in all, as of ``model.seconds_of``."""
+    alike: dict[tuple[Any, ...], list[Launch]] = {}
+    for it in launches:
+        alike.setdefault((it.kernel, it.grid, it.block, it.shared, it.registers), []).append(it)
+    kernels = sorted((_kernel(it, card) for it in alike.values()), key=lambda it: -it["time_us"])
+    left = _MOST_LINES_IN_ALL
+    for kernel in kernels[:_MOST_KERNELS]:
+        _cut(kernel, min(left, _MOST_LINES))
+        left -= len(kernel["lines"])
+    copying = 1e6 * copies_seconds(copies, copied, card)
+    return {
+        "card": card.name,
+        "model": MODEL_VERSION,
+        "time_us": copying + sum(it["time_us"] for it in kernels),
+        "copies": copies,
+        "copied_bytes": copied,
+        "copies_us": copying,
+        "kernels": kernels[:_MOST_KERNELS],
+        "left_out": sum(it["launches"] for it in kernels[_MOST_KERNELS:]),
+    }
+
+
+def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
+    first, occupancy = launches[0], occupancy_of(launches[0], card)
+    terms: dict[str, float] = {}
+    longest = 0.0
+    lines: dict[int, Counts] = {}
+    for launch in launches:
+        parts = parts_of(launch, card)
+        longest += max(parts.values(), default=0.0)
+        for name, seconds in parts.items():
+            terms[name] = terms.get(name, 0.0) + 1e6 * seconds
+        for row in launch.rows:
+            _add(lines.setdefault(row.line, {}), row)
+    launching = 1e6 * card.launch * len(launches)
+    name = "".join(it if it in _MAY_BE_NAMED else "_" for it in kernel_name(first.kernel))
+    return {
+        "name": name[:_NAME_CHARS] or "kernel",
+        "launches": len(launches),
+        "grid": first.grid,
+        "block": first.block,
+        "registers": first.registers,
+        "shared_bytes": first.shared,
+        "resident_blocks": occupancy.blocks,
+        "resident_warps": occupancy.warps,
+        "limiter": occupancy.limiter,
+        "time_us": launching + 1e6 * longest,
+        "launch_us": launching,
+        "terms_us": terms,
+        "lines": [{"line": line, **_plain(lines[line])} for line in sorted(lines)],
+        "rest": {},
+    }
+
+
+def _add(counts: Counts, row: Row) -> None:
+    for name, of_row in _ALIKE.items():
+        if value := getattr(row, of_row):
+            counts[name] = counts.get(name, 0) + value
+    if row.requests:
+        kind = _OF_ACCESSES.get(row.work.access, "load")
+        _add_to(counts, f"{kind}_requests", row.requests)
+        _add_to(counts, f"{kind}_sectors", row.sectors)
+        if kind == "atomic":
+            _add_to(counts, "atomic_turns", row.same)
+        else:
+            _add_to(counts, f"{kind}_ideal_sectors", row.ideal_sectors)
+            counts.setdefault(f"{kind}_step", set()).add(row.steps)
+    if row.shared_requests:
+        counts.setdefault("shared_step", set()).add(row.steps)
+
+
+def _add_to(counts: Counts, name: str, value: int) -> None:
+    counts[name] = counts.get(name, 0) + value
+
+
+def _plain(counts: Counts) -> Counts:
+    """With one step where there is only one."""
+    found = {}
+    for name, value in counts.items():
+        if not isinstance(value, set):
+            found[name] = value
+        elif len(value) == 1 and (step := next(iter(value))) is not None:
+            found[name] = step
+    return found
+
+
+def _cut(kernel: dict[str, Any], most: int) -> None:
+    """Have it say no more than so many lines, those with most work; the others together."""
+    work = {it["line"]: _work(it) for it in kernel["lines"]}
+    kept = set(sorted(work, key=lambda line: (-work[line], line))[:most])
+    for it in kernel["lines"]:
+        if it["line"] not in kept:
+            for name, value in it.items():
+                if name != "line" and not name.endswith("_step"):
+                    _add_to(kernel["rest"], name, value)
+    kernel["lines"] = [it for it in kernel["lines"] if it["line"] in kept]
+
+
+def _work(counts: Counts) -> int:
+    return sum(
+        int(counts.get(name, 0)) for name in ("instructions", "l2_sectors", "shared_passes", "atomic_turns")
+    )

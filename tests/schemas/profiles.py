@@ -1,0 +1,35 @@
+"""What the emulated GPU counted, made up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from grader.sandbox.emulator.model import Launch, Row, Work
+
+_NONE = dict.fromkeys(
+    (
+        "divergent", "waited", "requests", "sectors", "ideal_sectors", "l2", "dram", "same", "shared_requests",
+        "passes", "ideal_passes", "constant_requests", "constant_passes", "local_requests", "local_sectors",
+    ),
+    0,
+)  # fmt: skip
+
+
+def row(line: int, access: str = "", issued: int = 100, steps: int | None = None, **counts: int) -> Row:
+    """``issued`` by whole warps."""
+    kind = "memory" if access or counts.get("requests") else "integer"
+    work = Work(kind, access=access or ("load" if kind == "memory" else ""))
+    given: dict[str, Any] = {
+        **_NONE,
+        "issued": issued,
+        "lanes": 32 * issued,
+        "guarded": 32 * issued,
+        **counts,
+    }
+    return Row(work=work, line=line, steps=steps, **given)
+
+
+def launch(name: str = "k", grid: int = 100, rows: Sequence[Row] = (row(1),), **values: Any) -> Launch:
+    given: dict[str, Any] = {"shared": 0, "registers": 32, "path": 500.0, "longest": 700, **values}
+    return Launch(kernel=name, grid=(grid, 1, 1), block=(256, 1, 1), rows=tuple(rows), **given)

@@ -1,0 +1,93 @@
+"""A profile's sums, and how it is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.sandbox.emulator import profile as makes
+from grader.sandbox.emulator.explain import kernel_name
+from grader.sandbox.emulator.model import Launch, Row, Work, seconds_of
+from grader.schemas.call_profile import MOST_KERNELS, MOST_LINES, CallProfile
+from tests.schemas.profiles import launch, row
+
+
+def made(launches: list[Launch], copies: int = 0, copied: int = 0) -> CallProfile:
+    return CallProfile.model_validate(makes.profile_of(launches, copies, copied))
+
+
+def test_launches_of_one_shape_are_one_kernel() -> None:
+    launches = [launch(rows=[row(3), row(3), row(5)])] * 3 + [launch(grid=7)]
+    profile = made(launches, copies=2, copied=1000)
+    assert [(it.launches, it.grid) for it in profile.kernels] == [(3, (100, 1, 1)), (1, (7, 1, 1))]
+    assert profile.time_us == pytest.approx(1e6 * seconds_of(launches, 2, 1000))
+    assert sum(profile.parts_us.values()) == pytest.approx(profile.time_us)
+    first = profile.kernels[0]
+    assert {it.line: it.instructions for it in first.lines} == {3: 600, 5: 300}
+    assert first.total.instructions == 900
+    assert profile.total.instructions == 1000
+
+
+def test_a_step_is_told_where_there_is_one() -> None:
+    same, other, none = (row(1, requests=10, sectors=80, steps=it) for it in (8, 4, None))
+    assert made([launch(rows=[same, same])]).by_line[1].load_step == 8
+    for rows in ([same, other], [same, none], [none]):
+        assert made([launch(rows=rows)]).by_line[1].load_step is None
+
+
+def test_it_is_bounded() -> None:
+    rows = [row(line, issued=line) for line in range(1, 1001)]
+    launches = [launch(f"k{number}", rows=rows) for number in range(MOST_KERNELS + 8)]
+    profile = made(launches)
+    assert (len(profile.kernels), profile.left_out) == (MOST_KERNELS, 8)
+    assert [it.line for it in profile.kernels[0].lines] == list(range(1001 - MOST_LINES, 1001))
+    assert all(it.total.instructions == 500_500 for it in profile.kernels), "the others are counted together"
+    assert len(profile.model_dump_json()) < 100_000
+    assert profile.time_us == pytest.approx(1e6 * seconds_of(launches))
+    assert "other kernels" in profile.parts_us
+
+
+def test_zeros_are_not_kept() -> None:
+    profile = made([launch(rows=[row(1)])])
+    kept = profile.model_dump(mode="json")
+    assert kept["kernels"][0]["lines"] == [
+        {"line": 1, "instructions": 100, "threads": 3200, "threads_on": 3200}
+    ]
+    assert CallProfile.model_validate(kept) == profile
+
+
+def test_the_kind_of_an_access_is_the_instructions() -> None:
+    line = made(
+        [
+            launch(
+                rows=[
+                    row(1, "store", requests=1, sectors=32, ideal_sectors=4),
+                    row(1, "copy", requests=2, sectors=8, ideal_sectors=8),
+                    row(1, "atomic", requests=3, sectors=3, same=96),
+                ]
+            )
+        ]
+    ).by_line[1]
+    assert (line.store_requests, line.store_sectors, line.store_ideal_sectors) == (1, 32, 4)
+    assert (line.load_requests, line.atomic_requests, line.atomic_turns) == (2, 3, 96)
+
+
+@pytest.mark.parametrize(
+    ("mangled", "name"),
+    [
+        ("_Z5twicePKfPfl", "twice"),
+        ("_ZN3sum6reduceILi256EfEEvPKf", "sum::reduce<256, float>"),
+        ("_Z4scanILin1ELb1EEvPf", "scan<-1, 1>"),
+        ("_Z4scanI6float4EvPT_", "scan<...>"),
+        ("_ZN12_GLOBAL__N_14plusEPf", "plus"),
+        ("__nv_static_38__c7_a_cu_1__Z4plusPf", "plus"),
+        ("matmul_kernel", "matmul_kernel"),
+        ("_Z", "_Z"),
+    ],
+)
+def test_names_are_as_they_were_written(mangled: str, name: str) -> None:
+    assert kernel_name(mangled) == name
+
+
+def test_a_name_is_fit_to_be_shown() -> None:
+    profile = made([launch("<b>\x1b[31m" + "x" * 300, rows=[Row(Work("integer"), 0, None, *([1] * 18))])])
+    assert profile.kernels[0].name.startswith("<b>__31mxxx")
