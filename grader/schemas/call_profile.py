@@ -109,8 +109,9 @@ class Counts(Strict):
     )
     local_sectors: Count = Field(default=0, description="their sectors")
 
+    # What it returns is not said: that would replace the fields in the OpenAPI document.
     @model_serializer(mode="wrap")
-    def _without_zeros(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_zeros(self, serialize: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
         return {name: value for name, value in serialize(self).items() if value not in (0, None)}
 
     @property
