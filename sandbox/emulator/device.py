@@ -321,8 +321,15 @@ _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
 class HostProcess:
     """The host code of one library, in a process of its own."""
 
-    def __init__(self, device: Device, library: str | os.PathLike[str] | int, host: Path = HOST) -> None:
-        """``library``: its path, or a descriptor of it. Raises LoadFailed, HostEnded."""
+    def __init__(
+        self,
+        device: Device,
+        library: str | os.PathLike[str] | int,
+        host: Path = HOST,
+        output: int | None = None,
+    ) -> None:
+        """``library``: its path, or a descriptor of it; ``output``: a descriptor for what it prints, else this
+        process's own. Raises LoadFailed, HostEnded."""
         self.device = device
         self._connection, theirs = socket.socketpair()
         if isinstance(library, int):
@@ -334,6 +341,7 @@ class HostProcess:
                 [str(host), str(theirs.fileno()), path],
                 pass_fds=[theirs.fileno(), *given],
                 stdin=subprocess.DEVNULL,
+                stdout=output,
             )
         try:
             text = self._serve(LOADED)

@@ -96,7 +96,7 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+\d+(.*)")
 _INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)")
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
-_REG = re.compile(r"\.reg\s+\.(\w+)\s+(.*)")
+_REG = re.compile(r"\.reg\s*\.(\w+)\s+(.*)")
 _RANGE = re.compile(r"(.*)<(\d+)>$")
 _VARIABLE = re.compile(
     r"\.(pred|b8|u8|s8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64|b128)\s+([\w$%]+)\s*((?:\[\d*\])*)"

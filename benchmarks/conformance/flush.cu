@@ -1,0 +1,22 @@
+// Compiled with -ftz=true: subnormal operands and results of float are zeros of their sign. Those of double are not.
+#include "conformance.cuh"
+
+BINARY(ftz_add, float, float, "bits", a + b)
+BINARY(ftz_mul, float, float, "bits", a * b)
+TERNARY(ftz_fma, float, float, "bits", fmaf(a, b, c))
+BINARY(ftz_div, float, float, "bits", a / b)
+UNARY(ftz_sqrt, float, float, "bits", sqrtf(a))
+UNARY(ftz_rcp, float, float, "bits", 1.0f / a)
+BINARY(ftz_min, float, float, "bits", fminf(a, b))
+BINARY(ftz_max, float, float, "bits", fmaxf(a, b))
+UNARY(ftz_abs, float, float, "bits", fabsf(a))
+UNARY(ftz_neg, float, float, "bits", -a)
+BINARY(ftz_compare, float, int32_t, "bits", (a < b) + 2 * (a <= b) + 4 * (a == b) + 8 * (a != b))
+BINARY(ftz_add_rz, float, float, "bits", __fadd_rz(a, b))
+BINARY(ftz_mul_ru, float, float, "bits", __fmul_ru(a, b))
+UNARY(ftz_saturate, float, float, "bits", __saturatef(a))
+UNARY(ftz_to_s32, float, int32_t, "bits", __float2int_ru(a))
+UNARY(ftz_widen, float, double, "bits", static_cast<double>(a))
+UNARY(ftz_narrow, double, float, "bits", static_cast<float>(a))
+UNARY(ftz_round, float, float, "bits", floorf(a) + 3 * ceilf(a))
+BINARY(ftz_not_f64, double, double, "bits", a * b)

@@ -1,0 +1,298 @@
+"""The conformance suite: kernels, one for each instruction family and feature, and whole programs with a ``main``, each
+run unmodified on a card and on the emulated GPU, and what their results have in common.
+
+``*.cu`` here are families of kernels, ``programs/*.cu`` the programs; ``conformance.cuh`` says what a kernel is.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import subprocess
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FOLDER = Path(__file__).resolve().parent
+PROGRAMS = FOLDER / "programs"
+RUN_SECONDS = 120.0
+# Results are compared as these; bfloat16 has no type of NumPy's.
+_TYPES = {"bf": np.dtype("u2"), "f2": np.dtype("f2"), "f4": np.dtype("f4"), "f8": np.dtype("f8")}
+
+
+class CompileFailed(RuntimeError):
+    """nvcc refused a file of the suite; the text is what it said."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """``flags``: nvcc's beside the usual; ``architecture``: of the PTX, which both devices run; ``alone``: each kernel
+    ends its process."""
+
+    name: str
+    flags: tuple[str, ...] = ()
+    architecture: int = 80
+    alone: bool = False
+
+    @property
+    def source(self) -> Path:
+        return FOLDER / f"{self.name}.cu"
+
+
+FAMILIES = (
+    Family("integers"), Family("bits"), Family("floats"), Family("flush", ("-ftz=true",)), Family("compare"),
+    Family("conversions"), Family("approximations"), Family("mathematics"), Family("fast_math", ("-use_fast_math",)),
+    Family("halves"), Family("fp8", architecture=90), Family("atomics"), Family("warps"), Family("blocks"),
+    Family("memory"), Family("control"), Family("matrices"), Family("host"), Family("libraries"),
+    Family("faults", alone=True),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Result:
+    """Of one kernel. ``type``: NumPy's short name of an element, or ``bf`` for bfloat16; ``error``: CUDA's name;
+    ``data``: the buffer; ``said``: what it printed, or on the emulated GPU why it was refused."""
+
+    name: str
+    family: str
+    type: str
+    rule: str
+    error: str
+    data: bytes
+    said: str = ""
+
+    def kept(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "family": self.family,
+            "type": self.type,
+            "rule": self.rule,
+            "error": self.error,
+            "said": self.said,
+            "sha256": hashlib.sha256(self.data).hexdigest(),
+            "data": base64.b64encode(zlib.compress(self.data, 9)).decode(),
+        }
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Result:
+        """What ``kept`` made."""
+        data = zlib.decompress(base64.b64decode(row["data"]))
+        return cls(
+            row["name"], row["family"], row["type"], row["rule"], row["error"], data, row.get("said", "")
+        )
+
+
+# ---- compiling ----
+
+
+def programs() -> list[Path]:
+    return sorted(PROGRAMS.glob("*.cu"))
+
+
+def compile_for_card(
+    nvcc: Path, source: Path, folder: Path, code: int, *, architecture: int, flags: Sequence[str] = ()
+) -> Path:
+    """A program over CUDA's own runtime, as machine code for ``code`` (90: sm_90). Raises CompileFailed."""
+    made = folder / source.stem
+    gencode = f"-gencode=arch=compute_{architecture},code=sm_{code}"
+    _run(nvcc, ["-O3", "-std=c++17", gencode, *flags, "-o", made, source])
+    return made
+
+
+def compile_for_emulator(
+    nvcc: Path, source: Path, folder: Path, *, architecture: int, flags: Sequence[str] = ()
+) -> Path:
+    """A library for the emulated GPU's host process. Raises CompileFailed."""
+    made = folder / f"{source.stem}.so"
+    gencode = f"-gencode=arch=compute_{architecture},code=compute_{architecture}"
+    shared = ["-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo"]
+    _run(
+        nvcc,
+        [*shared, "-cudart", "none", "--compress-mode=none", gencode, *flags, "-o", made, source],
+    )
+    return made
+
+
+def with_entry(program: Path, folder: Path) -> Path:
+    """A source that makes a library's entry point of a program's ``main``; the program itself stays as it is."""
+    wrapped = folder / program.name
+    wrapped.write_text(
+        f'#define main main_of_program\n#include "{program}"\n#undef main\n'
+        'extern "C" int grader_entry(void**) { return main_of_program(); }\n'
+    )
+    return wrapped
+
+
+def _run(nvcc: Path, words: Sequence[str | Path]) -> None:
+    ran = subprocess.run([nvcc, *words], capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise CompileFailed(ran.stderr[-4000:])
+
+
+# ---- running ----
+
+
+def run_on_card(program: Path, only: str | None = None) -> tuple[int, str]:
+    """Exit code and output. Raises subprocess.TimeoutExpired."""
+    environment = {**os.environ, **({"CONFORMANCE_ONLY": only} if only else {})}
+    ran = subprocess.run(
+        [program], capture_output=True, text=True, check=False, env=environment, timeout=RUN_SECONDS
+    )
+    return ran.returncode, ran.stdout
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """What a program came to: its exit code, its output with that of its kernels, what the checker found, and why an
+    instruction was refused."""
+
+    code: int
+    output: str
+    found: list[str]
+    refused: str
+
+
+def run_on_emulator(library: Path, only: str | None = None) -> Emulated:
+    from grader.sandbox.emulator.device import Device, HostProcess
+    from grader.sandbox.emulator.engine import Engine
+
+    engine = Engine()
+    os.environ.pop("CONFORMANCE_ONLY", None)
+    if only:
+        os.environ["CONFORMANCE_ONLY"] = only
+    try:
+        with tempfile.TemporaryFile() as output:
+            host = HostProcess(Device(engine), library, output=output.fileno())
+            try:
+                returned = host.call([])
+            finally:
+                host.close()
+            output.seek(0)
+            text = (returned.printed + output.read()).decode("utf-8", "replace")
+    finally:
+        os.environ.pop("CONFORMANCE_ONLY", None)
+        engine.close()
+    found = [f"{it.kernel}: {it.kind} at line {it.place.line}" for it in returned.findings]
+    return Emulated(returned.code, text, found, str(returned.unsupported or returned.refused or ""))
+
+
+def results_in(output: str, family: str) -> Iterator[Result]:
+    """The kernels that a program of the suite told of. What stands between them, they printed."""
+    said: list[str] = []
+    for line in output.splitlines():
+        if not line.startswith("kernel|"):
+            said.append(line)
+            continue
+        _, name, kind, rule, error, data = line.split("|")
+        yield Result(name, family, kind, rule, error, bytes.fromhex(data), "\n".join(said))
+        said = []
+
+
+def kernel_names(family: Family) -> list[str]:
+    """Of a family whose kernels run alone: as its source has them, in a macro's first word."""
+    lines = family.source.read_text().splitlines()
+    return [line.partition("(")[2].partition(")")[0] for line in lines if line.startswith("FAULT(")]
+
+
+def in_threads(work: Any, items: Sequence[Any], threads: int) -> list[Any]:
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, items))
+
+
+# ---- comparing ----
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``verdict``: equal, within (its bound) or differs; ``detail``: how far at most, or the first that differs;
+    ``nans``: elements that are NaN on both, with other bits."""
+
+    name: str
+    family: str
+    verdict: str
+    detail: str = ""
+    nans: int = 0
+
+
+def compare(card: Result, emulated: Result) -> Comparison:
+    """Each result of a card's against the emulated GPU's, by the kernel's rule."""
+
+    def differs(detail: str) -> Comparison:
+        return Comparison(card.name, card.family, "differs", detail)
+
+    if card.error != emulated.error:
+        return differs(f"card {card.error}, emulated {emulated.error} {emulated.said}".strip())
+    if card.said != emulated.said:
+        return differs(f"card prints {card.said!r}, emulated {emulated.said!r}")
+    if (card.type, card.rule, len(card.data)) != (emulated.type, emulated.rule, len(emulated.data)):
+        return differs("the suite has changed since the card ran")
+    if card.error != "cudaSuccess" or card.data == emulated.data:
+        return Comparison(card.name, card.family, "equal")
+    kind = _TYPES.get(card.type, np.dtype(card.type))
+    bits = [np.frombuffer(it.data, f"u{kind.itemsize}") for it in (card, emulated)]
+    values = [_numbers(it, card.type) for it in bits]
+    both_nan = np.isnan(values[0]) & np.isnan(values[1])
+    off = (bits[0] != bits[1]) & ~both_nan
+    nans = int((both_nan & (bits[0] != bits[1])).sum())
+    if not off.any():
+        return Comparison(card.name, card.family, "equal", nans=nans)
+    allowed = _allowed(card.rule, bits, values, kind) if card.type[0] in "fb" else ~off
+    distance = _distances(bits)
+    wrong = off & ~allowed
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        shown = [
+            f"{float(value[at])!r} ({int(bit[at]):#x})" for value, bit in zip(values, bits, strict=True)
+        ]
+        return differs(
+            f"{int(wrong.sum())} of {len(wrong)} elements; the first, {at}: card {shown[0]}, emulated {shown[1]}"
+        )
+    return Comparison(card.name, card.family, "within", f"at most {int(distance[off].max())} ulp", nans)
+
+
+def _numbers(bits: np.ndarray, kind: str) -> np.ndarray:
+    if kind == "bf":
+        return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return bits.view(kind).astype(np.float64)
+
+
+def _distances(bits: Sequence[np.ndarray]) -> np.ndarray:
+    """How many representable numbers apart; the two zeros count as two."""
+    width = 8 * bits[0].itemsize
+    ordered = []
+    for it in bits:
+        words = [int(word) for word in it]
+        ordered.append([(1 << width) - 1 - word if word >> (width - 1) else word + (1 << (width - 1)) for word in words])
+    return np.array([abs(a - b) for a, b in zip(*ordered, strict=True)], dtype=object)
+
+
+def _allowed(rule: str, bits: Sequence[np.ndarray], values: Sequence[np.ndarray], kind: np.dtype[Any]) -> np.ndarray:
+    """Where one of the rule's bounds holds."""
+    words = rule.split()
+    allowed = np.zeros(len(bits[0]), bool)
+    finite = np.isfinite(values[0]) & np.isfinite(values[1])
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.abs(values[0] - values[1])
+        for what, bound in zip(words[::2], words[1::2], strict=False):
+            limit = float.fromhex(bound)
+            if what == "ulp":
+                allowed |= (_distances(bits) <= limit).astype(bool) & ~np.isnan(values[0]) & ~np.isnan(values[1])
+            elif what == "absolute":
+                allowed |= finite & (apart <= limit + _half_ulp(values[0], kind))
+            elif what == "relative":
+                allowed |= finite & (apart <= limit * np.abs(values[0]) + _half_ulp(values[0], kind))
+    return allowed
+
+
+def _half_ulp(values: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
+    """What the emulated GPU's own rounding takes."""
+    digits = {"f2": 11, "f4": 24, "f8": 53}.get(kind.str[1:], 8)
+    return np.abs(values) * 2.0**-digits
