@@ -23,8 +23,13 @@ import numpy as np
 FOLDER = Path(__file__).resolve().parent
 PROGRAMS = FOLDER / "programs"
 RUN_SECONDS = 120.0
+# Kernels and programs whose results differ, and why.
+EXPECTED = {
+    "mma_m16n8k32_s4": "products of 4 bits are not known here",
+    "mma_m16n8k128_b1": "products of 1 bit are not known here",
+}
 # Results are compared as these; bfloat16 has no type of NumPy's.
-_TYPES = {"bf": np.dtype("u2"), "f2": np.dtype("f2"), "f4": np.dtype("f4"), "f8": np.dtype("f8")}
+_TYPES: dict[str, np.dtype[Any]] = {"bf": np.dtype("u2"), "f2": np.dtype("f2"), "f4": np.dtype("f4"), "f8": np.dtype("f8")}
 
 
 class CompileFailed(RuntimeError):
@@ -139,9 +144,11 @@ def _run(nvcc: Path, words: Sequence[str | Path]) -> None:
 # ---- running ----
 
 
-def run_on_card(program: Path, only: str | None = None) -> tuple[int, str]:
+def run_on_card(program: Path, gpu: int, only: str | None = None) -> tuple[int, str]:
     """Exit code and output. Raises subprocess.TimeoutExpired."""
-    environment = {**os.environ, **({"CONFORMANCE_ONLY": only} if only else {})}
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": str(gpu)}
+    if only:
+        environment["CONFORMANCE_ONLY"] = only
     ran = subprocess.run(
         [program], capture_output=True, text=True, check=False, env=environment, timeout=RUN_SECONDS
     )
@@ -229,13 +236,13 @@ def compare(card: Result, emulated: Result) -> Comparison:
 
     if card.error != emulated.error:
         return differs(f"card {card.error}, emulated {emulated.error} {emulated.said}".strip())
-    if card.said != emulated.said:
+    if card.error == "cudaSuccess" and card.said != emulated.said:
         return differs(f"card prints {card.said!r}, emulated {emulated.said!r}")
     if (card.type, card.rule, len(card.data)) != (emulated.type, emulated.rule, len(emulated.data)):
         return differs("the suite has changed since the card ran")
     if card.error != "cudaSuccess" or card.data == emulated.data:
         return Comparison(card.name, card.family, "equal")
-    kind = _TYPES.get(card.type, np.dtype(card.type))
+    kind = _TYPES[card.type] if card.type in _TYPES else np.dtype(card.type)
     bits = [np.frombuffer(it.data, f"u{kind.itemsize}") for it in (card, emulated)]
     values = [_numbers(it, card.type) for it in bits]
     both_nan = np.isnan(values[0]) & np.isnan(values[1])
@@ -248,9 +255,7 @@ def compare(card: Result, emulated: Result) -> Comparison:
     wrong = off & ~allowed
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
-        shown = [
-            f"{float(value[at])!r} ({int(bit[at]):#x})" for value, bit in zip(values, bits, strict=True)
-        ]
+        shown = [f"{float(value[at])!r} ({int(bit[at]):#x})" for value, bit in zip(values, bits, strict=True)]
         return differs(
             f"{int(wrong.sum())} of {len(wrong)} elements; the first, {at}: card {shown[0]}, emulated {shown[1]}"
         )
@@ -270,11 +275,15 @@ def _distances(bits: Sequence[np.ndarray]) -> np.ndarray:
     ordered = []
     for it in bits:
         words = [int(word) for word in it]
-        ordered.append([(1 << width) - 1 - word if word >> (width - 1) else word + (1 << (width - 1)) for word in words])
+        ordered.append(
+            [(1 << width) - 1 - word if word >> (width - 1) else word + (1 << (width - 1)) for word in words]
+        )
     return np.array([abs(a - b) for a, b in zip(*ordered, strict=True)], dtype=object)
 
 
-def _allowed(rule: str, bits: Sequence[np.ndarray], values: Sequence[np.ndarray], kind: np.dtype[Any]) -> np.ndarray:
+def _allowed(
+    rule: str, bits: Sequence[np.ndarray], values: Sequence[np.ndarray], kind: np.dtype[Any]
+) -> np.ndarray:
     """Where one of the rule's bounds holds."""
     words = rule.split()
     allowed = np.zeros(len(bits[0]), bool)
@@ -284,7 +293,9 @@ def _allowed(rule: str, bits: Sequence[np.ndarray], values: Sequence[np.ndarray]
         for what, bound in zip(words[::2], words[1::2], strict=False):
             limit = float.fromhex(bound)
             if what == "ulp":
-                allowed |= (_distances(bits) <= limit).astype(bool) & ~np.isnan(values[0]) & ~np.isnan(values[1])
+                allowed |= (
+                    (_distances(bits) <= limit).astype(bool) & ~np.isnan(values[0]) & ~np.isnan(values[1])
+                )
             elif what == "absolute":
                 allowed |= finite & (apart <= limit + _half_ulp(values[0], kind))
             elif what == "relative":
@@ -295,4 +306,4 @@ def _allowed(rule: str, bits: Sequence[np.ndarray], values: Sequence[np.ndarray]
 def _half_ulp(values: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
     """What the emulated GPU's own rounding takes."""
     digits = {"f2": 11, "f4": 24, "f8": 53}.get(kind.str[1:], 8)
-    return np.abs(values) * 2.0**-digits
+    return np.asarray(np.abs(values) * 2.0**-digits)

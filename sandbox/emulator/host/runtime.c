@@ -241,6 +241,7 @@ API error cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, siz
     for (size_t row = 0; row < height; row++) { error code = cudaMemset((char *)to + row * pitch, value, width); if (code) return code; }
     return lost;
 }
+API error cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) { return cudaMemset2DAsync(to, pitch, value, width, height, NULL); }
 API error cudaMemGetInfo(size_t *left, size_t *total) { *left = *total = (size_t)1 << 30; return lost; }
 
 static error symbol(const void *host, uint64_t *address, uint64_t *size) {
@@ -313,6 +314,23 @@ API error cudaDeviceGetAttribute(int *value, int attribute, int device) {
     if (device) return failed(101);
     *value = 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) if (known[i][0] == attribute) *value = known[i][1];
+    return OK;
+}
+/* struct cudaDeviceProp of CUDA 13, as far as programs print it: where an attribute's value goes, and in how many bytes. */
+enum { PROPERTIES_BYTES = 1008, TOTAL_MEMORY_AT = 288 };
+API error cudaGetDeviceProperties(void *into, int device) {
+    static const uint16_t places[][3] = {{296, 8, 8}, {304, 4, 12}, {308, 4, 10}, {320, 4, 1}, {324, 4, 2}, {328, 4, 3}, {332, 4, 4}, {336, 4, 5}, {340, 4, 6},
+        {344, 4, 7}, {352, 8, 9}, {360, 4, 75}, {364, 4, 76}, {384, 4, 16}, {560, 4, 31}, {584, 4, 40}, {588, 4, 41}, {592, 4, 37}, {596, 4, 38}, {604, 4, 39},
+        {608, 4, 78}, {624, 8, 81}, {632, 4, 82}, {668, 4, 95}, {672, 8, 97}, {688, 4, 106}};
+    if (device) return failed(101);
+    memset(into, 0, PROPERTIES_BYTES);
+    strcpy(into, "emulated GPU");
+    *(size_t *)((char *)into + TOTAL_MEMORY_AT) = (size_t)1 << 30;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        int value;
+        cudaDeviceGetAttribute(&value, places[i][2], device);
+        memcpy((char *)into + places[i][0], &value, sizeof value); /* the upper half of a wide one is 0 */
+    }
     return OK;
 }
 API error cudaFuncSetAttribute(const void *host, int attribute, int value) {
