@@ -29,7 +29,12 @@ EXPECTED = {
     "mma_m16n8k128_b1": "products of 1 bit are not known here",
 }
 # Results are compared as these; bfloat16 has no type of NumPy's.
-_TYPES: dict[str, np.dtype[Any]] = {"bf": np.dtype("u2"), "f2": np.dtype("f2"), "f4": np.dtype("f4"), "f8": np.dtype("f8")}
+_TYPES: dict[str, np.dtype[Any]] = {
+    "bf": np.dtype("u2"),
+    "f2": np.dtype("f2"),
+    "f4": np.dtype("f4"),
+    "f8": np.dtype("f8"),
+}
 
 
 class CompileFailed(RuntimeError):
