@@ -18,7 +18,13 @@ from grader.limits import GIB, RANKED_ROOFLINE_US
 
 # What an H200 reaches, bytes/s and operations/s: the fastest GPU whose figures we have, so what is long enough there is
 # long enough elsewhere.
-H200 = {"bandwidth": 4.3e12, "rate:float32": 51e12, "rate:float16": 700e12, "rate:bfloat16": 700e12}
+H200 = {
+    "bandwidth": 4.3e12,
+    "rate:float32": 51e12,
+    "rate:float16": 700e12,
+    "rate:bfloat16": 700e12,
+    "rate:int8": 1400e12,
+}
 # The smallest GPU that a course is sized for, and the share of its memory that one workload may plan with.
 SMALLEST_GPU_BYTES, PLANNED_SHARE = 16 * GIB, 0.8
 # Inputs and results pass through memory at least once. A kernel that must read them a few times more is thinkable.

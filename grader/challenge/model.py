@@ -137,10 +137,12 @@ class Compare(Strict):
 
 
 class Cost(Strict):
-    """Bytes that must move and operations that must be done, in the sizes: the roofline's two sides."""
+    """Bytes that must move and operations that must be done, in the sizes: the roofline's two sides. ``multiplied``:
+    the type of what the operations multiply, where it is not that of the first input."""
 
     bytes: ExpressionText
     flops: ExpressionText
+    multiplied: DType | None = None
 
 
 class Workload(Strict):
@@ -223,6 +225,14 @@ class Manifest(Strict):
     def results(self) -> list[Argument]:
         """In-outs and outputs, in signature order: what ``reference()`` returns."""
         return [arg for arg in self.args if arg.kind in (Kind.INOUT, Kind.OUTPUT)]
+
+    @property
+    def multiplied(self) -> DType:
+        """The type that decides the rate of arithmetic: int8 products summed in int32 are done at int8's rate."""
+        if self.cost.multiplied is not None:
+            return self.cost.multiplied
+        read = [arg.dtype for arg in self.buffers if arg.kind is not Kind.OUTPUT]
+        return read[0] if read else self.results[0].dtype
 
     @property
     def scalars(self) -> list[Argument]:

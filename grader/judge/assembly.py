@@ -11,7 +11,7 @@ from grader.challenge.model import Manifest, Workload
 from grader.device_kinds import kind_of
 from grader.judge.device import Device
 from grader.judge.request import Request
-from grader.judge.roofline import cost_of, is_ranked, roofline_seconds
+from grader.judge.roofline import is_ranked, light_cost, light_seconds
 from grader.judge.rule import Measured
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import (
@@ -97,7 +97,7 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
     time_us = measured.time.value * 1e6 if measured.known else None
     low, high = (edge * 1e6 for edge in measured.time.interval)
     eager = timed.baselines.get("eager")
-    roofline = roofline_seconds(manifest, workload, device.ceilings())
+    roofline = light_seconds(manifest, workload, device.ceilings())
     return WorkloadReport(
         name=workload.name,
         sizes=dict(workload.sizes),
@@ -110,7 +110,7 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
         speedup=eager / time_us if eager and time_us is not None else None,
         sol=roofline * 1e6 / time_us if roofline is not None and time_us is not None else None,
         roofline_us=roofline * 1e6 if roofline is not None else None,
-        cost=cost_of(manifest, workload, device.ceilings()),
+        cost=light_cost(manifest, workload, device.ceilings()),
         host_us=measured.host * 1e6 if measured.gated and not device.on_processor else None,
         gated=measured.gated,
         fixed_us=None if device.modelled else measured.fixed * 1e6,

@@ -1,8 +1,12 @@
-"""The least time that a workload can take on a device, from what memory and arithmetic do there at best."""
+"""The least time that a workload can take on a device, from what memory and arithmetic do there at best.
+
+Two rates of arithmetic: that of the type that is multiplied, by which a workload is ranked; and the highest by which
+its products can be had with that type's precision, beyond which no honest kernel gets ("speed of light").
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from grader import limits
 from grader.challenge.expression import parse
@@ -11,23 +15,63 @@ from grader.device_kinds import kind_of
 from grader.judge.device import Device
 from grader.schemas.report import WorkloadCost
 
+# A float32 product can be had from this many of bfloat16 (each factor in two parts; the least of four left out), which
+# tensor cores do many times faster.
+_BF16_PRODUCTS = 3
+
 
 def roofline_seconds(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> float | None:
-    """The least time that memory and arithmetic allow at measured ceilings; None where none are known."""
-    cost = cost_of(manifest, workload, ceilings)
+    """The least time that memory, and arithmetic in the type that is multiplied, allow at measured ceilings; None where
+    none are known."""
+    return _seconds(cost_of(manifest, workload, ceilings))
+
+
+def light_seconds(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> float | None:
+    """The least time that any kernel of the right precision can take; None where no ceilings are known."""
+    return _seconds(light_cost(manifest, workload, ceilings))
+
+
+def cost_of(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> WorkloadCost:
+    """The two sides of the roofline at this workload, and the measured ceilings that bound them, if any."""
+    return _cost(manifest, workload, ceilings, _own_rate)
+
+
+def light_cost(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> WorkloadCost:
+    """As ``cost_of``, at the highest rate."""
+    return _cost(manifest, workload, ceilings, _light_rate)
+
+
+def _seconds(cost: WorkloadCost) -> float | None:
     if cost.bandwidth is None or cost.rate is None:
         return None
     return max(cost.bytes / cost.bandwidth, cost.flops / cost.rate)
 
 
-def cost_of(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> WorkloadCost:
-    """The two sides of the roofline at this workload, and the measured ceilings that bound them, if any."""
+def _cost(
+    manifest: Manifest,
+    workload: Workload,
+    ceilings: Mapping[str, float],
+    rate: Callable[[DType, Mapping[str, float]], float],
+) -> WorkloadCost:
     moved, done = (parse(text)(workload.sizes) for text in (manifest.cost.bytes, manifest.cost.flops))
     if not ceilings:
         return WorkloadCost(bytes=moved, flops=done)
-    dtype = manifest.results[0].dtype
-    rate = ceilings.get(f"rate:{dtype.value}", ceilings[f"rate:{DType.FLOAT32.value}"])
-    return WorkloadCost(bytes=moved, flops=done, bandwidth=ceilings["bandwidth"], rate=rate)
+    return WorkloadCost(
+        bytes=moved, flops=done, bandwidth=ceilings["bandwidth"], rate=rate(manifest.multiplied, ceilings)
+    )
+
+
+def _own_rate(multiplied: DType, ceilings: Mapping[str, float]) -> float:
+    """Of a type that has none, float32's."""
+    signed = DType.INT8 if multiplied is DType.UINT8 else multiplied
+    return ceilings.get(f"rate:{signed.value}", ceilings[f"rate:{DType.FLOAT32.value}"])
+
+
+def _light_rate(multiplied: DType, ceilings: Mapping[str, float]) -> float:
+    own = _own_rate(multiplied, ceilings)
+    if multiplied is not DType.FLOAT32:
+        return own
+    return max(own, ceilings.get(f"rate:{DType.BFLOAT16.value}", 0.0) / _BF16_PRODUCTS)
 
 
 def is_ranked(manifest: Manifest, workload: Workload, device: Device) -> bool:

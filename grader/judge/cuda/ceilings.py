@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import torch
 
@@ -18,10 +19,13 @@ _STREAM_SHAPES = ((1024, 4), (2048, 4), (4096, 8), (8192, 8))
 
 @functools.cache
 def measure_ceilings(index: int) -> Mapping[str, float]:
-    """Best of a few tries on GPU ``index``: ``bandwidth`` in bytes/s, ``rate:DTYPE`` of a square matmul in flop/s."""
+    """Best of a few tries on GPU ``index``: ``bandwidth`` in bytes/s, ``rate:DTYPE`` of a square matmul of that type in
+    operations/s."""
     found = {"bandwidth": max(_bandwidths().values())}
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         found[f"rate:{str(dtype).removeprefix('torch.')}"] = _matmul_rate(dtype)
+    with suppress(RuntimeError, AttributeError):  # not on every GPU, nor in every torch
+        found["rate:int8"] = _int8_rate()
     torch.cuda.empty_cache()
     return found
 
@@ -51,6 +55,13 @@ def _matmul_rate(dtype: torch.dtype) -> float:
     a = torch.randn(_SIDE, _SIDE, device="cuda").to(dtype)
     out = torch.empty_like(a)
     return 2 * _SIDE**3 / _best_seconds(lambda: torch.mm(a, a, out=out))
+
+
+def _int8_rate() -> float:
+    a = torch.randint(-128, 128, (_SIDE, _SIDE), dtype=torch.int8, device="cuda")
+    # Both factors along the sum: the layout that tensor cores read int8 in.
+    b, out = a.t(), torch.empty(_SIDE, _SIDE, dtype=torch.int32, device="cuda")
+    return 2 * _SIDE**3 / _best_seconds(lambda: torch._int_mm(a, b, out=out))
 
 
 def _best_seconds(call: Callable[[], object]) -> float:
