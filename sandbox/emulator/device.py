@@ -32,7 +32,7 @@ HEADER, REPLY = struct.Struct("<II"), struct.Struct("<iI")
 COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
     struct.Struct("<QQQII"),
     struct.Struct("<QQII"),
-    struct.Struct("<IIII3I3I"),
+    struct.Struct("<IIII3I3I3I"),
 )
 # The largest request.
 MOST_BYTES = (1 << 31) + 4096
@@ -44,8 +44,9 @@ _NUMBERS = {
     "cudaErrorInvalidValue": 1,
     "cudaErrorInvalidConfiguration": 9,
     "cudaErrorCooperativeLaunchTooLarge": 720,
+    "cudaErrorInvalidClusterSize": 912,
 }
-_FAULTS = {"misaligned": 716, "asserted": 710, "trapped": 719, "deadlock": 702}
+_FAULTS = {"misaligned": 716, "asserted": 710, "trapped": 719, "deadlock": 702, "mbarrier_bytes": 702}
 _ILLEGAL_ADDRESS = 700
 
 
@@ -288,7 +289,14 @@ class Device:
         try:
             params = body[LAUNCH_HEAD.size + length :]
             self.engine.launch(
-                loaded, name, sizes[:3], sizes[3:], params, shared, cooperative=bool(cooperative)
+                loaded,
+                name,
+                sizes[:3],
+                sizes[3:6],
+                params,
+                shared,
+                cooperative=bool(cooperative),
+                cluster=sizes[6:],
             )
         except LaunchRefused as error:
             call.refused = call.refused or str(error)

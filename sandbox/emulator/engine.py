@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import LIBRARY, ptx
+from . import hopper as _hopper  # noqa: F401  adds its instructions to those of lower
 from .lower import CONTROL, ROW, Lowered, function_address, lower
 from .model import KINDS as KINDS_OF_WORK
 from .model import Launch, Row, Work, work_of
@@ -27,12 +28,22 @@ NOTHING, EVERYTHING, BUT_SHARED_RACES = range(3)
 KINDS = (
     "", "out_of_bounds", "misaligned", "unwritten", "shared_race", "global_race", "barrier_places", "barrier_exited",
     "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit",
-    "warp_race",
+    "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun", "mbarrier_bytes",
+    "cluster_exited", "early_result", "bad_descriptor", "bulk_unwaited",
+)  # fmt: skip
+# Those about shared memory, whatever address names it.
+_OF_SHARED = frozenset(
+    KINDS.index(it)
+    for it in (
+        "shared_race", "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun",
+        "cluster_exited",
+    )
 )  # fmt: skip
 SPACES = ("generic", "global", "shared", "local", "const")
 # What a block may have of each on the emulated card (sm_80).
 MOST_THREADS, MOST_SHARED, MOST_STATIC_SHARED = 1024, 166912, 49152
 MOST_COOPERATIVE = 512
+MOST_CLUSTER = 16
 MOST_GRID = (2**31 - 1, 65535, 65535)
 
 _Triple = ctypes.c_uint32 * 3
@@ -74,6 +85,8 @@ class _Kernel(ctypes.Structure):
                 "local_bytes",
                 "shared_bytes",
                 "granule",
+                "is_async",
+                "spare",
             )
         ),
         ("pool", ctypes.c_void_p),
@@ -287,7 +300,8 @@ class Engine:
             rows = ctypes.create_string_buffer(lowered.rows, len(lowered.rows))
             kernel = _Kernel(
                 ctypes.addressof(rows), lowered.row_count, lowered.entry, lowered.units, len(lowered.pool) // 32,
-                len(lowered.specials) // 2, lowered.local_bytes, lowered.shared_bytes, lowered.granule, start,
+                len(lowered.specials) // 2, lowered.local_bytes, lowered.shared_bytes, lowered.granule,
+                lowered.is_async, 0, start,
                 ctypes.addressof(specials),
             )  # fmt: skip
             loaded.kernels[name] = _Ready(lowered, kernel, pool, (raw, rows, specials))
@@ -303,14 +317,17 @@ class Engine:
         shared: int = 0,
         *,
         cooperative: bool = False,
+        cluster: Sequence[int] = (0, 0, 0),
     ) -> None:
-        """Run a kernel to its end. ``params``: as the kernel lays them out; ``shared``: dynamic, in bytes.
+        """Run a kernel to its end. ``params``: as the kernel lays them out; ``shared``: dynamic, in bytes;
+        ``cluster``: its blocks, x y z; zeros: as it was compiled for.
 
         Raises LaunchRefused, Fault, Unsupported, KeyError.
         """
         ready = self._ready(loaded, name)
         lowered = ready.lowered
         _check_shape(lowered, grid, block, shared)
+        cluster = _cluster_of(lowered, grid, cluster)
         if cooperative and grid[0] * grid[1] * grid[2] > MOST_COOPERATIVE:
             raise LaunchRefused(
                 "cudaErrorCooperativeLaunchTooLarge",
@@ -358,6 +375,7 @@ class Engine:
                 ctypes.byref(ready.kernel),
                 _Triple(*grid),
                 _Triple(*block),
+                _Triple(*cluster),
                 shared,
                 cooperative,
                 self.check,
@@ -397,7 +415,7 @@ class Engine:
         named = self._named.get(it.region)
         space = SPACES[it.space] if it.space < len(SPACES) else ""
         name, start, size = (named.name, 0, named.size) if named else ("", 0, 0)
-        if space == "shared" or (it.region == 0 and it.kind in (4, 16)):
+        if space == "shared" or (it.region == 0 and it.kind in _OF_SHARED):
             name, start, size = _shared_array(lowered, it.offset)
             space = "shared"
         other = Thread(tuple(it.other_block), tuple(it.other_thread)) if it.has_other else None
@@ -491,6 +509,23 @@ def _check_shape(lowered: Lowered, grid: Sequence[int], block: Sequence[int], sh
         )
 
 
+def _cluster_of(lowered: Lowered, grid: Sequence[int], asked: Sequence[int]) -> tuple[int, int, int]:
+    """Raises LaunchRefused."""
+    compiled = lowered.cluster
+    x, y, z = compiled if not any(asked) else (max(it, 1) for it in asked)
+    if compiled != (1, 1, 1) and (x, y, z) != compiled:
+        raise LaunchRefused(
+            "cudaErrorInvalidClusterSize", f"the kernel was compiled for clusters of {compiled} blocks"
+        )
+    if x * y * z > MOST_CLUSTER or any(size % of for size, of in zip(grid, (x, y, z), strict=True)):
+        raise LaunchRefused(
+            "cudaErrorInvalidClusterSize",
+            f"a cluster of {(x, y, z)} blocks: it has at most {MOST_CLUSTER}, and a grid, here {tuple(grid)}, a whole "
+            "number of them",
+        )
+    return x, y, z
+
+
 def _fill(pool: ctypes.Array[ctypes.c_uint32], unit: int, value: int, size: int) -> None:
     words = [value & 0xFFFFFFFF] if size == 4 else [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF]
     for index, word in enumerate(words * 32):
@@ -525,7 +560,11 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_number_of", word, [pointer, long]),
         ("engine_remove", word, [pointer, long, word]),
         ("engine_mark", None, [pointer, long, long]),
-        ("engine_launch", ctypes.c_int, [pointer, pointer, _Triple, _Triple, word, word, word, pointer]),
+        (
+            "engine_launch",
+            ctypes.c_int,
+            [pointer, pointer, _Triple, _Triple, _Triple, word, word, word, pointer],
+        ),
         ("engine_fault", pointer, [pointer]),
         ("engine_instructions", long, [pointer]),
         ("engine_findings", word, [pointer, ctypes.POINTER(ctypes.c_void_p)]),

@@ -57,6 +57,50 @@ def message_of(it: Finding, *, programs: bool = False) -> str:
             )
         case "deadlock":
             return f"Block {_index(it.who.block)} never ends: some of its threads wait for others that wait, too."
+        case "async_race":
+            return _async_race(it, array, who)
+        case "no_proxy_fence":
+            return (
+                f"An asynchronous access that {who} began reads byte {it.offset:,} of {array}, which {_writer(it)} "
+                "wrote as threads do. Between the two a fence.proxy.async must stand, or it may see what was there "
+                "before."
+            )
+        case "mbarrier_uninitialised":
+            return (
+                f"{_capital(who)} uses the mbarrier at byte {it.offset:,} of {array}, which is not one: nobody "
+                "initialised it, or something was written over it."
+            )
+        case "mbarrier_overrun":
+            return (
+                f"{_capital(who)} arrives at the mbarrier at byte {it.offset:,} of {array} more often than it counts, "
+                "or gives it a number that it cannot hold."
+            )
+        case "mbarrier_bytes" if it.offset > 0:
+            return (
+                f"Block {_index(it.who.block)} never ends: its mbarrier waits for {_bytes(it.offset)} more than "
+                "the copies bring."
+            )
+        case "mbarrier_bytes":
+            return (
+                f"The mbarrier's phase ends without {_bytes(-it.offset)} that copies bring: fewer were expected than "
+                "come."
+            )
+        case "cluster_exited":
+            return (
+                f"{_capital(who)} {access} of {array} of another block, all of whose threads have returned."
+            )
+        case "early_result":
+            return (
+                f"{_capital(who)} uses registers that wgmma in line {it.other_place.line} may not have written yet: "
+                "nothing waited for its group."
+            )
+        case "bad_descriptor":
+            return f"{_capital(who)} gives an instruction a description of a matrix or tensor that is none."
+        case "bulk_unwaited":
+            return (
+                f"{_capital(who)} returns though its copy of {_bytes(it.size)} may not have read shared memory yet: it "
+                "must wait for its group."
+            )
         case "asserted":
             return f"An assert failed in {who}."
         case "trapped":
@@ -142,6 +186,22 @@ def _race(it: Finding, array: str) -> str:
     else:
         cure = "Nothing orders the two: blocks agree by atomics only"
     return f"{first}, and {second}{line}. {cure}."
+
+
+def _writer(it: Finding) -> str:
+    line = f" in line {it.other_place.line}" if it.other_place.line else ""
+    return f"{_other(it.other, it.who) if it.other else 'a thread'}{line}"
+
+
+def _async_race(it: Finding, array: str, who: str) -> str:
+    assert it.other is not None
+    verbs = ["writes" if writes else "reads" for writes in (it.writes, it.other_writes)]
+    line = f" in line {it.other_place.line}" if it.other_place.line and it.other_place != it.place else ""
+    other = _other(it.other, it.who)
+    return (
+        f"{_capital(who)} {verbs[0]} byte {it.offset:,} of {array}, and {other} {verbs[1]} it{line}; of the two at "
+        "least one is an asynchronous copy or product, and nothing waited for it."
+    )
 
 
 def _program_race(it: Finding, array: str) -> str:

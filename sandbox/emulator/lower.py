@@ -14,12 +14,12 @@ from .ptx import NOWHERE, SIZES, Function, Instruction, Label, Module, Place, Va
 
 CONSTANT, NONE, EVERY = 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF
 SHARED_BASE, LOCAL_BASE, FUNCTION_BASE = 0x0002000000000000, 0x0004000000000000, 0x0008000000000000
-NEGATED, JOIN, ROUNDED, STRONG, SIGNED, RECURSIVE = 1, 2, 4, 8, 16, 32
+NEGATED, JOIN, ROUNDED, STRONG, SIGNED, RECURSIVE, CLUSTER = 1, 2, 4, 8, 16, 32, 64
 GENERIC, GLOBAL, SHARED, LOCAL, CONST = range(5)
 # As enum operation in engine.h.
 CONTROL = (
     "NOP BRANCH BRANCH_INDEX EXIT CALL CALL_INDIRECT RETURN TRAP BARRIER WARP_BARRIER FENCE LOAD STORE ATOMIC SHUFFLE "
-    "VOTE MATCH REDUX ACTIVE_MASK ELECT COPY_LATE COMMIT WAIT_GROUP LOCAL_ADDRESS CLOCK PRINT ASSERT MATRIX POP"
+    "VOTE MATCH REDUX ACTIVE_MASK ELECT COPY_LATE COMMIT WAIT_GROUP LOCAL_ADDRESS CLOCK PRINT ASSERT MATRIX POP ASYNC"
 ).split()
 # As struct row.
 ROW = struct.Struct("<HBBBBHIIIIIIqII")
@@ -33,6 +33,11 @@ _SPECIALS = {
     "laneid": 12, "warpid": 13, "nwarpid": 14, "lanemask_eq": 15, "lanemask_le": 16, "lanemask_lt": 17,
     "lanemask_ge": 18, "lanemask_gt": 19, "smid": 20, "nsmid": 21, "gridid": 22, "dynamic_smem_size": 23,
     "total_smem_size": 24,
+    **{f"cluster_ctaid.{axis}": 25 + index for index, axis in enumerate("xyz")},
+    **{f"cluster_nctaid.{axis}": 28 + index for index, axis in enumerate("xyz")},
+    "cluster_ctarank": 31, "cluster_nctarank": 32,
+    **{f"clusterid.{axis}": 33 + index for index, axis in enumerate("xyz")},
+    **{f"nclusterid.{axis}": 36 + index for index, axis in enumerate("xyz")},
 }  # fmt: skip
 _ATOMICS = {
     "add": 0,
@@ -88,6 +93,9 @@ class Lowered:
     param_layout: list[tuple[int, int]]
     max_threads: int
     shared_names: dict[str, tuple[int, int]] = field(default_factory=dict)
+    # Whether it has instructions of ``hopper``; blocks of a cluster that it was compiled for, x y z.
+    is_async: bool = False
+    cluster: tuple[int, int, int] = (1, 1, 1)
 
     @property
     def param_bytes(self) -> int:
@@ -222,6 +230,8 @@ class _Kernel:
             param_layout=layout(self.function.params),
             max_threads=self.function.max_threads,
             shared_names=self.shared_names,
+            is_async=any(row[0] == CONTROL.index("ASYNC") for row in self.rows),
+            cluster=self.function.cluster,
         )
 
     def _reachable(self) -> list[Function]:
@@ -535,10 +545,6 @@ class _Kernel:
             return unit | CONSTANT
         if name.startswith("envreg") or name == "gridid":
             return self.constant(0, size)
-        if name in ("cluster_ctaid.x", "cluster_ctarank", "cluster_ctaid.y", "cluster_ctaid.z"):
-            return self.constant(0, size)
-        if name.startswith(("cluster_nctaid", "cluster_nctarank")):
-            return self.constant(1, size)
         if name not in self.specials:
             if name not in _SPECIALS:
                 raise Unsupported(f"%{name}", self.instruction.place)
@@ -1336,10 +1342,6 @@ def _createpolicy(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str])
 
 @_handles("bar", "barrier")
 def _bar(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    if "cluster" in m:
-        if "wait" in m:  # a cluster of one block
-            k.control("BARRIER", a=k.constant(15, 4))
-        return
     if m[0] == "warp":
         k.control("WARP_BARRIER", a=k.value(o[0], "b32"))
         return

@@ -70,7 +70,8 @@ class Variable:
 @dataclass(slots=True)
 class Function:
     """A kernel (``entry``) or a device function. ``body`` has labels and instructions in the text's order.
-    ``tables``: of ``brx.idx``, a label's list by name; ``prototypes`` of indirect calls need no meaning."""
+    ``tables``: of ``brx.idx``, a label's list by name; ``prototypes`` of indirect calls need no meaning.
+    ``cluster``: its blocks, x y z."""
 
     name: str
     entry: bool
@@ -81,6 +82,7 @@ class Function:
     body: list[Instruction | Label] = field(default_factory=list)
     tables: dict[str, list[str]] = field(default_factory=dict)
     max_threads: int = 0
+    cluster: tuple[int, int, int] = (1, 1, 1)
     place: Place = NOWHERE
 
 
@@ -229,6 +231,9 @@ class _Parser:
             function.max_threads = 1
             for size in limit[1].split(","):
                 function.max_threads *= int(size)
+        if sizes := re.search(r"\.reqnctapercluster\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", rest):
+            x, y, z = (int(it) if it else 1 for it in sizes.groups())
+            function.cluster = (x, y, z)
         self._body(function)
         self.module.functions[name] = function
 
@@ -236,6 +241,7 @@ class _Parser:
         place = NOWHERE
         # Names that an inner block declares, as what they are called in the whole function.
         scopes: list[dict[str, str]] = [{}]
+        begins: list[int] = []
         inner = 0
         text = ""
         for line in self._lines:
@@ -252,10 +258,13 @@ class _Parser:
                 if text[0] == "{" and not text.startswith("{%"):
                     inner += 1
                     scopes.append({})
+                    begins.append(len(function.body))
                     text = text[1:].lstrip()
                     continue
                 if text[0] == "}":
-                    scopes.pop()
+                    left = scopes.pop()
+                    if begins:
+                        _branch_within(function.body[begins.pop() :], left)
                     text = text[1:].lstrip()
                     if not scopes:
                         _place_merged(function)
@@ -347,6 +356,13 @@ class _Parser:
                 scopes[-1][variable.name] = unique = f"{variable.name}~{inner}"
                 variable.name = unique
             function.variables[variable.name] = variable
+
+
+def _branch_within(body: list[Instruction | Label], names: dict[str, str]) -> None:
+    """Branches to labels of an inner block that stand further down in it."""
+    for it in body:
+        if isinstance(it, Instruction) and it.name == "bra":
+            it.operands = [names.get(operand, operand) for operand in it.operands]
 
 
 def _renamed(text: str, renames: dict[str, str]) -> str:

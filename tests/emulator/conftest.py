@@ -15,7 +15,7 @@ from tests.components import need
 from tests.emulator.judging import NVCC_FLAGS
 
 FOLDER = Path(__file__).parent
-Compile = Callable[[Path], Path]
+Compile = Callable[..., Path]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -37,14 +37,15 @@ def device(engine: Engine) -> Device:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """The library that a source becomes."""
+    """The library that a source becomes, for an architecture."""
     home, made = cuda_home(), {}
     need("nvcc")
     assert home is not None
 
-    def compile_source(source: Path) -> Path:
+    def compile_source(source: Path, architecture: str = "compute_80") -> Path:
         if source not in made:
             made[source] = tmp_path_factory.mktemp("emulator") / f"{source.stem}.so"
+            flags = [it.replace("compute_80", architecture) for it in NVCC_FLAGS]
             command = [
                 home / "bin" / "nvcc",
                 "-shared",
@@ -55,7 +56,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
                 "-lineinfo",
             ]
             ran = subprocess.run(
-                [*command, *NVCC_FLAGS, "-o", made[source], source],
+                [*command, *flags, "-o", made[source], source],
                 capture_output=True,
                 text=True,
                 check=False,

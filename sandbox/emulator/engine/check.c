@@ -21,24 +21,28 @@ static struct segment *segment_at(struct engine *engine, uint32_t number) {
     return &engine->segments[number / CHUNK][number % CHUNK];
 }
 
+/* 0: a launch of more is not checked further. */
+static uint32_t new_segment(struct warp *w) {
+    struct engine *engine = w->block->launch->engine;
+    uint32_t number = atomic_fetch_add(&engine->next_segment, 1);
+    if (number >= MOST_SEGMENTS) return 0;
+    struct segment **chunk = &engine->segments[number / CHUNK];
+    if (__atomic_load_n(chunk, __ATOMIC_ACQUIRE) == NULL) {
+        struct segment *made = calloc(CHUNK, sizeof *made), *none = NULL;
+        if (made == NULL) return 0;
+        if (!__atomic_compare_exchange_n(chunk, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) free(made);
+    }
+    struct block *block = w->block;
+    *segment_at(engine, number) = (struct segment){.stamp = atomic_load(&engine->clock), .block = block->number, .interval = block->interval,
+        .warp_syncs = w->warp_syncs, .warp = (uint16_t)w->number,
+        .releases = block->launch->releases ? atomic_load(&block->launch->releases[block->number]) : 0,
+        .cluster = block->cluster->number, .slot = w->slot, .epoch = w->epoch, .copied = w->copying};
+    return number;
+}
+
 static uint32_t present_segment(struct warp *w, uint32_t line) {
     struct engine *engine = w->block->launch->engine;
-    if (w->segment == 0) {
-        uint32_t number = atomic_fetch_add(&engine->next_segment, 1);
-        if (number >= MOST_SEGMENTS) return 0; /* a launch of more is not checked further */
-        struct segment **chunk = &engine->segments[number / CHUNK];
-        if (__atomic_load_n(chunk, __ATOMIC_ACQUIRE) == NULL) {
-            struct segment *made = calloc(CHUNK, sizeof *made), *none = NULL;
-            if (made == NULL) return 0;
-            if (!__atomic_compare_exchange_n(chunk, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) free(made);
-        }
-        struct segment *s = segment_at(engine, number);
-        struct block *block = w->block;
-        *s = (struct segment){.stamp = atomic_load(&engine->clock), .block = block->number, .interval = block->interval,
-            .warp_syncs = w->warp_syncs, .warp = (uint16_t)w->number,
-            .releases = block->launch->releases ? atomic_load(&block->launch->releases[block->number]) : 0};
-        w->segment = number;
-    }
+    if (w->segment == 0 && (w->segment = new_segment(w)) == 0) return 0;
     struct segment *s = segment_at(engine, w->segment);
     for (uint32_t i = 0; i < s->lines && i < SEGMENT_LINES; i++) if (s->line[i] == line) return w->segment;
     if (s->lines < SEGMENT_LINES) s->line[s->lines] = line;
@@ -47,6 +51,8 @@ static uint32_t present_segment(struct warp *w, uint32_t line) {
 }
 
 void check_new_segment(struct warp *w) { w->segment = 0; }
+/* What follows are writes of cp.async. */
+void check_copies(struct warp *w, bool begin) { if (w->seen) { w->segment = 0; w->copying = begin; } }
 
 void check_release(struct warp *w) {
     struct block *block = w->block;
@@ -63,7 +69,10 @@ void check_acquire(struct warp *w) {
 static bool ordered(struct warp *w, uint32_t old, int lane) {
     struct block *block = w->block;
     const struct segment *s = segment_at(block->launch->engine, SEGMENT(old));
+    bool together = w->seen && s->cluster == block->cluster->number;
+    if (together && clock_knows(w, s)) return true;
     if (s->block == block->number) {
+        if (s->async) return false;
         if (s->interval < block->interval) return true;
         if (s->warp == w->number) return (int)LANE(old) == lane || s->warp_syncs < w->warp_syncs;
         return false;
@@ -121,7 +130,7 @@ void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
     report(w, r, UNWRITTEN, __builtin_ctz(lanes), NULL, 0, 0, false, &origin);
 }
 
-static void race(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, bool writes, uint32_t old, bool old_writes) {
+static void race(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, bool writes, uint32_t old, bool old_writes, uint32_t segment) {
     struct launch *launch = w->block->launch;
     const struct segment *s = segment_at(launch->engine, SEGMENT(old));
     struct finding other = {.is_write = old_writes};
@@ -130,12 +139,13 @@ static void race(struct warp *w, const struct row *r, struct region *region, uin
     for (uint32_t i = 0; i < count; i++) if (s->line[i] != r->line || count == 1 || other.line == 0) { if (!other.line || other.line == r->line) other.line = s->line[i]; }
     block_of(launch, s->block, other.block);
     thread_of(launch, s->warp, LANE(old), other.thread);
-    bool same_warp = s->block == w->block->number && s->warp == w->number;
-    report(w, r, same_warp ? WARP_RACE : region == &w->block->shared_region ? SHARED_RACE : GLOBAL_RACE, lane, region, (int64_t)offset, size, writes, &other);
+    bool same_warp = s->block == w->block->number && s->warp == w->number, async = s->async || segment_at(launch->engine, segment)->async;
+    report(w, r, async ? ASYNC_RACE : same_warp ? WARP_RACE : region->owner ? SHARED_RACE : GLOBAL_RACE, lane, region, (int64_t)offset, size, writes, &other);
 }
 
 /* Whether other lanes than the one that is recorded, which is this one, may just have read it. */
 static bool many_unordered(struct warp *w, uint32_t old) {
+    if (w->seen) return false; /* clocks tell of one reader, not of the others */
     const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
     return s->block == w->block->number && s->interval == w->block->interval && !(s->warp == w->number && s->warp_syncs < w->warp_syncs);
 }
@@ -145,14 +155,14 @@ static void touch(struct warp *w, const struct row *r, struct region *region, ui
     uint32_t *last = &region->written[granule], *reader = &region->read[granule];
     uint32_t old = *last;
     if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !(atomic && (old & ATOMIC_ENTRY)) && !same && !ordered(w, old, lane))
-        race(w, r, region, offset, size, lane, writes, old, true);
+        race(w, r, region, offset, size, lane, writes, old, true, segment);
     uint32_t mine = ENTRY(segment, lane) | (atomic ? ATOMIC_ENTRY : 0);
     if (writes) {
         old = *reader;
         if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !atomic && !same && !ordered(w, old, lane))
-            race(w, r, region, offset, size, lane, writes, old, false);
+            race(w, r, region, offset, size, lane, writes, old, false, segment);
         else if ((old & MANY) && SEGMENT(old) >= floor && !atomic && !same && many_unordered(w, old))
-            race(w, r, region, offset, size, lane, writes, old, false);
+            race(w, r, region, offset, size, lane, writes, old, false, segment);
         *last = mine;
     } else {
         old = *reader;
@@ -166,10 +176,10 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     struct launch *launch = w->block->launch;
     uint32_t segment = present_segment(w, r->line), granule = launch->kernel->granule;
     if (segment == 0) return;
-    bool shared = region == &w->block->shared_region;
+    bool shared = region->owner != NULL;
     if (shared && launch->check == BUT_SHARED_RACES) return;
     /* Entries below it come from an earlier launch or, in shared memory, from before the last barrier. */
-    uint32_t floor = shared ? w->block->interval_first : launch->first_segment;
+    uint32_t floor = shared ? (w->seen ? region->owner->first_segment : w->block->interval_first) : launch->first_segment;
     uint32_t shift = granule == 4 ? 2 : granule == 2 ? 1 : 0, lowest = floor << 7;
     if (mask == EVERY && size == granule && !atomic) {
         uint64_t wrong = 0;
@@ -216,5 +226,44 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         }
         for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++)
             touch(w, r, region, g, offset, size, lane, writes, atomic, same, segment, floor);
+    }
+}
+
+uint32_t check_async_segment(struct warp *w, const struct row *r, uint32_t slot, uint32_t epoch) {
+    uint32_t number = w->seen ? new_segment(w) : 0;
+    if (number) {
+        struct segment *s = segment_at(w->block->launch->engine, number);
+        s->async = true; s->slot = slot; s->epoch = epoch; s->lines = 1; s->line[0] = r->line;
+    }
+    return number;
+}
+
+/* Whether ``old``, a write that lies before, was made known to asynchronous accesses. */
+static bool unfenced(struct warp *w, uint32_t old) {
+    const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
+    return !s->async && !s->copied && s->cluster == w->block->cluster->number && !clock_fenced(w, s);
+}
+
+void check_async(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint64_t size, int lane, bool writes, bool atomic, uint32_t segment) {
+    struct launch *launch = w->block->launch;
+    if (segment == 0 || !region->written || size == 0 || (region->owner && launch->check == BUT_SHARED_RACES)) return;
+    uint32_t granule = launch->kernel->granule, shift = granule == 4 ? 2 : granule == 2 ? 1 : 0;
+    uint32_t floor = region->owner ? region->owner->first_segment : launch->first_segment, before_last = 0, before_reader = 0;
+    uint32_t mine = ENTRY(segment, lane) | (atomic ? ATOMIC_ENTRY : 0);
+    for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++) {
+        uint32_t last = region->written[g], reader = region->read[g];
+        if (g != offset >> shift && last == before_last && reader == before_reader) { /* as the one before */
+            if (writes) region->written[g] = mine; else region->read[g] = region->read[g - 1];
+            continue;
+        }
+        before_last = last; before_reader = reader;
+        if (!writes && region->owner && SEGMENT(last) >= floor && SEGMENT(last) && ordered(w, last, lane) && unfenced(w, last)) {
+            const struct segment *s = segment_at(launch->engine, SEGMENT(last));
+            struct finding other = {.is_write = 1, .line = s->line[0]};
+            block_of(launch, s->block, other.block);
+            thread_of(launch, s->warp, LANE(last), other.thread);
+            report(w, r, NO_PROXY_FENCE, lane, region, (int64_t)(g << shift), granule, false, &other);
+        }
+        touch(w, r, region, g, g << shift, granule, lane, writes, atomic, false, segment, floor);
     }
 }

@@ -23,7 +23,7 @@
 #define WINDOW_MASK 0x0000ffffffffffffull
 
 enum space { GENERIC, GLOBAL, SHARED, LOCAL, CONST };
-enum row_flags { NEGATED = 1, JOIN = 2, ROUNDED = 4, STRONG = 8, SIGNED = 16, RECURSIVE = 32 };
+enum row_flags { NEGATED = 1, JOIN = 2, ROUNDED = 4, STRONG = 8, SIGNED = 16, RECURSIVE = 32, CLUSTER = 64 };
 
 /* One instruction. d, a, b, c, e: units (| CONSTANT), or numbers where the operation says so. */
 struct row {
@@ -43,6 +43,7 @@ struct row {
 struct kernel {
     const struct row *rows;
     uint32_t row_count, entry, units, pool_units, special_count, local_bytes, shared_bytes, granule;
+    uint32_t async, spare; /* async: it has instructions of async.c */
     const uint32_t *pool;
     const uint32_t *specials; /* pairs: which, unit */
 };
@@ -54,11 +55,14 @@ struct region {
     uint32_t *written, *read; /* the race check's, an entry a granule; reserved, and touched where it is needed */
     uint32_t number;
     bool constant, freed;
+    struct block *owner; /* of shared memory; NULL: of anything else */
 };
 
 enum finding_kind {
     OUT_OF_BOUNDS = 1, MISALIGNED, UNWRITTEN, SHARED_RACE, GLOBAL_RACE, BARRIER_PLACES, BARRIER_EXITED, DEADLOCK,
-    USE_AFTER_FREE, READ_ONLY, TRAPPED, ASSERTED, STACK_OVERFLOW, BAD_CALL, LIMIT, WARP_RACE
+    USE_AFTER_FREE, READ_ONLY, TRAPPED, ASSERTED, STACK_OVERFLOW, BAD_CALL, LIMIT, WARP_RACE, ASYNC_RACE, NO_PROXY_FENCE,
+    MBARRIER_UNINITIALISED, MBARRIER_OVERRUN, MBARRIER_BYTES, CLUSTER_EXITED, EARLY_RESULT, BAD_DESCRIPTOR,
+    BULK_UNWAITED
 };
 
 struct finding {
@@ -76,6 +80,8 @@ struct segment {
     uint32_t block, interval, warp_syncs, releases;
     uint16_t warp, lines;
     uint32_t line[SEGMENT_LINES];
+    uint32_t cluster, slot, epoch; /* see async.c */
+    bool async, copied; /* of an asynchronous copy or product; of cp.async, which needs no fence of proxies */
 };
 
 #define LATE_GROUPS 16
@@ -105,10 +111,18 @@ struct warp {
     uint32_t saved_count, saved_room;
     uint64_t clock, *ready; /* profile.c's: the cycle of the last instruction; by unit, when its value may be used */
     uint64_t late_ready[LATE_GROUPS];
+    /* async.c's: what it knows of others' work; its own, counted; what it waits for in vain. */
+    uint32_t *seen, slot, epoch;
+    bool copying;
+    uint32_t blocked, failed, wait_line;
+    int64_t wait_bytes;
+    uint32_t cluster_arrived[LANES], late_arrivals;
+    uint32_t bulk_groups, product_groups, products_done;
 };
 
-/* A copy by cp.async that has not come to pass. */
-struct late { uint64_t to; uint32_t group, size; uint8_t data[16]; uint8_t lane; };
+/* A copy by cp.async that has not come to pass, or (arrives: 1, or 2 where it was counted beforehand) what follows it:
+ * an arrival at the mbarrier ``to``. */
+struct late { uint64_t to; uint32_t group, size; uint8_t data[16]; uint8_t lane, arrives; };
 
 struct barrier { uint32_t arrived, expected, line; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; uint64_t clock; };
 
@@ -125,7 +139,28 @@ struct block {
     uint64_t acquired, released;
     uint32_t next_warp;
     bool done;
+    struct cluster *cluster;
+    uint32_t rank, stalls, changes, first_segment;
+    bool polls; /* it runs, but only to ask again for what it waits for */
+    struct mbarrier *mbarriers;
+    uint16_t *mbarrier_at; /* by 8 bytes of shared memory: its number in mbarriers + 1 */
+    uint32_t mbarrier_count, mbarrier_room;
+    struct transfer *transfers; /* copies that have not come to pass, in their order */
+    uint32_t transfer_count, transfer_room;
+    uint64_t transfer_bytes;
+    uint32_t *barrier_clocks;
     uint8_t *memory; /* all of the above, one allocation, kept for the next block */
+};
+
+#define MOST_CLUSTER 16
+/* Blocks that run together. A block by itself is a cluster of one. */
+struct cluster {
+    struct block *blocks[MOST_CLUSTER];
+    uint32_t size, number, index[3];
+    uint32_t arrived, exited, phase;
+    uint32_t changes; /* of mbarriers, barriers and who is alive: what somebody may wait for */
+    uint32_t *pending, *clock;
+    uint64_t pending_cycle, cycle;
 };
 
 /* What an instruction asks of a multiprocessor, see model.py. */
@@ -145,7 +180,8 @@ struct profile { const uint8_t *classes; struct counts *counts; uint64_t path_su
 enum { NOTHING, EVERYTHING, BUT_SHARED_RACES };
 struct launch {
     const struct kernel *kernel;
-    uint32_t grid[3], threads[3], shared_bytes;
+    uint32_t grid[3], threads[3], cluster[3], cluster_size, shared_bytes;
+    uint32_t slots, clock_words; /* of a block, see async.c; of all that is known: 0 where nothing is tracked */
     uint64_t block_count;
     uint32_t most_live; /* blocks of a thread that take turns */
     bool cooperative;
@@ -213,6 +249,10 @@ int memory_store(struct warp *, const struct row *, uint32_t mask);
 int memory_atomic(struct warp *, const struct row *, uint32_t mask);
 int memory_copy_late(struct warp *, const struct row *, uint32_t mask);
 int memory_late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
+/* What arrives at the mbarrier at ``offset`` behind copies of the warp, and those copies. */
+int memory_late_arrives_at(struct warp *, uint32_t offset);
+int memory_late_arrival(struct warp *, const struct row *, uint32_t mask);
+uint64_t memory_changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, uint64_t c);
 /* ``size`` bytes at a generic address as ``lane`` sees them; NULL where there are none (and the fault is recorded). */
 uint8_t *memory_at(struct warp *, const struct row *, uint64_t address, uint32_t size, int lane, bool writes);
 struct region *region_of(struct engine *, uint64_t address);
@@ -220,6 +260,10 @@ struct region *region_of(struct engine *, uint64_t address);
 /* check.c */
 void check_access(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
                   uint32_t size, bool writes, bool atomic);
+/* The same for what is done on behalf of a lane, at some time before ``slot`` reaches ``epoch``. */
+void check_async(struct warp *, const struct row *, struct region *, uint64_t offset, uint64_t size, int lane, bool writes, bool atomic, uint32_t segment);
+uint32_t check_async_segment(struct warp *, const struct row *, uint32_t slot, uint32_t epoch);
+void check_copies(struct warp *, bool begin);
 void check_new_segment(struct warp *);
 void check_release(struct warp *);
 void check_acquire(struct warp *);
@@ -247,6 +291,34 @@ void profile_waits(struct warp *, uint32_t left);
 void profile_arrives(struct warp *, struct barrier *);
 void profile_released(struct block *, struct barrier *);
 
+/* A bulk copy's cycle of arrival. */
+uint64_t profile_bulk(struct warp *, const struct row *, uint64_t address, uint64_t size, bool reads, bool of_memory);
+void profile_blocked(struct warp *, uint32_t mask);
+
+/* async.c: what sm_90 does on its own: mbarriers, clusters, bulk copies, products of warp groups. */
+#define TRACKED_MBARRIERS 64u
+/* Of a block's clock: each warp's work, its bulk copies (what they read, what they write), its products, and phases of mbarriers. */
+#define ASYNC_SLOTS(warps) (4 * (warps) + TRACKED_MBARRIERS)
+enum { ASYNC_DONE, ASYNC_STOPPED, ASYNC_BLOCKED };
+int async_run(struct warp *, const struct row *, uint32_t mask);
+size_t async_bytes(const struct launch *, uint32_t shared);
+void async_block_new(struct block *, uint8_t *memory);
+void async_block_begins(struct block *);
+void async_block_delete(struct block *);
+void async_arrives(struct warp *, uint32_t barrier);
+void async_released(struct warp *, uint32_t barrier);
+void async_release_ends(struct block *, uint32_t barrier);
+int async_exits(struct warp *, const struct row *, uint32_t mask);
+bool async_stuck(struct block *);
+void async_deadlock(struct block *, uint32_t line);
+int mbarrier_late_arrives(struct warp *, const struct row *, uint64_t address, int lane);
+/* ``size`` bytes at an address as a lane sees them. False: a fault was recorded. */
+struct span { struct region *region; struct block *owner; uint8_t *data, *valid; uint64_t offset; };
+bool span_of(struct warp *, const struct row *, uint64_t address, uint64_t size, uint64_t align, uint32_t space, int lane, bool writes, struct span *);
+struct block *cluster_block(struct warp *, uint64_t address);
+bool clock_knows(const struct warp *, const struct segment *);
+bool clock_fenced(const struct warp *, const struct segment *);
+
 /* matrix.c */
 int matrix_run(struct warp *, const struct row *, uint32_t mask);
 /* print.c */
@@ -257,6 +329,6 @@ enum operation {
     OP_NOP, OP_BRANCH, OP_BRANCH_INDEX, OP_EXIT, OP_CALL, OP_CALL_INDIRECT, OP_RETURN, OP_TRAP, OP_BARRIER,
     OP_WARP_BARRIER, OP_FENCE, OP_LOAD, OP_STORE, OP_ATOMIC, OP_SHUFFLE, OP_VOTE, OP_MATCH, OP_REDUX, OP_ACTIVE_MASK,
     OP_ELECT, OP_COPY_LATE, OP_COMMIT, OP_WAIT_GROUP, OP_LOCAL_ADDRESS, OP_CLOCK, OP_PRINT, OP_ASSERT, OP_MATRIX,
-    OP_POP, OP_CONTROL_COUNT
+    OP_POP, OP_ASYNC, OP_CONTROL_COUNT
 };
 #endif

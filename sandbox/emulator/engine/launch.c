@@ -106,6 +106,7 @@ static struct block *block_new(struct worker *worker) {
         add(&total, (size_t)(kernel->units + SPARE_UNITS) * UNIT); add(&total, 4 * (size_t)(kernel->units + 1)); add(&total, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0); add(&total, (size_t)LANES * kernel->local_bytes);
         if (launch->check) add(&total, (size_t)LANES * kernel->local_bytes);
     }
+    add(&total, async_bytes(launch, (uint32_t)shared));
     uint8_t *memory = NULL;
     if (posix_memalign((void **)&memory, 128, total)) return NULL;
     memset(memory, 0, total);
@@ -114,7 +115,7 @@ static struct block *block_new(struct worker *worker) {
     *block = (struct block){.worker = worker, .launch = launch, .warp_count = warps, .thread_count = threads, .memory = memory};
     block->warps = take(&at, warps * sizeof(struct warp));
     block->shared = take(&at, shared);
-    block->shared_region = (struct region){.size = shared, .data = block->shared};
+    block->shared_region = (struct region){.size = shared, .data = block->shared, .owner = block};
     if (launch->check) {
         block->shared_valid = take(&at, shared);
         block->shared_region.written = take(&at, 4 * shared);
@@ -132,6 +133,7 @@ static struct block *block_new(struct worker *worker) {
         w->block = block;
         w->number = i;
     }
+    async_block_new(block, take(&at, async_bytes(launch, (uint32_t)shared)));
     return block;
 }
 
@@ -141,6 +143,7 @@ static void block_delete(struct block *block) {
         for (uint32_t k = 0; k < block->warps[i].saved_count; k++) free(block->warps[i].saved[k].data);
         free(block->warps[i].saved);
     }
+    async_block_delete(block);
     free(block->memory);
 }
 
@@ -171,19 +174,30 @@ static void set_specials(struct warp *w) {
             case 21: value = MULTIPROCESSORS; break;
             case 23: value = launch->shared_bytes - kernel->shared_bytes; break;
             case 24: value = launch->shared_bytes; break;
+            case 25: case 26: case 27: value = w->block->index[which - 25] % launch->cluster[which - 25]; break;
+            case 28: case 29: case 30: value = launch->cluster[which - 28]; break;
+            case 31: value = w->block->rank; break;
+            case 32: value = launch->cluster_size; break;
+            case 33: case 34: case 35: value = w->block->index[which - 33] / launch->cluster[which - 33]; break;
+            case 36: case 37: case 38: value = launch->grid[which - 36] / launch->cluster[which - 36]; break;
             }
             out[i] = value;
         }
     }
 }
 
-static void block_begin(struct block *block, uint64_t number) {
+/* ``number``: of the cluster, among the grid's. */
+static void block_begin(struct block *block, uint64_t number, struct cluster *cluster, uint32_t rank) {
     struct launch *launch = block->launch;
     const struct kernel *kernel = launch->kernel;
-    block->number = (uint32_t)number;
-    block->index[0] = (uint32_t)(number % launch->grid[0]);
-    block->index[1] = (uint32_t)(number / launch->grid[0] % launch->grid[1]);
-    block->index[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
+    const uint32_t *size = launch->cluster, across = launch->grid[0] / size[0], down = launch->grid[1] / size[1];
+    block->index[0] = (uint32_t)(number % across) * size[0] + rank % size[0];
+    block->index[1] = (uint32_t)(number / across % down) * size[1] + rank / size[0] % size[1];
+    block->index[2] = (uint32_t)(number / across / down) * size[2] + rank / size[0] / size[1];
+    block->number = block->index[0] + launch->grid[0] * (block->index[1] + launch->grid[1] * block->index[2]);
+    block->cluster = cluster;
+    block->rank = rank;
+    cluster->blocks[rank] = block;
     block->exited = 0; block->interval = 0; block->acquired = 0; block->next_warp = 0; block->done = false;
     block->interval_first = atomic_load(&launch->engine->next_segment);
     memset(block->barriers, 0, sizeof block->barriers);
@@ -201,51 +215,62 @@ static void block_begin(struct block *block, uint64_t number) {
         if (w->local_valid) memset(w->local_valid, 0, (size_t)LANES * kernel->local_bytes);
         set_specials(w);
     }
+    async_block_begins(block);
     if (launch->profile) profile_block_begins(block);
 }
 
 /* Runs until the block is done, or it had its turn. False: the launch is over. */
 static bool block_run(struct block *block) {
     for (int round = 0; round < ROUNDS_A_TURN; round++) {
-        bool any_ran = false, all_done = true;
+        bool progress = false, all_done = true;
+        block->polls = false;
         for (uint32_t i = 0; i < block->warp_count; i++) {
             struct warp *w = &block->warps[i];
             if (w->exited == w->existing) continue;
             uint64_t before = block->worker->instructions;
             enum status status = warp_run(w, &block->worker->instructions);
             if (status == STOPPED) return false;
-            any_ran |= block->worker->instructions != before;
+            bool ran = block->worker->instructions != before;
+            progress |= ran && !w->failed;
+            block->polls |= w->blocked || w->failed;
             all_done &= w->exited == w->existing;
         }
         if (all_done) { block->done = true; if (block->launch->profile) profile_block_ends(block); return true; }
-        if (!any_ran) {
-            struct row row = {.line = 0, .guard = NONE};
-            for (uint32_t k = 0; k < 16; k++) if (block->barriers[k].arrived && !row.line) row.line = block->barriers[k].line;
-            for (uint32_t i = 0; i < block->warp_count; i++)
-                if (block->warps[i].exited != block->warps[i].existing) { fault(&block->warps[i], &row, DEADLOCK, __builtin_ctz(block->warps[i].existing & ~block->warps[i].exited), NULL, 0, 0, false); break; }
+        if (progress) block->stalls = 0;
+        else if (async_stuck(block)) {
+            uint32_t line = 0;
+            for (uint32_t k = 0; k < 16; k++) if (block->barriers[k].arrived && !line) line = block->barriers[k].line;
+            async_deadlock(block, line);
             return false;
-        }
+        } else if (block->cluster->size > 1) return true;
     }
     return !atomic_load(&block->launch->stop);
 }
 
 /* A thread's blocks begin a few at a time, the last of them first: what needs them in order does not come out right.
- * Each has a turn before one has a second, so one may wait for another. A grid that waits as a whole begins as a whole. */
+ * Each has a turn before one has a second, so one may wait for another. A grid that waits as a whole begins as a whole,
+ * and so does a cluster. */
 static void *work(void *given) {
     struct worker *worker = given;
     struct launch *launch = worker->launch;
-    uint32_t most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0;
+    uint32_t size = launch->cluster_size, most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0;
+    most = (most + size - 1) / size * size;
     struct block **blocks = calloc(most, sizeof *blocks);
-    while (blocks && !atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
+    struct cluster *clusters = calloc(most / size, sizeof *clusters);
+    uint32_t *clocks = launch->clock_words ? calloc((size_t)most / size * 2, 4 * (size_t)launch->clock_words) : NULL;
+    if (!blocks || !clusters || (launch->clock_words && !clocks)) { atomic_store(&launch->stop, 2); most = 0; }
+    while (most && !atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
         uint32_t begun = 0, left;
         while (begun < most) {
             uint64_t number = atomic_fetch_add(&launch->next_block, 1);
-            if (number >= launch->block_count) break;
-            if (begun == made) {
-                if (!(blocks[made] = block_new(worker))) { atomic_store(&launch->stop, 2); break; }
-                made++;
-            }
-            block_begin(blocks[begun++], number);
+            if (number >= launch->block_count / size) break;
+            while (made < begun + size && (blocks[made] = block_new(worker))) made++;
+            if (made < begun + size) { atomic_store(&launch->stop, 2); break; }
+            struct cluster *cluster = &clusters[begun / size];
+            uint32_t *clock = clocks ? clocks + (size_t)begun / size * 2 * launch->clock_words : NULL;
+            *cluster = (struct cluster){.size = size, .number = (uint32_t)number, .pending = clock, .clock = clock ? clock + launch->clock_words : NULL};
+            if (clock) memset(clock, 0, 8 * (size_t)launch->clock_words);
+            for (uint32_t rank = 0; rank < size; rank++) block_begin(blocks[begun++], number, cluster, rank);
         }
         if (begun == 0) break;
         for (left = begun; left && !atomic_load_explicit(&launch->stop, memory_order_relaxed);)
@@ -256,12 +281,12 @@ static void *work(void *given) {
             }
     }
     while (made) block_delete(blocks[--made]);
-    free(blocks);
+    free(blocks); free(clusters); free(clocks);
     return NULL;
 }
 
 /* 0: done; 1: a fault, see engine_fault; 2: no memory. */
-int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check, struct profile *profile) {
+int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3], const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check, struct profile *profile) {
     if (atomic_load(&engine->next_segment) > MOST_SEGMENTS / 2) {
         for (uint32_t i = 0; i < engine->region_count; i++) {
             struct region *it = &engine->regions[i];
@@ -273,8 +298,15 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
         .block_count = (uint64_t)grid[0] * grid[1] * grid[2], .first_segment = atomic_load(&engine->next_segment), .lock = ATOMIC_FLAG_INIT};
     memcpy(launch.grid, grid, sizeof launch.grid);
     memcpy(launch.threads, threads, sizeof launch.threads);
+    memcpy(launch.cluster, cluster, sizeof launch.cluster);
+    launch.cluster_size = cluster[0] * cluster[1] * cluster[2];
+    if (check && kernel->async) {
+        launch.slots = ASYNC_SLOTS(((threads[0] * threads[1] * threads[2]) + LANES - 1) / LANES);
+        launch.clock_words = 2 * launch.cluster_size * launch.slots;
+    }
     if (check && launch.block_count <= 1u << 24) launch.releases = calloc(launch.block_count, sizeof *launch.releases);
-    uint32_t count = engine->threads < launch.block_count ? engine->threads : (uint32_t)launch.block_count;
+    uint64_t clusters = launch.block_count / launch.cluster_size;
+    uint32_t count = engine->threads < clusters ? engine->threads : (uint32_t)clusters;
     struct worker workers[64] = {0};
     pthread_t running[64];
     if (count > 64) count = 64;

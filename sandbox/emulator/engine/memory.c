@@ -42,6 +42,29 @@ static int window_of(uint64_t address) {
 /* What part of ``mask`` lies in one place, beginning with its first lane: its memory, and offsets into it. */
 struct place { struct region *region; uint8_t *data, *valid; uint64_t offsets[LANES]; uint32_t mask; };
 
+/* Shared memory of the cluster's blocks. */
+static bool place_in_cluster(struct warp *w, const struct row *r, const uint64_t *address, uint32_t mask, uint32_t size, bool writes, struct place *p) {
+    int first = __builtin_ctz(mask);
+    uint64_t rank = address[first] >> 24;
+    struct block *owner = rank && r->space == SHARED && !(r->flags & CLUSTER) ? NULL : cluster_block(w, address[first]);
+    if (owner == NULL) { fault(w, r, OUT_OF_BOUNDS, first, &w->block->shared_region, (int64_t)address[first], size, writes); return false; }
+    if (owner->done) report(w, r, CLUSTER_EXITED, first, &owner->shared_region, (int64_t)(address[first] & 0xffffff), size, writes, NULL);
+    p->region = &owner->shared_region; p->data = owner->shared; p->valid = owner->shared_valid;
+    p->mask = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        if (address[i] >> 24 != rank) continue;
+        uint64_t at = address[i] & 0xffffff, limit = owner->shared_region.size;
+        if ((at & (size - 1)) != 0 || at >= limit || limit - at < size) {
+            fault(w, r, at & (size - 1) ? MISALIGNED : OUT_OF_BOUNDS, i, p->region, (int64_t)at, size, writes);
+            return false;
+        }
+        p->offsets[i] = at;
+        p->mask |= 1u << i;
+    }
+    return true;
+}
+
 /* False: a fault was recorded. */
 static bool place_of(struct warp *w, const struct row *r, const uint64_t *address, uint32_t mask, int space, uint32_t size, bool writes, struct place *p) {
     struct block *block = w->block;
@@ -74,6 +97,7 @@ static bool place_of(struct warp *w, const struct row *r, const uint64_t *addres
         }
         return true;
     }
+    if (space == SHARED && (block->launch->cluster_size > 1)) return place_in_cluster(w, r, address, mask, size, writes, p);
     uint64_t limit = space == SHARED ? block->shared_region.size : block->launch->kernel->local_bytes;
     p->region = space == SHARED ? &block->shared_region : NULL;
     p->data = space == SHARED ? block->shared : w->local;
@@ -130,7 +154,7 @@ static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uin
 static void profiled(struct warp *w, const struct row *r, const struct place *p, uint32_t size, enum access access) {
     if (p->region == NULL) { profile_local(w, r, p->mask, size, access); return; }
     if (p->region->constant) { profile_constant(w, r, p->offsets, p->mask); return; }
-    if (p->region == &w->block->shared_region) { profile_shared(w, r, p->offsets, p->mask, size, access); return; }
+    if (p->region->owner) { profile_shared(w, r, p->offsets, p->mask, size, access); return; }
     uint64_t addresses[LANES];
     for (int i = 0; i < LANES; i++) addresses[i] = p->region->address + p->offsets[i];
     profile_global(w, r, addresses, p->mask, size, access);
@@ -209,7 +233,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
             for (uint32_t left = p.mask; left; left &= left - 1) { int i = __builtin_ctz(left); memcpy(to + p.offsets[i], from + step * i, r->size); }
         }
 
-        if (check && w->any_undefined && p.region && p.region != &w->block->shared_region)
+        if (check && w->any_undefined && p.region && !p.region->owner)
             for (uint32_t k = 0; k < r->count; k++)
                 if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask) check_undefined_used(w, r, w->undefined[ins[k]] & p.mask);
         if (!p.valid) continue;
@@ -239,7 +263,7 @@ uint8_t *memory_at(struct warp *w, const struct row *r, uint64_t address, uint32
 enum { A_ADD, A_MIN, A_MAX, A_INC, A_DEC, A_AND, A_OR, A_XOR, A_EXCH, A_CAS };
 enum { T_U32, T_S32, T_F32, T_F16X2, T_BF16X2, T_U64, T_S64, T_F64, T_F16, T_BF16, T_U16 };
 
-static uint64_t changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, uint64_t c) {
+uint64_t memory_changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, uint64_t c) {
     switch (how) {
     case A_AND: return old & b;
     case A_OR: return old | b;
@@ -291,7 +315,7 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
             if (p.valid && how == A_EXCH) memset(p.valid + p.offsets[i], 1, r->size);
 #define EXCHANGE(T) { T seen = __atomic_load_n((T *)at, __ATOMIC_RELAXED); \
     if (r->size == 2) b &= 0xffff, c &= 0xffff; \
-    while (!__atomic_compare_exchange_n((T *)at, &seen, (T)changed(how, type, seen, b, c), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \
+    while (!__atomic_compare_exchange_n((T *)at, &seen, (T)memory_changed(how, type, seen, b, c), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \
     old = seen; }
             if (r->size == 4) EXCHANGE(uint32_t) else if (r->size == 8) EXCHANGE(uint64_t) else EXCHANGE(uint16_t)
             if (r->d != NONE) { if (r->size == 8) u64_of(w, r->d)[i] = old; else u32_of(w, r->d)[i] = (uint32_t)old; }
@@ -302,6 +326,14 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
 }
 
 /* ---- cp.async: what is read now is seen in shared memory only when it is waited for ---- */
+static struct late *late_room(struct warp *w) {
+    if (w->late_count == w->late_room) {
+        w->late_room = w->late_room ? 2 * w->late_room : 64;
+        w->late = realloc(w->late, w->late_room * sizeof *w->late);
+    }
+    return &w->late[w->late_count++];
+}
+
 int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t to_room[LANES], from_room[LANES];
     const uint64_t *to = addresses(w, r, r->a, 1, r->imm, to_room);
@@ -322,25 +354,61 @@ int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
             memcpy(late.data, p.data + p.offsets[lane], bytes);
             if (w->block->launch->check && p.region->written) check_access(w, &read, p.region, p.offsets, 1u << lane, bytes, false, false);
         }
-        if (w->late_count == w->late_room) {
-            w->late_room = w->late_room ? 2 * w->late_room : 64;
-            w->late = realloc(w->late, w->late_room * sizeof *w->late);
-        }
-        w->late[w->late_count++] = late;
+        *late_room(w) = late;
     }
     return 0;
 }
 
+static int arrives(struct warp *w, const struct late *it, struct row *row) {
+    if (it->arrives) { w->late_arrivals--; return mbarrier_late_arrives(w, row, it->to, it->lane); }
+    uint8_t *at = memory_at(w, row, it->to >= SHARED_BASE ? it->to & 0xffffffff : it->to, it->size, it->lane, true);
+    if (at == NULL) return 1;
+    memcpy(at, it->data, it->size);
+    return 0;
+}
+
 int memory_late_arrives(struct warp *w, uint32_t groups_left, uint32_t line) {
-    uint32_t kept = 0;
+    uint32_t kept = 0, count = w->late_count;
     struct row row = {.space = SHARED, .line = line};
-    for (uint32_t i = 0; i < w->late_count; i++) {
-        struct late *it = &w->late[i];
-        if (it->group + groups_left >= w->late_groups && groups_left) { w->late[kept++] = *it; continue; }
-        uint8_t *at = memory_at(w, &row, it->to >= SHARED_BASE ? it->to & 0xffffffff : it->to, it->size, it->lane, true);
-        if (at == NULL) return 1;
-        memcpy(at, it->data, it->size);
+    if (count == 0) return 0;
+    check_copies(w, true);
+    for (uint32_t i = 0; i < count; i++) {
+        struct late it = w->late[i];
+        if (it.group + groups_left >= w->late_groups && groups_left) { w->late[kept++] = it; continue; }
+        if (arrives(w, &it, &row)) return 1;
     }
+    check_copies(w, false);
     w->late_count = kept;
+    return 0;
+}
+
+int memory_late_arrives_at(struct warp *w, uint32_t offset) {
+    struct row row = {.space = SHARED, .line = w->wait_line};
+    for (uint32_t i = 0; i < w->late_count && w->late_arrivals; i++) {
+        if (!w->late[i].arrives || w->late[i].to != offset) continue;
+        uint32_t kept = 0, lane = w->late[i].lane;
+        check_copies(w, true);
+        for (uint32_t k = 0; k < w->late_count; k++) {
+            struct late it = w->late[k];
+            if (k > i || it.lane != lane) { w->late[kept++] = it; continue; }
+            if (arrives(w, &it, &row)) return 1;
+        }
+        check_copies(w, false);
+        w->late_count = kept;
+        i = (uint32_t)-1;
+    }
+    return 0;
+}
+
+/* cp.async.mbarrier.arrive: a: the mbarrier; count: as struct late's arrives. */
+int memory_late_arrival(struct warp *w, const struct row *r, uint32_t mask) {
+    uint64_t room[LANES];
+    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    for (; mask; mask &= mask - 1) {
+        int lane = __builtin_ctz(mask);
+        uint64_t to = address[lane] >= SHARED_BASE ? address[lane] & 0xffffffff : address[lane];
+        *late_room(w) = (struct late){.to = to, .group = w->late_groups, .lane = (uint8_t)lane, .arrives = r->count};
+        w->late_arrivals++;
+    }
     return 0;
 }

@@ -12,7 +12,7 @@ static const uint16_t LATENCY[CLASS_COUNT] = {
     [CLASS_FREE] = 0, [CLASS_INTEGER] = 5, [CLASS_FLOAT] = 4, [CLASS_DOUBLE] = 8, [CLASS_SPECIAL] = 18, [CLASS_CONVERT] = 8,
     [CLASS_MEMORY] = 4, [CLASS_SHUFFLE] = 24, [CLASS_SYNC] = 16, [CLASS_MATRIX] = 33, [CLASS_BRANCH] = 6,
 };
-enum { SHARED_CYCLES = 29, L1_CYCLES = 33, L2_CYCLES = 262, DRAM_CYCLES = 580, ATOMIC_CYCLES = 300, BARRIER_CYCLES = 20 };
+enum { SHARED_CYCLES = 29, L1_CYCLES = 33, L2_CYCLES = 262, DRAM_CYCLES = 580, ATOMIC_CYCLES = 300, BARRIER_CYCLES = 20, CLUSTER_CYCLES = 190 };
 
 /* A cache of lines of four sectors; the line that was not used for longest makes room. */
 struct cache {
@@ -113,6 +113,30 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (r->op == OP_STORE) later(&at, when(w, r->d));
     if (class != CLASS_FREE) { counts->waited += at - begin; w->clock = at; }
     if (class != CLASS_MEMORY && mask) will_be(w, r->d, at + LATENCY[class]);
+}
+
+/* ``size`` bytes that lie together, by a bulk copy: past the first-level cache, through shared memory. */
+uint64_t profile_bulk(struct warp *w, const struct row *r, uint64_t address, uint64_t size, bool reads, bool of_memory) {
+    struct counts *counts = counts_of(w);
+    uint64_t latency = of_memory ? L2_CYCLES : CLUSTER_CYCLES;
+    (void)r;
+    counts->passes += (size + 127) / 128;
+    if (of_memory)
+        for (uint64_t sector = address / SECTOR; size && sector <= (address + size - 1) / SECTOR; sector++) {
+            bool there = cache_has(w->block->launch->engine->second, sector);
+            counts->l2++;
+            counts->dram += !there;
+            if (!there && reads) latency = DRAM_CYCLES;
+        }
+    return w->clock + latency + size / 64;
+}
+
+/* It was not issued after all: it waits. */
+void profile_blocked(struct warp *w, uint32_t mask) {
+    struct counts *counts = counts_of(w);
+    counts->issued--;
+    counts->lanes -= (uint64_t)__builtin_popcount(mask);
+    w->clock--;
 }
 
 static void results_at(struct warp *w, const struct row *r, uint64_t at) {

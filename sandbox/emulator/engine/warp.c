@@ -70,6 +70,7 @@ static void release(struct block *block, uint32_t number) {
             struct group *it = &w->groups[i];
             if (it->waits != number + 1) continue;
             it->waits = 0;
+            if (w->seen) async_released(w, number);
             const struct row *r = &kernel->rows[it->pc - 1];
             if (r->imm < 2) continue;
             uint32_t *out = u32_of(w, r->d), truth = r->imm == 3 ? barrier->reduced_and : barrier->reduced_or;
@@ -78,6 +79,8 @@ static void release(struct block *block, uint32_t number) {
         }
         w->segment = 0;
     }
+    if (block->barrier_clocks) async_release_ends(block, number);
+    block->cluster->changes++;
     *barrier = (struct barrier){.reduced_and = 1};
     block->interval++;
     block->interval_first = atomic_load(&block->launch->engine->next_segment);
@@ -123,6 +126,8 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
     }
     w->pc++;
     if (block->launch->profile) profile_arrives(w, it);
+    if (w->seen) async_arrives(w, number);
+    block->cluster->changes++;
     if (r->imm == 1) { complete_barriers(block, r, w); return true; }
     if (block->launch->check) check_release(w);
     park(w, number + 1);
@@ -135,6 +140,20 @@ static void leave(struct warp *w, const struct row *r, uint32_t mask) {
     w->active &= ~mask;
     w->block->exited += (uint32_t)__builtin_popcount(mask);
     complete_barriers(w->block, r, w);
+}
+
+/* The group waits for others: another of the warp has a turn. False: there is none that had none. */
+static bool give_way(struct warp *w) {
+    if (w->blocked++ > w->group_count) return false;
+    for (uint32_t i = 0; i < w->group_count; i++) if (w->groups[i].waits == 0) {
+        struct group turn = w->groups[i];
+        memmove(&w->groups[i], &w->groups[i + 1], (w->group_count - i - 1) * sizeof turn);
+        w->groups[w->group_count - 1] = (struct group){w->pc, w->active, 0};
+        w->pc = turn.pc; w->active = turn.mask;
+        w->turn = TURN;
+        return true;
+    }
+    return false;
 }
 
 static void shuffle(struct warp *w, const struct row *r, uint32_t mask) {
@@ -279,7 +298,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
     bool check = w->block->launch->check;
     uint64_t count = 0;
     enum status status = RUNNING;
-    w->loops = 0;
+    w->loops = w->blocked = w->failed = 0;
     struct profile *profile = w->block->launch->profile;
     if (!w->active && !next_group(w)) return w->group_count ? WAITING : DONE;
     if (profile) profile_resumes(w);
@@ -348,6 +367,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         case OP_EXIT: {
             uint32_t rest = w->active & ~mask;
             if (memory_late_arrives(w, 0, r->line)) { status = STOPPED; goto out; }
+            if (async_exits(w, r, mask)) { status = STOPPED; goto out; }
             leave(w, r, mask);
             if (rest) w->pc++; else alive = next_group(w);
             break;
@@ -420,6 +440,16 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         case OP_TRAP: fault(w, r, TRAPPED, __builtin_ctz(mask), NULL, 0, 0, false); status = STOPPED; goto out;
         case OP_PRINT: if (print_formatted(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
         case OP_ASSERT: if (print_assertion(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_ASYNC: {
+            int how = async_run(w, r, mask);
+            if (how == ASYNC_STOPPED) { status = STOPPED; goto out; }
+            if (w->failed) w->loops = MOST_LOOPS - 1; /* it asks again: others first */
+            if (how == ASYNC_DONE) { w->pc++; break; }
+            count--;
+            if (profile) profile_blocked(w, mask);
+            if (!give_way(w)) { status = WAITING; goto out; }
+            break;
+        }
         case OP_MATRIX: if (matrix_run(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
         default: fault(w, r, BAD_CALL, __builtin_ctz(mask), NULL, 0, 0, false); status = STOPPED; goto out;
         }

@@ -22,7 +22,7 @@ struct reply { int32_t status; uint32_t size; };
 struct kernel_facts { uint32_t shared, local, threads, registers, count; };
 struct copy { uint64_t to, from, size; uint32_t kind, spare; }; /* kind: as cudaMemcpyKind: 1 to, 2 from the device, 3 within */
 struct set { uint64_t to, size; uint32_t value, width; };
-struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3]; };
+struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3], cluster[3]; }; /* cluster: zeros: as compiled */
 
 /* 0, or the error's number in CUDA. ``answer``: at most ``room`` bytes, more is an error; ``got``: how many came. */
 int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room, size_t *got);

@@ -156,7 +156,7 @@ static error find(const void *host, struct function **found) {
     return it->known = 1, OK;
 }
 
-static error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream) {
+static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluster, void **arguments, size_t shared, int cooperative, void *stream) {
     struct function *it;
     error code = find(host, &it);
     if (code) return code;
@@ -170,10 +170,13 @@ static error launch(const void *host, dim3 grid, dim3 block, void **arguments, s
         if (at + bytes > size) size = at + bytes;
     }
     struct { struct launching head; char name[2048]; } message = {.head = {it->module, (uint32_t)strlen(it->name), (uint32_t)cooperative, (uint32_t)shared,
-        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}}};
+        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, {cluster.x, cluster.y, cluster.z}}};
     size_t name = message.head.kernel < sizeof message.name ? message.head.kernel : sizeof message.name;
     memcpy(message.name, it->name, name);
     return ask_on(stream, LAUNCH, &message, sizeof message.head + name, packed, size, NULL, 0);
+}
+static error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream) {
+    return launch_cluster(host, grid, block, (dim3){0, 0, 0}, arguments, shared, cooperative, stream);
 }
 API error __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
 API error __cudaLaunchKernel_ptsz(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
@@ -183,12 +186,20 @@ struct launch_attribute { uint32_t id, pad; uint8_t value[64]; };
 struct launch_config { dim3 grid, block; size_t shared; void *stream; struct launch_attribute *attributes; uint32_t count; };
 API error cudaLaunchKernelExC(const struct launch_config *c, const void *kernel, void **arguments) {
     int cooperative = 0;
+    dim3 cluster = {0, 0, 0};
     for (uint32_t i = 0; i < c->count; i++) {
         if (c->attributes[i].id == 2) cooperative = *(int *)c->attributes[i].value;
-        const uint32_t *size = (const uint32_t *)c->attributes[i].value;
-        if (c->attributes[i].id == 4 && (size[0] > 1 || size[1] > 1 || size[2] > 1)) return failed(NOT_SUPPORTED); /* clusters */
+        if (c->attributes[i].id == 4) memcpy(&cluster, c->attributes[i].value, sizeof cluster);
     }
-    return launch(kernel, c->grid, c->block, arguments, c->shared, cooperative, c->stream);
+    return launch_cluster(kernel, c->grid, c->block, cluster, arguments, c->shared, cooperative, c->stream);
+}
+API error cudaOccupancyMaxPotentialClusterSize(int *size, const void *kernel, const struct launch_config *c) { (void)kernel; (void)c; *size = 8; return OK; }
+API error cudaOccupancyMaxActiveClusters(int *count, const void *kernel, const struct launch_config *c) {
+    uint32_t size = 1;
+    (void)kernel;
+    for (uint32_t i = 0; i < c->count; i++) if (c->attributes[i].id == 4) { uint32_t each[3]; memcpy(each, c->attributes[i].value, sizeof each); size = each[0] * each[1] * each[2]; }
+    *count = size ? MULTIPROCESSORS / (int)size : 0;
+    return OK;
 }
 
 /* ---- memory ---- */
@@ -290,7 +301,8 @@ static const struct { int code; const char *name, *text; } ERRORS[] = {
     {702, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"}, {710, "cudaErrorAssert", "device-side assert triggered"},
     {715, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
     {716, "cudaErrorMisalignedAddress", "misaligned address"}, {719, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {720, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"}, {801, "cudaErrorNotSupported", "operation not supported"}};
+    {720, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"}, {801, "cudaErrorNotSupported", "operation not supported"},
+    {912, "cudaErrorInvalidClusterSize", "cluster misconfiguration"}};
 static int error_index(error code) { for (size_t i = 0; i < sizeof ERRORS / sizeof ERRORS[0]; i++) if (ERRORS[i].code == code) return (int)i; return -1; }
 API const char *cudaGetErrorName(error code) { int i = error_index(code); return i < 0 ? "unrecognized error code" : ERRORS[i].name; }
 API const char *cudaGetErrorString(error code) { int i = error_index(code); return i < 0 ? "unrecognized error code" : ERRORS[i].text; }

@@ -1,0 +1,55 @@
+/* Between the parts of what sm_90 does on its own: async.c, bulk.c and wgmma.c. */
+#ifndef ASYNC_H
+#define ASYNC_H
+#include "engine.h"
+
+/* As hopper.py's. A row's size says which. */
+enum async_kind {
+    MBARRIER_INIT, MBARRIER_INVAL, MBARRIER_ARRIVE, MBARRIER_DROP, MBARRIER_EXPECT, MBARRIER_COMPLETE, MBARRIER_TEST, MBARRIER_TRY,
+    COPIES_ARRIVE, CLUSTER_ARRIVE, CLUSTER_WAIT, MAP_RANK, RANK_OF, PROXY_FENCE, BULK_COPY, BULK_COMMIT, BULK_WAIT, BULK_WAIT_READ,
+    PRODUCT_FENCE, PRODUCT, PRODUCT_COMMIT, PRODUCT_WAIT
+};
+/* A row's count, of mbarriers: */
+enum { EXPECTS = 1, PARITY = 2, NO_COMPLETE = 4, RELAXED = 8 };
+
+/* What the 8 bytes of an mbarrier stand for. ``clock``: what arrivals of this phase publish, and then what those of the
+ * phases before did. */
+struct mbarrier {
+    uint32_t offset, expected, pending, phase, completed, line;
+    int64_t bytes;
+    uint32_t *clock;
+    uint64_t pending_cycle, cycle;
+};
+
+/* A copy into shared memory that has not come to pass, in the block whose mbarrier it completes. ``data``: what it
+ * writes; NULL: what lies in ``from`` then. ``how``: 0, or 1 + an operation of atomics | its type << 8. */
+struct transfer {
+    struct warp *warp;
+    struct block *to, *from;
+    uint8_t *data;
+    uint64_t offset, size, from_offset, cycle;
+    uint32_t mbarrier, phase, line, lane, swizzle, how;
+};
+
+enum { THREADS_SLOT, READS_SLOT, WRITES_SLOT, PRODUCTS_SLOT };
+uint32_t async_slot(const struct warp *, uint32_t kind);
+uint32_t async_mbarrier_slot(const struct block *, uint32_t number);
+/* NULL: a fault was recorded. */
+struct mbarrier *mbarrier_of(struct warp *, const struct row *, uint64_t address, uint32_t space, int lane, struct block **owner);
+int mbarrier_completes(struct warp *, const struct row *, struct block *, struct mbarrier *, int64_t bytes, int lane);
+void async_publish(struct warp *, uint32_t *into);
+void async_learn(struct warp *, const uint32_t *from);
+void async_knows(struct warp *, uint32_t slot, uint32_t epoch);
+
+/* bulk.c */
+int bulk_copy(struct warp *, const struct row *, uint32_t mask);
+int bulk_commit(struct warp *);
+int bulk_wait(struct warp *, const struct row *, uint32_t left, bool reads_only);
+/* Lets what completes an mbarrier come to pass. */
+int bulk_arrives(struct warp *, struct block *, uint32_t mbarrier);
+void bulk_forget(struct block *);
+int bulk_exits(struct warp *, const struct row *, uint32_t mask);
+
+/* wgmma.c */
+int product_run(struct warp *, const struct row *, uint32_t mask);
+#endif

@@ -1,0 +1,266 @@
+"""Instructions of sm_80 to sm_90 that work on their own: mbarriers, clusters, bulk copies, products of warp groups.
+
+Each is a row of the operation ASYNC whose size says which; see engine/async.h. What ``lower`` knows of the same names
+(``fence``, ``cp``, ``ld`` and others) stays as it is.
+"""
+
+from __future__ import annotations
+
+from .lower import (
+    _ATOMIC_TYPES,
+    _ATOMICS,
+    _HANDLERS,
+    CLUSTER,
+    EVERY,
+    GENERIC,
+    NONE,
+    SHARED,
+    Handler,
+    Unsupported,
+    _handles,
+    _Kernel,
+    _space,
+)
+from .ptx import SIZES, Instruction, number, split_operands
+
+# As enum async_kind of engine/async.h.
+KINDS = (
+    "MBARRIER_INIT MBARRIER_INVAL MBARRIER_ARRIVE MBARRIER_DROP MBARRIER_EXPECT MBARRIER_COMPLETE MBARRIER_TEST "
+    "MBARRIER_TRY COPIES_ARRIVE CLUSTER_ARRIVE CLUSTER_WAIT MAP_RANK RANK_OF PROXY_FENCE BULK_COPY BULK_COMMIT "
+    "BULK_WAIT BULK_WAIT_READ PRODUCT_FENCE PRODUCT PRODUCT_COMMIT PRODUCT_WAIT"
+).split()
+_EXPECTS, _PARITY, _NO_COMPLETE, _RELAXED = 1, 2, 4, 8
+_SHARED_TO_SHARED, _GLOBAL_TO_SHARED, _SHARED_TO_GLOBAL = 1, 2, 3
+_REGISTER_TYPE = {4: "b32", 8: "b64"}
+
+
+def _asynchronous(k: _Kernel, kind: str, **fields: int) -> None:
+    k.control("ASYNC", size=KINDS.index(kind), **fields)
+
+
+def _scope(m: tuple[str, ...]) -> tuple[int, int]:
+    """Space and flags of an address: whether it may be another block's."""
+    return _space(m), CLUSTER if "shared::cluster" in m else 0
+
+
+def _wide_register(k: _Kernel, text: str) -> int:
+    if k.width(text) != 8:
+        raise ValueError(f"{text} is no register of 64 bits")
+    return k.register(text)
+
+
+@_handles("mbarrier")
+def _mbarrier(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    how = m[0]
+    if m[-1] != "b64" and how not in ("expect_tx", "complete_tx"):
+        raise Unsupported(i.opcode, i.place)
+    if how == "pending_count":
+        state = _wide_register(k, o[1])
+        k.alu("and_b64", k.spare, state, k.constant(0xFFFFF, 8))
+        k.alu("cut32_u32", k.register(o[0]), k.spare)
+        return
+    space, flags = _scope(m)
+    if space not in (SHARED, GENERIC):
+        raise Unsupported(i.opcode, i.place)
+    count = (_PARITY if "parity" in m else 0) | (_NO_COMPLETE if "noComplete" in m else 0)
+    count |= (_RELAXED if "relaxed" in m else 0) | (_EXPECTS if "expect_tx" in m else 0)
+    k.granule = min(k.granule, 4)
+    if how in ("init", "inval"):
+        base, at, wide = k.memory(o[0], space)
+        fields = {"b": k.value(o[1], "b32")} if how == "init" else {}
+        _asynchronous(
+            k, f"MBARRIER_{how.upper()}", a=base, imm=at, wide=wide, space=space, flags=flags, **fields
+        )
+    elif how in ("arrive", "arrive_drop"):
+        kind = "MBARRIER_ARRIVE" if how == "arrive" else "MBARRIER_DROP"
+        # The state may be left out where it is another block's, or is of no use.
+        state, rest = (
+            (NONE, o) if o[0].startswith("[") else (NONE if o[0] == "_" else _wide_register(k, o[0]), o[1:])
+        )
+        base, at, wide = k.memory(rest[0], space)
+        value = k.value(rest[1], "b32") if len(rest) > 1 else NONE
+        fields = {"c": value} if count & _EXPECTS else {"b": value}
+        if count & _EXPECTS and value == NONE:
+            raise Unsupported(i.opcode, i.place)
+        _asynchronous(
+            k, kind, d=state, a=base, imm=at, wide=wide, space=space, flags=flags, count=count, **fields
+        )
+    elif how in ("expect_tx", "complete_tx"):
+        base, at, wide = k.memory(o[0], space)
+        kind = "MBARRIER_EXPECT" if how == "expect_tx" else "MBARRIER_COMPLETE"
+        _asynchronous(
+            k, kind, a=base, imm=at, wide=wide, space=space, flags=flags, count=0, c=k.value(o[1], "b32")
+        )
+    elif how in ("test_wait", "try_wait"):
+        predicate = k.register(o[0])
+        base, at, wide = k.memory(o[1], space)
+        state = k.value(o[2], "b32") if count & _PARITY else _wide_register(k, o[2])
+        kind = "MBARRIER_TEST" if how == "test_wait" else "MBARRIER_TRY"
+        _asynchronous(
+            k, kind, d=predicate, a=base, b=state, imm=at, wide=wide, space=space, flags=flags, count=count
+        )
+    else:
+        raise Unsupported(i.opcode, i.place)
+
+
+@_handles("mapa")
+def _mapa(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind, space = m[-1], SHARED if "shared::cluster" in m else GENERIC
+    wide = 3 if SIZES[kind] == 8 else 0
+    if k.width(o[0]) != SIZES[kind] or SIZES[kind] not in _REGISTER_TYPE or (space == GENERIC and not wide):
+        raise Unsupported(i.opcode, i.place)
+    address = k.value(o[1], kind)
+    _asynchronous(
+        k, "MAP_RANK", d=k.register(o[0]), a=address, b=k.value(o[2], "b32"), wide=wide, space=space
+    )
+
+
+@_handles("getctarank")
+def _getctarank(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    kind, space = m[-1], SHARED if "shared::cluster" in m else GENERIC
+    if k.width(o[0]) != 4 or SIZES[kind] not in _REGISTER_TYPE:
+        raise Unsupported(i.opcode, i.place)
+    wide = 2 if SIZES[kind] == 8 else 0
+    _asynchronous(k, "RANK_OF", d=k.register(o[0]), a=k.value(o[1], kind), wide=wide, space=space)
+
+
+def _before(*names: str) -> list[tuple[str, Handler]]:
+    return [(name, _HANDLERS[name]) for name in names]
+
+
+def _extend_barriers(name: str, known: Handler) -> None:
+    def handler(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+        if "cluster" not in m:
+            known(k, i, m, o)
+        elif "arrive" in m:
+            _asynchronous(k, "CLUSTER_ARRIVE", count=_RELAXED if "relaxed" in m else 0)
+        elif "wait" in m:
+            _asynchronous(k, "CLUSTER_WAIT", count=0)
+        else:
+            raise Unsupported(i.opcode, i.place)
+
+    _HANDLERS[name] = handler
+
+
+def _extend_fence(known: Handler) -> None:
+    def handler(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+        if "proxy" in m and any(it.startswith("async") for it in m):
+            _asynchronous(k, "PROXY_FENCE")
+        elif "mbarrier_init" in m:
+            k.control("NOP")
+        else:
+            known(k, i, m, o)
+
+    _HANDLERS["fence"] = handler
+
+
+def _extend_memory(name: str, known: Handler) -> None:
+    """Accesses of shared::cluster reach all of a cluster's blocks."""
+
+    def handler(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+        first = len(k.rows)
+        known(k, i, m, o)
+        if "shared::cluster" in m:
+            for row in k.rows[first:]:
+                row[1] |= CLUSTER
+
+    _HANDLERS[name] = handler
+
+
+def _extend_copies(known: Handler) -> None:
+    def handler(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+        if "bulk" in m[:3]:
+            _bulk(k, i, m, o)
+        elif m[:3] == ("async", "mbarrier", "arrive"):
+            base, at, wide = k.memory(o[0], SHARED)
+            _asynchronous(
+                k, "COPIES_ARRIVE", a=base, imm=at, wide=wide, space=SHARED, count=2 if "noinc" in m else 1
+            )
+        else:
+            known(k, i, m, o)
+
+    _HANDLERS["cp"] = handler
+
+
+def _bulk(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    refused = Unsupported(i.opcode, i.place)
+    if "commit_group" in m:
+        _asynchronous(k, "BULK_COMMIT")
+        return
+    if "wait_group" in m:
+        left = number(o[0])
+        if left is None or not 0 <= left <= EVERY:
+            raise refused
+        _asynchronous(k, "BULK_WAIT_READ" if "read" in m else "BULK_WAIT", imm=left)
+        return
+    if "prefetch" in m:
+        k.control("NOP")
+        return
+    if any(it.startswith(("im2col", "tile::", "cta_group")) for it in m) or "cp_mask" in m:
+        raise refused
+    tensor = "tensor" in m
+    rank = next((int(it[0]) for it in m if len(it) == 2 and it[1] == "d" and it[0] in "12345"), 0)
+    spaces = [it for it in m if it.partition("::")[0] in ("shared", "global")]
+    outwards = spaces[0] == "global"
+    into_cluster = len(spaces) > 1 and spaces[1].startswith("shared") and not outwards
+    if tensor != (rank > 0) or len(spaces) != 2 or (outwards and not spaces[1].startswith("shared")):
+        raise refused
+    if outwards == ("bulk_group" not in m) or outwards == ("mbarrier::complete_tx::bytes" in m):
+        raise refused
+    how = 0
+    if m[0] == "reduce":
+        named = next(it for it in m if it in _ATOMICS)
+        # A tensor's type is its map's: of as many bits as the operation has.
+        kind = m[-1] if not tensor else "u32"
+        if tensor or kind not in _ATOMIC_TYPES or named in ("exch", "cas"):
+            raise refused
+        how = 1 + (_ATOMICS[named] | _ATOMIC_TYPES[kind] << 8)
+    nothing = [NONE, 0, 0]
+    coordinates: list[list[int]] = []
+    described, plain = (o[0], o[1]) if outwards else (o[1], o[0])
+    if tensor:
+        parts = split_operands(described[1:-1])
+        names = split_operands(parts[1][1:-1])
+        if len(parts) != 2 or len(names) != rank:
+            raise refused
+        coordinates = [[k.value(it, "b32"), 0, 0] for it in names]
+        tensor_map = _address(k, f"[{parts[0]}]", GENERIC)
+        to, source = (
+            (tensor_map, _address(k, plain, SHARED)) if outwards else (_address(k, plain, SHARED), tensor_map)
+        )
+        size, rest = nothing, o[2:]
+    else:
+        to = _address(k, o[0], GENERIC if outwards else SHARED)
+        source = _address(k, o[1], SHARED if outwards or into_cluster else GENERIC)
+        size, rest = [k.value(o[2], "b32"), 0, 0], o[3:]
+    barrier = nothing
+    if not outwards:
+        barrier, rest = _address(k, rest[0], SHARED), rest[1:]
+    multicast = "multicast::cluster" in m
+    ranks = [k.value(rest[0], "b16"), 0, 0] if multicast else nothing
+    way = _SHARED_TO_GLOBAL if outwards else _SHARED_TO_SHARED if into_cluster else _GLOBAL_TO_SHARED
+    words = [way, rank, int(multicast), how, *to, *source, *barrier, *size, *ranks]
+    for it in coordinates + [nothing] * (5 - rank):
+        words += it
+    at = len(k.pool)
+    k.pool.extend(words + [0] * (-len(words) % 32))
+    k.granule = min(k.granule, 4)
+    _asynchronous(k, "BULK_COPY", a=at, space=SHARED, flags=CLUSTER)
+
+
+def _address(k: _Kernel, text: str, space: int) -> list[int]:
+    """Unit, whether it is wide, and offset of an address in brackets."""
+    base, at, wide = k.memory(text, space)
+    if base == NONE and not 0 <= at < 1 << 31:
+        base, at, wide = k.constant(at, 8), 0, 2
+    if not -(1 << 31) <= at < 1 << 31:
+        raise ValueError(f"the offset {at}")
+    return [base, int(wide != 0), at & EVERY]
+
+
+for _name, _known in _before("bar", "barrier"):
+    _extend_barriers(_name, _known)
+for _name, _known in _before("ld", "st", "atom", "red"):
+    _extend_memory(_name, _known)
+_extend_fence(_HANDLERS["fence"])
+_extend_copies(_HANDLERS["cp"])
