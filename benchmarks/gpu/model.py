@@ -19,7 +19,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from agreement import Subject, spearman
 from results import FOLDER, keep, merged
-from sized import FAMILIES, SEED, SIZES, compiled, family_of, right, sized_case
+from sized import FAMILIES, SIZES, Questions, compiled, family_of, right, sized_case
 
 from grader.challenge.course import Course, find_course
 from grader.device_kinds import EMULATED, EMULATED_ARCHITECTURE
@@ -85,7 +85,7 @@ def emulated(
     """Microseconds by the model, and what each launch's parts take."""
     from counting import count
 
-    from grader.judge.oracle import ask
+    questions = Questions()
 
     def one(subject: Subject, program: Path | None) -> dict[str, Any]:
         challenge = course.load(subject.slug)
@@ -93,7 +93,7 @@ def emulated(
         if program is None:
             return {"name": subject.name, "error": "it does not compile"}
         try:
-            found = count(challenge, case, ask(challenge, case, SEED), program)
+            found = count(challenge, case, questions.of(challenge), program)
         except Exception as error:  # whatever goes wrong with one must not lose the others
             return {"name": subject.name, "error": f"{type(error).__name__}: {error}"[:300]}
         launches = [
@@ -157,9 +157,11 @@ def answers(
     end: float,
     label: str = "asked",
     before: Sequence[str] = (),
+    patience: float = PATIENCE_SECONDS,
 ) -> Iterator[dict[str, Any]]:
     """What ``on_card.py`` says of each, from a process of its own that is started again after one that it did not
-    survive. ``before``: words of a program that runs it. ``end``: begin nothing more after this."""
+    survive. ``before``: words of a program that runs it. ``end``: begin nothing more after this; ``patience``: seconds
+    after which one that does not answer hangs."""
     left, environment = list(asked), _environment(folder, gpu)
     while left and time.monotonic() < end:
         task, said = folder / f"{label}.json", folder / f"{label}.jsonl"
@@ -175,10 +177,14 @@ def answers(
                 stderr=subprocess.STDOUT,
             )
         try:
-            over = yield from _follow(process, said, left, end)
+            over = yield from _follow(process, said, left, end, patience)
         finally:
-            process.kill()
-            process.wait()
+            process.terminate()  # a profiler takes the program that it runs along
+            try:
+                process.wait(5.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
         if over:
             continue
         begun = next((it["begins"] for it in reversed(_lines(said)) if "begins" in it), left[0]["name"])
@@ -191,8 +197,8 @@ def answers(
 
 
 def _follow(
-    process: subprocess.Popen[bytes], said: Path, left: list[dict[str, str]], end: float
-) -> Iterator[dict[str, Any]]:
+    process: subprocess.Popen[bytes], said: Path, left: list[dict[str, str]], end: float, patience: float
+) -> Generator[dict[str, Any], None, bool]:
     """Yields answers, taking what was answered out of ``left``; True where the process did what it could."""
     seen, heard = 0, time.monotonic()
     while True:
@@ -205,7 +211,7 @@ def _follow(
                 yield line
         seen = len(lines)
         now = time.monotonic()
-        if ended or now - heard > PATIENCE_SECONDS or now > end:
+        if ended or now - heard > patience or now > end:
             # One that answered the last it began, and ended for it (a lost context), did what it could.
             return not left or now > end or bool(lines and "begins" not in lines[-1])
         time.sleep(0.02)
@@ -236,20 +242,25 @@ class Timed:
     bound: str
 
 
-def both() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows of the card and of the model, in pairs. Raises SystemExit where one of the two was not measured."""
-    halves = []
+def halves(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows of the card and of the emulated GPU. Raises SystemExit where one of the two was not measured."""
+    found = []
     for half in (CARD, EMULATED):
-        files = sorted(FOLDER.glob(f"{NAME}_{half}-*.json"), key=lambda it: it.stat().st_mtime)
+        files = sorted(FOLDER.glob(f"{name}_{half}-*.json"), key=lambda it: it.stat().st_mtime)
         if not files:
-            raise SystemExit(f"{NAME}_{half} was not measured yet: see --help")
+            raise SystemExit(f"{name}_{half} was not measured yet: see --help")
         print(f"{half}: {files[-1].name}")
-        rows = json.loads(files[-1].read_text())["figures"]["rows"]
-        halves.append({it["name"]: it for it in rows if "us" in it})
-    names = sorted(halves[0].keys() & halves[1].keys())
-    for name in sorted(halves[0].keys() ^ halves[1].keys()):
+        found.append(json.loads(files[-1].read_text())["figures"]["rows"])
+    return found[0], found[1]
+
+
+def both() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows of the card and of the model, in pairs."""
+    one, two = ({it["name"]: it for it in half if "us" in it} for half in halves(NAME))
+    names = sorted(one.keys() & two.keys())
+    for name in sorted(one.keys() ^ two.keys()):
         print(f"only in one of them: {name}")
-    return [halves[0][it] for it in names], [halves[1][it] for it in names]
+    return [one[it] for it in names], [two[it] for it in names]
 
 
 def compare() -> int:

@@ -5,6 +5,7 @@ seconds: solutions, and benchmarks/variants. No mutant passes all of its challen
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +19,7 @@ from grader.challenge.course import Course
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.compilation import compile_source, request_of
-from grader.judge.oracle import workload_case
+from grader.judge.oracle import Question, ask, workload_case
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 
@@ -74,6 +75,22 @@ def right(course: Course, wanted: Sequence[str]) -> list[Subject]:
 
 def sized_case(challenge: Challenge) -> Case:
     return workload_case(challenge, Workload(name="sized", on="gpu", sizes=SIZES[challenge.slug]))
+
+
+class Questions:
+    """Inputs and right answers of the challenge asked for last: sources of one come one after the other."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._slug = ""
+        self._question: Question | None = None
+
+    def of(self, challenge: Challenge) -> Question:
+        with self._lock:
+            if self._question is None or self._slug != challenge.slug:
+                self._slug = challenge.slug
+                self._question = ask(challenge, sized_case(challenge), SEED)
+            return self._question
 
 
 def compiled(
