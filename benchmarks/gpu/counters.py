@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agreement import Subject
-from model import CARD, answers, halves, keep_rows, ready_for_card
+from model import CARD, answers, halves, keep_rows, libraries, ready_for_card
 from on_card import MARK
 from sized import Questions, compiled, right, sized_case
 
@@ -251,10 +251,8 @@ def emulated(
             for number, launch in enumerate(found.launches)
         ]
 
-    with TemporaryDirectory(prefix="grader-counters-") as folder, ThreadPoolExecutor(options.jobs) as pool:
-        ready = compiled(
-            subjects, course, make_boxes("local"), EMULATED_ARCHITECTURE, options.jobs, Path(folder)
-        )
+    with libraries(options) as folder, ThreadPoolExecutor(options.jobs) as pool:
+        ready = compiled(subjects, course, make_boxes("local"), EMULATED_ARCHITECTURE, options.jobs, folder)
         for rows in pool.map(lambda it: one(*it), ready):
             yield from rows
 
@@ -351,6 +349,9 @@ def main() -> int:
         "--seconds", type=float, default=420.0, help="on a card: begin nothing more after this"
     )
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="of the emulated GPU")
+    parser.add_argument(
+        "--libraries", type=Path, help="folder that keeps what was compiled for the emulated GPU"
+    )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--compare", action="store_true")
     options = parser.parse_args()

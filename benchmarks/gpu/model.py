@@ -13,6 +13,7 @@ events behind a flushed L2 cache, less what two events take with nothing between
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -111,9 +112,20 @@ def emulated(
         }
 
     boxes = make_boxes("local")
-    with TemporaryDirectory(prefix="grader-model-") as folder, ThreadPoolExecutor(options.jobs) as pool:
-        ready = compiled(subjects, course, boxes, EMULATED_ARCHITECTURE, options.jobs, Path(folder))
+    with libraries(options) as folder, ThreadPoolExecutor(options.jobs) as pool:
+        ready = compiled(subjects, course, boxes, EMULATED_ARCHITECTURE, options.jobs, folder)
         yield from pool.map(lambda it: one(*it), ready)
+
+
+@contextlib.contextmanager
+def libraries(options: argparse.Namespace) -> Iterator[Path]:
+    """The folder for what is compiled: one that is kept, where the options name it."""
+    if options.libraries:
+        options.libraries.mkdir(parents=True, exist_ok=True)
+        yield options.libraries
+        return
+    with TemporaryDirectory(prefix="grader-libraries-") as name:
+        yield Path(name)
 
 
 def on_card(
@@ -491,6 +503,9 @@ def main() -> int:
         "--seconds", type=float, default=330.0, help="on a card: begin nothing more after this"
     )
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="of the emulated GPU")
+    parser.add_argument(
+        "--libraries", type=Path, help="folder that keeps what was compiled for the emulated GPU"
+    )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("--refit", action="store_true")

@@ -54,10 +54,10 @@ SIZES: dict[str, dict[str, int]] = {
     "layernorm": {"rows": 4096, "cols": 1024},
     "rmsnorm": {"rows": 4096, "cols": 1024},
     "layernorm_backward": {"rows": 4096, "cols": 1024},
-    "attention": {"heads": 8, "seq": 512, "dim": 64},
+    "attention": {"heads": 8, "seq": 256, "dim": 64},
     "causal_attention_fp16": {"heads": 8, "seq": 512, "dim": 64},
-    "conv1d": {"n": 1 << 22, "k": 15},
-    "conv2d": {"h": 2048, "width": 2048, "kh": 5, "kw": 5},
+    "conv1d": {"n": 1 << 22, "k": 7},
+    "conv2d": {"h": 2048, "width": 2048, "kh": 3, "kw": 3},
     "histogram": {"n": 1 << 23, "bins": 256},
     "spmv_csr": {"rows": 1 << 17, "cols": 1 << 17, "nnz": 1 << 21},
 }
@@ -101,18 +101,20 @@ def compiled(
     threads: int,
     folder: Path,
 ) -> Iterator[tuple[Subject, Path | None]]:
-    """What runs of each, as soon as it is there and in order: a library of a CUDA source, in ``folder``; a Triton
-    source as it is; None where nvcc refuses it, which is printed."""
+    """What runs of each, as soon as it is there and in order: a library of a CUDA source, in ``folder`` unless it is
+    there already; a Triton source as it is; None where nvcc refuses it, which is printed."""
 
     def one(subject: Subject) -> Path | None:
         if not subject.language.compiled:
             return subject.path
         request = request_of(course.load(subject.slug), Language.CUDA, subject.source, architecture)
+        library = folder / f"{subject.slug}-{subject.path.stem}-{request.key()[:16]}.so"
+        if library.exists():
+            return library
         made = compile_source(boxes, request)
         if made.artefact is None:
             print(f"{subject.name}: nvcc: {made.log[-400:]}", flush=True)
             return None
-        library = folder / f"{subject.slug}-{subject.path.stem}.so"
         library.write_bytes(made.artefact)
         return library
 
