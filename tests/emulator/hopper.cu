@@ -4,6 +4,7 @@
 #include <cooperative_groups/memcpy_async.h>
 #include <cstdint>
 #include <cstdio>
+#include <cuda.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
 #include <cuda_bf16.h>
@@ -163,6 +164,146 @@ __global__ void __cluster_dims__(2, 1, 1) remote_arrival(float* out, const float
     cluster.sync();
 }
 
+// ---- bulk copies and tensors ----
+__device__ __forceinline__ void tensor_load(void* to, const CUtensorMap* map, int x, int y, uint64_t* barrier) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(shared(to)), "l"(map), "r"(x), "r"(y), "r"(shared(barrier)) : "memory");
+}
+__device__ __forceinline__ void tensor_store(const CUtensorMap* map, int x, int y, const void* from) {
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x), "r"(y), "r"(shared(from)) : "memory");
+}
+// Three stages of bulk copies, each doubled in place and copied back.
+__global__ void bulk_pipeline(float* out, const float* in, int tiles) {
+    __shared__ alignas(128) float tile[3][256];
+    __shared__ uint64_t full[3];
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < 3; s++) mbarrier_init(&full[s], 1);
+        proxy_fence();
+    }
+    __syncthreads();
+    auto load = [&](int k) {
+        mbarrier_expect(&full[k % 3], sizeof tile[0]);
+        bulk_load(tile[k % 3], in + 256 * k, sizeof tile[0], &full[k % 3]);
+    };
+    if (threadIdx.x == 0) load(0), load(1);
+    for (int k = 0; k < tiles; k++) {
+        mbarrier_wait(&full[k % 3], k / 3 % 2);
+        for (int i = threadIdx.x; i < 256; i += blockDim.x) tile[k % 3][i] *= 2.0f;
+        proxy_fence();
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            bulk_store(out + 256 * k, tile[k % 3], sizeof tile[0]);
+            bulk_commit();
+            asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+            if (k + 2 < tiles) load(k + 2);
+        }
+    }
+    if (threadIdx.x == 0) bulk_wait();
+}
+// Adds by bulk copies: all blocks to one place.
+__global__ void bulk_sum(int* out) {
+    __shared__ alignas(16) int tile[64];
+    tile[threadIdx.x] = blockIdx.x + threadIdx.x;
+    proxy_fence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 [%0], [%1], %2;" ::"l"(out), "r"(shared(tile)), "r"(256) : "memory");
+        bulk_commit();
+        bulk_wait();
+    }
+}
+// Tiles of 64 x 32 halves, swizzled by 128 bytes, over the edges of a matrix of 100 x 70: as they lie, and stored turned about.
+__global__ void tensor_tiles(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to, uint16_t* raw) {
+    __shared__ alignas(1024) uint16_t tile[32 * 64];
+    __shared__ uint64_t barrier;
+    int x = blockIdx.x * 64 - 8, y = blockIdx.y * 32;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&barrier, 1);
+        proxy_fence();
+        asm volatile("prefetch.tensormap [%0];" ::"l"(&from));
+        mbarrier_expect(&barrier, sizeof tile);
+        tensor_load(tile, &from, x, y, &barrier);
+    }
+    __syncthreads();
+    mbarrier_wait(&barrier, 0);
+    uint16_t* mine = raw + (blockIdx.x + gridDim.x * blockIdx.y) * 32 * 64;
+    for (int i = threadIdx.x; i < 32 * 64; i += blockDim.x) {
+        mine[i] = tile[i];
+        tile[i] ^= 0x8000;
+    }
+    proxy_fence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tensor_store(&to, x, y, tile);
+        bulk_commit();
+        bulk_wait();
+    }
+}
+__global__ void tensor_cube(const __grid_constant__ CUtensorMap map, float* out) {
+    __shared__ alignas(128) float tile[4 * 3 * 8];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&barrier, 1);
+        proxy_fence();
+        mbarrier_expect(&barrier, sizeof tile);
+        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared(tile)), "l"(&map), "r"(-2), "r"(1), "r"(2), "r"(shared(&barrier)) : "memory");
+    }
+    __syncthreads();
+    mbarrier_wait(&barrier, 0);
+    if (threadIdx.x < 96) out[threadIdx.x] = tile[threadIdx.x];
+}
+// Each of four blocks fetches a quarter for all of them.
+__global__ void __cluster_dims__(4, 1, 1) multicast(const __grid_constant__ CUtensorMap map, float* out) {
+    __shared__ alignas(128) float tile[4][64];
+    __shared__ uint64_t barrier;
+    cg::cluster_group cluster = cg::this_cluster();
+    unsigned rank = cluster.block_rank();
+    if (threadIdx.x == 0) {
+        mbarrier_init(&barrier, 1);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        mbarrier_expect(&barrier, sizeof tile);
+    }
+    cluster.sync();
+    if (threadIdx.x == 0)
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared(tile[rank])), "l"(&map), "r"(0), "r"(rank), "r"(shared(&barrier)), "h"(static_cast<uint16_t>(15)) : "memory");
+    mbarrier_wait(&barrier, 0);
+    for (int i = threadIdx.x; i < 256; i += blockDim.x) out[blockIdx.x * 256 + i] = tile[i / 64][i % 64] + rank;
+    cluster.sync();
+}
+// A block sends what it has to its neighbour's shared memory.
+__global__ void __cluster_dims__(2, 1, 1) block_to_block(float* out, const float* in) {
+    __shared__ alignas(16) float outbox[64], inbox[64];
+    __shared__ uint64_t barrier;
+    cg::cluster_group cluster = cg::this_cluster();
+    outbox[threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
+    if (threadIdx.x == 0) {
+        mbarrier_init(&barrier, 1);
+        mbarrier_expect(&barrier, sizeof inbox);
+    }
+    proxy_fence();
+    cluster.sync();
+    if (threadIdx.x == 0) {
+        uint32_t to, at;
+        asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(shared(inbox)), "r"(cluster.block_rank() ^ 1));
+        asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(shared(&barrier)), "r"(cluster.block_rank() ^ 1));
+        asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "r"(shared(outbox)), "r"(static_cast<uint32_t>(sizeof inbox)), "r"(at) : "memory");
+    }
+    mbarrier_wait(&barrier, 0);
+    out[blockIdx.x * 64 + threadIdx.x] = inbox[threadIdx.x];
+    cluster.sync();
+}
+
+using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
+                            CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+static bool encode(CUtensorMap* map, CUtensorMapDataType type, int rank, void* data, const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* box,
+                   CUtensorMapSwizzle swizzle, bool nan = false) {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult status;
+    const cuuint32_t ones[5] = {1, 1, 1, 1, 1};
+    if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &status) != cudaSuccess || status != cudaDriverEntryPointSuccess) return false;
+    return reinterpret_cast<Encode>(found)(map, type, rank, data, sizes, strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                           nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
 template <typename T>
 static std::vector<T> fetched(const T* device, size_t count) {
     std::vector<T> host(count);
@@ -247,6 +388,75 @@ static int run(int which, float* out, float* in, const std::vector<float>& given
             remote_arrival<<<4, 64>>>(out, in);
             auto got = fetched(out, 256);
             for (int i = 0; i < 256; i++) CHECK(got[i] == given[(i / 64 ^ 1) * 64 + 63 - i % 64]);
+            keep(got);
+            break;
+        }
+        case 8: {
+            bulk_pipeline<<<1, 128>>>(out, in, 8);
+            auto got = fetched(out, 2048);
+            for (int i = 0; i < 2048; i++) CHECK(got[i] == 2.0f * given[i]);
+            keep(got);
+            break;
+        }
+        case 9: {
+            bulk_sum<<<10, 64>>>(reinterpret_cast<int*>(out));
+            auto got = fetched(reinterpret_cast<int*>(out), 64);
+            for (int i = 0; i < 64; i++) CHECK(got[i] == 45 + 10 * i);
+            keep(got);
+            break;
+        }
+        case 10: {  // 70 rows of 100 halves, 104 from one to the next
+            const int width = 100, height = 70, pitch = 104, across = 2, down = 3;
+            CUtensorMap from, to;
+            cuuint64_t sizes[2] = {width, height}, strides[1] = {pitch * 2};
+            cuuint32_t box[2] = {64, 32};
+            auto* halves = reinterpret_cast<uint16_t*>(in);
+            auto* target = reinterpret_cast<uint16_t*>(out);
+            CHECK(encode(&from, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, halves, sizes, strides, box, CU_TENSOR_MAP_SWIZZLE_128B));
+            CHECK(encode(&to, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, target, sizes, strides, box, CU_TENSOR_MAP_SWIZZLE_128B));
+            tensor_tiles<<<dim3(across, down), 128>>>(from, to, target + 16384);
+            auto* host = reinterpret_cast<const uint16_t*>(given.data());
+            auto stored = fetched(target, pitch * height), raw = fetched(target + 16384, across * down * 2048);
+            for (int y = 0; y < height; y++)
+                for (int x = 0; x < pitch; x++) CHECK(stored[y * pitch + x] == (x < width ? host[y * pitch + x] ^ 0x8000 : 0));
+            for (int b = 0; b < across * down; b++)
+                for (int i = 0; i < 2048; i++) {
+                    int x = b % across * 64 - 8 + i % 64, y = b / across * 32 + i / 64;
+                    int at = 2 * i ^ (2 * i >> 7 & 7) << 4;
+                    CHECK(raw[b * 2048 + at / 2] == (x >= 0 && x < width && y < height ? host[y * pitch + x] : 0));
+                }
+            keep(raw);
+            break;
+        }
+        case 11: {  // three dimensions, over an edge, with NaN there
+            CUtensorMap map;
+            cuuint64_t sizes[3] = {20, 9, 7}, strides[2] = {80, 80 * 9};
+            cuuint32_t box[3] = {8, 3, 4};
+            CHECK(encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, in, sizes, strides, box, CU_TENSOR_MAP_SWIZZLE_NONE, true));
+            tensor_cube<<<1, 128>>>(map, out);
+            auto got = fetched(out, 96);
+            for (int i = 0; i < 96; i++) {
+                int x = i % 8 - 2, y = i / 8 % 3 + 1, z = i / 24 + 2;
+                if (x < 0) CHECK(got[i] != got[i]);
+                else CHECK(got[i] == given[(z * 9 + y) * 20 + x]);
+            }
+            break;
+        }
+        case 12: {
+            CUtensorMap map;
+            cuuint64_t sizes[2] = {64, 4}, strides[1] = {256};
+            cuuint32_t box[2] = {64, 1};
+            CHECK(encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, in, sizes, strides, box, CU_TENSOR_MAP_SWIZZLE_NONE));
+            multicast<<<8, 64>>>(map, out);
+            auto got = fetched(out, 2048);
+            for (int i = 0; i < 2048; i++) CHECK(got[i] == given[i % 256] + i / 256 % 4);
+            keep(got);
+            break;
+        }
+        case 13: {
+            block_to_block<<<4, 64>>>(out, in);
+            auto got = fetched(out, 256);
+            for (int i = 0; i < 256; i++) CHECK(got[i] == given[i ^ 64]);
             keep(got);
             break;
         }

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import re
 import struct
 
+import numpy as np
 import pytest
 
 from grader.sandbox.emulator.device import Device, HostProcess
 from grader.sandbox.emulator.explain import message_of
 from tests.emulator.conftest import FOLDER, Compile
 
-SOURCE = FOLDER / "hopper.cu"
+SOURCE, FAULTS = FOLDER / "hopper.cu", FOLDER / "hopper_faults.cu"
 PROGRAMS = (
     "library_barrier", "library_pipeline", "group_copy", "producer_consumer", "counted", "cluster_sum", "cluster_shape",
-    "remote_arrival",
+    "remote_arrival", "bulk_pipeline", "bulk_sum", "tensor_tiles", "tensor_cube", "multicast", "block_to_block",
 )  # fmt: skip
+TEXT = FAULTS.read_text()
+FAULTY = re.findall(r"\w+", TEXT[TEXT.index("kernels[] = {") :].partition("{")[2].partition("}")[0])
+
+
+def planted() -> dict[str, tuple[str, int]]:
+    """Kernel -> kind and line of what it does wrong."""
+    found, name = {}, ""
+    for number, line in enumerate(TEXT.splitlines(), 1):
+        if declared := re.match(r"__global__ void (?:__cluster_dims__\([\d, ]*\) )?(\w+)\(", line):
+            name = declared[1]
+        if fault := re.search(r"// FAULT: (\w+)", line):
+            found[name] = (fault[1], number)
+    return found
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -27,3 +42,23 @@ def test_it_computes_what_the_host_does(device: Device, compiled: Compile, name:
     found = [it for it in (returned.fault, *returned.findings) if it is not None]
     assert [(it.place.line, message_of(it)) for it in found] == []
     assert returned.code == 0, f"hopper.cu:{returned.code} {returned.unsupported or returned.refused}"
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_fault_is_named_with_its_line(device: Device, compiled: Compile, name: str) -> None:
+    host = HostProcess(device, compiled(FAULTS, "compute_90a"))
+    given, out = np.linspace(-1, 1, 128, dtype=np.float32), np.zeros(128, dtype=np.float32)
+    addresses = [
+        device.adopt(it.ctypes.data, it.nbytes, label, written=True)
+        for it, label in ((out, "out"), (given, "in"))
+    ]
+    try:
+        returned = host.call(
+            [struct.pack("<i", FAULTY.index(name)), *(struct.pack("<Q", it) for it in addresses)]
+        )
+    finally:
+        host.close()
+    found = [it for it in (returned.fault, *returned.findings) if it is not None]
+    assert planted()[name] in [(it.kind, it.place.line) for it in found], [
+        (it.kind, it.place.line, message_of(it)) for it in found
+    ]

@@ -98,6 +98,7 @@ void async_block_begins(struct block *block) {
     struct launch *launch = block->launch;
     block->first_segment = atomic_load(&launch->engine->next_segment);
     block->stalls = block->changes = 0;
+    memset(block->visitors, 0, sizeof block->visitors);
     if (!launch->kernel->async) return;
     bulk_forget(block);
     memset(block->mbarrier_at, 0, marks_of(launch->shared_bytes));
@@ -171,7 +172,9 @@ static struct mbarrier *found(struct warp *w, const struct row *r, const struct 
     uint64_t bits, number = span->owner->mbarrier_at[span->offset / 8];
     memcpy(&bits, span->data + span->offset, 8);
     if (number == 0 || bits != (SIGNATURE | number)) { fault(w, r, MBARRIER_UNINITIALISED, lane, span->region, (int64_t)span->offset, 8, true); return NULL; }
-    return &span->owner->mbarriers[number - 1];
+    struct mbarrier *it = &span->owner->mbarriers[number - 1];
+    check_after(w, r, span->region, span->offset, 8, lane, it->made);
+    return it;
 }
 
 struct mbarrier *mbarrier_of(struct warp *w, const struct row *r, uint64_t address, uint32_t space, int lane, struct block **owner) {
@@ -212,6 +215,7 @@ static int init(struct warp *w, const struct row *r, struct span *span, int lane
     touched(w, r, span, lane, true, false);
     struct mbarrier *it = &owner->mbarriers[number - 1];
     it->expected = it->pending = count;
+    it->made = check_written(w, span->region, span->offset);
     it->phase = 0; it->bytes = 0; it->line = r->line; it->completed++;
     uint64_t bits = SIGNATURE | number;
     memcpy(span->data + span->offset, &bits, 8);
@@ -369,6 +373,7 @@ static int cluster_waits(struct warp *w, const struct row *r, uint32_t mask) {
 int async_exits(struct warp *w, const struct row *r, uint32_t mask) {
     if (!w->block->launch->kernel->async) return 0;
     if (bulk_exits(w, r, mask)) return 1;
+    if (w->seen && w->block->exited + (uint32_t)__builtin_popcount(mask) == w->block->thread_count) check_visitors(w, r);
     struct cluster *cluster = w->block->cluster;
     /* who arrived and exits is not counted twice */
     for (int i = 0; i < LANES; i++) if (mask >> i & 1 && w->cluster_arrived[i] == cluster->phase) cluster->arrived--;

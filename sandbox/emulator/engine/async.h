@@ -15,7 +15,7 @@ enum { EXPECTS = 1, PARITY = 2, NO_COMPLETE = 4, RELAXED = 8 };
 /* What the 8 bytes of an mbarrier stand for. ``clock``: what arrivals of this phase publish, and then what those of the
  * phases before did. */
 struct mbarrier {
-    uint32_t offset, expected, pending, phase, completed, line;
+    uint32_t offset, expected, pending, phase, completed, line, made; /* made: what the race check notes of it */
     int64_t bytes;
     uint32_t *clock;
     uint64_t pending_cycle, cycle;

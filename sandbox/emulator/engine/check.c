@@ -177,6 +177,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     uint32_t segment = present_segment(w, r->line), granule = launch->kernel->granule;
     if (segment == 0) return;
     bool shared = region->owner != NULL;
+    if (shared && region->owner != w->block) region->owner->visitors[w->block->rank] = ENTRY(segment, __builtin_ctz(mask));
     if (shared && launch->check == BUT_SHARED_RACES) return;
     /* Entries below it come from an earlier launch or, in shared memory, from before the last barrier. */
     uint32_t floor = shared ? (w->seen ? region->owner->first_segment : w->block->interval_first) : launch->first_segment;
@@ -265,5 +266,31 @@ void check_async(struct warp *w, const struct row *r, struct region *region, uin
             report(w, r, NO_PROXY_FENCE, lane, region, (int64_t)(g << shift), granule, false, &other);
         }
         touch(w, r, region, g, g << shift, granule, lane, writes, atomic, false, segment, floor);
+    }
+}
+
+uint32_t check_written(const struct warp *w, const struct region *region, uint64_t offset) {
+    uint32_t granule = w->block->launch->kernel->granule;
+    return w->seen && region->written ? region->written[offset / granule] : 0;
+}
+
+void check_after(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, uint32_t entry) {
+    if (!w->seen || SEGMENT(entry) == 0 || w->block->launch->check == BUT_SHARED_RACES || ordered(w, entry, lane)) return;
+    race(w, r, region, offset, size, lane, true, entry, true, present_segment(w, r->line));
+}
+
+void check_visitors(struct warp *w, const struct row *r) {
+    struct block *block = w->block;
+    for (uint32_t rank = 0; rank < block->cluster->size; rank++) {
+        uint32_t entry = block->visitors[rank];
+        if (SEGMENT(entry) == 0) continue;
+        const struct segment *s = segment_at(block->launch->engine, SEGMENT(entry));
+        bool known = false;
+        for (uint32_t i = 0; i < block->warp_count; i++) known |= clock_knows(&block->warps[i], s);
+        if (known) continue;
+        struct row at = *r;
+        struct warp *visitor = &block->cluster->blocks[rank]->warps[s->warp];
+        at.line = s->line[0]; at.space = SHARED;
+        report(visitor, &at, CLUSTER_EXITED, (int)LANE(entry), &block->shared_region, 0, 4, false, NULL);
     }
 }

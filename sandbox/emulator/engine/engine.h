@@ -149,6 +149,7 @@ struct block {
     uint32_t transfer_count, transfer_room;
     uint64_t transfer_bytes;
     uint32_t *barrier_clocks;
+    uint32_t visitors[16]; /* by rank: who accessed this block's shared memory last, as the race check notes it */
     uint8_t *memory; /* all of the above, one allocation, kept for the next block */
 };
 
@@ -264,6 +265,11 @@ void check_access(struct warp *, const struct row *, struct region *, const uint
 void check_async(struct warp *, const struct row *, struct region *, uint64_t offset, uint64_t size, int lane, bool writes, bool atomic, uint32_t segment);
 uint32_t check_async_segment(struct warp *, const struct row *, uint32_t slot, uint32_t epoch);
 void check_copies(struct warp *, bool begin);
+/* What was noted of the last write at an offset; and a finding where what ``entry`` notes does not lie surely before. */
+uint32_t check_written(const struct warp *, const struct region *, uint64_t offset);
+void check_after(struct warp *, const struct row *, struct region *, uint64_t offset, uint32_t size, int lane, uint32_t entry);
+/* A block's last threads return: others' accesses to its shared memory must lie before. */
+void check_visitors(struct warp *, const struct row *);
 void check_new_segment(struct warp *);
 void check_release(struct warp *);
 void check_acquire(struct warp *);

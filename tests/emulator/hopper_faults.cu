@@ -1,0 +1,229 @@
+// Planted faults of what sm_90 does on its own, a kernel each. What is expected of each stands behind "FAULT:" in the line
+// that is to be named.
+#include <cooperative_groups.h>
+#include <cstdint>
+#include <cuda_runtime.h>
+
+namespace cg = cooperative_groups;
+
+// Macros, so that a line is the kernel's.
+#define AT(p) "r"(static_cast<uint32_t>(__cvta_generic_to_shared(p)))
+#define INIT(at, count) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::AT(at), "r"(count) : "memory")
+#define EXPECT(at, bytes) asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::AT(at), "r"(bytes) : "memory")
+#define ARRIVE(at) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::AT(at) : "memory")
+#define WAIT(at, parity) asm volatile("{ .reg .pred p;\nAGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra AGAIN; }" ::AT(at), "r"(parity) : "memory")
+#define FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
+#define LOAD(to, from, bytes, at) asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::AT(to), "l"(from), "r"(bytes), AT(at) : "memory")
+#define STORE(to, from, bytes) asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), AT(from), "r"(bytes) : "memory")
+#define COMMIT() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
+#define DONE() asm volatile("cp.async.bulk.wait_group 0;" ::: "memory")
+
+__global__ void no_wait(float* out, const float* in) {
+    __shared__ alignas(16) float tile[64];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) {
+        INIT(&barrier, 1);
+        EXPECT(&barrier, 256);
+        LOAD(tile, in, 256, &barrier);
+    }
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];  // FAULT: async_race
+}
+__global__ void one_warp_waits(float* out, const float* in) {
+    __shared__ alignas(16) float tile[64];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) {
+        INIT(&barrier, 1);
+        EXPECT(&barrier, 256);
+        LOAD(tile, in, 256, &barrier);
+    }
+    __syncthreads();
+    if (threadIdx.x < 32) WAIT(&barrier, 0);
+    out[threadIdx.x] = tile[threadIdx.x];  // FAULT: async_race
+}
+__global__ void expects_too_much(float* out, const float* in) {
+    __shared__ alignas(16) float tile[64];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) {
+        INIT(&barrier, 1);
+        EXPECT(&barrier, 512);
+        LOAD(tile, in, 256, &barrier);
+    }
+    __syncthreads();
+    WAIT(&barrier, 0);  // FAULT: mbarrier_bytes
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+__global__ void expects_too_little(float* out, const float* in) {
+    __shared__ alignas(16) float tile[64];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) {
+        INIT(&barrier, 1);
+        EXPECT(&barrier, 128);
+        LOAD(tile, in, 128, &barrier);
+        LOAD(tile + 32, in + 32, 128, &barrier);  // FAULT: mbarrier_bytes
+    }
+    __syncthreads();
+    WAIT(&barrier, 0);
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+__global__ void no_proxy_fence(float* out, const float* in) {
+    __shared__ alignas(16) float tile[64];
+    tile[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        STORE(out, tile, 256);  // FAULT: no_proxy_fence
+        COMMIT();
+        DONE();
+    }
+}
+__global__ void fence_too_early(float* out, const float* in) {
+    __shared__ alignas(16) float tile[64];
+    FENCE();
+    tile[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        STORE(out, tile, 256);  // FAULT: no_proxy_fence
+        COMMIT();
+        DONE();
+    }
+}
+__global__ void never_initialised(float* out, const float* in) {
+    __shared__ uint64_t barrier;
+    ARRIVE(&barrier);  // FAULT: mbarrier_uninitialised
+    WAIT(&barrier, 0);
+    out[threadIdx.x] = in[threadIdx.x];
+}
+__global__ void initialised_unseen(float* out, const float* in) {
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) INIT(&barrier, 64);
+    ARRIVE(&barrier);  // FAULT: warp_race
+    WAIT(&barrier, 0);
+    out[threadIdx.x] = in[threadIdx.x];
+}
+__global__ void too_many_arrive(float* out, const float* in) {
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) INIT(&barrier, 65);
+    __syncthreads();
+    if (threadIdx.x == 0) asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0], 66; }" ::AT(&barrier) : "memory");  // FAULT: mbarrier_overrun
+    out[threadIdx.x] = in[threadIdx.x];
+}
+__global__ void one_never_arrives(float* out, const float* in) {
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) INIT(&barrier, 64);
+    __syncthreads();
+    if (threadIdx.x != 7) ARRIVE(&barrier);
+    WAIT(&barrier, 0);  // FAULT: deadlock
+    out[threadIdx.x] = in[threadIdx.x];
+}
+__global__ void waits_for_the_wrong_phase(float* out, const float* in) {
+    __shared__ uint64_t barrier;
+    __shared__ float tile[64];
+    if (threadIdx.x == 0) INIT(&barrier, 64);
+    __syncthreads();
+    tile[threadIdx.x] = in[threadIdx.x];
+    ARRIVE(&barrier);
+    WAIT(&barrier, 1);  // FAULT: deadlock
+    out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+__global__ void consumer_does_not_wait(float* out, const float* in) {
+    __shared__ uint64_t barrier;
+    __shared__ float tile[32];
+    if (threadIdx.x == 0) INIT(&barrier, 32);
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        tile[threadIdx.x] = in[threadIdx.x];  // FAULT: shared_race
+        ARRIVE(&barrier);
+    } else {
+        out[threadIdx.x] = tile[threadIdx.x - 32];
+    }
+}
+__global__ void stored_then_changed(float* out, const float* in) {
+    __shared__ alignas(16) float tile[64];
+    tile[threadIdx.x] = in[threadIdx.x];
+    FENCE();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        STORE(out, tile, 256);
+        COMMIT();
+    }
+    __syncthreads();
+    tile[threadIdx.x] = 0.0f;  // FAULT: async_race
+    if (threadIdx.x == 0) DONE();
+}
+__global__ void loaded_over(float* out, const float* in) {
+    __shared__ alignas(16) float tile[64];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) INIT(&barrier, 1);
+    __syncthreads();
+    for (int k = 0; k < 2; k++) {
+        if (threadIdx.x == 0) {
+            EXPECT(&barrier, 256);
+            LOAD(tile, in, 256, &barrier);  // FAULT: async_race
+        }
+        WAIT(&barrier, k & 1);
+        out[threadIdx.x] = tile[threadIdx.x ^ 33];
+    }
+}
+__global__ void returns_too_early(float* out, const float* in) {
+    __shared__ alignas(16) float tile[64];
+    tile[threadIdx.x] = in[threadIdx.x];
+    FENCE();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        STORE(out, tile, 256);  // FAULT: bulk_unwaited
+        COMMIT();
+    }
+}
+__global__ void misaligned_copy(float* out, const float* in) {
+    __shared__ alignas(16) float tile[65];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) {
+        INIT(&barrier, 1);
+        EXPECT(&barrier, 256);
+        LOAD(tile + 1, in, 256, &barrier);  // FAULT: misaligned
+    }
+    __syncthreads();
+    WAIT(&barrier, 0);
+    out[threadIdx.x] = tile[threadIdx.x + 1];
+}
+__global__ void copies_too_much(float* out, const float* in) {
+    __shared__ alignas(16) float tile[256];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) {
+        INIT(&barrier, 1);
+        EXPECT(&barrier, 1024);
+        LOAD(tile, in, 1024, &barrier);  // FAULT: out_of_bounds
+    }
+    __syncthreads();
+    WAIT(&barrier, 0);
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+__global__ void __cluster_dims__(2, 1, 1) no_cluster_sync(float* out, const float* in) {
+    __shared__ float tile[64];
+    tile[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    cg::cluster_group cluster = cg::this_cluster();
+    out[threadIdx.x + 64 * blockIdx.x] = cluster.map_shared_rank(tile, cluster.block_rank() ^ 1)[threadIdx.x];  // FAULT: shared_race
+    cluster.sync();
+}
+__global__ void __cluster_dims__(2, 1, 1) leaves_the_cluster(float* out, const float* in) {
+    __shared__ float tile[64];
+    cg::cluster_group cluster = cg::this_cluster();
+    tile[threadIdx.x] = in[threadIdx.x];
+    cluster.sync();
+    if (cluster.block_rank() == 1) return;
+    float sum = 0.0f;
+    for (int i = 0; i < 64; i++) sum += cluster.map_shared_rank(tile, 1)[(threadIdx.x + i) & 63];  // FAULT: cluster_exited
+    out[threadIdx.x] = sum;
+}
+using Kernel = void (*)(float*, const float*);
+static const Kernel kernels[] = {
+    no_wait, one_warp_waits, expects_too_much, expects_too_little, no_proxy_fence, fence_too_early, never_initialised, initialised_unseen,
+    too_many_arrive, one_never_arrives, waits_for_the_wrong_phase, consumer_does_not_wait, stored_then_changed, loaded_over, returns_too_early,
+    misaligned_copy, copies_too_much, no_cluster_sync, leaves_the_cluster,
+};
+// which, out, in: one launch of two blocks of 64 threads.
+extern "C" int grader_entry(void** a) {
+    kernels[*static_cast<int*>(a[0])]<<<2, 64>>>(*static_cast<float**>(a[1]), *static_cast<float**>(a[2]));
+    return cudaDeviceSynchronize();
+}
