@@ -122,7 +122,7 @@ def _program(device: gpu.Device, arena: Arena, source: Path) -> gpu.Returned:
             _serve(device, ours)
             if process.wait(_PATIENCE_SECONDS):
                 said.seek(0)
-                raise RuntimeError(said.read()[-600:])
+                raise RuntimeError(said.read().strip()[-250:])
     return device.returned()
 
 

@@ -235,7 +235,7 @@ class Launcher:
             threads = 32 * self._metadata.num_warps
             head = device.LAUNCH_HEAD.pack(
                 module, len(name), getattr(self._metadata, "launch_cooperative_grid", False),
-                self._metadata.shared, x, y, z, threads, 1, 1,
+                self._metadata.shared, x, y, z, threads, 1, 1, 1, 1, 1,
             )  # fmt: skip
             reply = gpu().ask(device.LAUNCH, head + name.encode() + body, f"the launch of {name}")
             gpu().instructions += struct.unpack("<Q", reply)[0]
