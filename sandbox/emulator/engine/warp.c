@@ -61,6 +61,19 @@ static bool together(struct warp *w, uint32_t members) {
     return true;
 }
 
+/* Of an instruction that lanes execute in sets: each lane names its set by a mask. All that are named; and those of
+ * ``mask`` that name the same as its first. */
+static uint32_t members_of(const struct warp *w, uint32_t unit, uint32_t mask) {
+    uint32_t all = 0;
+    for (int i = 0; i < LANES; i++) all |= mask >> i & 1 ? u32_of(w, unit)[i] : 0;
+    return all;
+}
+static uint32_t agreeing(const struct warp *w, uint32_t unit, uint32_t mask) {
+    uint32_t first = u32_of(w, unit)[__builtin_ctz(mask)], same = 0;
+    for (int i = 0; i < LANES; i++) same |= (uint32_t)(u32_of(w, unit)[i] == first) << i;
+    return mask & same;
+}
+
 static void release(struct block *block, uint32_t number) {
     struct barrier *barrier = &block->barriers[number];
     const struct kernel *kernel = block->launch->kernel;
@@ -374,19 +387,22 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         }
         case OP_BARRIER: if (w->active != mask) { w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0}; w->active = mask; } alive = barrier(w, r, mask); break;
         case OP_WARP_BARRIER: {
-            uint32_t members = r->a == NONE ? mask : u32_of(w, r->a)[__builtin_ctz(mask)];
-            if (!together(w, members)) break;
+            if (!together(w, r->a == NONE ? mask : members_of(w, r->a, mask))) break;
             w->warp_syncs++; w->segment = 0; w->pc++;
             break;
         }
         case OP_SHUFFLE: case OP_VOTE: case OP_MATCH: case OP_REDUX: {
-            uint32_t members = r->spare == NONE ? mask : u32_of(w, r->spare)[__builtin_ctz(mask)], before = w->active;
-            if (!together(w, members)) break;
+            uint32_t before = w->active;
+            if (!together(w, r->spare == NONE ? mask : members_of(w, r->spare, mask))) break;
             if (w->active != before) break; /* with more lanes, and their guards */
             if (r->op == OP_SHUFFLE) shuffle(w, r, mask);
-            else if (r->op == OP_VOTE) vote(w, r, mask);
-            else if (r->op == OP_MATCH) match(w, r, mask);
-            else redux(w, r, mask);
+            else for (uint32_t left = mask; left;) {
+                uint32_t some = r->spare == NONE || r->spare & CONSTANT ? left : agreeing(w, r->spare, left);
+                if (r->op == OP_VOTE) vote(w, r, some);
+                else if (r->op == OP_MATCH) match(w, r, some);
+                else redux(w, r, some);
+                left &= ~some;
+            }
             w->pc++;
             break;
         }
