@@ -15,7 +15,7 @@ wait
 ${CC:-cc} -shared $flags -o "$into/.libengine.so" "$into"/*.o -lm -lpthread
 rm "$into"/*.o
 mv "$into/.libengine.so" "$into/libengine.so"
-# Names of the CUDA runtime must be there for the library that it loads.
+# Names of the CUDA runtime, and no others, must be there for the library that it loads.
 # shellcheck disable=SC2086
-${CC:-cc} -O2 -Wall -Wextra -rdynamic -o "$into/.host" host/*.c -ldl
+${CC:-cc} -O2 -Wall -Wextra -fvisibility=hidden -rdynamic -o "$into/.host" host/*.c -ldl
 mv "$into/.host" "$into/host"

@@ -7,6 +7,7 @@ each of its requests is checked here, as a driver checks them.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import socket
 import struct
@@ -27,6 +28,7 @@ from .ptx import BadPtx
 # What the device has, in bytes, beside the buffers of a call.
 MEMORY_BYTES = 2 << 30
 MODULE, KERNEL, SYMBOL, ALLOCATE, RELEASE, COPY, SET, LAUNCH, LOADED, RETURNED = range(1, 11)
+ALLOCATE_MANAGED, PUSH, PULL, HEAP = range(16, 20)
 _SAID, _MOST_SAID = struct.Struct("<ii"), 1024
 HEADER, REPLY = struct.Struct("<II"), struct.Struct("<iI")
 COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
@@ -34,6 +36,9 @@ COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
     struct.Struct("<QQII"),
     struct.Struct("<IIII3I3I3I"),
 )
+RANGE = struct.Struct("<QQ")
+# Bytes of managed memory that the host sees in a call whose work is counted, as a flag or a count needs them.
+MANAGED_TAKEN = 256
 # The largest request.
 MOST_BYTES = (1 << 31) + 4096
 # What PTX begins with that comes as text, and not in a fat binary.
@@ -117,6 +122,8 @@ class Device:
         self._allocated: dict[int, tuple[int, ctypes.Array[ctypes.c_char]]] = {}
         # Address -> size and where the bytes are, of all that copies may reach.
         self._memory: dict[int, tuple[int, int]] = {}
+        # Of managed memory: what the host has there.
+        self._managed: dict[int, bytearray] = {}
         self.call = _Call()
 
     def adopt(
@@ -181,6 +188,8 @@ class Device:
                 for name, address in loaded.addresses.items():
                     variable = loaded.module.variables[name]
                     self._memory[address] = (variable.size, self.engine.data_at(address))
+                    if variable.managed:
+                        self._managed[address] = bytearray()
         except (ValueError, BadPtx) as error:
             self.call.refused = f"the PTX cannot be read: {error}"
             return _BAD_PTX, struct.pack("<I", number)
@@ -228,6 +237,50 @@ class Device:
         self._memory[address] = (size, ctypes.addressof(data))
         return 0, struct.pack("<Q", address)
 
+    def _allocate_managed(self, body: bytes) -> tuple[int, bytes]:
+        """As ``_allocate``; all of it counts as written, because the host's writes are not seen one by one."""
+        (size,) = struct.unpack("<Q", body)
+        if size > self._left:
+            return _NO_MEMORY, b""
+        address, data = self.engine.allocate(size, "managed memory", written=True)
+        self._left -= size
+        self._allocated[address] = (size, data)
+        self._memory[address] = (size, ctypes.addressof(data))
+        self._managed[address] = bytearray(size)
+        return 0, struct.pack("<Q", address)
+
+    def _push(self, body: bytes) -> tuple[int, bytes]:
+        at = 0
+        while at < len(body):
+            address, size = RANGE.unpack_from(body, at)
+            at += RANGE.size
+            start = next((it for it in self._managed if it <= address < it + self._memory[it][0]), None)
+            into = self._range(address, size)
+            if start is None or into is None or at + size > len(body):
+                return _INVALID_VALUE, b""
+            ctypes.memmove(into, body[at : at + size], size)
+            self._managed[start][address - start : address - start + size] = body[at : at + size]
+            at += size
+        return 0, b""
+
+    def _pull(self, body: bytes) -> tuple[int, bytes]:
+        address, size = RANGE.unpack(body)
+        if address not in self._managed or self._memory[address][0] != size:
+            return _INVALID_VALUE, b""
+        now = ctypes.string_at(self._memory[address][1], size)
+        before = self._managed[address]
+        if now == before:
+            return 0, b""
+        if self.engine.launches is not None:
+            pairs = zip(before, now, strict=False)
+            left = MANAGED_TAKEN - self.call.taken
+            differing = sum(1 for _ in itertools.islice((1 for a, b in pairs if a != b), max(left, 0) + 1))
+            if differing > left:
+                return 0, b""
+            self.call.taken += differing
+        self._managed[address] = bytearray(now)
+        return 0, now
+
     def _release(self, body: bytes) -> tuple[int, bytes]:
         (address,) = struct.unpack("<Q", body)
         if address not in self._allocated:
@@ -235,6 +288,7 @@ class Device:
         size, _ = self._allocated.pop(address)
         self._left += size
         del self._memory[address]
+        self._managed.pop(address, None)
         self.engine.release(address)
         return 0, b""
 
@@ -323,6 +377,9 @@ _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
     COPY: Device._copy,
     SET: Device._set,
     LAUNCH: Device._launch,
+    ALLOCATE_MANAGED: Device._allocate_managed,
+    PUSH: Device._push,
+    PULL: Device._pull,
 }
 
 

@@ -55,7 +55,8 @@ class Label:
 @dataclass(slots=True)
 class Variable:
     """Of a module or a function. ``space``: global, const, shared, local or param. ``extern``: its size is the launch's
-    to say. ``pointers``: where ``data`` holds the address of another symbol, as (offset, name, addend)."""
+    to say. ``managed``: the host reaches it, too. ``pointers``: where ``data`` holds the address of another
+    symbol, as (offset, name, addend)."""
 
     name: str
     space: str
@@ -64,6 +65,7 @@ class Variable:
     align: int
     data: bytes = b""
     extern: bool = False
+    managed: bool = False
     pointers: list[tuple[int, str, int]] = field(default_factory=list)
 
 
@@ -389,8 +391,9 @@ def _variable(text: str) -> Variable:
         count *= int(size or 0)
     extern = extern or (".extern" in declared and count == 0)
     variable = Variable(
-        name, space, kind, SIZES[kind] * count, max(int(align[1]) if align else 1, SIZES[kind]), extern=extern
-    )
+        name, space, kind, SIZES[kind] * count, max(int(align[1]) if align else 1, SIZES[kind]), extern=extern,
+        managed=".managed" in declared,
+    )  # fmt: skip
     if initial.strip():
         _initialise(variable, SIZES[kind], initial)
     return variable

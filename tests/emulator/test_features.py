@@ -1,33 +1,40 @@
-"""Programs that use more of CUDA than plain kernels, unmodified: ``features.cu`` says what each entry does."""
+"""Programs that use more of CUDA than plain kernels, unmodified: ``features.cu`` and ``runtime.cu`` say what each entry
+does."""
 
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 
 import pytest
 
-from grader.sandbox.emulator.device import Device, HostProcess, Returned
+from grader.sandbox.emulator.device import MANAGED_TAKEN, Device, HostProcess, Returned
 from tests.emulator.conftest import FOLDER, Compile
 
-SOURCE = FOLDER / "features.cu"
+FEATURES, RUNTIME = FOLDER / "features.cu", FOLDER / "runtime.cu"
 ENTRIES = (
     "arguments by value", "constant memory", "globals", "recursion", "virtual functions", "printf", "a lane that waits",
     "blocks that wait", "a cooperative grid", "warp functions", "barriers that vote", "dynamic shared memory", "halves",
     "a switch", "graphs", "events", "errors",
 )  # fmt: skip
+RUNTIME_ENTRIES = (
+    "managed memory", "managed memory that is not waited for", "managed lists and variables", "rectangles and boxes",
+    "parts of variables", "properties", "pools and host functions", "graphs of nodes", "groups", "atomics of cuda::",
+    "pipelines",
+)  # fmt: skip
 
 
-def ran(device: Device, compiled: Compile, entry: str) -> Returned:
-    host = HostProcess(device, compiled(SOURCE))
+def ran(device: Device, library: Path, entry: int, *, counted: bool = False) -> Returned:
+    host = HostProcess(device, library)
     try:
-        return host.call([struct.pack("<i", ENTRIES.index(entry))])
+        return host.call([struct.pack("<i", entry)], counted=counted)
     finally:
         host.close()
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_it_does_what_a_card_does(device: Device, compiled: Compile, entry: str) -> None:
-    returned = ran(device, compiled, entry)
+    returned = ran(device, compiled(FEATURES), ENTRIES.index(entry))
     assert returned.code == 0, (
         f"features.cu:{returned.code} {returned.unsupported or returned.refused or returned.fault}"
     )
@@ -35,3 +42,23 @@ def test_it_does_what_a_card_does(device: Device, compiled: Compile, entry: str)
         assert (returned.fault, returned.findings, returned.unsupported) == (None, [], None)
     if entry == "printf":
         assert returned.printed == b"n=42 x=1.50 text 1099511627776%\n"
+
+
+@pytest.mark.parametrize("entry", RUNTIME_ENTRIES)
+def test_the_runtime_does_what_cudas_does(device: Device, compiled: Compile, entry: str) -> None:
+    returned = ran(device, compiled(RUNTIME), RUNTIME_ENTRIES.index(entry))
+    assert returned.code == 0, (
+        f"runtime.cu:{returned.code} {returned.unsupported or returned.refused or returned.fault}"
+    )
+    assert (returned.fault, returned.findings, returned.unsupported, returned.leaked) == (None, [], None, [])
+
+
+def test_the_host_sees_little_of_managed_memory_while_work_is_counted(
+    device: Device, compiled: Compile
+) -> None:
+    returned = ran(device, compiled(RUNTIME), RUNTIME_ENTRIES.index("managed memory"), counted=True)
+    assert returned.code > 0  # it saw what it wrote itself
+    assert returned.taken <= MANAGED_TAKEN
+    few = ran(device, compiled(RUNTIME), 1, counted=True)
+    assert few.code == 0
+    assert 0 < few.taken <= MANAGED_TAKEN

@@ -15,12 +15,17 @@ enum message {
     SET,        /* struct set */
     LAUNCH,     /* struct launching, the arguments; reply: u64 instructions of its warps */
     LOADED,     /* an error's text, or nothing; no reply but the first CALL */
-    RETURNED    /* i32: what the entry point returned, i32: how much of its work nobody waited for; reply: the next CALL's values */
+    RETURNED,   /* i32: what the entry point returned, i32: how much of its work nobody waited for; reply: the next CALL's values */
+    ALLOCATE_MANAGED = 16, /* as ALLOCATE */
+    PUSH = 17,             /* of managed memory, again and again: struct range, and its bytes */
+    PULL = 18,             /* struct range; reply: its bytes, or nothing where they are as they were */
+    HEAP = 19              /* u64: bytes that malloc of kernels may give out */
 };
 struct header { uint32_t kind, size; };
 struct reply { int32_t status; uint32_t size; };
 struct kernel_facts { uint32_t shared, local, threads, registers, count; };
 struct copy { uint64_t to, from, size; uint32_t kind, spare; }; /* kind: as cudaMemcpyKind: 1 to, 2 from the device, 3 within */
+struct range { uint64_t address, size; };
 struct set { uint64_t to, size; uint32_t value, width; };
 struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3], cluster[3]; }; /* cluster: zeros: as compiled */
 

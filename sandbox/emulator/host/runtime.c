@@ -2,20 +2,8 @@
  *
  * Work is done when it is asked for, but for that of streams that are not ordered with the default one. Layouts and numbers
  * are those of CUDA 13's runtime API; no header of it is needed. */
-#include <stdlib.h>
-#include <string.h>
+#include "runtime.h"
 
-#include "protocol.h"
-
-#define API __attribute__((visibility("default")))
-#define MULTIPROCESSORS 16 /* as in engine/launch.c */
-#define SHARED_STATIC 49152
-#define SHARED_MOST 166912
-enum { OK = 0, INVALID_VALUE = 1, NO_MEMORY = 2, INVALID_CONFIGURATION = 9, INVALID_SYMBOL = 13, INVALID_FUNCTION = 98,
-       INVALID_HANDLE = 400, TOO_LARGE = 720, NOT_SUPPORTED = 801, STICKY_FROM = 700, STICKY_TO = 719 };
-
-typedef int error;
-typedef struct { uint32_t x, y, z; } dim3;
 typedef struct { int magic, version; const void *data; void *more; } fatbin_wrapper;
 
 struct function { const void *host; const char *name; uint32_t module, known; struct kernel_facts facts; uint32_t layout[2 * 1024]; uint32_t number; int shared_limit; };
@@ -23,9 +11,10 @@ struct variable { const void *host; const char *name; uint32_t module; uint64_t 
 static struct function **functions;
 static struct variable *variables;
 static size_t function_count, variable_count;
-static error last, lost;
+static error last;
+error lost;
 
-static error failed(error code) {
+error failed(error code) {
     if (code) last = code;
     if (code >= STICKY_FROM && code <= STICKY_TO) lost = code;
     return code;
@@ -34,23 +23,25 @@ static error failed(error code) {
 /* ---- work that waits: of graphs, and of streams that are not ordered with the default one ----
  *
  * Such a stream's work is done when something waits for it, so that a program that forgets to wait is seen to. */
-struct node { uint32_t kind; size_t size; uint8_t *data; struct node *next; };
-struct graph { struct node *first, **end; };
-struct stream { struct graph work; int own; uint64_t given, done; struct stream *next; };
-struct event { struct stream *stream; uint64_t after; };
-static struct graph *capturing;
-static struct stream *streams;
+struct event { struct stream *stream; uint64_t after; uint64_t at; };
+struct graph *capturing;
+static uint64_t instructions; /* of all launches: what events measure */
+/* The default stream's, which waits only where the host may see what it does by itself: in managed memory. */
+static struct stream legacy = {.own = 1}, *streams = &legacy;
 
-static struct stream *own_stream(void *stream) { return (uint64_t)stream > 2 && ((struct stream *)stream)->own ? stream : NULL; }
+struct stream *own_stream(void *stream) {
+    if ((uint64_t)stream > 2 && ((struct stream *)stream)->own) return stream;
+    return managed_any() || legacy.done < legacy.given ? &legacy : NULL;
+}
 
-static error later(struct graph *graph, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size) {
+static error later(struct graph *graph, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *to, size_t room) {
     struct node *node = calloc(1, sizeof *node);
     if (!node || !(node->data = malloc(a_size + b_size + 1))) return failed(NO_MEMORY);
-    node->kind = kind; node->size = a_size + b_size;
+    node->kind = kind; node->size = a_size + b_size; node->to = to; node->room = room;
     memcpy(node->data, a, a_size);
     if (b_size) memcpy(node->data + a_size, b, b_size);
     if (!graph->end) graph->end = &graph->first;
-    *graph->end = node; graph->end = &node->next;
+    *graph->end = node; graph->end = &node->next; graph->last = node;
     return OK;
 }
 
@@ -62,40 +53,57 @@ static struct node *take(struct stream *stream) {
     return node;
 }
 
+/* Asks the device now. */
+static error perform(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
+    uint64_t spare = 0;
+    if (lost) return lost;
+    if (kind == CALL_HOST) { const struct call_host *it = a; it->function(it->argument); return lost; }
+    bool works = kind == LAUNCH || kind == COPY || kind == SET;
+    if (works) managed_push();
+    error code = failed(request(kind, a, a_size, b, b_size, room ? answer : &spare, room ? room : sizeof spare, NULL));
+    if (kind == LAUNCH && code == OK) instructions += spare;
+    if (works) managed_changed();
+    return code;
+}
+
 /* Does what a stream was given, up to the piece number ``until``. */
 static error catch_up(struct stream *stream, uint64_t until) {
     while (stream && stream->done < until) {
         struct node *node = take(stream);
-        uint64_t spare; /* what a launch is answered with is of no use here */
-        if (!lost) failed(request(node->kind, node->data, node->size, NULL, 0, &spare, sizeof spare, NULL));
+        perform(node->kind, node->data, node->size, NULL, 0, node->to, node->room);
         free(node->data);
         free(node);
     }
     return lost;
 }
-static error finish(struct stream *stream) { return stream ? catch_up(stream, stream->given) : lost; }
-static error catch_up_all(void) { for (struct stream *it = streams; it; it = it->next) finish(it); return lost; }
+error finish(struct stream *stream) { return stream ? catch_up(stream, stream->given) : lost; }
+error catch_up_all(void) { for (struct stream *it = streams; it; it = it->next) finish(it); return lost; }
 
 /* Work that nobody waited for when the entry point returned; it is not done any more. */
 uint32_t runtime_forget(void) {
     uint32_t count = 0;
+    finish(&legacy);
     for (struct stream *it = streams; it; it = it->next)
         for (; it->done < it->given; count++) { struct node *node = take(it); free(node->data); free(node); }
     return count;
 }
 
-static error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
+error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
     if (lost) return lost;
-    if (kind == LAUNCH || kind == SET || (kind == COPY && ((const struct copy *)a)->kind != 2)) {
+    bool fetches = kind == COPY && ((const struct copy *)a)->kind == FROM_DEVICE;
+    if (kind == LAUNCH || kind == SET || kind == COPY || kind == CALL_HOST) {
         struct stream *stream = own_stream(on);
-        if (capturing) return later(capturing, kind, a, a_size, b, b_size);
-        if (stream) { stream->given++; return later(&stream->work, kind, a, a_size, b, b_size); }
-    } else if (kind == COPY) finish(own_stream(on));
-    uint64_t spare; /* as above */
-    if (room == 0) { answer = &spare; room = sizeof spare; }
-    return failed(request(kind, a, a_size, b, b_size, answer, room, NULL));
+        if (capturing) return later(capturing, kind, a, a_size, b, b_size, answer, room);
+        if (stream && !fetches) { stream->given++; return later(&stream->work, kind, a, a_size, b, b_size, NULL, 0); }
+        finish(stream);
+    }
+    return perform(kind, a, a_size, b, b_size, answer, room);
 }
-static error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) { return ask_on(NULL, kind, a, a_size, b, b_size, answer, room); }
+error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) { return ask_on(NULL, kind, a, a_size, b, b_size, answer, room); }
+error call_on(void *stream, void (*function)(void *), void *argument) {
+    struct call_host call = {function, argument};
+    return ask_on(stream, CALL_HOST, &call, sizeof call, NULL, 0, NULL, 0);
+}
 
 /* ---- what the compiler's code calls ---- */
 API void **__cudaRegisterFatBinary(void *given) {
@@ -122,7 +130,9 @@ API void __cudaRegisterVar(void **module, char *host, char *device, const char *
     variables[variable_count++] = (struct variable){host, name, *(uint32_t *)module, 0, size};
 }
 API void __cudaRegisterManagedVar(void **module, void **host, char *device, const char *name, int external, size_t size, int constant, int global) {
+    uint64_t answer[2] = {0, 0};
     __cudaRegisterVar(module, (char *)host, device, name, external, size, constant, global);
+    if (request(SYMBOL, module, 4, name, strlen(name), answer, sizeof answer, NULL) == OK) managed_variable(host, answer[0], answer[1]);
 }
 
 static struct { dim3 grid, block; size_t shared; void *stream; } configurations[64];
@@ -161,6 +171,8 @@ static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluste
     error code = find(host, &it);
     if (code) return code;
     if (shared + it->facts.shared > (size_t)(it->shared_limit > SHARED_STATIC ? it->shared_limit + (int)it->facts.shared : SHARED_STATIC)) return failed(INVALID_VALUE);
+    uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) return failed(INVALID_CONFIGURATION);
     uint8_t packed[4096 * 8] = {0};
     size_t size = 0;
     for (uint32_t i = 0; i < it->facts.count; i++) {
@@ -175,7 +187,7 @@ static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluste
     memcpy(message.name, it->name, name);
     return ask_on(stream, LAUNCH, &message, sizeof message.head + name, packed, size, NULL, 0);
 }
-static error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream) {
+error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream) {
     return launch_cluster(host, grid, block, (dim3){0, 0, 0}, arguments, shared, cooperative, stream);
 }
 API error __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
@@ -212,47 +224,50 @@ API error cudaMalloc(void **pointer, size_t size) {
     *pointer = (void *)address;
     return code;
 }
-API error cudaFree(void *pointer) { uint64_t address = (uint64_t)pointer; return pointer ? ask(RELEASE, &address, sizeof address, NULL, 0, NULL, 0) : lost; }
+API error cudaFree(void *pointer) {
+    uint64_t address = (uint64_t)pointer;
+    if (!pointer) return lost;
+    managed_pull(finish(&legacy));
+    error code = ask(RELEASE, &address, sizeof address, NULL, 0, NULL, 0);
+    if (code == OK) managed_release(pointer);
+    return code;
+}
 API error cudaMallocAsync(void **pointer, size_t size, void *stream) { (void)stream; return cudaMalloc(pointer, size); }
 API error cudaMallocAsync_ptsz(void **pointer, size_t size, void *stream) { (void)stream; return cudaMalloc(pointer, size); }
+API error cudaMallocFromPoolAsync_ptsz(void **pointer, size_t size, void *pool, void *stream) { (void)pool; (void)stream; return cudaMalloc(pointer, size); }
 API error cudaFreeAsync(void *pointer, void *stream) { (void)stream; return cudaFree(pointer); }
 API error cudaFreeAsync_ptsz(void *pointer, void *stream) { (void)stream; return cudaFree(pointer); }
-API error cudaMallocManaged(void **pointer, size_t size, unsigned flags) { (void)size; (void)flags; *pointer = NULL; return failed(NOT_SUPPORTED); }
+API error cudaMallocManaged(void **pointer, size_t size, unsigned flags) {
+    if (!pointer || size == 0 || (flags != 1 && flags != 2)) return failed(INVALID_VALUE);
+    return managed_allocate(pointer, size);
+}
 API error cudaMallocHost(void **pointer, size_t size) { return (*pointer = malloc(size + 1)) ? OK : failed(NO_MEMORY); }
-API error cudaHostAlloc(void **pointer, size_t size, unsigned flags) { (void)flags; return cudaMallocHost(pointer, size); }
-API error cudaFreeHost(void *pointer) { free(pointer); return OK; }
-API error cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) { *pitch = (width + 511) / 512 * 512; return cudaMalloc(pointer, *pitch * height); }
+/* Memory of the host's that kernels reach at its own address is managed memory here. */
+API error cudaHostAlloc(void **pointer, size_t size, unsigned flags) { return flags & 2 && size ? managed_allocate(pointer, size) : cudaMallocHost(pointer, size); }
+API error cudaFreeHost(void *pointer) { if (managed_is(pointer)) return cudaFree(pointer); free(pointer); return OK; }
 
-static int on_device(const void *pointer) { uint64_t a = (uint64_t)pointer; return a >= 0x700000000000ull && a < 0x780000000000ull; }
-static error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
+int on_device(const void *pointer) { uint64_t a = (uint64_t)pointer; return a >= 0x700000000000ull && a < 0x780000000000ull; }
+error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
     if (kind == 4) kind = on_device(to) ? (on_device(from) ? 3 : 1) : on_device(from) ? 2 : 0;
     if (size == 0) return lost;
-    if (kind == 0) { memmove(to, from, size); return lost; }
+    if (kind == HOST_TO_HOST && managed_any()) managed_pull(finish(&legacy));
+    if (kind == HOST_TO_HOST) { memmove(to, from, size); return lost; }
     struct copy copy = {(uint64_t)to, (uint64_t)from, size, (uint32_t)kind, 0};
     return ask_on(stream, COPY, &copy, sizeof copy, kind == 1 ? from : NULL, kind == 1 ? size : 0, kind == 2 ? to : NULL, kind == 2 ? size : 0);
 }
-API error cudaMemcpy(void *to, const void *from, size_t size, int kind) { return copy_on(NULL, to, from, size, kind); }
+API error cudaMemcpy(void *to, const void *from, size_t size, int kind) {
+    error code = copy_on(NULL, to, from, size, kind);
+    return capturing ? code : managed_pull(code ? code : finish(&legacy));
+}
 API error cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream) { return copy_on(stream, to, from, size, kind); }
 API error cudaMemcpyAsync_ptsz(void *to, const void *from, size_t size, int kind, void *stream) { return copy_on(stream, to, from, size, kind); }
-API error cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind, void *stream) {
-    (void)stream;
-    for (size_t row = 0; row < height; row++) { error code = cudaMemcpy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind); if (code) return code; }
-    return lost;
-}
-API error cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind) { return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL); }
-static error set_on(void *stream, void *to, int value, size_t size) {
+error set_on(void *stream, void *to, int value, size_t size) {
     struct set set = {(uint64_t)to, size, (uint32_t)value & 255, 1};
     return size ? ask_on(stream, SET, &set, sizeof set, NULL, 0, NULL, 0) : lost;
 }
 API error cudaMemset(void *to, int value, size_t size) { return set_on(NULL, to, value, size); }
 API error cudaMemsetAsync(void *to, int value, size_t size, void *stream) { return set_on(stream, to, value, size); }
 API error cudaMemsetAsync_ptsz(void *to, int value, size_t size, void *stream) { return set_on(stream, to, value, size); }
-API error cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, void *stream) {
-    (void)stream;
-    for (size_t row = 0; row < height; row++) { error code = cudaMemset((char *)to + row * pitch, value, width); if (code) return code; }
-    return lost;
-}
-API error cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) { return cudaMemset2DAsync(to, pitch, value, width, height, NULL); }
 API error cudaMemGetInfo(size_t *left, size_t *total) { *left = *total = (size_t)1 << 30; return lost; }
 
 static error symbol(const void *host, uint64_t *address, uint64_t *size) {
@@ -310,41 +325,13 @@ API error cudaGetLastError(void) { error code = lost ? lost : last; last = OK; r
 API error cudaPeekAtLastError(void) { return lost ? lost : last; }
 
 /* ---- devices ---- */
-API error cudaDeviceSynchronize(void) { return catch_up_all(); }
+API error cudaDeviceSynchronize(void) { return managed_pull(catch_up_all()); }
 API error cudaGetDevice(int *device) { *device = 0; return OK; }
 API error cudaSetDevice(int device) { return device ? failed(101) : OK; }
 API error cudaGetDeviceCount(int *count) { *count = 1; return OK; }
 API error cudaDeviceReset(void) { return OK; }
-API error cudaDeviceSetLimit(int limit, size_t value) { (void)limit; (void)value; return OK; }
-API error cudaDeviceSetCacheConfig(int value) { (void)value; return OK; }
 API error cudaRuntimeGetVersion(int *version) { *version = 13000; return OK; }
 API error cudaDriverGetVersion(int *version) { *version = 13000; return OK; }
-API error cudaDeviceGetAttribute(int *value, int attribute, int device) {
-    static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535}, {8, SHARED_STATIC}, {9, 65536}, {10, 32},
-        {12, 65536}, {13, 1410000}, {16, MULTIPROCESSORS}, {31, 1}, {36, 1215000}, {37, 5120}, {38, 40 << 20}, {39, 2048}, {40, 3}, {41, 1}, {75, 8}, {76, 0}, {78, 1},
-        {81, 167936}, {82, 65536}, {95, 1}, {97, SHARED_MOST}, {106, 32}, {115, 1}};
-    if (device) return failed(101);
-    *value = 0;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) if (known[i][0] == attribute) *value = known[i][1];
-    return OK;
-}
-/* struct cudaDeviceProp of CUDA 13, as far as programs print it: where an attribute's value goes, and in how many bytes. */
-enum { PROPERTIES_BYTES = 1008, TOTAL_MEMORY_AT = 288 };
-API error cudaGetDeviceProperties(void *into, int device) {
-    static const uint16_t places[][3] = {{296, 8, 8}, {304, 4, 12}, {308, 4, 10}, {320, 4, 1}, {324, 4, 2}, {328, 4, 3}, {332, 4, 4}, {336, 4, 5}, {340, 4, 6},
-        {344, 4, 7}, {352, 8, 9}, {360, 4, 75}, {364, 4, 76}, {384, 4, 16}, {560, 4, 31}, {584, 4, 40}, {588, 4, 41}, {592, 4, 37}, {596, 4, 38}, {604, 4, 39},
-        {608, 4, 78}, {624, 8, 81}, {632, 4, 82}, {668, 4, 95}, {672, 8, 97}, {688, 4, 106}};
-    if (device) return failed(101);
-    memset(into, 0, PROPERTIES_BYTES);
-    strcpy(into, "emulated GPU");
-    *(size_t *)((char *)into + TOTAL_MEMORY_AT) = (size_t)1 << 30;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        int value;
-        cudaDeviceGetAttribute(&value, places[i][2], device);
-        memcpy((char *)into + places[i][0], &value, sizeof value); /* the upper half of a wide one is 0 */
-    }
-    return OK;
-}
 API error cudaFuncSetAttribute(const void *host, int attribute, int value) {
     struct function *it;
     error code = find(host, &it);
@@ -389,9 +376,9 @@ API error cudaStreamCreateWithFlags(void **stream, unsigned flags) { return new_
 API error cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority) { (void)priority; return new_stream(stream, flags & 1); }
 API error cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *greatest = -5; return OK; }
 API error cudaStreamDestroy(void *stream) { (void)stream; return lost; } /* its work goes on */
-API error cudaStreamSynchronize(void *stream) { return finish(own_stream(stream)); }
-API error cudaStreamSynchronize_ptsz(void *stream) { return finish(own_stream(stream)); }
-API error cudaStreamQuery(void *stream) { return finish(own_stream(stream)); }
+API error cudaStreamSynchronize(void *stream) { return managed_pull(finish(own_stream(stream))); }
+API error cudaStreamSynchronize_ptsz(void *stream) { return managed_pull(finish(own_stream(stream))); }
+API error cudaStreamQuery(void *stream) { return managed_pull(finish(own_stream(stream))); }
 static error reach(struct event *event) { return event ? catch_up(event->stream, event->after) : lost; }
 API error cudaStreamWaitEvent(void *stream, void *event, unsigned flags) { (void)stream; (void)flags; return capturing ? OK : reach(event); }
 static error new_event(void **event) { *event = calloc(1, sizeof(struct event)); return *event ? lost : failed(NO_MEMORY); }
@@ -401,28 +388,15 @@ API error cudaEventRecord(void *event, void *stream) {
     struct event *it = event;
     it->stream = own_stream(stream);
     it->after = it->stream ? it->stream->given : 0;
+    it->at = instructions;
     return lost;
 }
 API error cudaEventRecordWithFlags(void *event, void *stream, unsigned flags) { (void)flags; return cudaEventRecord(event, stream); }
-API error cudaEventSynchronize(void *event) { return reach(event); }
-API error cudaEventQuery(void *event) { return reach(event); }
+API error cudaEventSynchronize(void *event) { return managed_pull(reach(event)); }
+API error cudaEventQuery(void *event) { return managed_pull(reach(event)); }
 API error cudaEventDestroy(void *event) { free(event); return lost; }
-API error cudaEventElapsedTime(float *ms, void *from, void *to) { (void)from; (void)to; *ms = 0.001f; return lost; }
-API error cudaStreamBeginCapture(void *stream, int mode) {
-    (void)stream; (void)mode;
-    if (capturing) return failed(INVALID_VALUE);
-    capturing = calloc(1, sizeof *capturing);
-    return capturing ? OK : failed(NO_MEMORY);
+API error cudaEventElapsedTime(float *ms, void *from, void *to) {
+    reach(from); reach(to);
+    *ms = 0.001f + 1e-6f * (float)(((struct event *)to)->at - ((struct event *)from)->at);
+    return managed_pull(lost);
 }
-API error cudaStreamEndCapture(void *stream, void **graph) { (void)stream; *graph = capturing; capturing = NULL; return *graph ? OK : failed(INVALID_VALUE); }
-API error cudaStreamIsCapturing(void *stream, int *status) { (void)stream; *status = capturing != NULL; return OK; }
-API error cudaGraphInstantiate(void **executable, void *graph, unsigned long long flags) { (void)flags; *executable = graph; return OK; }
-API error cudaGraphLaunch(void *executable, void *stream) {
-    for (struct node *node = ((struct graph *)executable)->first; node; node = node->next) {
-        error code = ask_on(stream, node->kind, node->data, node->size, NULL, 0, NULL, 0);
-        if (code) return code;
-    }
-    return lost;
-}
-API error cudaGraphDestroy(void *graph) { (void)graph; return OK; }
-API error cudaGraphExecDestroy(void *executable) { (void)executable; return OK; }

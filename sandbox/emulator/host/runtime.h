@@ -1,0 +1,52 @@
+/* What the parts of the CUDA runtime share. Names that a student's library may see are marked API; all others are hidden from it. */
+#ifndef RUNTIME_H
+#define RUNTIME_H
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol.h"
+
+#define API __attribute__((visibility("default")))
+#define MULTIPROCESSORS 16 /* as in engine/launch.c */
+#define SHARED_STATIC 49152
+#define SHARED_MOST 166912
+enum { OK = 0, INVALID_VALUE = 1, NO_MEMORY = 2, INVALID_CONFIGURATION = 9, INVALID_SYMBOL = 13, INVALID_FUNCTION = 98, INVALID_DEVICE = 101,
+       INVALID_HANDLE = 400, TOO_LARGE = 720, NOT_SUPPORTED = 801, STICKY_FROM = 700, STICKY_TO = 719 };
+enum { HOST_TO_HOST, TO_DEVICE, FROM_DEVICE, ON_DEVICE, AS_POINTERS_SAY };
+
+typedef int error;
+typedef struct { uint32_t x, y, z; } dim3;
+
+/* A request that waits, of a graph or a stream; ``to``: where its answer goes. CALL is a function of the host's. */
+enum { CALL_HOST = 1000 };
+struct node { uint32_t kind; size_t size; uint8_t *data; void *to; size_t room; struct node *next; };
+struct graph { struct node *first, **end, *last; };
+struct stream { struct graph work; int own; uint64_t given, done; struct stream *next; };
+struct call_host { void (*function)(void *); void *argument; };
+
+extern error lost;               /* a fault that ended the context */
+extern struct graph *capturing;
+error failed(error code);
+/* ``stream``'s own queue, where its work waits until something waits for it; NULL: it is done when it is asked for. */
+struct stream *own_stream(void *stream);
+error ask_on(void *stream, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
+error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
+error finish(struct stream *);
+error catch_up_all(void);
+error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream);
+error copy_on(void *stream, void *to, const void *from, size_t size, int kind);
+error set_on(void *stream, void *to, int value, size_t size);
+error call_on(void *stream, void (*function)(void *), void *argument);
+int on_device(const void *pointer);
+
+/* managed.c: memory that host and device both reach at one address */
+int managed_any(void);
+error managed_allocate(void **pointer, size_t size);
+int managed_release(void *pointer); /* false: it is none */
+int managed_is(const void *pointer);
+void managed_variable(void **host, uint64_t address, uint64_t size);
+void managed_push(void); /* what the host wrote, before the device works */
+void managed_changed(void); /* the device worked */
+error managed_pull(error code); /* what the device wrote, where the host waited; ``code`` */
+#endif
