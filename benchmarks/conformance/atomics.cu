@@ -39,9 +39,9 @@ INTEGERS(atomic_exch_f32, float, 3, atomicExch(at, 1.5f * (i % 8)))
 INTEGERS(atomic_add_block, int32_t, 5, atomicAdd_block(out + blockIdx.x, i))
 INTEGERS(atomic_add_system, int32_t, 5, atomicAdd_system(at, i))
 INTEGERS(atomic_max_system, int32_t, 5, atomicMax_system(at, i))
-INTEGERS(atomic_cas_b32, uint32_t, 0, for (uint32_t old = *const_cast<volatile uint32_t*>(at), seen;; old = seen) if ((seen = atomicCAS(at, old, old * 1 + 3)) == old) break)
-INTEGERS(atomic_cas_b64, unsigned long long, 0, for (unsigned long long old = *const_cast<volatile unsigned long long*>(at), seen;; old = seen) if ((seen = atomicCAS(at, old, old + (5ull << 33))) == old) break)
-INTEGERS(atomic_cas_b16, unsigned short, 0, for (unsigned short old = *const_cast<volatile unsigned short*>(at), seen;; old = seen) if ((seen = atomicCAS(at, old, static_cast<unsigned short>(old + 3))) == old) break)
+INTEGERS(atomic_cas_b32, uint32_t, 0, for (uint32_t old = *at, seen;; old = seen) if ((seen = atomicCAS(at, old, old + 3)) == old) break)
+INTEGERS(atomic_cas_b64, unsigned long long, 0, for (unsigned long long old = *at, seen;; old = seen) if ((seen = atomicCAS(at, old, old + (5ull << 33))) == old) break)
+INTEGERS(atomic_cas_b16, unsigned short, 0, for (unsigned short old = *at, seen;; old = seen) if ((seen = atomicCAS(at, old, static_cast<unsigned short>(old + 3))) == old) break)
 KERNEL(atomic_add_f16, uint16_t, "bits", 1, 64, 8) { INDEX; atomicAdd(reinterpret_cast<__half*>(out) + i % 8, __float2half(i % 4 * 0.5f)); }
 KERNEL(atomic_add_f16x2, uint32_t, "bits", 1, 64, 8) { INDEX; atomicAdd(reinterpret_cast<__half2*>(out) + i % 8, __floats2half2_rn(i % 4 * 0.5f, -1.0f)); }
 KERNEL(atomic_add_bf16, uint16_t, "bits", 1, 64, 8) { INDEX; atomicAdd(reinterpret_cast<__nv_bfloat16*>(out) + i % 8, __float2bfloat16(i % 4 * 0.5f)); }

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
+import struct
 import subprocess
 import tempfile
 import zlib
@@ -22,6 +24,8 @@ import numpy as np
 
 FOLDER = Path(__file__).resolve().parent
 PROGRAMS = FOLDER / "programs"
+# The file of a card's results, without its machine.
+CARD = "conformance_card"
 RUN_SECONDS = 120.0
 # Kernels and programs whose results differ, and why.
 EXPECTED = {
@@ -99,6 +103,24 @@ class Result:
         )
 
 
+@dataclass(frozen=True)
+class CardResults:
+    """What a card computed. ``programs``: exit code and output, by name."""
+
+    kernels: list[Result]
+    programs: dict[str, tuple[int, str]]
+
+
+def kept_of_card(folder: Path) -> CardResults | None:
+    """The newest among the kept figures; None where no card has run the suite yet."""
+    files = sorted(folder.glob(f"{CARD}-*.json"))
+    if not files:
+        return None
+    figures = json.loads(files[-1].read_text())["figures"]
+    ran = {row["name"]: (row["code"], row["output"]) for row in figures["programs"]}
+    return CardResults([Result.of(row) for row in figures["kernels"]], ran)
+
+
 # ---- compiling ----
 
 
@@ -122,7 +144,7 @@ def compile_for_emulator(
     """A library for the emulated GPU's host process. Raises CompileFailed."""
     made = folder / f"{source.stem}.so"
     gencode = f"-gencode=arch=compute_{architecture},code=compute_{architecture}"
-    shared = ["-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo"]
+    shared = ["-shared", "-Xcompiler", "-fPIC", "-std=c++17", "-lineinfo"]
     _run(
         nvcc,
         [*shared, "-cudart", "none", "--compress-mode=none", gencode, *flags, "-o", made, source],
@@ -130,13 +152,21 @@ def compile_for_emulator(
     return made
 
 
-def with_entry(program: Path, folder: Path) -> Path:
-    """A source that makes a library's entry point of a program's ``main``; the program itself stays as it is."""
-    wrapped = folder / program.name
-    wrapped.write_text(
-        f'#define main main_of_program\n#include "{program}"\n#undef main\n'
-        'extern "C" int grader_entry(void**) { return main_of_program(); }\n'
-    )
+def with_entries(wanted: Sequence[Path], folder: Path) -> Path:
+    """A source that makes a library's entry point of the ``main`` of programs: its first argument says which. They
+    themselves stay as they are; each is included in a namespace of its own, after all headers.
+    """
+    headers = {line for it in wanted for line in it.read_text().splitlines() if line.startswith("#include <")}
+    lines = sorted(headers)
+    for it in wanted:
+        lines += [f"#define main main_of_{it.stem}", f"namespace in_{it.stem} {{", f'#include "{it}"', "}"]
+        lines += ["#undef main"]
+    lines += ['extern "C" int grader_entry(void** values) {', "switch (*static_cast<int*>(values[0])) {"]
+    for number, it in enumerate(wanted):
+        lines.append(f"case {number}: return in_{it.stem}::main_of_{it.stem}();")
+    lines += ["default: return -1;", "}", "}"]
+    wrapped = folder / (f"{wanted[0].stem}.cu" if len(wanted) == 1 else "programs.cu")
+    wrapped.write_text("\n".join(lines) + "\n")
     return wrapped
 
 
@@ -171,7 +201,8 @@ class Emulated:
     refused: str
 
 
-def run_on_emulator(library: Path, only: str | None = None) -> Emulated:
+def run_on_emulator(library: Path, only: str | None = None, program: int = 0) -> Emulated:
+    """``only``: that kernel of a family; ``program``: which of ``with_entries``. Raises what HostProcess does."""
     from grader.sandbox.emulator.device import Device, HostProcess
     from grader.sandbox.emulator.engine import Engine
 
@@ -183,7 +214,7 @@ def run_on_emulator(library: Path, only: str | None = None) -> Emulated:
         with tempfile.TemporaryFile() as output:
             host = HostProcess(Device(engine), library, output=output.fileno())
             try:
-                returned = host.call([])
+                returned = host.call([struct.pack("<i", program)])
             finally:
                 host.close()
             output.seek(0)
@@ -265,6 +296,18 @@ def compare(card: Result, emulated: Result) -> Comparison:
             f"{int(wrong.sum())} of {len(wrong)} elements; the first, {at}: card {shown[0]}, emulated {shown[1]}"
         )
     return Comparison(card.name, card.family, "within", f"at most {int(distance[off].max())} ulp", nans)
+
+
+def compare_programs(name: str, card: tuple[int, str], emulated: Emulated) -> Comparison:
+    """A program's exit code and output, which must be equal."""
+    if card == (emulated.code, emulated.output):
+        return Comparison(name, "programs", "equal")
+    lines = zip([*card[1].splitlines(), ""], [*emulated.output.splitlines(), ""], strict=False)
+    first = next((pair for pair in lines if pair[0] != pair[1]), ("", ""))
+    detail = (
+        f"code {card[0]} and {emulated.code}; card {first[0]!r}, emulated {first[1]!r} {emulated.refused}"
+    )
+    return Comparison(name, "programs", "differs", detail)
 
 
 def _numbers(bits: np.ndarray, kind: str) -> np.ndarray:

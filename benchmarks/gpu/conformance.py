@@ -12,7 +12,6 @@ NAMES limit it to those families and programs.
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
@@ -24,32 +23,33 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "conformance"))
 
 from results import FOLDER, keep
-from suite import (
+
+from benchmarks.conformance.suite import (
+    CARD,
     EXPECTED,
     FAMILIES,
-    Comparison,
     CompileFailed,
     Emulated,
     Family,
     Result,
     compare,
+    compare_programs,
     compile_for_card,
     compile_for_emulator,
     in_threads,
+    kept_of_card,
     kernel_names,
     programs,
     results_in,
     run_on_card,
     run_on_emulator,
-    with_entry,
+    with_entries,
 )
-
 from grader.sandbox.toolkit import cuda_home, nvcc_version
 
-CARD, COMPARED = "conformance_card", "conformance"
+COMPARED = "conformance"
 CARD_THREADS, EMULATED_THREADS = 14, 2
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -112,7 +112,7 @@ def on_emulator(names: Sequence[str]) -> tuple[list[Result], dict[str, Emulated]
 
         def compiled(it: Family | Path) -> Path:
             if isinstance(it, Path):
-                return compile_for_emulator(nvcc, with_entry(it, Path(made)), Path(made), architecture=80)
+                return compile_for_emulator(nvcc, with_entries([it], Path(made)), Path(made), architecture=80)
             return compile_for_emulator(
                 nvcc, it.source, Path(made), architecture=it.architecture, flags=it.flags
             )
@@ -151,24 +151,18 @@ def show_emulated(names: Sequence[str]) -> int:
     return int(bool(unexpected or failed or found))
 
 
-def kept_card() -> Rows:
-    """Raises SystemExit where no card's results were kept."""
-    files = sorted(FOLDER.glob(f"{CARD}-*.json"))
-    if not files:
-        raise SystemExit(f"{CARD} was not measured yet: see --help")
-    return dict(json.loads(files[-1].read_text())["figures"])
-
-
 def compare_with_card(names: Sequence[str], as_json: bool) -> int:
     """1 where something differs that ``EXPECTED`` does not explain."""
-    card = kept_card()
+    card = kept_of_card(FOLDER)
+    if card is None:
+        raise SystemExit(f"{CARD} was not measured yet: see --help")
     kernels, ran_programs, found = on_emulator(names)
     here = {(it.family, it.name): it for it in kernels}
-    there = {(it.family, it.name): it for it in map(Result.of, card["kernels"])}
+    there = {(it.family, it.name): it for it in card.kernels}
     compared = [compare(there[key], here[key]) for key in sorted(there.keys() & here.keys())]
-    for row in card["programs"]:
-        if (ran := ran_programs.get(row["name"])) is not None:
-            compared.append(_compare_program(row, ran))
+    for name, ran in ran_programs.items():
+        if name in card.programs:
+            compared.append(compare_programs(name, card.programs[name], ran))
     for it in compared:
         if it.verdict != "equal":
             why = EXPECTED.get(it.name, "") if it.verdict == "differs" else ""
@@ -192,15 +186,6 @@ def compare_with_card(names: Sequence[str], as_json: bool) -> int:
         ]
         keep(COMPARED, {"counts": dict(counts), "not_equal": shown, "findings": found})
     return int(any(it.verdict == "differs" and it.name not in EXPECTED for it in compared))
-
-
-def _compare_program(row: dict[str, Any], ran: Emulated) -> Comparison:
-    if (row["code"], row["output"]) == (ran.code, ran.output):
-        return Comparison(row["name"], "programs", "equal")
-    lines = zip([*row["output"].splitlines(), ""], [*ran.output.splitlines(), ""], strict=False)
-    first = next((pair for pair in lines if pair[0] != pair[1]), ("", ""))
-    detail = f"code {row['code']} and {ran.code}; card {first[0]!r}, emulated {first[1]!r} {ran.refused}"
-    return Comparison(row["name"], "programs", "differs", detail)
 
 
 def _nvcc() -> Path:

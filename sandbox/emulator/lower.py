@@ -169,6 +169,7 @@ class _Kernel:
         self.shared_names: dict[str, tuple[int, int]] = {}
         self.granule = 4
         self.frames: dict[str, _Frame] = {}
+        self.compared_in: dict[str, set[str]] = {}
         # Functions that each function calls.
         self.calls: dict[str, set[str]] = {}
         self.labels: dict[str, int] = {}
@@ -361,6 +362,17 @@ class _Kernel:
             found[frame.start] = len(self.pool)
             self.pool.extend(words + [0] * (-len(words) % 32))
         return found
+
+    def compared(self, function: Function) -> set[str]:
+        """Addresses, as PTX writes them, of a function's compare-and-swaps. What a loop of them begins with is a plain
+        read, in CUDA's own headers too; the swap finds out whether it was right, so it is no race."""
+        if function.name not in self.compared_in:
+            self.compared_in[function.name] = {
+                it.operands[1]
+                for it in function.body
+                if isinstance(it, Instruction) and it.name == "atom" and "cas" in it.modifiers
+            }
+        return self.compared_in[function.name]
 
     # ---- operands ----
 
@@ -1141,7 +1153,8 @@ def _ld(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         return
     space = GENERIC if any(it.startswith("param") for it in m) else _space(m)
     base, offset, wide = k.memory(o[1], space)
-    flags = STRONG if {"volatile", "relaxed", "acquire"} & set(m) and space != LOCAL else 0
+    strong = {"volatile", "relaxed", "acquire"} & set(m) or o[1] in k.compared(k.frame.function)
+    flags = STRONG if strong and space != LOCAL else 0
     flags |= SIGNED if kind[0] == "s" else 0
     if k.width(outs[0]) == 8:
         wide |= 1
