@@ -109,10 +109,14 @@ def on_card(
         print(f"ncu is {program}; all compiled after {time.monotonic() - began:.0f} s", flush=True)
         ncu = Ncu(program, Path(name), options.gpu, end)
         lost: list[dict[str, str]] = []
+        known = 0
         for at in range(0, len(asked), SHARE):
             share = asked[at : at + SHARE]
             told = list(ncu.rows(share))
             yield from told
+            known += len(told)
+            if not known and at:
+                raise SystemExit("ncu reads no counters here: see above what it said")
             lost += [it for it in share if not any(row["subject"] == it["name"] for row in told)]
         for it in lost:
             yield from ncu.rows([it])
@@ -159,13 +163,18 @@ class Ncu:
             "--metrics", ",".join(self.metrics),
         ]  # fmt: skip
         marked: list[str] = []
+        failed = False
         for answer in answers(
             asked, "profile", self.folder, self.gpu, self.end, label, before, PATIENCE_SECONDS
         ):
             if "error" in answer:
+                failed = True
                 print(f"{answer['name']}: {answer['error']}", flush=True)
-            if answer.get("marked"):
+            elif answer.get("marked"):
                 marked.append(answer["name"])
+        if failed and len(asked) > 1:
+            # Which of ncu's lines is of whom is not known then, so each has a run of its own.
+            marked = []
         output = self.folder / f"{label}.log"
         said = "\n".join(it.read_text(errors="replace") for it in (log, output) if it.exists())
         return said, rows_of(said, marked)
