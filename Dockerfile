@@ -23,14 +23,14 @@ ARG WHEELS=
 COPY images/install images/platform.txt /images/
 RUN /images/install platform
 
-# Our own code, as a wheel: it comes last everywhere, so that a change of it installs nothing else again. The editor comes
+# Our own code, as a wheel, with the emulated GPU's engine, which zig compiles. It comes last everywhere, so that a change of it installs nothing else again. The editor comes
 # as scripts/build_client made it in this checkout (`make setup`); where it was not made, pages have a plain text area.
 FROM base AS code
 ARG WHEELS=
 COPY images/install images/build.txt /images/
 RUN /images/install build
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY grader ./grader
 COPY sandbox ./sandbox
 COPY web ./web

@@ -5,7 +5,7 @@ STAMP := $(VENV)/.setup-done
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-all test-gpu bench-gpu hostile faults mutate bundle lint format reference screenshots bench clean
+.PHONY: help setup demo up test test-all test-gpu bench-gpu hostile faults mutate wheels bundle lint format reference screenshots bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,11 @@ test: $(STAMP) ## Run the tests (JOBS=3 at a time); GRADER_REQUIRE=docker,browse
 
 test-all: $(STAMP) ## Run the full matrix, as CI does: `make test`, every attack, every test on PostgreSQL too, the images, and faults on both databases
 	$(PYTEST) --matrix
+
+wheels: $(STAMP) ## Build wheels for Linux on x86-64 and on aarch64, with the emulated GPU's engine, into dist/
+	$(BIN)/python -m pip install --quiet --editable '.[wheels]'
+	_PYTHON_HOST_PLATFORM=linux-x86_64 $(BIN)/python -m build --wheel --no-isolation
+	_PYTHON_HOST_PLATFORM=linux-aarch64 $(BIN)/python -m build --wheel --no-isolation
 
 bundle: $(STAMP) ## Collect what a GPU host without a network lacks into .bundle/ (under 64 MiB)
 	$(BIN)/python scripts/bundle.py

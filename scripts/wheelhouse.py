@@ -44,7 +44,10 @@ def wanted() -> dict[str, list[str]]:
     return {
         "toolchain": [*in_a_box, *extras["cu13"], *extras["cuda"], ALSO_CUDA],
         "platform": [*project["dependencies"], *extras["server"], *extras["postgres"], *others, ALSO],
-        "build": table["build-system"]["requires"],
+        "build": [
+            *table["build-system"]["requires"],
+            *(it for it in extras["wheels"] if it.startswith("ziglang")),
+        ],
     }
 
 

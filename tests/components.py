@@ -65,6 +65,12 @@ def _emulator() -> str | None:
     return None if is_built() else "the emulated GPU is not built: no C compiler"
 
 
+def _zig() -> str | None:
+    from importlib.util import find_spec
+
+    return None if find_spec("ziglang") else "the extra wheels is not installed"
+
+
 def _netns() -> str | None:
     if os.getuid() != 0 or not shutil.which("ip"):
         return "network namespaces take root and the program ip"
@@ -108,6 +114,7 @@ _CHECKS = {
     "nvcc": _nvcc,
     "cuda_wheels": _cuda_wheels,
     "emulator": _emulator,
+    "zig": _zig,
     "netns": _netns,
     "node": _node,
     "images": _images,

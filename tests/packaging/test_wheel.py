@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import sysconfig
@@ -16,10 +17,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _build(source: Path, out: Path, *what: str) -> Path:
-    """Build with the hatchling of this environment: no index is asked."""
+def build(source: Path, out: Path, *what: str, platform: str = "any") -> Path:
+    """Build with the hatchling of this environment: no index is asked. ``platform``: such as linux-x86_64; a wheel for
+    any has no engine of the emulated GPU, which takes long to compile."""
     command = [sys.executable, "-m", "build", "--no-isolation", *what, "--outdir", str(out), str(source)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    environment = os.environ | {"_PYTHON_HOST_PLATFORM": platform}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=240)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (made,) = out.iterdir()
     return made
@@ -27,12 +30,12 @@ def _build(source: Path, out: Path, *what: str) -> Path:
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _build(ROOT, tmp_path_factory.mktemp("sdist"), "--sdist")
+    return build(ROOT, tmp_path_factory.mktemp("sdist"), "--sdist")
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _build(ROOT, tmp_path_factory.mktemp("wheel"), "--wheel")
+    return build(ROOT, tmp_path_factory.mktemp("wheel"), "--wheel")
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +45,13 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder, symlinks=True)
     inside = folder / "bin" / "python"
     site = Path(_run(inside, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
-    _install(inside, wheel)
+    install(inside, wheel)
     # Appended, so that what the wheel brought is found first. A .pth in that folder (our own checkout) is not read.
     (site / "third_party.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return inside
 
 
-def _install(python: Path, wheel: Path) -> None:
+def install(python: Path, wheel: Path) -> None:
     pip = [
         sys.executable,
         "-m",
@@ -123,7 +126,7 @@ def test_wheel_from_sdist_is_the_same(sdist: Path, wheel: Path, tmp_path: Path) 
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path / "source", filter="data")
     (source,) = (tmp_path / "source").iterdir()
-    assert _names(_build(source, tmp_path / "out", "--wheel")) == _names(wheel)
+    assert _names(build(source, tmp_path / "out", "--wheel")) == _names(wheel)
 
 
 def test_sdist_holds_what_development_needs(sdist: Path) -> None:

@@ -16,14 +16,36 @@ static inline float flushed(float value) {
 }
 static inline float saturated(float value) { return value >= 1.0f ? 1.0f : value > 0.0f ? value : 0.0f; }
 
+/* A float that rounds to any shorter format as the double does: its last bit is odd where something was lost. */
+static inline float float_to_odd(double value) {
+    float near = (float)value;
+    if ((double)near != value && isfinite(near) && !(bits_of(near) & 1))
+        near = f32_of(bits_of(near) + (fabs(value) > fabs((double)near) ? 1u : (uint32_t)-1));
+    return near;
+}
+#if defined(__F16C__) || defined(__aarch64__)
 static inline float f16_value(uint16_t half) {
     _Float16 value; memcpy(&value, &half, 2); return (float)value;
 }
-/* From a double, so that a sum or product that is exact there is rounded once. */
-static inline uint16_t f16_bits(double value) {
-    if (isnan(value)) return 0x7fff;
+static inline uint16_t f16_of(float value) {
     _Float16 half = (_Float16)value; uint16_t bits; memcpy(&bits, &half, 2); return bits;
 }
+#else
+static inline float f16_value(uint16_t half) {
+    uint32_t sign = (half & 0x8000u) << 16, rest = half & 0x7fffu;
+    if (rest >= 0x7c00u) return f32_of(sign | 0x7f800000u | (rest & 0x3ffu ? 0x400000u : 0) | (rest & 0x3ffu) << 13);
+    return f32_of(sign | bits_of(f32_of(rest << 13) * 0x1p112f));
+}
+static inline uint16_t f16_of(float value) {
+    uint32_t bits = bits_of(value), rest = bits & 0x7fffffffu;
+    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
+    if (rest < 0x38800000u) return sign | (uint16_t)(bits_of(f32_of(rest) + 0.5f) - 0x3f000000u); /* subnormal: units of 2^-24 */
+    rest += 0xfffu + (rest >> 13 & 1);
+    return sign | (rest >= 0x47800000u ? 0x7c00u : (uint16_t)((rest - 0x38000000u) >> 13));
+}
+#endif
+/* From a double, so that a sum or product that is exact there is rounded once. */
+static inline uint16_t f16_bits(double value) { return isnan(value) ? 0x7fff : f16_of(float_to_odd(value)); }
 static inline float bf16_value(uint16_t bits) { return f32_of((uint32_t)bits << 16); }
 static inline uint16_t bf16_bits(float value) {
     uint32_t bits = bits_of(value);
@@ -42,15 +64,7 @@ static inline double sum_to_odd(double a, double b) {
     }
     return sum;
 }
-static inline uint16_t bf16_from_double(double value) { /* once: through a float that is rounded to odd */
-    float near = (float)value;
-    if (isnan(value)) return 0x7fff;
-    if ((double)near != value && isfinite(near) && !(bits_of(near) & 1)) {
-        bool grow = (fabs(value) > fabs((double)near));
-        near = f32_of(bits_of(near) + (grow ? 1u : (uint32_t)-1));
-    }
-    return bf16_bits(near);
-}
+static inline uint16_t bf16_from_double(double value) { return isnan(value) ? 0x7fff : bf16_bits(float_to_odd(value)); }
 /* The upper 19 bits, ties away from zero, as cvt.rna.tf32 rounds. */
 static inline uint32_t tf32_bits(uint32_t bits) {
     if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
