@@ -10,6 +10,7 @@ GROUPS = {
         "show": ("challenges", "Show a challenge: spec, signature, cases, workloads"),
         "init": ("challenges", "Write a challenge's starter file"),
         "test": ("judging", "Judge a file on this machine, without a server"),
+        "profile": ("judging", "Count what a file's kernels ask of a GPU, without one"),
         "run": ("submissions", "Run a file on the server on the public cases only"),
         "submit": ("submissions", "Submit a file to the server"),
     },

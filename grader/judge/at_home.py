@@ -1,4 +1,4 @@
-"""``grader test``: the same judge on the user's own machine, without server, queue or database."""
+"""``grader test`` and ``grader profile``: the same judge on the user's machine, without server, queue or database."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Callable
 
 from grader.challenge.loader import Challenge
-from grader.device_kinds import home_board
+from grader.device_kinds import EMULATED, home_board
+from grader.errors import ChallengeInvalid
 from grader.judge.device import make_device
 from grader.judge.job import JudgingProgress
 from grader.judge.oracle import find_case
@@ -36,19 +37,60 @@ def judge_at_home(
     Raises ChallengeInvalid on an unknown case, LanguageNotServed where the device does not run the language,
     BoxUnavailable.
     """
-    device = device or home_board(language)
     cases = [find_case(challenge, case)] if case else [*challenge.cases, *challenge.hidden_cases]
     request = Request(
         challenge=challenge,
         language=language,
         source=source,
-        device=device,
-        seed_key=hashlib.sha256(f"at home: {challenge.slug}".encode()).digest(),
+        device=device or home_board(language),
+        seed_key=_seed_key(challenge),
         cases=cases,
         seeds={case: seed} if case is not None and seed is not None else {},
         timing=timing and case is None,
     )
-    session = Session(request, make_device(device), boxes, on_progress, interrupt=lambda: None)
+    return _report(request, boxes, on_progress)
+
+
+def profile_at_home(
+    challenge: Challenge,
+    source: str,
+    language: Language,
+    boxes: BoxMaker,
+    *,
+    workload: str | None = None,
+    on_progress: Callable[[JudgingProgress], None] = lambda _: None,
+) -> Report:
+    """Count the work of ``source`` on the emulated GPU: of one ``workload`` of the challenge, or of all that the
+    emulated GPU's board has. Of the cases only the first one runs. What took seconds here is left out of the report, so
+    that two of the same source are equal.
+
+    Raises ChallengeInvalid on an unknown workload, and as ``judge_at_home``.
+    """
+    names = [it.name for it in challenge.manifest.workloads]
+    if workload is not None and workload not in names:
+        raise ChallengeInvalid(
+            f"'{challenge.slug}' has no workload '{workload}'.", f"It has: {', '.join(names)}."
+        )
+    request = Request(
+        challenge=challenge,
+        language=language,
+        source=source,
+        device=EMULATED,
+        seed_key=_seed_key(challenge),
+        cases=challenge.cases[:1],
+        only_workloads=[workload] if workload is not None else [],
+    )
+    report = _report(request, boxes, on_progress)
+    cases = [it.model_copy(update={"seconds": None}) for it in report.cases]
+    return report.model_copy(update={"cases": cases, "breakdown_s": {}})
+
+
+def _seed_key(challenge: Challenge) -> bytes:
+    return hashlib.sha256(f"at home: {challenge.slug}".encode()).digest()
+
+
+def _report(request: Request, boxes: BoxMaker, on_progress: Callable[[JudgingProgress], None]) -> Report:
+    session = Session(request, make_device(request.device), boxes, on_progress, interrupt=lambda: None)
     try:
         return session.run().report
     finally:

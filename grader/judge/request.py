@@ -23,7 +23,8 @@ class Request:
     what is frozen already; none for one that is too short to measure. ``artefact``: what a CUDA source was compiled to
     ahead. ``public_only``: a run, without hidden cases and timing, whatever ``cases`` and ``timing`` say; and the
     report says so. ``conceals``: what hidden cases take is shown in coarse steps only, because somebody who may not
-    know their data watches."""
+    know their data watches. ``only_workloads``: the names of those that are timed, of any kind of device; none: all of
+    this one's."""
 
     challenge: Challenge
     language: Language
@@ -37,6 +38,7 @@ class Request:
     artefact: Artefact | None = None
     public_only: bool = False
     conceals: bool = False
+    only_workloads: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.public_only:
@@ -52,9 +54,9 @@ class Request:
 
     @property
     def workloads(self) -> list[Workload]:
-        """The workloads of this kind of device."""
-        on = kind_of(self.device).workloads
-        return [workload for workload in self.challenge.manifest.workloads if workload.on == on]
+        """The workloads that are timed."""
+        on, only = kind_of(self.device).workloads, self.only_workloads
+        return [it for it in self.challenge.manifest.workloads if (it.name in only if only else it.on == on)]
 
     def names(self, kind: Kind) -> list[str]:
         return [arg.name for arg in self.challenge.manifest.args if arg.kind is kind]

@@ -16,8 +16,8 @@ from grader.schemas.strict import Strict
 # As ``sandbox/emulator/profile.py`` cuts it: what is longer nobody reads, and it is stored with every report.
 MOST_KERNELS, MOST_LINES = 32, 200
 SECTOR_BYTES = 32
-# Of a multiprocessor of the modelled card.
-MOST_WARPS = 64
+# Of the modelled card, and of a multiprocessor of its.
+MULTIPROCESSORS, MOST_WARPS = 132, 64
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Step = Annotated[int, Field(gt=-(2**63), lt=2**63)]

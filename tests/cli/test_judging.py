@@ -70,3 +70,22 @@ def test_cuda_without_a_gpu(cli: Cli) -> None:
     ran = cli("test", source, "-c", "vector_add", "--device", "cpu", "--json")
     assert ran.code == 3
     assert json.loads(ran.out)["error"]["code"] == "language_not_served"
+
+
+def test_a_profile_is_the_same_twice(cli: Cli) -> None:
+    need("emulator")
+    need("nvcc")
+    source = str(STAFF / "solution.cu")
+    first, second = (cli("profile", source, "-c", "vector_add", "--json") for _ in range(2))
+    assert first.code == 0, first.err
+    assert first.out == second.out
+    report = Report.model_validate_json(first.out)
+    assert len(report.cases) == 1
+    assert [it.name for it in report.workloads] == ["interpreter"]
+    assert all(it.profile for it in report.workloads)
+
+
+def test_a_profile_of_a_workload_that_does_not_exist(cli: Cli) -> None:
+    ran = cli("profile", str(RIGHT), "-c", "vector_add", "--workload", "nope")
+    assert ran.code == 2
+    assert "'vector_add' has no workload 'nope'." in ran.err

@@ -31,5 +31,6 @@ def row(line: int, access: str = "", issued: int = 100, steps: int | None = None
 
 
 def launch(name: str = "k", grid: int = 100, rows: Sequence[Row] = (row(1),), **values: Any) -> Launch:
-    given: dict[str, Any] = {"shared": 0, "registers": 32, "path": 500.0, "longest": 700, **values}
-    return Launch(kernel=name, grid=(grid, 1, 1), block=(256, 1, 1), rows=tuple(rows), **given)
+    own = {"block": (256, 1, 1), "shared": 0, "registers": 32, "path": 500.0, "longest": 700}
+    given: dict[str, Any] = {**own, **values}
+    return Launch(kernel=name, grid=(grid, 1, 1), rows=tuple(rows), **given)

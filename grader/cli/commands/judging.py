@@ -1,4 +1,4 @@
-"""`test`: judge a file on this machine with the same judge as on a server, without queue or database."""
+"""`test` and `profile`: judge a file on this machine with the same judge as on a server, without queue or database."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from rich.status import Status
 from rich.text import Text
 
 from grader.cli import catalogue, options
+from grader.cli.call_profile import put_profile
 from grader.cli.command import make_app
 from grader.cli.follow import PHASES, exit_code
 from grader.cli.options import syntax_error
 from grader.cli.report import put_report
 from grader.cli.terminal import aside, put_json, safe
-from grader.device_kinds import home_board
+from grader.device_kinds import EMULATED, home_board
 from grader.errors import BadRequest, NotAllowed
 from grader.languages import Language
 from grader.schemas.report import Report, Score, Verdict
@@ -87,6 +88,54 @@ def judge_here(
             on_progress=lambda news: display.show(news.state, news.progress),
         )
     return _finish(report, file, json)
+
+
+@app.command("profile")
+def profile_here(
+    file: options.File,
+    challenge: options.Challenge = None,
+    language: options.LanguageOption = None,
+    workload: Annotated[
+        str | None,
+        typer.Option(
+            "--workload", metavar="NAME", help="Count this workload (default: the emulated board's)."
+        ),
+    ] = None,
+    box: Annotated[
+        Literal["local", "bubblewrap", "docker"],
+        typer.Option(help="local: a plain process, for your own code; the others isolate it."),
+    ] = "local",
+    json: options.Json = False,
+) -> int:
+    """Count what a file's kernels ask of a GPU, without one: by line, with what bounds the time."""
+    if not sys.platform.startswith("linux"):
+        raise NotAllowed("The emulated GPU needs Linux.", "Submit to a server: grader submit")
+    from grader.challenge.source import decode, language_of
+
+    source = decode(options.read_source(file))
+    chosen = language_of(file.name, language)
+    loaded = catalogue.course().load(catalogue.challenge_of(file, challenge, local=True))
+    if wrong := syntax_error(source, chosen):
+        return _finish(_not_python(loaded, chosen, wrong, EMULATED), file, json)
+
+    from grader.judge.at_home import profile_at_home
+    from grader.sandbox.choose import make_boxes
+    from grader.settings import Settings
+
+    with Display() as display:
+        report = profile_at_home(
+            loaded,
+            source,
+            chosen,
+            make_boxes(box, Settings().sandbox),
+            workload=workload,
+            on_progress=lambda news: display.show(news.state, news.progress),
+        )
+    if json or not report.workloads:
+        return _finish(report, file, json)
+    for each in report.workloads:
+        put_profile(each, source)
+    return exit_code(report.verdict)
 
 
 def _finish(report: Report, file: Path, json: bool) -> int:

@@ -1,0 +1,150 @@
+"""A profile on a terminal: totals, what bounds the time, hints, and the source with its counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.cli.report import sizes_text, time_text, whole
+from grader.cli.terminal import out, safe
+from grader.schemas.call_profile import MOST_WARPS, CallProfile, Counts, KernelProfile, LineCounts
+from grader.schemas.profile_advice import bound_sentence, hints_of
+from grader.schemas.report import WorkloadReport
+
+# Lines without counts that are shown around those with them.
+_AROUND = 2
+_WIDEST_SOURCE = 100
+# Of what bounds a kernel; the others are far from it.
+_MOST_TERMS = 5
+_COLUMNS = ("instr", "threads", "sect/req", "DRAM", "passes", "stall")
+
+
+def put_profile(workload: WorkloadReport, source: str, console: Console | None = None) -> None:
+    """Print the profile of ``workload``; ``source``: what was counted."""
+    profile, console = workload.profile, console or out()
+    assert profile is not None
+    console.print(Text.assemble("\n", safe(workload.name, "bold"), f"  {sizes_text(workload.sizes)}"))
+    parts = ", ".join(f"{name} {time_text(us)}" for name, us in profile.parts_us.items())
+    model = f"by the model of an {profile.card}"
+    console.print(Text.assemble((time_text(profile.time_us), "bold"), f" {model}: {parts}."), soft_wrap=True)
+    console.print(safe(bound_sentence(profile)), soft_wrap=True)
+    for kernel in profile.kernels:
+        _put_kernel(console, kernel)
+    if profile.left_out:
+        console.print(Text(f"\n... and {profile.left_out} launches of further kernels.", "dim"))
+    _put_totals(console, profile)
+    if hints := hints_of(profile):
+        console.print(Text("\nHints", "bold"))
+        for hint in hints:
+            console.print(safe(f"  {hint.sentence}."), soft_wrap=True)
+    _put_source(console, profile, source.splitlines())
+
+
+def _put_kernel(console: Console, kernel: KernelProfile) -> None:
+    times = "1 launch" if kernel.launches == 1 else f"{kernel.launches} launches"
+    console.print(
+        Text.assemble("\n", safe(f"Kernel {kernel.name}", "bold"), f"  {times}, {time_text(kernel.time_us)}"),
+        soft_wrap=True,
+    )
+    registers = f"{kernel.registers} registers" if kernel.registers is not None else "registers not known"
+    lines = [
+        f"grid {_shape(kernel.grid)}, block {_shape(kernel.block)}, {registers}, {kernel.shared_bytes:,} B shared",
+        f"{kernel.resident_blocks} blocks with {kernel.resident_warps} of {MOST_WARPS} warps on a multiprocessor "
+        f"({kernel.occupancy:.0%} occupancy), limited by {kernel.limiter}",
+        "alone: " + ", ".join(f"{name} {time_text(us)}" for name, us in _terms(kernel)),
+    ]
+    for line in lines:
+        console.print(safe(f"  {line}"), soft_wrap=True)
+
+
+def _terms(kernel: KernelProfile) -> list[tuple[str, float]]:
+    terms = sorted(kernel.terms_us.items(), key=lambda it: (-it[1], it[0]))
+    return terms[:_MOST_TERMS]
+
+
+def _shape(sizes: Sequence[int]) -> str:
+    """``(16, 1, 1)`` is 16."""
+    shown = list(sizes)
+    while len(shown) > 1 and shown[-1] == 1:
+        shown.pop()
+    return " x ".join(f"{it:,}" for it in shown)
+
+
+def _put_totals(console: Console, profile: CallProfile) -> None:
+    rows = Table(box=None, pad_edge=False, show_header=False, title="\nIn all", title_justify="left")
+    rows.title_style = "bold"
+    for name, value in totals(profile.total):
+        rows.add_row(f"  {name}", value)
+    console.print(rows)
+
+
+def totals(counts: Counts) -> Iterator[tuple[str, str]]:
+    """Name and value of what there is."""
+    yield "warp instructions", f"{counts.instructions:,}"
+    yield "active threads", f"{counts.threads_per_instruction:.1f} of 32"
+    yield "divergent branches", f"{counts.divergent_branches:,}"
+    for name, kind in (("loads", "load"), ("stores", "store"), ("atomics", "atomic")):
+        if requests := getattr(counts, f"{kind}_requests"):
+            sectors = getattr(counts, f"{kind}_sectors")
+            yield name, f"{requests:,} requests, {sectors / requests:.1f} sectors each"
+    if counts.atomic_requests:
+        turns = counts.atomic_turns / counts.atomic_requests
+        yield "atomics on one address", f"{turns:.1f} turns each"
+    if counts.shared_requests:
+        yield (
+            "shared memory",
+            f"{counts.shared_requests:,} requests, {counts.shared_passes:,} passes, {counts.conflicts:,} of them "
+            "conflicts",
+        )
+    if counts.local_requests:
+        yield "local memory", f"{counts.local_requests:,} requests"
+    yield "L2 traffic", f"{counts.l2_bytes:,} B"
+    yield "DRAM traffic", f"{counts.dram_bytes:,} B"
+
+
+def _put_source(console: Console, profile: CallProfile, source: Sequence[str]) -> None:
+    counts = profile.by_line
+    shown = shown_lines(set(counts), len(source))
+    cells = {
+        it: [str(it), *(line_cells(counts[it]) if it in counts else [""] * len(_COLUMNS))] for it in shown
+    }
+    names = ("line", *_COLUMNS)
+    widths = [max(map(len, column)) for column in zip(names, *cells.values(), strict=True)]
+    room = max(console.width - sum(widths) - 2 * len(widths), 20) if console.is_terminal else _WIDEST_SOURCE
+
+    def put(row: Sequence[str], text: str, style: str) -> None:
+        line = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        console.print(whole(safe(f"{line}  {text[:room]}".rstrip(), style)), soft_wrap=True)
+
+    console.print(Text("\nSource", "bold"))
+    put(names, "", "dim")
+    last = 0
+    for number in shown:
+        if last and number != last + 1:
+            console.print(Text("...", "dim"))
+        last = number
+        put(cells[number], source[number - 1].expandtabs(4), "" if number in counts else "dim")
+    if 0 in counts:
+        console.print(Text(f"{counts[0].instructions:,} instructions belong to no line.", "dim"))
+
+
+def shown_lines(counted: set[int], count: int) -> list[int]:
+    """Those of ``count`` lines that have counts, and what is around them."""
+    near = {line + away for line in counted if line for away in range(-_AROUND, _AROUND + 1)}
+    return sorted(it for it in near if 1 <= it <= count)
+
+
+def line_cells(line: LineCounts) -> list[str]:
+    """As ``_COLUMNS``; empty where a line does none of it."""
+    per_request, passes = line.sectors_per_request, line.passes_per_request
+    return [
+        f"{line.instructions:,}",
+        f"{line.threads_per_instruction:.1f}",
+        f"{per_request:.1f}" if per_request is not None else "",
+        f"{line.dram_bytes:,}" if line.dram_sectors else "",
+        f"{passes:.1f}" if passes is not None else "",
+        f"{line.stall_cycles:,}" if line.stall_cycles else "",
+    ]

@@ -1,0 +1,203 @@
+"""What a profile says to look at, in sentences: what decides the time, and what costs most of it by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grader.schemas.call_profile import (
+    MOST_WARPS,
+    MULTIPROCESSORS,
+    CallProfile,
+    KernelProfile,
+    LineCounts,
+)
+
+# More hints are read by nobody.
+MOST_HINTS = 8
+# What costs less of a call's time than this share is not worth a sentence.
+_WORTH = 0.01
+# From this factor above the ideal on, accesses are worth a sentence.
+_SCATTERED = 1.5
+_CONFLICTS = 1.25
+# Of a warp's threads: fewer active ones on average are worth a sentence.
+_FEW_THREADS = 24
+_WARP = 32
+# Of its warps: fewer that fit at a time are.
+_LOW_OCCUPANCY = 0.5
+_MEMORY = ("L1 sectors", "L2", "DRAM")
+_BOUNDS = {
+    "DRAM": "bytes that must come from memory or go there",
+    "L2": "bytes that the first-level cache does not have",
+    "L1 sectors": "sectors that loads and stores touch",
+    "shared memory": "passes through shared memory's banks",
+    "tensor cores": "products on tensor cores",
+    "instruction issue": "instructions that warps issue",
+    "atomics on one address": "atomics that wait for each other",
+    "latency": "instructions that wait for each other: too little is under way at a time",
+    "launches": "what a launch costs that does nothing",
+    "copies": "copies and memsets",
+}
+
+
+@dataclass(frozen=True)
+class Hint:
+    """``line``: of the source, from 1; 0: of none. ``us``: about what it costs at most, by the model."""
+
+    line: int
+    text: str
+    us: float
+
+    @property
+    def sentence(self) -> str:
+        return f"Line {self.line}: {self.text}" if self.line else self.text[0].upper() + self.text[1:]
+
+
+def bound_sentence(profile: CallProfile) -> str:
+    """What decides the time of the whole call."""
+    if not profile.parts_us:
+        return "It launches nothing and copies nothing."
+    name, us = max(profile.parts_us.items(), key=lambda it: it[1])
+    what = _BOUNDS.get(name) or (name if "units" not in name else f"instructions for the {name}")
+    return (
+        f"{us / profile.time_us:.0%} of the time is {what} ({name})." if what != name else f"{name} decide."
+    )
+
+
+def hints_of(profile: CallProfile) -> list[Hint]:
+    """The costliest first."""
+    found = [hint for kernel in profile.kernels for hint in _of_kernel(kernel)]
+    launching = sum(it.launch_us for it in profile.kernels)
+    launches = sum(it.launches for it in profile.kernels)
+    if launches > 1 and launching > 0.5 * profile.time_us:
+        found.append(
+            Hint(0, f"{launches} launches cost {launching:.1f} µs by themselves: do more in one", launching)
+        )
+    worth = [it for it in found if it.us >= _WORTH * profile.time_us]
+    return sorted(worth, key=lambda it: (-it.us, it.line, it.text))[:MOST_HINTS]
+
+
+def _of_kernel(kernel: KernelProfile) -> Iterator[Hint]:
+    yield from _of_shape(kernel)
+    everything = kernel.total
+    memory_us = max((kernel.terms_us.get(name, 0.0) for name in _MEMORY), default=0.0)
+    for line in kernel.lines:
+        lost = 0
+        for verb, kind in (("reads", "load"), ("writes", "store")):
+            lost = _lost(line, kind)
+            if lost:
+                yield Hint(
+                    line.line,
+                    _scattered(line, kind, verb),
+                    _latency_too(kernel, memory_us) * lost / everything.sectors,
+                )
+        if line.shared_passes > _CONFLICTS * line.shared_ideal_passes:
+            us = _latency_too(kernel, kernel.terms_us.get("shared memory", 0.0))
+            yield Hint(line.line, _conflicting(line), us * line.conflicts / everything.shared_passes)
+        if line.atomic_turns > 2 * line.atomic_requests:
+            turns = line.atomic_turns / line.atomic_requests
+            us = kernel.terms_us.get("atomics on one address", 0.0)
+            yield Hint(
+                line.line,
+                f"{turns:.0f} threads of a warp change one address, one after the other: let a warp or a block add up "
+                "first, and one thread change it",
+                us * line.atomic_turns / everything.atomic_turns,
+            )
+        if line.constant_passes > 2 * line.constant_requests:
+            passes = line.constant_passes / line.constant_requests
+            us = kernel.terms_us.get("shared memory", 0.0)
+            yield Hint(
+                line.line,
+                f"a warp reads {passes:.0f} addresses of constant memory at a time, one after the other: it is for "
+                "values that all threads of a warp read",
+                us,
+            )
+        if line.threads_per_instruction < _FEW_THREADS and line.instructions:
+            idle = 1 - line.threads_per_instruction / _WARP
+            us = _latency_too(kernel, kernel.terms_us.get("instruction issue", 0.0))
+            yield Hint(
+                line.line,
+                f"{line.threads_per_instruction:.1f} of a warp's 32 threads are active here on average, the others "
+                "wait: threads of one warp should take the same way",
+                us * idle * line.instructions / everything.instructions,
+            )
+
+
+def _of_shape(kernel: KernelProfile) -> Iterator[Hint]:
+    own = kernel.time_us - kernel.launch_us
+    threads, blocks, name = _product(kernel.block), _product(kernel.grid), f"kernel {kernel.name}"
+    if kernel.occupancy < _LOW_OCCUPANCY and blocks > MULTIPROCESSORS * kernel.resident_blocks:
+        per = {
+            "registers": f", {kernel.registers} a thread,",
+            "shared memory": f", {kernel.shared_bytes:,} bytes a block,",
+            "blocks": f", of {threads} threads each,",
+        }
+        limiter = f"{kernel.limiter}{per.get(kernel.limiter, '')}"
+        yield Hint(
+            0,
+            f"{name}: a multiprocessor has {kernel.resident_warps} of {MOST_WARPS} warps at a time, because {limiter} "
+            "let it have no more",
+            own * (1 - kernel.occupancy) if kernel.bound == "latency" else 0.0,
+        )
+    if blocks < MULTIPROCESSORS:
+        are = "1 block" if blocks == 1 else f"{blocks} blocks"
+        yield Hint(
+            0,
+            f"{name}: {are} for {MULTIPROCESSORS} multiprocessors: the others have nothing to do",
+            own * (1 - blocks / MULTIPROCESSORS),
+        )
+    if rest := threads % _WARP:
+        yield Hint(
+            0,
+            f"{name}: a block of {threads} threads has a warp with only {rest}: take a multiple of 32",
+            own * (1 - threads / (threads - rest + _WARP)),
+        )
+
+
+def _latency_too(kernel: KernelProfile, us: float) -> float:
+    """A wait is part of the chain that decides, where latency does."""
+    return kernel.terms_us["latency"] if kernel.bound == "latency" else us
+
+
+def _lost(line: LineCounts, kind: str) -> int:
+    """Sectors beyond the ideal, where they are worth a sentence."""
+    sectors, ideal = getattr(line, f"{kind}_sectors"), getattr(line, f"{kind}_ideal_sectors")
+    return int(sectors - ideal) if sectors > _SCATTERED * ideal else 0
+
+
+def _scattered(line: LineCounts, kind: str, verb: str) -> str:
+    requests = getattr(line, f"{kind}_requests")
+    sectors, ideal = (
+        getattr(line, f"{kind}_sectors") / requests,
+        getattr(line, f"{kind}_ideal_sectors") / requests,
+    )
+    step = getattr(line, f"{kind}_step")
+    why = (
+        f"neighbouring threads {'read' if kind == 'load' else 'write'} {abs(step):,} bytes apart"
+        if step is not None
+        else f"what a warp {verb} lies scattered"
+    )
+    return f"{_number(sectors)} sectors per request where {_number(ideal)} would do: {why}"
+
+
+def _conflicting(line: LineCounts) -> str:
+    passes, ideal = (
+        line.shared_passes / line.shared_requests,
+        line.shared_ideal_passes / line.shared_requests,
+    )
+    step = line.shared_step
+    why = (
+        f"neighbouring threads are {abs(step):,} bytes apart, so that several meet in one bank; a row padded by one "
+        "element shifts them"
+        if step is not None and step % 4 == 0
+        else "several threads of a warp meet in one bank"
+    )
+    return f"{_number(passes)} passes per access to shared memory where {_number(ideal)} would do: {why}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if abs(value - round(value)) < 0.05 else f"{value:.1f}"
+
+
+def _product(sizes: tuple[int, int, int]) -> int:
+    return sizes[0] * sizes[1] * sizes[2]

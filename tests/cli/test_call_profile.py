@@ -1,0 +1,70 @@
+"""A profile on a terminal."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console
+
+from grader.cli.call_profile import put_profile
+from grader.sandbox.emulator.profile import profile_of
+from grader.schemas.call_profile import CallProfile
+from grader.schemas.report import WorkloadReport
+from tests.schemas.profiles import launch, row
+
+SOURCE = "\n".join(f"line {number} \x1b[31mof the source" for number in range(1, 31))
+
+
+def shown(width: int) -> list[str]:
+    rows = [
+        row(0),
+        row(
+            10,
+            "load",
+            2000,
+            requests=2000,
+            sectors=64_000,
+            ideal_sectors=8_000,
+            l2=64_000,
+            dram=640,
+            steps=128,
+        ),
+        row(20, "store", 1000, shared_requests=1000, passes=4000, ideal_passes=1000),
+    ]
+    profile = CallProfile.model_validate(profile_of([launch("_Z4copyPf", grid=2000, rows=rows)]))
+    workload = WorkloadReport(
+        name="small",
+        sizes={"n": 4096},
+        ranked=True,
+        time_us=profile.time_us,
+        ci_us=(profile.time_us, profile.time_us),
+        rounds=1,
+        profile=profile,
+    )
+    console = Console(file=StringIO(), width=width)
+    put_profile(workload, SOURCE, console)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "\x1b" not in text
+    return [line.rstrip() for line in text.splitlines()]
+
+
+def test_all_of_it() -> None:
+    lines = shown(80)
+    whole = "\n".join(lines)
+    assert "small  n=4,096" in lines
+    assert "Kernel copy  1 launch" in whole
+    assert "limited by threads" in whole
+    assert "2,000 requests, 32.0 sectors each" in whole
+    assert (
+        "  Line 10: 32 sectors per request where 4 would do: neighbouring threads read 128 bytes apart."
+        in lines
+    )
+    head = next(line for line in lines if line.startswith("line  "))
+    ten = next(line for line in lines if line.startswith("  10 "))
+    for name, value in (("instr", "2,000"), ("threads", "32.0"), ("sect/req", "32.0"), ("DRAM", "20,480")):
+        end = head.index(name) + len(name)
+        assert ten[:end].endswith(value), "below its name"
+    assert "line 10" in ten
+    assert "100 instructions belong to no line." in whole
+    numbers = [int(line.split()[0]) for line in lines[lines.index(head) + 1 :] if line.split()[0].isdigit()]
+    assert numbers[:-1] == [*range(8, 13), *range(18, 23)], "with two lines around each"

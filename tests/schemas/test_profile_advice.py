@@ -1,0 +1,96 @@
+"""What a profile says to look at: a sentence for what is planted, none for what is right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grader.sandbox.emulator.model import H200, Launch, Row
+from grader.sandbox.emulator.profile import profile_of
+from grader.schemas.call_profile import MULTIPROCESSORS, CallProfile
+from grader.schemas.profile_advice import bound_sentence, hints_of
+from tests.schemas.profiles import launch, row
+
+
+def profile(*launches: Launch) -> CallProfile:
+    return CallProfile.model_validate(profile_of(launches))
+
+
+def sentences(*launches: Launch) -> list[str]:
+    return [it.sentence for it in hints_of(profile(*launches))]
+
+
+N = 100_000
+
+
+def test_what_is_right_needs_no_hint() -> None:
+    right = [
+        row(1, "load", N, requests=N, sectors=4 * N, ideal_sectors=4 * N, l2=4 * N, dram=4 * N, steps=4),
+        row(2, "store", N, shared_requests=N, passes=N, ideal_passes=N, steps=4),
+        row(3, "", N),
+    ]
+    assert sentences(launch(grid=2000, rows=right)) == []
+
+
+@pytest.mark.parametrize(
+    ("planted", "sentence"),
+    [
+        (
+            row(7, "load", N, requests=N, sectors=32 * N, ideal_sectors=4 * N, l2=32 * N, steps=128),
+            "Line 7: 32 sectors per request where 4 would do: neighbouring threads read 128 bytes apart",
+        ),
+        (
+            row(7, "store", N, requests=N, sectors=20 * N, ideal_sectors=4 * N, l2=20 * N),
+            "Line 7: 20 sectors per request where 4 would do: what a warp writes lies scattered",
+        ),
+        (
+            row(7, "load", N, shared_requests=N, passes=32 * N, ideal_passes=N, steps=-128),
+            "Line 7: 32 passes per access to shared memory where 1 would do: neighbouring threads are 128 bytes apart, "
+            "so that several meet in one bank; a row padded by one element shifts them",
+        ),
+        (
+            row(7, "atomic", N, requests=N, sectors=N, same=32 * N, l2=N),
+            "Line 7: 32 threads of a warp change one address, one after the other: let a warp or a block add up first, "
+            "and one thread change it",
+        ),
+        (
+            row(7, "load", N, constant_requests=N, constant_passes=32 * N),
+            "Line 7: a warp reads 32 addresses of constant memory at a time, one after the other: it is for values "
+            "that all threads of a warp read",
+        ),
+        (
+            row(7, "", N, lanes=8 * N),
+            "Line 7: 8.0 of a warp's 32 threads are active here on average, the others wait: threads of one warp "
+            "should take the same way",
+        ),
+    ],
+)
+def test_what_is_planted_is_named(planted: Row, sentence: str) -> None:
+    assert sentences(launch(grid=2000, rows=[planted])) == [sentence]
+
+
+def test_of_a_kernels_shape() -> None:
+    slow: dict[str, Any] = {"path": 50_000.0, "longest": 60_000}
+    few, odd = launch("few", grid=5, **slow), launch("odd", grid=2000, block=(40, 1, 1), **slow)
+    assert "Kernel few: 5 blocks for 132 multiprocessors: the others have nothing to do" in sentences(few)
+    assert any("a warp with only 8: take a multiple of 32" in it for it in sentences(odd))
+    fat = launch("fat", grid=2000, registers=255, **slow)
+    assert (
+        "Kernel fat: a multiprocessor has 8 of 64 warps at a time, because registers, 255 a thread, let it have no more"
+        in sentences(fat)
+    )
+    assert any("30 launches cost 54.0 µs by themselves" in it for it in sentences(*[launch()] * 30))
+
+
+def test_what_decides_is_said() -> None:
+    bytes_bound = launch(grid=2000, rows=[row(1, "load", N, requests=N, sectors=4 * N, l2=4 * N, dram=4 * N)])
+    assert bound_sentence(profile(bytes_bound)).endswith(
+        "% of the time is bytes that must come from memory or go there (DRAM)."
+    )
+    assert "launch costs that does nothing" in bound_sentence(profile(launch()))
+    assert bound_sentence(profile()) == "It launches nothing and copies nothing."
+
+
+def test_the_card_is_the_models() -> None:
+    assert H200.multiprocessors == MULTIPROCESSORS
