@@ -6,6 +6,8 @@ Each is a row of the operation ASYNC whose size says which; see engine/async.h. 
 
 from __future__ import annotations
 
+import re
+
 from .lower import (
     _ATOMIC_TYPES,
     _ATOMICS,
@@ -47,6 +49,10 @@ def _wide_register(k: _Kernel, text: str) -> int:
     if k.width(text) != 8:
         raise ValueError(f"{text} is no register of 64 bits")
     return k.register(text)
+
+
+def _wide_value(k: _Kernel, text: str) -> int:
+    return k.value(text, "b64") if number(text) is not None else _wide_register(k, text)
 
 
 @_handles("mbarrier")
@@ -210,9 +216,9 @@ def _bulk(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     how = 0
     if m[0] == "reduce":
         named = next(it for it in m if it in _ATOMICS)
-        # A tensor's type is its map's: of as many bits as the operation has.
+        # A tensor's type is its map's.
         kind = m[-1] if not tensor else "u32"
-        if tensor or kind not in _ATOMIC_TYPES or named in ("exch", "cas"):
+        if kind not in _ATOMIC_TYPES or named in ("exch", "cas"):
             raise refused
         how = 1 + (_ATOMICS[named] | _ATOMIC_TYPES[kind] << 8)
     nothing = [NONE, 0, 0]
@@ -245,7 +251,7 @@ def _bulk(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     at = len(k.pool)
     k.pool.extend(words + [0] * (-len(words) % 32))
     k.granule = min(k.granule, 4)
-    _asynchronous(k, "BULK_COPY", a=at, space=SHARED, flags=CLUSTER)
+    _asynchronous(k, "BULK_COPY", imm=at, space=SHARED, flags=CLUSTER)
 
 
 def _address(k: _Kernel, text: str, space: int) -> list[int]:
@@ -256,6 +262,84 @@ def _address(k: _Kernel, text: str, space: int) -> list[int]:
     if not -(1 << 31) <= at < 1 << 31:
         raise ValueError(f"the offset {at}")
     return [base, int(wide != 0), at & EVERY]
+
+
+# As enum type of engine/wgmma.c; with elements of K of one product.
+_PRODUCT_TYPES = ("f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32", "e4m3", "e5m2", "b1")
+_DEPTHS = {"f16": 16, "bf16": 16, "tf32": 8, "s8": 32, "u8": 32, "e4m3": 32, "e5m2": 32, "b1": 256}
+_SHAPE = re.compile(r"m64n(\d+)k(\d+)$")
+
+
+@_handles("wgmma")
+def _wgmma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    if m[0] == "fence":
+        _asynchronous(k, "PRODUCT_FENCE")
+    elif m[0] == "commit_group":
+        _asynchronous(k, "PRODUCT_COMMIT")
+    elif m[0] == "wait_group":
+        left = number(o[0])
+        if left is None or not 0 <= left <= EVERY:
+            raise Unsupported(i.opcode, i.place)
+        _asynchronous(k, "PRODUCT_WAIT", imm=left)
+    elif m[0] == "mma_async" and "sp" not in m:
+        _product(k, i, m, o)
+    else:
+        raise Unsupported(i.opcode, i.place)
+
+
+def _product(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    refused = Unsupported(i.opcode, i.place)
+    shape = next(found for it in m if (found := _SHAPE.match(it)))
+    d_type, a_type, b_type = [it for it in m if it in _PRODUCT_TYPES]
+    n, depth = int(shape[1]), int(shape[2])
+    eights = a_type in ("e4m3", "e5m2")
+    integers, bits = a_type in ("s8", "u8"), a_type == "b1"
+    same = (
+        a_type == b_type or (eights and b_type in ("e4m3", "e5m2")) or (integers and b_type in ("s8", "u8"))
+    )
+    results = ("s32",) if integers or bits else ("f16", "f32") if a_type == "f16" or eights else ("f32",)
+    if not same or depth != _DEPTHS.get(a_type) or d_type not in results or n % 8 or not 8 <= n <= 256:
+        raise refused
+    d = [k.register(it) for it in split_operands(o[0][1:-1])]
+    in_registers = o[1].startswith("{")
+    a = [k.value(it, "b32") for it in split_operands(o[1][1:-1])] if in_registers else []
+    if len(d) != (n // 4 if d_type == "f16" else n // 2) or (in_registers and len(a) != 4):
+        raise refused
+    if any(k.width(it) != 4 for it in split_operands(o[0][1:-1])):
+        raise refused
+    numbers = [number(it) for it in o[4:]]
+    halves = a_type in ("f16", "bf16")
+    expected = 0 if integers or bits else 2 + (2 - int(in_registers) if halves else 0)
+    if (
+        len(numbers) != expected
+        or any(it not in (1, -1) for it in numbers[:2])
+        or any(it not in (0, 1) for it in numbers[2:])
+    ):
+        raise refused
+    scales = [int(it == -1) for it in numbers[:2]] or [0, 0]
+    transposed = [it or 0 for it in numbers[2:]] if halves else [0, 0]
+    if halves and in_registers:
+        transposed = [0, *transposed]
+    types = [_PRODUCT_TYPES.index(it) for it in (d_type, a_type, b_type)]
+    words = [
+        n,
+        depth,
+        *types,
+        *transposed,
+        *scales,
+        int("satfinite" in m),
+        len(d),
+        len(a),
+        *(a + [0] * (4 - len(a))),
+        *d,
+    ]
+    words += [0] * (128 - len(d))
+    at = len(k.pool)
+    k.pool.extend(words + [0] * (-len(words) % 32))
+    k.granule = min(k.granule, 4)
+    b_described = _wide_value(k, o[2])
+    a_described = NONE if in_registers else _wide_value(k, o[1])
+    _asynchronous(k, "PRODUCT", b=a_described, c=b_described, e=k.value(o[3], "pred"), imm=at, space=SHARED)
 
 
 for _name, _known in _before("bar", "barrier"):

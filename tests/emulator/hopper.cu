@@ -2,8 +2,9 @@
 // compares what it computed with the host; it returns 0, or the number of the line where that was not right.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
+#include <cmath>
 #include <cstdint>
-#include <cstdio>
+#include <cstring>
 #include <cuda.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
@@ -292,6 +293,156 @@ __global__ void __cluster_dims__(2, 1, 1) block_to_block(float* out, const float
     cluster.sync();
 }
 
+// ---- products of warp groups ----
+__device__ __forceinline__ void product_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void product_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int N>
+__device__ __forceinline__ void product_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory"); }
+// Swizzle: 0 none, 1 128, 2 64, 3 32 bytes. Offsets in bytes.
+__device__ __forceinline__ uint64_t described(const void* at, uint32_t leading, uint32_t stride, uint64_t swizzle) {
+    return (shared(at) >> 4 & 0x3fff) | static_cast<uint64_t>(leading >> 4) << 16 | static_cast<uint64_t>(stride >> 4) << 32 | swizzle << 62;
+}
+__device__ __forceinline__ void product_f16(float (&d)[32], uint64_t a, uint64_t b, int adds) {
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %34, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, p, 1, 1, 0, 0; }"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+                 : "l"(a), "l"(b), "r"(adds));
+}
+__device__ __forceinline__ void product_f16_n(float (&d)[32], uint64_t a, uint64_t b, int adds) {
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %34, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, p, 1, 1, 0, 1; }"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+                 : "l"(a), "l"(b), "r"(adds));
+}
+__device__ __forceinline__ void product_f16_mn(float (&d)[32], uint64_t a, uint64_t b, int adds) {
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %34, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, p, 1, 1, 1, 1; }"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+                 : "l"(a), "l"(b), "r"(adds));
+}
+__device__ __forceinline__ void product_tf32(float (&d)[32], uint64_t a, uint64_t b, int adds) {
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %34, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, p, 1, 1; }"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+                 : "l"(a), "l"(b), "r"(adds));
+}
+__device__ __forceinline__ void product_s8(int (&d)[4], uint64_t a, uint64_t b, int adds) {
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%0, %1, %2, %3}, %4, %5, p; }"
+                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+                 : "l"(a), "l"(b), "r"(adds));
+}
+__device__ __forceinline__ void product_e4m3(float (&d)[4], uint64_t a, uint64_t b, int adds) {
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {%0, %1, %2, %3}, %4, %5, p, 1, -1; }"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "l"(a), "l"(b), "r"(adds));
+}
+__device__ __forceinline__ void product_bf16(float (&d)[4], uint64_t a, uint64_t b, int adds) {
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %5, p, 1, 1, 0, 0; }"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "l"(a), "l"(b), "r"(adds));
+}
+__device__ __forceinline__ void product_registers(uint32_t (&d)[2], const uint32_t (&a)[4], uint64_t b) {
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, %6, 1, 1, 1, 0;"
+                 : "+r"(d[0]), "+r"(d[1]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+// C = A B of tiles of 64 x 64: a producer's warp loads 128 bytes of K at a time by TMA, swizzled, three stages ahead; four warps
+// multiply. HOW 0: A and B lie along K; 1: B lies along N; 2: A along M, too; 3: TF32.
+template <int HOW>
+__global__ void __launch_bounds__(160) tiled_product(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, float* c, int n, int steps) {
+    extern __shared__ uint8_t raw[];
+    __shared__ uint64_t full[3], empty[3];
+    uint8_t* tiles = raw + (1024 - shared(raw) % 1024) % 1024;
+    int warp = threadIdx.x / 32;
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < 3; s++) mbarrier_init(&full[s], 1), mbarrier_init(&empty[s], 128);
+        proxy_fence();
+    }
+    __syncthreads();
+    constexpr int depth = HOW == 3 ? 32 : 64;
+    if (warp == 4) {
+        if (threadIdx.x % 32 == 0)
+            for (int k = 0; k < steps; k++) {
+                int s = k % 3;
+                uint8_t* to = tiles + s * 16384;
+                mbarrier_wait(&empty[s], (k / 3 & 1) ^ 1);
+                mbarrier_expect(&full[s], 16384);
+                if (HOW == 2) tensor_load(to, &a, blockIdx.y * 64, k * depth, &full[s]);
+                else tensor_load(to, &a, k * depth, blockIdx.y * 64, &full[s]);
+                if (HOW == 1 || HOW == 2) tensor_load(to + 8192, &b, blockIdx.x * 64, k * depth, &full[s]);
+                else tensor_load(to + 8192, &b, k * depth, blockIdx.x * 64, &full[s]);
+            }
+        return;
+    }
+    float d[32];
+    for (int k = 0; k < steps; k++) {
+        int s = k % 3;
+        uint8_t* at = tiles + s * 16384;
+        mbarrier_wait(&full[s], k / 3 & 1);
+        product_fence();
+        for (int i = 0; i < 4; i++) {
+            int adds = k > 0 || i > 0;
+            if (HOW == 0) product_f16(d, described(at + 32 * i, 16, 1024, 1), described(at + 8192 + 32 * i, 16, 1024, 1), adds);
+            if (HOW == 1) product_f16_n(d, described(at + 32 * i, 16, 1024, 1), described(at + 8192 + 2048 * i, 8192, 1024, 1), adds);
+            if (HOW == 2) product_f16_mn(d, described(at + 2048 * i, 8192, 1024, 1), described(at + 8192 + 2048 * i, 8192, 1024, 1), adds);
+            if (HOW == 3) product_tf32(d, described(at + 32 * i, 16, 1024, 1), described(at + 8192 + 32 * i, 16, 1024, 1), adds);
+        }
+        product_commit();
+        product_wait<0>();
+        mbarrier_arrive(&empty[s]);
+    }
+    int lane = threadIdx.x % 32, row = blockIdx.y * 64 + warp * 16 + lane / 4, column = blockIdx.x * 64 + lane % 4 * 2;
+    for (int i = 0; i < 32; i++) c[(row + i / 2 % 2 * 8) * n + column + i / 4 * 8 + i % 2] = d[i];
+}
+// 64 x 8 of a product along 32 bytes of K, from memory that threads lay out: blocks of 8 rows in every swizzle.
+template <int SWIZZLE, typename Product, typename Result>
+__device__ void laid_out(const uint8_t* a, const uint8_t* b, Result* out, Product product) {
+    __shared__ alignas(1024) uint8_t rows_a[8192], rows_b[1024];
+    constexpr int width = SWIZZLE == 0 ? 16 : SWIZZLE == 1 ? 128 : SWIZZLE == 2 ? 64 : 32, mask = SWIZZLE == 0 ? 0 : width / 16 - 1;
+    constexpr int stride = SWIZZLE == 0 ? 128 : 8 * width, leading = SWIZZLE == 0 ? 2048 : 16;
+    for (int i = threadIdx.x; i < 64 * 32; i += 128) {
+        int row = i / 32, byte = i % 32, to = row / 8 * stride + row % 8 * width + (SWIZZLE == 0 ? byte / 16 * leading + byte % 16 : byte);
+        rows_a[to ^ (to >> 7 & mask) << 4] = a[i];
+    }
+    for (int i = threadIdx.x; i < 8 * 32; i += 128) {
+        int row = i / 32, byte = i % 32, to = row * width + (SWIZZLE == 0 ? byte / 16 * 128 + byte % 16 : byte);
+        rows_b[to ^ (to >> 7 & mask) << 4] = b[i];
+    }
+    proxy_fence();
+    __syncthreads();
+    Result d[4] = {};
+    product_fence();
+    product(d, described(rows_a, leading, stride, SWIZZLE), described(rows_b, 128, stride, SWIZZLE));
+    product_commit();
+    product_wait<0>();
+    int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
+    for (int i = 0; i < 4; i++) out[(row + i / 2 * 8) * 8 + column + i % 2] = d[i];
+}
+__global__ void product_none(const uint8_t* a, const uint8_t* b, int* out) { laid_out<0>(a, b, out, [](int (&d)[4], uint64_t a, uint64_t b) { product_s8(d, a, b, 0); }); }
+__global__ void product_64(const uint8_t* a, const uint8_t* b, float* out) { laid_out<2>(a, b, out, [](float (&d)[4], uint64_t a, uint64_t b) { product_e4m3(d, a, b, 0); }); }
+__global__ void product_32(const uint8_t* a, const uint8_t* b, float* out) { laid_out<3>(a, b, out, [](float (&d)[4], uint64_t a, uint64_t b) { product_bf16(d, a, b, 1); }); }
+// A in registers, results in halves, two groups under way.
+__global__ void product_halves(const __half* a, const __half* b, __half* out) {
+    __shared__ alignas(256) __half rows[2][8 * 16];
+    for (int i = threadIdx.x; i < 256; i += 128) rows[i / 128][i % 16 / 8 * 64 + i % 128 / 16 * 8 + i % 8] = b[i];
+    proxy_fence();
+    __syncthreads();
+    int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
+    uint32_t d[2] = {}, e[2] = {}, mine[4];
+    for (int i = 0; i < 4; i++) mine[i] = *reinterpret_cast<const uint32_t*>(a + (row + i % 2 * 8) * 16 + column + i / 2 * 8);
+    product_fence();
+    product_registers(d, mine, described(rows[0], 128, 256, 0));
+    product_commit();
+    product_registers(e, mine, described(rows[1], 128, 256, 0));
+    product_commit();
+    product_wait<1>();
+    for (int i = 0; i < 2; i++) *reinterpret_cast<uint32_t*>(out + (row + i * 8) * 8 + column) = d[i];
+    product_wait<0>();
+    for (int i = 0; i < 2; i++) *reinterpret_cast<uint32_t*>(out + 512 + (row + i * 8) * 8 + column) = e[i];
+}
+
 using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
                             CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 static bool encode(CUtensorMap* map, CUtensorMapDataType type, int rank, void* data, const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* box,
@@ -316,6 +467,55 @@ template <typename T>
 static void keep(const std::vector<T>& values) {  // FNV: what a card and the emulated GPU are compared by
     for (auto& it : values)
         for (size_t i = 0; i < sizeof(T); i++) digest = (digest ^ reinterpret_cast<const uint8_t*>(&it)[i]) * 0x100000001b3ull;
+}
+
+static float tf32(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    bits &= 0xffffe000u;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+// A matrix's element as an operand has it, from where the program put it.
+struct Operand {
+    std::vector<__half> halves;
+    std::vector<float> floats;
+    float at(size_t i) const { return halves.empty() ? tf32(floats[i]) : __half2float(halves[i]); }
+    Operand(const std::vector<float>& given, size_t first, size_t count, bool is_half) {
+        for (size_t i = 0; i < count; i++)
+            if (is_half) halves.push_back(__float2half(given[first + i]));
+            else floats.push_back(given[first + i]);
+    }
+    const void* data() const { return halves.empty() ? static_cast<const void*>(floats.data()) : halves.data(); }
+    size_t bytes() const { return halves.size() * 2 + floats.size() * 4; }
+};
+template <int HOW>
+static int tiled(float* out, uint8_t* room, const std::vector<float>& given) {
+    constexpr bool is_half = HOW != 3, along_m = HOW == 2, along_n = HOW == 1 || HOW == 2;
+    const int m = 128, n = 192, k = is_half ? 256 : 128, size = is_half ? 2 : 4, depth = 128 / size;
+    Operand a(given, 0, m * k, is_half), b(given, 1000, n * k, is_half);
+    uint8_t* b_room = room + m * k * size;
+    RAN(cudaMemcpy(room, a.data(), a.bytes(), cudaMemcpyHostToDevice));
+    RAN(cudaMemcpy(b_room, b.data(), b.bytes(), cudaMemcpyHostToDevice));
+    auto type = is_half ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    CUtensorMap a_map, b_map;
+    auto describe = [&](CUtensorMap* map, void* data, bool across, int length) {
+        cuuint64_t sizes[2] = {cuuint64_t(across ? length : k), cuuint64_t(across ? k : length)}, strides[1] = {sizes[0] * size};
+        cuuint32_t box[2] = {cuuint32_t(depth), 64};
+        return encode(map, type, 2, data, sizes, strides, box, CU_TENSOR_MAP_SWIZZLE_128B);
+    };
+    CHECK(describe(&a_map, room, along_m, m) && describe(&b_map, b_room, along_n, n));
+    RAN(cudaFuncSetAttribute(tiled_product<HOW>, cudaFuncAttributeMaxDynamicSharedMemorySize, 50176));
+    tiled_product<HOW><<<dim3(n / 64, m / 64), 160, 50176>>>(a_map, b_map, out, n, k / depth);
+    auto got = fetched(out, m * n);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int l = 0; l < k; l++) sum += double(a.at(along_m ? l * m + i : i * k + l)) * b.at(along_n ? l * n + j : j * k + l);
+            CHECK(std::abs(got[i * n + j] - sum) < 1e-3 * (1 + std::abs(sum)));
+        }
+    keep(got);
+    return 0;
 }
 
 static int run(int which, float* out, float* in, const std::vector<float>& given) {
@@ -458,6 +658,65 @@ static int run(int which, float* out, float* in, const std::vector<float>& given
             auto got = fetched(out, 256);
             for (int i = 0; i < 256; i++) CHECK(got[i] == given[i ^ 64]);
             keep(got);
+            break;
+        }
+        case 14: if (int line = tiled<0>(out, reinterpret_cast<uint8_t*>(in), given)) return line; break;
+        case 15: if (int line = tiled<1>(out, reinterpret_cast<uint8_t*>(in), given)) return line; break;
+        case 16: if (int line = tiled<2>(out, reinterpret_cast<uint8_t*>(in), given)) return line; break;
+        case 17: if (int line = tiled<3>(out, reinterpret_cast<uint8_t*>(in), given)) return line; break;
+        case 18: {  // bytes as integers, as 8-bit floats, as bfloat16
+            std::vector<uint8_t> bytes(64 * 32 + 8 * 32);
+            for (size_t i = 0; i < bytes.size(); i++) bytes[i] = static_cast<uint8_t>(i * 37 % 113 + (i * 11 % 3 == 0 ? 128 : 0));
+            auto* data = reinterpret_cast<uint8_t*>(in);
+            RAN(cudaMemcpy(data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+            product_none<<<1, 128>>>(data, data + 2048, reinterpret_cast<int*>(out));
+            product_64<<<1, 128>>>(data, data + 2048, out + 512);
+            std::vector<uint8_t> brains_of(bytes.size());
+            for (size_t i = 0; i < brains_of.size(); i += 2) memcpy(&brains_of[i], reinterpret_cast<const uint8_t*>(&given[i / 2]) + 2, 2);
+            RAN(cudaMemcpy(data + 4096, brains_of.data(), brains_of.size(), cudaMemcpyHostToDevice));
+            product_32<<<1, 128>>>(data + 4096, data + 4096 + 2048, out + 1024);
+            auto integers = fetched(reinterpret_cast<int*>(out), 512);
+            auto floats = fetched(out + 512, 1024);
+            auto small = [](uint8_t bits, int exponent_bits) {
+                int mantissa_bits = 7 - exponent_bits, exponent = bits >> mantissa_bits & ((1 << exponent_bits) - 1), mantissa = bits & ((1 << mantissa_bits) - 1);
+                int bias = (1 << (exponent_bits - 1)) - 1;
+                double value = exponent ? std::ldexp(1.0 + std::ldexp(mantissa, -mantissa_bits), exponent - bias) : std::ldexp(mantissa, 1 - bias - mantissa_bits);
+                return bits & 128 ? -value : value;
+            };
+            auto brain = [&](size_t at) { uint32_t word = (brains_of[at] | brains_of[at + 1] << 8) << 16; float value; memcpy(&value, &word, 4); return double(value); };
+            for (int row = 0; row < 64; row++)
+                for (int column = 0; column < 8; column++) {
+                    long sum = 0;
+                    double eights = 0, size = 0, brains = 0;
+                    for (int i = 0; i < 32; i++) {
+                        uint8_t x = bytes[row * 32 + i], y = bytes[2048 + column * 32 + i];
+                        sum += int8_t(x) * int8_t(y);
+                        eights -= small(x, 4) * small(y, 5);
+                        size += std::abs(small(x, 4) * small(y, 5));
+                        if (i % 2 == 0) brains += brain(row * 32 + i) * brain(2048 + column * 32 + i);
+                    }
+                    int at = row * 8 + column;
+                    CHECK(integers[at] == sum);
+                    CHECK(std::abs(floats[at] - eights) <= 5e-4 * size);  // a card keeps 13 bits of these sums
+                    CHECK(std::abs(floats[512 + at] - brains) <= 1e-4 * (1 + std::abs(brains)));
+                }
+            keep(integers);
+            break;
+        }
+        case 19: {
+            std::vector<__half> a, b;
+            for (int i = 0; i < 1024; i++) a.push_back(__float2half(given[i]));
+            for (int i = 0; i < 256; i++) b.push_back(__float2half(given[5000 + i]));
+            auto* data = reinterpret_cast<__half*>(in);
+            RAN(cudaMemcpy(data, a.data(), 2048, cudaMemcpyHostToDevice));
+            RAN(cudaMemcpy(data + 1024, b.data(), 512, cudaMemcpyHostToDevice));
+            product_halves<<<1, 128>>>(data, data + 1024, reinterpret_cast<__half*>(out));
+            auto got = fetched(reinterpret_cast<__half*>(out), 1024);
+            for (int i = 0; i < 1024; i++) {
+                double sum = 0;
+                for (int k = 0; k < 16; k++) sum += double(__half2float(a[i % 512 / 8 * 16 + k])) * __half2float(b[i / 512 * 128 + i % 8 * 16 + k]);
+                CHECK(std::abs(__half2float(got[i]) - sum) <= 2e-3 * (1 + std::abs(sum)));
+            }
             break;
         }
         default: return -1;

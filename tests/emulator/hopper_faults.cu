@@ -216,11 +216,57 @@ __global__ void __cluster_dims__(2, 1, 1) leaves_the_cluster(float* out, const f
     for (int i = 0; i < 64; i++) sum += cluster.map_shared_rank(tile, 1)[(threadIdx.x + i) & 63];  // FAULT: cluster_exited
     out[threadIdx.x] = sum;
 }
+// Products of 64 x 8 along 16 halves.
+#define DESCRIBED(p, stride) ((static_cast<uint64_t>(__cvta_generic_to_shared(p)) >> 4 & 0x3fff) | 8ull << 16 | static_cast<uint64_t>((stride) >> 4) << 32)
+#define PRODUCT(d, a, b) asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, 1, 1, 0, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(DESCRIBED(a, 256)), "l"(DESCRIBED(b, 256)))
+#define ORDER() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define GROUP() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define GROUPS_DONE() asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory")
+__global__ void used_before_it_is_there(float* out, const float* in) {
+    __shared__ alignas(128) float a[512], b[64];
+    for (int i = threadIdx.x; i < 512; i += 64) a[i] = 0.0f;
+    b[threadIdx.x] = in[threadIdx.x];
+    FENCE();
+    __syncthreads();
+    float d[4] = {};
+    ORDER();
+    PRODUCT(d, a, b);
+    GROUP();
+    out[threadIdx.x] = d[0];  // FAULT: early_result
+    GROUPS_DONE();
+}
+__global__ void operands_changed_too_early(float* out, const float* in) {
+    __shared__ alignas(128) float a[512], b[64];
+    for (int i = threadIdx.x; i < 512; i += 64) a[i] = 0.0f;
+    b[threadIdx.x] = in[threadIdx.x];
+    FENCE();
+    __syncthreads();
+    float d[4] = {};
+    ORDER();
+    PRODUCT(d, a, b);
+    GROUP();
+    b[threadIdx.x] = 0.0f;  // FAULT: async_race
+    GROUPS_DONE();
+    out[threadIdx.x] = d[0];
+}
+__global__ void operands_without_fence(float* out, const float* in) {
+    __shared__ alignas(128) float a[512], b[64];
+    for (int i = threadIdx.x; i < 512; i += 64) a[i] = 0.0f;
+    b[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    float d[4] = {};
+    ORDER();
+    PRODUCT(d, a, b);  // FAULT: no_proxy_fence
+    GROUP();
+    GROUPS_DONE();
+    out[threadIdx.x] = d[0];
+}
+
 using Kernel = void (*)(float*, const float*);
 static const Kernel kernels[] = {
     no_wait, one_warp_waits, expects_too_much, expects_too_little, no_proxy_fence, fence_too_early, never_initialised, initialised_unseen,
     too_many_arrive, one_never_arrives, waits_for_the_wrong_phase, consumer_does_not_wait, stored_then_changed, loaded_over, returns_too_early,
-    misaligned_copy, copies_too_much, no_cluster_sync, leaves_the_cluster,
+    misaligned_copy, copies_too_much, no_cluster_sync, leaves_the_cluster, used_before_it_is_there, operands_changed_too_early, operands_without_fence,
 };
 // which, out, in: one launch of two blocks of 64 threads.
 extern "C" int grader_entry(void** a) {

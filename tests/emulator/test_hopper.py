@@ -16,6 +16,8 @@ SOURCE, FAULTS = FOLDER / "hopper.cu", FOLDER / "hopper_faults.cu"
 PROGRAMS = (
     "library_barrier", "library_pipeline", "group_copy", "producer_consumer", "counted", "cluster_sum", "cluster_shape",
     "remote_arrival", "bulk_pipeline", "bulk_sum", "tensor_tiles", "tensor_cube", "multicast", "block_to_block",
+    "product_f16", "product_f16_along_n", "product_f16_along_m_and_n", "product_tf32", "product_bytes",
+    "product_halves",
 )  # fmt: skip
 TEXT = FAULTS.read_text()
 FAULTY = re.findall(r"\w+", TEXT[TEXT.index("kernels[] = {") :].partition("{")[2].partition("}")[0])

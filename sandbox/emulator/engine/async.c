@@ -108,7 +108,8 @@ void async_block_begins(struct block *block) {
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = &block->warps[i];
         w->slot = async_slot(w, THREADS_SLOT);
-        w->epoch = w->late_arrivals = w->bulk_groups = w->product_groups = w->products_done = 0;
+        w->epoch = w->late_arrivals = w->bulk_groups = w->product_groups = w->product_count = 0;
+        w->product_ready = 0;
         w->copying = false;
         memset(w->cluster_arrived, 0xff, sizeof w->cluster_arrived);
         if (w->seen) memset(w->seen, 0, 4 * (size_t)launch->clock_words);
@@ -430,6 +431,7 @@ void async_deadlock(struct block *block, uint32_t line) {
 }
 
 int async_run(struct warp *w, const struct row *r, uint32_t mask) {
+    if (w->any_undefined && r->d != NONE) w->undefined[r->d] &= ~mask;
     switch (r->size) {
     case MBARRIER_INIT: case MBARRIER_INVAL: case MBARRIER_ARRIVE: case MBARRIER_DROP: case MBARRIER_EXPECT: case MBARRIER_COMPLETE:
         return all_arrive(w, r, mask) ? ASYNC_STOPPED : ASYNC_DONE;

@@ -16,7 +16,7 @@
 enum { SHARED_TO_SHARED = 1, GLOBAL_TO_SHARED, SHARED_TO_GLOBAL };
 
 struct operand { uint32_t unit, wide; int32_t at; };
-/* As hopper.py writes it into the pool, at word r->a. rank: 0 where no tensor is described. */
+/* As hopper.py writes it into the pool, at word r->imm. rank: 0 where no tensor is described. */
 struct bulk { uint32_t way, rank, multicast, how; struct operand to, from, mbarrier, size, ranks, coordinates[DIMENSIONS]; };
 
 /* A tensor map's 128 bytes: as host/driver.c makes them, of a program that may write anything there. Sizes of dimensions
@@ -156,6 +156,14 @@ static bool checked_into(struct warp *w, const struct row *r, struct block *owne
     return true;
 }
 
+/* A tensor's reduction is of its map's type: memory.c's number of it; 0xff: there is none. */
+static uint32_t reduced(const struct bulk *bulk, const struct part *part) {
+    static const uint8_t TYPES[] = {0xff, 0xff, 0, 1, 5, 6, 8, 2, 7, 9, 2, 2, 2};
+    if (!bulk->rank || !bulk->how) return bulk->how;
+    uint32_t type = TYPES[part->map.type];
+    return type == 0xff ? type : ((bulk->how - 1) & 255) + 1 + (type << 8);
+}
+
 static uint32_t type_bytes(uint32_t type) { return type == 5 || type == 6 || type == 7 ? 8 : type >= 8 ? 2 : 4; } /* as memory.c's types */
 
 static void put(uint8_t *to, const uint8_t *from, uint64_t size, uint32_t how) {
@@ -172,8 +180,6 @@ static void put(uint8_t *to, const uint8_t *from, uint64_t size, uint32_t how) {
 
 /* ---- into shared memory ---- */
 static int into_block(struct warp *w, const struct row *r, const struct bulk *bulk, struct block *owner, uint64_t to, struct mbarrier *barrier, const struct part *part, uint64_t from, uint64_t size, int lane) {
-    struct engine *engine = w->block->launch->engine;
-    (void)engine;
     uint32_t number = (uint32_t)(barrier - owner->mbarriers), mask = part ? swizzle_of(&part->map) : 0;
     uint32_t segment = check_async_segment(w, r, async_mbarrier_slot(owner, number), barrier->completed);
     if (!checked_into(w, r, owner, to, size, mask, lane, true, bulk->how != 0, segment)) return 1;
@@ -261,7 +267,7 @@ int bulk_arrives(struct warp *w, struct block *owner, uint32_t mbarrier) {
 
 /* ---- out of shared memory: offset: an address; data: NULL, or the part of a tensor ---- */
 static int out_of_shared(struct warp *w, const struct row *r, const struct bulk *bulk, int lane) {
-    struct part part;
+    struct part part = {0};
     struct span span, target;
     uint32_t reads = check_async_segment(w, r, async_slot(w, READS_SLOT), w->bulk_groups), writes = check_async_segment(w, r, async_slot(w, WRITES_SLOT), w->bulk_groups);
     if (bulk->rank && !part_of(w, r, bulk, &bulk->to, lane, &part)) return 1;
@@ -272,7 +278,8 @@ static int out_of_shared(struct warp *w, const struct row *r, const struct bulk 
     if (!checked_into(w, r, span.owner, span.offset, size, mask, lane, false, false, reads)) return 1;
     struct transfer *it = transfer_new(w, r, w->block, lane, bulk->rank ? sizeof part : 0);
     if (!it) return 1;
-    it->from = span.owner; it->from_offset = span.offset; it->offset = to; it->size = size; it->phase = w->bulk_groups; it->swizzle = mask; it->how = bulk->how; it->mbarrier = NONE;
+    it->from = span.owner; it->from_offset = span.offset; it->offset = to; it->size = size; it->phase = w->bulk_groups; it->swizzle = mask; it->how = reduced(bulk, &part); it->mbarrier = NONE;
+    if (it->how == 0xff) { fault(w, r, BAD_DESCRIPTOR, lane, NULL, 0, 0, false); return 1; }
     if (!bulk->rank) {
         if (!span_of(w, r, to, size, 16, GLOBAL, lane, true, &target)) return 1;
         check_async(w, r, target.region, target.offset, size, lane, true, bulk->how != 0, writes);
@@ -373,7 +380,7 @@ int bulk_exits(struct warp *w, const struct row *r, uint32_t mask) {
 }
 
 int bulk_copy(struct warp *w, const struct row *r, uint32_t mask) {
-    const struct bulk *bulk = (const struct bulk *)((const uint32_t *)w->pool + r->a);
+    const struct bulk *bulk = (const struct bulk *)((const uint32_t *)w->pool + r->imm);
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         if (bulk->way == SHARED_TO_GLOBAL ? out_of_shared(w, r, bulk, lane) : into_shared(w, r, bulk, lane)) return 1;

@@ -127,7 +127,9 @@ void fault(struct warp *w, const struct row *r, uint32_t kind, int lane, struct 
 
 void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
     struct finding origin = {.line = w->undefined[w->block->launch->kernel->units]};
-    report(w, r, UNWRITTEN, __builtin_ctz(lanes), NULL, 0, 0, false, &origin);
+    bool product = false;
+    for (uint32_t i = 0; i < w->product_count; i++) product |= w->products[i].line == origin.line;
+    report(w, r, product && w->any_undefined & PENDING_PRODUCTS ? EARLY_RESULT : UNWRITTEN, __builtin_ctz(lanes), NULL, 0, 0, false, &origin);
 }
 
 static void race(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, bool writes, uint32_t old, bool old_writes, uint32_t segment) {

@@ -85,6 +85,8 @@ struct segment {
 };
 
 #define LATE_GROUPS 16
+#define PRODUCTS 64
+#define PENDING_PRODUCTS 2u /* of any_undefined: registers that a product may yet write */
 struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier's number + 1 */
 
 /* Registers of a recursive function, of the lanes that called it again. */
@@ -117,7 +119,9 @@ struct warp {
     uint32_t blocked, failed, wait_line;
     int64_t wait_bytes;
     uint32_t cluster_arrived[LANES], late_arrivals;
-    uint32_t bulk_groups, product_groups, products_done;
+    uint32_t bulk_groups, product_groups, product_count;
+    struct pending_product { uint32_t words, group, line; } products[PRODUCTS]; /* that nobody waited for */
+    uint64_t product_ready;
 };
 
 /* A copy by cp.async that has not come to pass, or (arrives: 1, or 2 where it was counted beforehand) what follows it:
@@ -299,6 +303,8 @@ void profile_released(struct block *, struct barrier *);
 
 /* A bulk copy's cycle of arrival. */
 uint64_t profile_bulk(struct warp *, const struct row *, uint64_t address, uint64_t size, bool reads, bool of_memory);
+void profile_product(struct warp *, uint64_t size);
+void profile_product_waits(struct warp *);
 void profile_blocked(struct warp *, uint32_t mask);
 
 /* async.c: what sm_90 does on its own: mbarriers, clusters, bulk copies, products of warp groups. */

@@ -201,7 +201,7 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
         if (p.valid && !(row && memchr(p.valid + p.offsets[0], 0, (size_t)total * LANES) == NULL)) {
             for (uint32_t k = 0; k < r->count; k++) {
                 uint32_t bad = outs[k] == NONE ? 0 : never_written(p.valid + k * r->size, p.offsets, p.mask, r->size);
-                if (bad) { w->undefined[outs[k]] |= bad; w->any_undefined = 1; w->undefined[w->block->launch->kernel->units] = r->line; }
+                if (bad) { w->undefined[outs[k]] |= bad; w->any_undefined |= 1; w->undefined[w->block->launch->kernel->units] = r->line; }
             }
         }
         if (p.region && p.region->written && !(r->flags & STRONG)) check_access(w, r, p.region, p.offsets, p.mask, total, false, false);
@@ -310,7 +310,7 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
             uint8_t *at = p.data + p.offsets[i];
             uint64_t b = value_of(w, r->b, r->size, i), c = value_of(w, r->c, r->size, i), old = 0;
             if (p.valid && check && r->d != NONE && never_written(p.valid, p.offsets, 1u << i, r->size)) {
-                w->undefined[r->d] |= 1u << i; w->any_undefined = 1; w->undefined[w->block->launch->kernel->units] = r->line;
+                w->undefined[r->d] |= 1u << i; w->any_undefined |= 1; w->undefined[w->block->launch->kernel->units] = r->line;
             } else if (p.valid && !(how == A_EXCH)) { /* stays as it is: what is added to nothing is nothing */ }
             if (p.valid && how == A_EXCH) memset(p.valid + p.offsets[i], 1, r->size);
 #define EXCHANGE(T) { T seen = __atomic_load_n((T *)at, __ATOMIC_RELAXED); \

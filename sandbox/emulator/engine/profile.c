@@ -98,7 +98,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     counts->guarded += (uint64_t)__builtin_popcount(mask);
     uint64_t at = class == CLASS_FREE ? 0 : w->clock + 1, begin = at;
     if (r->guard != NONE) later(&at, when(w, r->guard & ~CONSTANT));
-    if (class == CLASS_MATRIX && r->count == 0) { /* units of D, A, B and C lie in the pool */
+    if (class == CLASS_MATRIX && r->op == OP_MATRIX && r->count == 0) { /* units of D, A, B and C lie in the pool */
         const uint32_t *words = (const uint32_t *)w->pool + r->a, *matrix_counts = words + 12, *units = words + 16;
         uint32_t first = matrix_counts[0], all = first + matrix_counts[1] + matrix_counts[2] + matrix_counts[3];
         for (uint32_t i = first; i < all && i < 64; i++) later(&at, when(w, units[i]));
@@ -130,6 +130,13 @@ uint64_t profile_bulk(struct warp *w, const struct row *r, uint64_t address, uin
         }
     return w->clock + latency + size / 64;
 }
+
+/* A product of ``size`` multiplications a row: of a multiprocessor's tensor cores, each warp of a group has one. */
+void profile_product(struct warp *w, uint64_t size) {
+    uint64_t begins = w->product_ready > w->clock ? w->product_ready : w->clock;
+    w->product_ready = begins + size * 16 / 256;
+}
+void profile_product_waits(struct warp *w) { if (w->product_ready + LATENCY[CLASS_MATRIX] > w->clock && w->product_ready) w->clock = w->product_ready + LATENCY[CLASS_MATRIX]; }
 
 /* It was not issued after all: it waits. */
 void profile_blocked(struct warp *w, uint32_t mask) {
