@@ -98,6 +98,7 @@ class Returned:
     modelled: float | None
     profile: dict[str, Any] | None
     taken: int
+    heap_leaked: tuple[int, int]
 
 
 @dataclass
@@ -150,7 +151,7 @@ class Device:
         return Returned(
             code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.engine.printed(),
             call.instructions, call.launches, leaked, forgotten, tuple(self.engine.launches or ()), self._modelled(),
-            self._profile(), call.taken,
+            self._profile(), call.taken, self.engine.heap_live(),
         )  # fmt: skip
 
     def _modelled(self) -> float | None:
@@ -281,6 +282,12 @@ class Device:
         self._managed[address] = bytearray(now)
         return 0, now
 
+    def _heap(self, body: bytes) -> tuple[int, bytes]:
+        (size,) = struct.unpack("<Q", body)
+        if not 0 < size <= self._left:
+            return _NO_MEMORY, b""
+        return (0 if self.engine.use_heap(size) else _INVALID_VALUE), b""
+
     def _release(self, body: bytes) -> tuple[int, bytes]:
         (address,) = struct.unpack("<Q", body)
         if address not in self._allocated:
@@ -380,6 +387,7 @@ _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
     ALLOCATE_MANAGED: Device._allocate_managed,
     PUSH: Device._push,
     PULL: Device._pull,
+    HEAP: Device._heap,
 }
 
 

@@ -29,7 +29,7 @@ KINDS = (
     "", "out_of_bounds", "misaligned", "unwritten", "shared_race", "global_race", "barrier_places", "barrier_exited",
     "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit",
     "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun", "mbarrier_bytes",
-    "cluster_exited", "early_result", "bad_descriptor", "bulk_unwaited",
+    "cluster_exited", "early_result", "bad_descriptor", "bulk_unwaited", "bad_free",
 )  # fmt: skip
 # Those about shared memory, whatever address names it.
 _OF_SHARED = frozenset(
@@ -43,6 +43,8 @@ SPACES = ("generic", "global", "shared", "local", "const")
 # What a block may have of each on the emulated card (sm_80).
 MOST_THREADS, MOST_SHARED, MOST_STATIC_SHARED = 1024, 166912, 49152
 MOST_COOPERATIVE = 512
+# What kernels may allocate where the program does not say (CUDA's default).
+HEAP_BYTES = 8 << 20
 MOST_CLUSTER = 16
 MOST_GRID = (2**31 - 1, 65535, 65535)
 
@@ -65,6 +67,7 @@ class _Finding(ctypes.Structure):
             )
         ),
         ("offset", ctypes.c_int64),
+        ("extent", ctypes.c_int64),
         *((name, _Triple) for name in ("block", "thread", "other_block", "other_thread")),
         ("times", ctypes.c_uint32),
         ("has_other", ctypes.c_uint32),
@@ -200,6 +203,7 @@ class Engine:
         self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
         self._named: dict[int, _Named] = {}
         self._grid_barrier = 0
+        self._heap = 0
         self.check = EVERYTHING
         self.instructions = 0
         # Launches are counted while this is a list, and added to it.
@@ -257,6 +261,25 @@ class Engine:
 
     def mark_written(self, address: int, size: int) -> None:
         self._c.engine_mark(self._engine, address, size)
+
+    def use_heap(self, size: int) -> bool:
+        """Memory of so many bytes that kernels allocate from, in place of the one before, which must be empty: False
+        where it is not."""
+        if self.heap_live()[0]:
+            return False
+        if self._heap:
+            self._c.engine_heap(self._engine, 0, 0)
+            self.release(self._heap, forget=True)
+            self._heap = 0
+        self._heap, _ = self.allocate(size, "memory of malloc")
+        if not self._c.engine_heap(self._engine, self._heap, size):
+            raise MemoryError
+        return True
+
+    def heap_live(self) -> tuple[int, int]:
+        """Number and bytes of what kernels allocated and did not free."""
+        size = ctypes.c_uint64()
+        return int(self._c.engine_heap_live(self._engine, ctypes.byref(size))), size.value
 
     # ---- code ----
 
@@ -326,6 +349,8 @@ class Engine:
         """
         ready = self._ready(loaded, name)
         lowered = ready.lowered
+        if lowered.allocates and not self._heap:
+            self.use_heap(HEAP_BYTES)
         _check_shape(lowered, grid, block, shared)
         cluster = _cluster_of(lowered, grid, cluster)
         if cooperative and grid[0] * grid[1] * grid[2] > MOST_COOPERATIVE:
@@ -414,7 +439,7 @@ class Engine:
     def _finding(self, it: _Finding, lowered: Lowered) -> Finding:
         named = self._named.get(it.region)
         space = SPACES[it.space] if it.space < len(SPACES) else ""
-        name, start, size = (named.name, 0, named.size) if named else ("", 0, 0)
+        name, start, size = (named.name, 0, it.extent or named.size) if named else ("", 0, 0)
         if space == "shared" or (it.region == 0 and it.kind in _OF_SHARED):
             name, start, size = _shared_array(lowered, it.offset)
             space = "shared"
@@ -560,6 +585,8 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_number_of", word, [pointer, long]),
         ("engine_remove", word, [pointer, long, word]),
         ("engine_mark", None, [pointer, long, long]),
+        ("engine_heap", word, [pointer, long, long]),
+        ("engine_heap_live", long, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
         (
             "engine_launch",
             ctypes.c_int,

@@ -105,6 +105,8 @@ def message_of(it: Finding, *, programs: bool = False) -> str:
             return f"An assert failed in {who}."
         case "trapped":
             return f"{_capital(who)} executed __trap()."
+        case "bad_free":
+            return f"{_capital(who)} frees memory that malloc did not give, or that was freed before."
         case "stack_overflow":
             return f"{_capital(who)} calls functions within functions too deeply."
     return f"{_capital(who)} jumped to where there is no code."

@@ -19,7 +19,8 @@ GENERIC, GLOBAL, SHARED, LOCAL, CONST = range(5)
 # As enum operation in engine.h.
 CONTROL = (
     "NOP BRANCH BRANCH_INDEX EXIT CALL CALL_INDIRECT RETURN TRAP BARRIER WARP_BARRIER FENCE LOAD STORE ATOMIC SHUFFLE "
-    "VOTE MATCH REDUX ACTIVE_MASK ELECT COPY_LATE COMMIT WAIT_GROUP LOCAL_ADDRESS CLOCK PRINT ASSERT MATRIX POP ASYNC"
+    "VOTE MATCH REDUX ACTIVE_MASK ELECT COPY_LATE COMMIT WAIT_GROUP LOCAL_ADDRESS CLOCK PRINT ASSERT MATRIX POP ASYNC "
+    "HEAP TEXTURE"
 ).split()
 # As struct row.
 ROW = struct.Struct("<HBBBBHIIIIIIqII")
@@ -95,6 +96,8 @@ class Lowered:
     shared_names: dict[str, tuple[int, int]] = field(default_factory=dict)
     # Whether it has instructions of ``hopper``; blocks of a cluster that it was compiled for, x y z.
     is_async: bool = False
+    # Whether it calls malloc or free.
+    allocates: bool = False
     cluster: tuple[int, int, int] = (1, 1, 1)
 
     @property
@@ -168,6 +171,7 @@ class _Kernel:
         self.shared: dict[str, int] = {}
         self.shared_names: dict[str, tuple[int, int]] = {}
         self.granule = 4
+        self.allocates = False
         self.frames: dict[str, _Frame] = {}
         self.compared_in: dict[str, set[str]] = {}
         # Functions that each function calls.
@@ -230,6 +234,7 @@ class _Kernel:
             grid_units=self.grid_units,
             param_layout=layout(self.function.params),
             max_threads=self.function.max_threads,
+            allocates=self.allocates,
             shared_names=self.shared_names,
             is_async=any(row[0] == CONTROL.index("ASYNC") for row in self.rows),
             cluster=self.function.cluster,
@@ -1633,6 +1638,14 @@ def _call(k: _Kernel, i: Instruction, _: tuple[str, ...], o: list[str]) -> None:
         k.control(
             "PRINT" if target == "vprintf" else "ASSERT", a=a, b=b, d=words[returned[0]] if returned else NONE
         )
+        return
+    if target in ("malloc", "free"):
+        k.allocates = True
+        a = k.print_units[0]
+        _param_word(k, "b64", a, given[0], 0)
+        k.control("HEAP", d=a, a=a, imm=int(target == "free"))
+        if returned:
+            _store_param(k, "b64", a, returned[0], 0)
         return
     for names in (given, returned):
         if sum(-(-k.frame.word_bytes[name] // 4) for name in names) > k.abi_words:

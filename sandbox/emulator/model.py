@@ -97,7 +97,7 @@ _KINDS_OF_NAMES = (
     (re.compile(r".*(f32|f16|bf16)"), "float"),
 )
 _KINDS_OF_CONTROL = {
-    **dict.fromkeys(("LOAD", "STORE", "ATOMIC", "COPY_LATE"), "memory"),
+    **dict.fromkeys(("LOAD", "STORE", "ATOMIC", "COPY_LATE", "HEAP", "TEXTURE"), "memory"),
     **dict.fromkeys(("SHUFFLE", "VOTE", "MATCH", "REDUX", "ELECT"), "shuffle"),
     **dict.fromkeys(("BARRIER", "WARP_BARRIER", "FENCE", "CLOCK", "WAIT_GROUP"), "sync"),
     **dict.fromkeys(("NOP", "POP", "LOCAL_ADDRESS", "COMMIT", "ASSERT", "ACTIVE_MASK"), "free"),

@@ -83,6 +83,10 @@ def notes_of(returned: Any) -> list[str]:
         count, size = len(returned.leaked), sum(size for _, size in returned.leaked)
         what = "1 allocation" if count == 1 else f"{count} allocations"
         notes.append(f"{what} of cudaMalloc, {size:,} bytes in all, not freed when solve returned")
+    if returned.heap_leaked[0]:
+        count, size = returned.heap_leaked
+        what = "1 allocation" if count == 1 else f"{count:,} allocations"
+        notes.append(f"{what} of malloc or new in kernels, {size:,} bytes in all, not freed")
     if returned.forgotten:
         what = "1 operation" if returned.forgotten == 1 else f"{returned.forgotten} operations"
         notes.append(f"{what} on streams of your own: nobody waited for them, and they were not done")

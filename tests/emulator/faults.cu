@@ -209,6 +209,29 @@ __global__ void wait_for_nobody(float* out, const float* in, int n) {
     else asm volatile("bar.sync 2, 64;");
     out[threadIdx.x] = 1.0f;
 }
+__global__ void behind_its_own(float* out, const float* in, int n) {
+    float* mine = new float[3];
+    mine[0] = in[threadIdx.x];
+    out[threadIdx.x] = mine[0];
+    mine[threadIdx.x % 4] = 1.0f;  // FAULT: out_of_bounds
+    delete[] mine;
+}
+__global__ void after_delete(float* out, const float* in, int n) {
+    float* mine = new float(in[threadIdx.x]);
+    delete mine;
+    out[threadIdx.x] = *const_cast<volatile float*>(mine);  // FAULT: use_after_free
+}
+__global__ void deletes_twice(float* out, const float* in, int n) {
+    float* mine = static_cast<float*>(malloc(64));
+    free(mine);
+    free(mine);  // FAULT: bad_free
+}
+__global__ void reads_new_memory(float* out, const float* in, int n) {
+    float* mine = static_cast<float*>(malloc(8));
+    mine[0] = in[threadIdx.x];
+    out[threadIdx.x] = mine[0] + const_cast<volatile float*>(mine)[1];  // FAULT: unwritten
+    free(mine);
+}
 
 __global__ void right_halo(float* out, const float* in, int n) {  // RIGHT
     __shared__ float tile[66];
@@ -232,6 +255,16 @@ __global__ void right_last_block(float* out, const float* in, int n) {  // RIGHT
 __global__ void right_same_flag(float* out, const float* in, int n) {  // RIGHT
     if (in[threadIdx.x] < 1e30f) out[0] = 1.0f;
 }
+__global__ void right_lists(float* out, const float* in, int n) {  // RIGHT
+    struct Node { float value; Node* next; };
+    float sum = 0.0f;
+    for (int round = 0; round < 300; round++) {
+        Node* head = nullptr;
+        for (int i = 0; i < 3; i++) head = new Node{in[threadIdx.x] + i, head};
+        for (Node* at = head; at; at = head) { sum += at->value; head = at->next; delete at; }
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
 __global__ void right_bytes(float* out, const float* in, int n) {  // RIGHT
     auto* bytes = reinterpret_cast<unsigned char*>(out);
     bytes[threadIdx.x + blockIdx.x * blockDim.x] = 7;
@@ -251,6 +284,7 @@ static const Kernel kernels[] = {
     in_a_function, shared_across_arrays, negative_shared, quads_behind, row_and_column_swapped, misaligned_shared, misaligned_store,
     tree_without_barrier, first_thread_too_early, halves_race, atomic_and_plain, neighbours_block,
     histogram_without_atomics, half_a_row_is_set, decides_by_garbage, local_garbage, traps, without_end, wait_for_nobody,
+    behind_its_own, after_delete, deletes_twice, reads_new_memory, right_lists,
     right_halo, right_last_block, right_same_flag, right_bytes, right_padding,
 };
 // which, out, in, n: one launch of two blocks of 64 threads.

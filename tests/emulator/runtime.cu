@@ -40,6 +40,23 @@ __global__ void adds_slices(cudaPitchedPtr data, int height) {
     reinterpret_cast<float*>(row)[threadIdx.x] += blockIdx.x;
 }
 __global__ void looks(int* out) { out[0] = numbers[2]; out[1] = static_cast<int>(weights[3]); }
+struct Shape { __device__ virtual int sides() const = 0; __device__ virtual ~Shape() {} };
+struct Polygon : Shape {
+    int count;
+    __device__ explicit Polygon(int count) : count(count) {}
+    __device__ int sides() const override { return count; }
+};
+__global__ void makes(Shape** shapes) { shapes[threadIdx.x] = new Polygon(threadIdx.x); }
+__global__ void asks(Shape** shapes, int* out) {
+    out[threadIdx.x] = shapes[threadIdx.x]->sides();
+    delete shapes[threadIdx.x];
+}
+__global__ void asks_for_much(int* out) {
+    void* half = malloc(40000);
+    void* other = malloc(40000);
+    out[0] = half != nullptr && other == nullptr;
+    free(half);
+}
 __global__ void groups(const int* in, int* out) {
     __shared__ int room[128];
     auto block = cg::this_thread_block();
@@ -291,6 +308,20 @@ static int run(int which) {
             pipelined<<<1, 32>>>(reinterpret_cast<float4*>(in), reinterpret_cast<float4*>(in + 256));
             RAN(cudaMemcpy(numbers, in, 2048, cudaMemcpyDeviceToHost));
             for (int i = 0; i < 512; i++) CHECK(numbers[i] == i % 256);
+            break;
+        }
+        case 11: {  // objects that outlive their kernel, and a heap that is too small
+            Shape** shapes;
+            RAN(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 65536));
+            RAN(cudaMalloc(&shapes, 64 * sizeof(Shape*)));
+            makes<<<1, 64>>>(shapes);
+            asks<<<1, 64>>>(shapes, room);
+            RAN(cudaMemcpy(host, room, 256, cudaMemcpyDeviceToHost));
+            for (int i = 0; i < 64; i++) CHECK(host[i] == i);
+            for (int i = 0; i < 2; i++) asks_for_much<<<1, 1>>>(room);
+            RAN(cudaMemcpy(host, room, 4, cudaMemcpyDeviceToHost));
+            CHECK(host[0] == 1);
+            RAN(cudaFree(shapes));
             break;
         }
         default: return -1;

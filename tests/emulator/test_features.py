@@ -20,7 +20,7 @@ ENTRIES = (
 RUNTIME_ENTRIES = (
     "managed memory", "managed memory that is not waited for", "managed lists and variables", "rectangles and boxes",
     "parts of variables", "properties", "pools and host functions", "graphs of nodes", "groups", "atomics of cuda::",
-    "pipelines",
+    "pipelines", "memory of kernels",
 )  # fmt: skip
 
 
@@ -51,6 +51,7 @@ def test_the_runtime_does_what_cudas_does(device: Device, compiled: Compile, ent
         f"runtime.cu:{returned.code} {returned.unsupported or returned.refused or returned.fault}"
     )
     assert (returned.fault, returned.findings, returned.unsupported, returned.leaked) == (None, [], None, [])
+    assert returned.heap_leaked == (0, 0)
 
 
 def test_the_host_sees_little_of_managed_memory_while_work_is_counted(

@@ -96,7 +96,7 @@ static void block_of(const struct launch *launch, uint32_t number, uint32_t inde
 
 static struct finding finding_of(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes) {
     struct finding f = {.kind = kind, .line = r->line, .offset = offset, .size = size, .is_write = writes, .times = 1,
-        .space = r->space, .region = region ? region->number : 0};
+        .space = r->space, .region = region ? region->number : 0, .extent = region && region->heap ? (int64_t)region->size : 0};
     memcpy(f.block, w->block->index, sizeof f.block);
     thread_of(w->block->launch, w->number, (uint32_t)lane, f.thread);
     return f;

@@ -54,7 +54,7 @@ struct region {
     uint8_t *data, *valid;
     uint32_t *written, *read; /* the race check's, an entry a granule; reserved, and touched where it is needed */
     uint32_t number;
-    bool constant, freed;
+    bool constant, freed, heap;
     struct block *owner; /* of shared memory; NULL: of anything else */
 };
 
@@ -62,12 +62,13 @@ enum finding_kind {
     OUT_OF_BOUNDS = 1, MISALIGNED, UNWRITTEN, SHARED_RACE, GLOBAL_RACE, BARRIER_PLACES, BARRIER_EXITED, DEADLOCK,
     USE_AFTER_FREE, READ_ONLY, TRAPPED, ASSERTED, STACK_OVERFLOW, BAD_CALL, LIMIT, WARP_RACE, ASYNC_RACE, NO_PROXY_FENCE,
     MBARRIER_UNINITIALISED, MBARRIER_OVERRUN, MBARRIER_BYTES, CLUSTER_EXITED, EARLY_RESULT, BAD_DESCRIPTOR,
-    BULK_UNWAITED
+    BULK_UNWAITED, BAD_FREE
 };
 
 struct finding {
     uint32_t kind, line, other_line, region, space, size, is_write, other_is_write;
     int64_t offset; /* in the region, in bytes; may lie outside */
+    int64_t extent; /* bytes of what a kernel allocated, from which ``offset`` then counts; else 0 */
     uint32_t block[3], thread[3], other_block[3], other_thread[3];
     uint32_t times, has_other;
 };
@@ -216,6 +217,7 @@ struct engine {
     uint32_t threads;
     uint64_t last_instructions;
     struct cache *first, *second;
+    struct heap *heap;
     char *printed;
     size_t printed_size, printed_room;
     atomic_flag print_lock;
@@ -333,6 +335,11 @@ bool clock_fenced(const struct warp *, const struct segment *);
 
 /* matrix.c */
 int matrix_run(struct warp *, const struct row *, uint32_t mask);
+/* heap.c: malloc and free of kernels; memory of one region, in blocks. */
+int heap_run(struct warp *, const struct row *, uint32_t mask);
+/* Whether each lane's access lies in one block; false: a fault was recorded. */
+bool heap_allows(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size, bool writes);
+void heap_delete(struct heap *);
 /* print.c */
 int print_formatted(struct warp *, const struct row *, uint32_t mask);
 
@@ -341,6 +348,6 @@ enum operation {
     OP_NOP, OP_BRANCH, OP_BRANCH_INDEX, OP_EXIT, OP_CALL, OP_CALL_INDIRECT, OP_RETURN, OP_TRAP, OP_BARRIER,
     OP_WARP_BARRIER, OP_FENCE, OP_LOAD, OP_STORE, OP_ATOMIC, OP_SHUFFLE, OP_VOTE, OP_MATCH, OP_REDUX, OP_ACTIVE_MASK,
     OP_ELECT, OP_COPY_LATE, OP_COMMIT, OP_WAIT_GROUP, OP_LOCAL_ADDRESS, OP_CLOCK, OP_PRINT, OP_ASSERT, OP_MATRIX,
-    OP_POP, OP_ASYNC, OP_CONTROL_COUNT
+    OP_POP, OP_ASYNC, OP_HEAP, OP_TEXTURE, OP_CONTROL_COUNT
 };
 #endif

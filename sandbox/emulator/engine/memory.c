@@ -95,6 +95,7 @@ static bool place_of(struct warp *w, const struct row *r, const uint64_t *addres
             fault(w, r, (address[lane] & align) ? MISALIGNED : OUT_OF_BOUNDS, lane, region, (int64_t)p->offsets[lane], size, writes);
             return false;
         }
+        if (region->heap) return heap_allows(w, r, region, p->offsets, p->mask, size, writes);
         return true;
     }
     if (space == SHARED && (block->launch->cluster_size > 1)) return place_in_cluster(w, r, address, mask, size, writes, p);
