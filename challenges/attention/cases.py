@@ -61,6 +61,7 @@ def cases() -> list[Case]:
             dim=32,
             inputs={"q": Uniform(8, 10), "k": Uniform(-10, -8)},
             note="Every score is near -300: exp without subtracting the maximum is 0.",
+            timed=True,
         ),
         case(
             "large_scores",

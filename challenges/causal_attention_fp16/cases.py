@@ -80,6 +80,7 @@ def cases() -> list[Case]:
             dim=32,
             inputs={"q": Uniform(8, 10), "k": Uniform(-10, -8)},
             note="Every score is near -300: exp without subtracting the maximum is 0.",
+            timed=True,
         ),
         case("huge_v", "huge", heads=2, seq=70, dim=64, inputs={"v": Normal(0, 1e4)}),
         case("tiny", "tiny", heads=2, seq=70, dim=64, inputs={"v": Uniform(-1e-4, 1e-4)}),
@@ -111,8 +112,9 @@ def cases() -> list[Case]:
             dim=50,
             inputs={"v": Sprinkle(INF, 0.02)},
             note="out is v, infinities included.",
+            timed=False,  # of more keys, some weigh nothing, and what 0 * inf is then depends on the way
         ),
-        case("neg_inf", "neg_inf", heads=7, seq=1, dim=50, inputs={"v": Sprinkle(-INF, 0.02)}),
+        case("neg_inf", "neg_inf", heads=7, seq=1, dim=50, inputs={"v": Sprinkle(-INF, 0.02)}, timed=False),
         case(
             "ties",
             "ties",

@@ -92,6 +92,7 @@ def cases() -> list[Case]:
             cols=300,
             inputs={"x": Normal(1000, 1)},
             note="The mean of squares minus the square of the mean has no digits left.",
+            timed=True,
         ),
         case("larger_mean", "cancellation", rows=9, cols=300, inputs={"x": Normal(-20000, 1)}),
         case(

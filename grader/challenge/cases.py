@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     import torch
 
+# Permutations of more places than this take longer than a case.
+_PERMUTED = 1 << 24
 INF = float("inf")
 NAN = float("nan")
 
@@ -172,7 +174,10 @@ class Sprinkle:
         flat = values.view(-1)
         if flat.numel():
             count = max(1, round(flat.numel() * self.share))
-            places = torch.randperm(flat.numel(), generator=generator, device=generator.device)[:count]
+            if flat.numel() <= _PERMUTED:
+                places = torch.randperm(flat.numel(), generator=generator, device=generator.device)[:count]
+            else:  # some twice, which nobody notices among so many
+                places = torch.randint(flat.numel(), (count,), generator=generator, device=generator.device)
             flat[places] = self.value
         return values
 
@@ -219,7 +224,9 @@ class Choice:
 class Case:
     """One correctness test. ``inputs`` and ``scalars`` override what ``challenge.toml`` says.
 
-    A case of a loaded challenge holds the challenge's own recipes too, where it names none itself.
+    A case of a loaded challenge holds the challenge's own recipes too, where it names none itself. ``timed``: whether
+    some of the rounds in which a workload is timed draw its inputs at the workload's sizes; None: by its category (see
+    ``grader.challenge.overlays``).
     """
 
     name: str
@@ -229,6 +236,7 @@ class Case:
     scalars: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
     hidden: bool = False
+    timed: bool | None = None
 
 
 def case(
@@ -238,7 +246,8 @@ def case(
     inputs: Mapping[str, Filling] | None = None,
     scalars: Mapping[str, float] | None = None,
     note: str = "",
+    timed: bool | None = None,
     **sizes: int,
 ) -> Case:
     """A case, its sizes as keywords: ``case("odd", "odd", n=1023)``. Raises ValueError: unknown category."""
-    return Case(name, Category(category), sizes, inputs or {}, scalars or {}, note)
+    return Case(name, Category(category), sizes, inputs or {}, scalars or {}, note, timed=timed)

@@ -122,6 +122,11 @@ class Challenge:
         self._check_inputs(inputs, f"{path}: inputs()")
         return inputs
 
+    @property
+    def readable(self) -> set[str]:
+        """Names of the buffers that are filled before a call: inputs and in-outs."""
+        return {arg.name for arg in self.manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT)}
+
     def _suite(self, path: Path, *, hidden: bool) -> list[Case]:
         names = _run(path)
         make = names.get("cases")
@@ -178,10 +183,9 @@ class Challenge:
             )
 
     def _check_inputs(self, inputs: Mapping[str, object], where: str) -> None:
-        readable = {arg.name for arg in self.manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT)}
-        if unknown := set(inputs) - readable:
+        if unknown := set(inputs) - self.readable:
             raise ChallengeInvalid(
-                f"{where}: inputs {sorted(unknown)} do not exist; there are {sorted(readable)}"
+                f"{where}: inputs {sorted(unknown)} do not exist; there are {sorted(self.readable)}"
             )
         if odd := [name for name, it in inputs.items() if not isinstance(it, Recipe | Derived)]:
             raise ChallengeInvalid(f"{where}: inputs {odd} are not recipes of grader.challenge.cases")

@@ -13,6 +13,7 @@ from grader.challenge.model import Workload
 from grader.judge.channel import BoxGone, BoxSilent, ChannelError
 from grader.judge.hints import hint_of, message_of
 from grader.judge.messages import Failure
+from grader.judge.oracle import workload_case
 from grader.judge.runner_client import RunnerClient
 from grader.judge.timing import TooSlow, WrongInTiming
 from grader.sandbox.allowance import Allowance
@@ -303,7 +304,7 @@ def failed_workload(
     error: WrongInTiming | TooSlow | ChannelError,
 ) -> CaseReport:
     """A timed call of ``workload`` that ``error`` ended, as a case that its seed replays."""
-    case = Case(f"workload {workload.name}", Category.LARGE, dict(workload.sizes))
+    case = workload_case(challenge, workload)
     doing = "solve was timed"
     seed, mismatch = None, None
     if isinstance(error, ChannelError):
@@ -313,9 +314,10 @@ def failed_workload(
         finding = of_slow_rounds(error)
     elif error.mismatch is None or error.answer.failure is not None:
         assert error.answer.failure is not None
-        seed, finding = error.seed, of_exception(error.answer.failure, doing, client.memory_bytes)
+        case, seed = error.case, error.seed
+        finding = of_exception(error.answer.failure, doing, client.memory_bytes)
     else:
-        seed, mismatch = error.seed, error.mismatch
+        case, seed, mismatch = error.case, error.seed, error.mismatch
         finding = of_mismatch(mismatch, case, error.answer.empty_launches)
     return CaseReport(
         name=case.name,

@@ -10,12 +10,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
+from grader.challenge.overlays import overlays
 from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
 from grader.judge.compare import compare, trespass
@@ -75,18 +78,26 @@ class Modelled(Timekeeper):
         return found
 
     def _counted(self, subject: RunnerClient, workload: Workload) -> Answer:
-        """A call ahead of the counted one, on other data, shows what only works once."""
-        self._call(subject, workload, count=False)
-        return self._call(subject, workload, count=True)
+        """Calls ahead of the counted one, on other data, show what only works once; and parts that are left out, and
+        special values (see ``grader.challenge.overlays``): each of these that the dice say."""
+        challenge = self.request.challenge
+        dice = random.Random(  # noqa: S311 - its seed is secret
+            hmac.digest(self.request.seed_key, f"{workload.name}:dice".encode(), hashlib.sha256)
+        )
+        found = overlays(challenge, workload)
+        kinds = [[it for it in found if it.counts], [it for it in found if not it.counts]]
+        ahead = [workload_case(challenge, workload, dice.choice(it)) for it in kinds if it]
+        for case in ahead or [workload_case(challenge, workload)]:
+            self._call(subject, case, count=False)
+        return self._call(subject, workload_case(challenge, workload), count=True)
 
-    def _call(self, subject: RunnerClient, workload: Workload, *, count: bool) -> Answer:
+    def _call(self, subject: RunnerClient, case: Case, *, count: bool) -> Answer:
         """Raises WrongInTiming, or a ChannelError."""
         challenge = self.request.challenge
-        case = workload_case(challenge, workload)
         text = f"{case.name}:{'counted' if count else 'ahead'}".encode()
         seed = int.from_bytes(hmac.digest(self.request.seed_key, text, hashlib.sha256)[:6], "big")
         question = ask(challenge, case, seed)
-        arena = Arena(challenge.manifest, workload.sizes, scalar_values(challenge.manifest, case))
+        arena = Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
         seconds = challenge.manifest.limits.call_seconds(on_processor=True)
         try:
             subject.bind(arena)
@@ -98,7 +109,7 @@ class Modelled(Timekeeper):
         if wrong is not None and answer.failure is None and count and self.request.language.torch:
             answer = replace(answer, failure=_ON_THE_HOST)
         if wrong is not None or answer.failure is not None or (count and answer.modelled_s is None):
-            raise WrongInTiming(seed, wrong, answer)
+            raise WrongInTiming(case, seed, wrong, answer)
         return answer
 
     def settled(

@@ -11,6 +11,7 @@ from grader.challenge.cases import Case, Category
 from grader.challenge.draw import draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import DType, Kind, Manifest, Workload
+from grader.challenge.overlays import Overlay, overlays
 from grader.errors import ChallengeInvalid
 
 if TYPE_CHECKING:
@@ -104,16 +105,23 @@ def _results(
     return named
 
 
-def workload_case(challenge: Challenge, workload: Workload) -> Case:
-    """A workload's size as a case: the challenge's own inputs and scalars. Raises ChallengeInvalid."""
-    return Case(f"workload {workload.name}", Category.LARGE, dict(workload.sizes), challenge.inputs)
+def workload_case(challenge: Challenge, workload: Workload, overlay: Overlay | None = None) -> Case:
+    """A workload's size as a case: the challenge's own scalars, and its own inputs where ``overlay`` has no others.
+    Raises ChallengeInvalid."""
+    name = f"workload {workload.name}" + (f", {overlay.name}" if overlay else "")
+    inputs = {**challenge.inputs, **(overlay.inputs if overlay else {})}
+    return Case(name, Category.LARGE, dict(workload.sizes), inputs)
 
 
 def find_case(challenge: Challenge, name: str) -> Case:
-    """A case by its name, or a workload by ``workload NAME``. Raises ChallengeInvalid naming what there is."""
+    """A case by its name, or a workload by ``workload NAME``, with an overlay by ``workload NAME, OVERLAY``. Raises
+    ChallengeInvalid naming what there is."""
     for workload in challenge.manifest.workloads:
-        if name == f"workload {workload.name}":
-            return workload_case(challenge, workload)
+        if name.startswith(f"workload {workload.name}"):
+            for overlay in (None, *overlays(challenge, workload)):
+                case = workload_case(challenge, workload, overlay)
+                if case.name == name:
+                    return case
     return challenge.case(name)
 
 

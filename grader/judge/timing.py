@@ -4,33 +4,45 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import random
 import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
+from grader.challenge.overlays import overlays
+from grader.errors import ChallengeInvalid
 from grader.judge.arena import Arena
 from grader.judge.device import Device, DeviceRecord
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.rule import ControlRound, Own
 from grader.judge.runner_client import Answer, RunnerClient, Ungated
+from grader.logs import get_logger
 from grader.schemas.report import Mismatch
 from grader.scoring import KNOWN_WITHIN, Z95, median_error, median_interval
 
+log = get_logger(__name__)
+
 # Known length of the control's call: long beside the cost of a round, short beside a workload.
 CONTROL_US = 1000.0
+# Of the rounds that count, this share holds rare outliers. What is special is asked this often at most for a workload:
+# each time takes as long as a round.
+_RARE_SHARE = 0.5
+_MOST_SPECIALS = 6
 # Rounds of a control or a baseline, however slow it is: an interval needs them. A submission makes as many as the plan
 # says, or is too slow.
 _FEWEST_ROUNDS = 3
 
 
 class WrongInTiming(Exception):
-    """A timed round's output differs: the submission is wrong, whatever its cases said."""
+    """The output of a round of ``case`` differs: the submission is wrong, whatever its cases said."""
 
-    def __init__(self, seed: int, mismatch: Mismatch | None, answer: Answer) -> None:
+    def __init__(self, case: Case, seed: int, mismatch: Mismatch | None, answer: Answer) -> None:
         super().__init__("a timed call gave a wrong answer")
+        self.case = case
         self.seed = seed
         self.mismatch = mismatch
         self.answer = answer
@@ -64,6 +76,12 @@ class Stopwatch:
         self.case = workload_case(challenge, workload)
         self._key = seed_key
         self._part = part
+        text = f"{self.case.name}:{part}:dice".encode()
+        self._dice = random.Random(hmac.digest(seed_key, text, hashlib.sha256))  # noqa: S311 - its seed is secret
+        cases = [(workload_case(challenge, workload, it), it.counts) for it in overlays(challenge, workload)]
+        self._rare = [case for case, counts in cases if counts]
+        specials = [case for case, counts in cases if not counts]
+        self._specials = self._dice.sample(specials, min(_MOST_SPECIALS, len(specials)))
         self._drawn = 0
         self._kept: Question | None = None
         scalars = scalar_values(challenge.manifest, self.case)
@@ -78,7 +96,7 @@ class Stopwatch:
         same in the caches.
         """
         if self.device.stages:
-            self._kept = self._draw(self._fresh_seed())
+            self._kept = self._draw(self.case, self._fresh_seed())
         with self._bound(client):
             record = self.device.record()
             count = self.plan.control_rounds
@@ -104,7 +122,7 @@ class Stopwatch:
             client.bind(self.arena)
             # Once ahead of the rounds: what a reveal or a check loads or allocates for the first time would wait for
             # ever behind the gate's holds.
-            question = self._ask(self._fresh_seed())
+            question = self._ask(self.case, self._fresh_seed())
             self._watch.aim(question)
             self.device.reveal(self.arena, question.inputs)
             self._watch.spot_check()
@@ -116,11 +134,10 @@ class Stopwatch:
 
     def _warm_up(self, subject: RunnerClient) -> bool:
         """Let the subject compile and allocate at these sizes; returns whether its call queues behind the gate."""
-        seed = self._fresh_seed()
         seconds = self.challenge.manifest.limits.call_seconds(self.device.on_processor)
-        subject.warm_up(self.arena, self._ask(seed).inputs, seconds)
+        subject.warm_up(self.arena, self._ask(self.case, self._fresh_seed()).inputs, seconds)
         try:
-            self._round(subject, checked=False, gated=True)
+            self._round(subject, self.case, checked=False, gated=True)
         except Ungated:
             return False
         return True
@@ -138,16 +155,21 @@ class Stopwatch:
         """Rounds after warm-up, each with the call's known length (a control's; else meaningless): ``fewest``, and up
         to ``most`` while they differ too much and there is time.
 
-        A submission always makes the fewest (``checked``): with fewer, the median is a gamble that it could choose.
+        A submission always makes the fewest (``checked``): with fewer, the median is a gamble that it could choose. It
+        is also asked what is special (``grader.challenge.overlays``), in rounds that it cannot tell from these.
         """
         end = time.perf_counter() + self.plan.seconds
         for _ in range(self.plan.warm_up):
-            self._round(client, checked=checked, gated=gated)
+            self._round(client, self._drawn_case(checked), checked=checked, gated=gated)
+        places = sorted(self._dice.randrange(fewest) for _ in self._specials)
+        specials = list(zip(places, self._specials, strict=True)) if checked else []
         kept: list[ControlRound] = []
         in_calls = between = 0.0
         enough = fewest if checked else _FEWEST_ROUNDS
         while len(kept) < fewest or (len(kept) < most and not self._known_well(kept)):
-            timed = self._round(client, checked=checked, gated=gated)
+            while specials and specials[0][0] <= len(kept):
+                self._special_round(client, specials.pop(0)[1], gated=gated)
+            timed = self._round(client, self._drawn_case(checked), checked=checked, gated=gated)
             if record.round_counts():
                 kept.append(timed)
                 one = timed[0]
@@ -172,9 +194,21 @@ class Stopwatch:
         steady = Z95 * median_error(gates) <= self.plan.enough * statistics.median(gates)
         return steady and median_interval(gates).within(KNOWN_WITHIN / 2)
 
-    def _round(self, client: RunnerClient, *, checked: bool, gated: bool) -> ControlRound:
+    def _special_round(self, client: RunnerClient, case: Case, *, gated: bool) -> None:
+        try:
+            self._round(client, case, checked=True, gated=gated)
+        except ChallengeInvalid as error:  # what a case holds may not fit the workload's sizes: indices, say
+            log.warning("special_inputs_do_not_fit", case=case.name, error=str(error))
+
+    def _drawn_case(self, checked: bool) -> Case:
+        """Of what is checked, every other question has outliers in one of its inputs."""
+        if checked and self._rare and self._dice.random() < _RARE_SHARE:
+            return self._dice.choice(self._rare)
+        return self.case
+
+    def _round(self, client: RunnerClient, case: Case, *, checked: bool, gated: bool) -> ControlRound:
         seed = self._fresh_seed()
-        question = self._ask(seed)
+        question = self._ask(case, seed)
         self._watch.aim(question)
         timed, answer = client.timed_call(
             self.arena,
@@ -188,15 +222,15 @@ class Stopwatch:
         if checked:
             mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or trespass
             if mismatch is not None or answer.failure is not None:
-                raise WrongInTiming(seed, mismatch, answer)
+                raise WrongInTiming(case, seed, mismatch, answer)
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 
-    def _ask(self, seed: int) -> Question:
-        return self.device.stage(self._kept or self._draw(seed))
+    def _ask(self, case: Case, seed: int) -> Question:
+        return self.device.stage(self._kept or self._draw(case, seed))
 
-    def _draw(self, seed: int) -> Question:
+    def _draw(self, case: Case, seed: int) -> Question:
         on = self.device.torch_device
-        return ask(self.challenge, self.case, seed, on, draw_on=on)
+        return ask(self.challenge, case, seed, on, draw_on=on)
 
     def _fresh_seed(self) -> int:
         """A seed that no round had before, unpredictable without the key."""

@@ -82,7 +82,8 @@ def test_a_submission_is_asked_anew_in_every_round(launcher: Launcher, drawn: li
     device = Staging()
     _watch(launcher, device).own(launcher.submission())
     # The call that warms up is one, and a round of its own shows whether it queues behind the gate.
-    assert len(drawn) == len(set(drawn)) == len(device.staged) == QUESTIONS + 2
+    # So does a round with special values.
+    assert len(drawn) == len(set(drawn)) == len(device.staged) == QUESTIONS + 3
     inputs = [it.inputs["x"] for it in device.staged]
     assert not any(torch.equal(one, other) for one, other in pairwise(inputs))
 
@@ -164,3 +165,13 @@ def test_one_call_that_does_not_queue_makes_all_rounds_ungated(launcher: Launche
     assert not own.gated
     assert len(own.rounds) == ROUNDS
     assert all(it.host == 0.0 for it in own.rounds)
+
+
+def test_outliers_and_special_values_are_drawn_among_a_submissions_rounds(launcher: Launcher) -> None:
+    device = Staging()
+    _watch(launcher, device).own(launcher.submission())
+    drawn = [it.inputs["x"] for it in device.staged]
+    assert sum(bool((it == 16.0).any()) for it in drawn) > 0
+    assert sum(bool(it.isnan().any()) for it in drawn) == 1
+    # What is special is drawn in a round of its own.
+    assert len(drawn) == QUESTIONS + 3

@@ -1,0 +1,117 @@
+"""What timed rounds draw in place of a challenge's own inputs, now and then and by the judge's own dice.
+
+Ordinary random inputs hide work that was not done: the sum of a billion of them is known well enough without reading
+1 % of them. So every submission is also asked
+
+- *rare outliers*: its ordinary inputs with a few values so large that leaving one out exceeds the tolerance. They
+  change too little to change a call's time, so these rounds count;
+- *specials*: at the size of the workload, what the public cases hold at smaller ones: NaN, infinities, zeros, values
+  out of range; ties and equal values, too, where results are exact. They may take another time than ordinary inputs
+  do, so these rounds are checked and do not count.
+
+Importing this module does not import torch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.challenge.cases import Case, Category, Derived, Filling, Recipe
+from grader.challenge.draw import default_recipe
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Argument, DType, Manifest, Workload
+
+if TYPE_CHECKING:
+    import torch
+
+# Outliers in one array: a part of 1 % that is not read holds one but for one time in 30,000, a part of 0.1 % two times
+# in three. In a small array they are no more than this share of it.
+_OUTLIERS, _MOST_SHARE = 1024, 1 / 64
+# An outlier is this many times what a sum of as many ordinary values as an array is long may be wrong by.
+_TOLERANCES = 4.0
+# Beyond anything that a normal distribution gives in so small an array, and harmless to what sums or exponentiates it.
+_LEAST = 16.0
+# So that float16 still holds sums of products with it.
+_MOST = {DType.FLOAT16: 256.0}
+# Of what results are rounded from, special values without an effect on rounding; and all where results are exact.
+_SPECIAL = frozenset({Category.NAN, Category.POS_INF, Category.NEG_INF, Category.ZEROS, Category.RANGE})
+_EXACT = _SPECIAL | {Category.ONES, Category.TIES, Category.TINY, Category.DENORMAL}
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """``base`` with ``value`` at ``count`` random places."""
+
+    value: float
+    count: int
+    base: Recipe
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        import torch
+
+        values = self.base.draw(shape, dtype, generator)
+        flat = values.view(-1)
+        if flat.numel():
+            places = torch.randint(flat.numel(), (self.count,), generator=generator, device=generator.device)
+            flat[places] = self.value
+        return values
+
+    def words(self) -> str:
+        return f"{self.base.words()}, with {self.value:g} at {self.count} places"
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """``inputs`` in place of the challenge's own. ``counts``: whether a round with them has the time of others."""
+
+    name: str
+    inputs: Mapping[str, Filling]
+    counts: bool
+
+
+def overlays(challenge: Challenge, workload: Workload) -> list[Overlay]:
+    """All there are for ``workload``. Raises ChallengeInvalid."""
+    return [*_outliers(challenge, workload), *_specials(challenge)]
+
+
+def _outliers(challenge: Challenge, workload: Workload) -> list[Overlay]:
+    """One for each input of floating-point numbers that is not made of others."""
+    manifest, found = challenge.manifest, []
+    for arg in manifest.buffers:
+        filling = challenge.inputs.get(arg.name) or default_recipe(manifest, arg, workload.sizes)
+        if arg.name not in challenge.readable or not arg.dtype.floating or isinstance(filling, Derived):
+            continue
+        elements = math.prod(manifest.shape(arg, workload.sizes))
+        if count := min(_OUTLIERS, int(elements * _MOST_SHARE)):
+            recipe = Outliers(_value(manifest, arg, workload.sizes), count, filling)
+            found.append(Overlay(f"outliers in {arg.name}", {arg.name: recipe}, counts=True))
+    return found
+
+
+def _value(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> float:
+    longest = max(manifest.shape(arg, sizes))
+    value = max(_LEAST, _TOLERANCES * manifest.tolerance.rtol * longest)
+    return min(value, _MOST.get(arg.dtype, value))
+
+
+def _specials(challenge: Challenge) -> list[Overlay]:
+    """By the public cases: what students may read. Where a case says ``timed``, that decides."""
+    exact = not any(arg.dtype.floating and _rounds(challenge.manifest) for arg in challenge.manifest.results)
+    categories = _EXACT if exact else _SPECIAL
+    return [
+        Overlay(case.name, case.inputs, counts=False)
+        for case in challenge.cases
+        if (case.category in categories if case.timed is None else case.timed) and _is_other(challenge, case)
+    ]
+
+
+def _rounds(manifest: Manifest) -> bool:
+    return manifest.tolerance.rtol > 0 or manifest.tolerance.atol > 0
+
+
+def _is_other(challenge: Challenge, case: Case) -> bool:
+    """Whether its inputs are others than a workload's: its sizes and scalars are not taken over."""
+    return dict(case.inputs) != challenge.inputs and not case.scalars

@@ -1,0 +1,97 @@
+"""What timed rounds draw beside a challenge's own inputs, and that it shows what those hide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.challenge.course import Course, find_course
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Workload
+from grader.challenge.overlays import overlays
+from grader.judge.oracle import ask, find_case, workload_case
+
+COURSE = find_course()
+TESTS = Path(__file__).parent.parent / "course"
+LARGE = Workload(name="large", sizes={"n": 1 << 22})
+# Of a round with outliers in a given input; at least every fourth is one, and a grading makes 30.
+DETECTED = 0.9
+
+
+def on_cpu(challenge: Challenge) -> Workload:
+    return next(it for it in challenge.manifest.workloads if it.on == "cpu")
+
+
+@pytest.mark.parametrize("slug", COURSE.slugs())
+def test_every_overlay_fits_the_workloads(slug: str) -> None:
+    """Protects right submissions: what does not fit would end as our failure, or as their wrong answer."""
+    challenge = COURSE.load(slug)
+    found = overlays(challenge, on_cpu(challenge))
+    assert found
+    for overlay in found:
+        case = workload_case(challenge, on_cpu(challenge), overlay)
+        ask(challenge, case, 1)
+        assert find_case(challenge, case.name) == case
+
+
+def test_only_outliers_count() -> None:
+    challenge = COURSE.load("softmax")
+    found = overlays(challenge, on_cpu(challenge))
+    assert [it.name for it in found if it.counts] == ["outliers in x"]
+    assert {"nan", "pos_inf", "zeros", "plus_1000"} <= {it.name for it in found if not it.counts}
+    assert not {"basic", "large", "near_float_max"} & {it.name for it in found}
+
+
+def test_ties_are_asked_where_results_are_exact() -> None:
+    histogram, summed = COURSE.load("histogram"), COURSE.load("reduce_sum")
+    assert "one_hot" in {it.name for it in overlays(histogram, on_cpu(histogram))}
+    assert "alike" not in {it.name for it in overlays(summed, on_cpu(summed))}
+
+
+def passed(challenge: Challenge, name: str, seed: int, approximate: object) -> bool:
+    question = ask(challenge, workload_case(challenge, LARGE, by_name(challenge, name)), seed)
+    wanted = question.outputs["out"].double()
+    got = approximate(**{it: values.double() for it, values in question.inputs.items()})  # type: ignore[operator]
+    return bool(
+        ((got - wanted).abs() <= challenge.manifest.tolerance.rtol * question.magnitudes["out"]).all()
+    )
+
+
+def by_name(challenge: Challenge, name: str):  # type: ignore[no-untyped-def]
+    return next((it for it in overlays(challenge, LARGE) if it.name == name), None)
+
+
+def without_tail(values: torch.Tensor) -> torch.Tensor:
+    """1 % is not read."""
+    kept = values.clone()
+    kept[-len(values) // 100 :] = 0.25
+    return kept
+
+
+APPROXIMATIONS = [
+    ("reduce_sum", "x", lambda x: (x * 0 + 0.25).sum()[None]),
+    ("reduce_sum", "x", lambda x: without_tail(x).sum()[None]),
+    ("dot", "b", lambda a, b: (0.5 * a).sum()[None]),
+    ("dot", "a", lambda a, b: (without_tail(a) * b).sum()[None]),
+    ("inclusive_scan", "x", lambda x: x.cumsum(0)[torch.arange(len(x)) // 1024 * 1024]),
+]
+
+
+@pytest.mark.parametrize(("slug", "argument", "approximate"), APPROXIMATIONS)
+def test_outliers_show_what_is_not_read(slug: str, argument: str, approximate: object) -> None:
+    challenge = COURSE.load(slug)
+    name = f"outliers in {argument}"
+    rounds = [passed(challenge, name, seed, approximate) for seed in range(10)]
+    assert sum(rounds) <= (1 - DETECTED) * len(rounds)
+
+
+def test_a_special_value_is_drawn_at_the_size_of_the_workload() -> None:
+    challenge = Course(TESTS).load("twice")
+    workload = on_cpu(challenge)
+    (special,) = [it for it in overlays(challenge, workload) if not it.counts]
+    assert special.name == "nan"
+    drawn = ask(challenge, workload_case(challenge, workload, special), 1).inputs["x"]
+    assert drawn.shape == (4096,)
+    assert drawn.isnan().any()
