@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from . import HOST
+from .assembler import registers_of_ptx
 from .engine import Engine, Fault, Finding, LaunchRefused, Loaded
 from .fatbin import ptx_of, registers_of
 from .lower import Unsupported
@@ -29,6 +30,8 @@ from .ptx import BadPtx
 MEMORY_BYTES = 2 << 30
 MODULE, KERNEL, SYMBOL, ALLOCATE, RELEASE, COPY, SET, LAUNCH, LOADED, RETURNED = range(1, 11)
 ALLOCATE_MANAGED, PUSH, PULL, HEAP = range(16, 20)
+# u32 1: begin to count launches, for a time of them alone; u32 0: end, reply: f64 seconds by the model.
+TIME = 32
 _SAID, _MOST_SAID = struct.Struct("<ii"), 1024
 HEADER, REPLY = struct.Struct("<II"), struct.Struct("<iI")
 COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
@@ -115,10 +118,15 @@ class _Call:
 
 
 class Device:
-    """``engine`` belongs to it; ``memory_bytes``: what programs may allocate."""
+    """``engine`` belongs to it; ``memory_bytes``: what programs may allocate; ``ptxas``: the assembler to ask how many
+    registers kernels take whose PTX comes as text."""
 
-    def __init__(self, engine: Engine, memory_bytes: int = MEMORY_BYTES) -> None:
-        self.engine, self._left = engine, memory_bytes
+    def __init__(self, engine: Engine, memory_bytes: int = MEMORY_BYTES, ptxas: Path | None = None) -> None:
+        self.engine, self._left, self._ptxas = engine, memory_bytes, ptxas
+        # By module, what the assembler was not asked about yet: it takes a while, and only a model wants to know.
+        self._not_assembled: dict[int, str] = {}
+        # Of ``TIME``: the first launch, and whether launches are counted for it alone.
+        self._timed_from, self._timed_apart = 0, False
         self._modules: list[Loaded | None] = []
         self._allocated: dict[int, tuple[int, ctypes.Array[ctypes.c_char]]] = {}
         # Address -> size and where the bytes are, of all that copies may reach.
@@ -143,6 +151,7 @@ class Device:
         """Begin a call. ``counted``: its work is, for a modelled time; that takes longer."""
         self.call = _Call()
         self.engine.launches = [] if counted else None
+        self._timed_from, self._timed_apart = 0, False
 
     def returned(self, code: int = 0, name: str = "", text: str = "", forgotten: int = 0) -> Returned:
         """What the call came to that ``begin`` began; the rest is what the host code says."""
@@ -184,7 +193,10 @@ class Device:
             texts = [body.decode()] if plain else ptx_of(body)
             if texts:
                 loaded = self.engine.load(texts[-1])
-                loaded.registers = {} if plain else registers_of(body)
+                if not plain:
+                    loaded.registers = registers_of(body)
+                elif self._ptxas is not None:
+                    self._not_assembled[number] = texts[-1]
                 self._modules[number] = loaded
                 for name, address in loaded.addresses.items():
                     variable = loaded.module.variables[name]
@@ -340,6 +352,18 @@ class Device:
         self.engine.mark_written(to, size)
         return 0, b""
 
+    def _time(self, body: bytes) -> tuple[int, bytes]:
+        (begins,) = struct.unpack("<I", body)
+        if begins:
+            if self.engine.launches is None:
+                self.engine.launches, self._timed_apart = [], True
+            self._timed_from = len(self.engine.launches)
+            return 0, b""
+        seconds = seconds_of((self.engine.launches or [])[self._timed_from :])
+        if self._timed_apart:
+            self.engine.launches, self._timed_apart = None, False
+        return 0, struct.pack("<d", seconds)
+
     def _launch(self, body: bytes) -> tuple[int, bytes]:
         module, length, cooperative, shared, *sizes = LAUNCH_HEAD.unpack_from(body)
         name = body[LAUNCH_HEAD.size : LAUNCH_HEAD.size + length].decode("ascii", "replace")
@@ -348,6 +372,9 @@ class Device:
             return _NO_FUNCTION, b""
         call = self.call
         try:
+            if self.engine.launches is not None and module in self._not_assembled:
+                assert self._ptxas is not None
+                loaded.registers = registers_of_ptx(self._not_assembled.pop(module), self._ptxas)
             params = body[LAUNCH_HEAD.size + length :]
             self.engine.launch(
                 loaded,
@@ -388,6 +415,7 @@ _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
     PUSH: Device._push,
     PULL: Device._pull,
     HEAP: Device._heap,
+    TIME: Device._time,
 }
 
 

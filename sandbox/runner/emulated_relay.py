@@ -10,6 +10,7 @@ hold noise: what a submission computes on the host costs nothing in the model, s
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import mmap
@@ -48,7 +49,7 @@ class Relay:
         # Nothing of the submission runs in this process, and none of its own may look into it.
         device.hide()
         self._judge = connect(address)
-        self._device = device.Device(engine.Engine())
+        self._device = device.Device(engine.Engine(), ptxas=_tritons_ptxas())
         # Its barriers are the compiler's to place, which has several threads write the same value now and then.
         self._device.engine.check = engine.BUT_SHARED_RACES
         self._binding: EmulatedBinding | None = None
@@ -264,6 +265,14 @@ class Copies:
             if changed.any():
                 real[changed] = now[changed]
                 known[:] = now
+
+
+def _tritons_ptxas() -> Path | None:
+    """The assembler that Triton brings along."""
+    found = importlib.util.find_spec("triton")
+    folders = (found.submodule_search_locations or []) if found is not None else []
+    paths = (Path(it, "backends", "nvidia", "bin", "ptxas") for it in folders)
+    return next((it for it in paths if os.access(it, os.X_OK)), None)
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:

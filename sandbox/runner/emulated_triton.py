@@ -56,7 +56,6 @@ class Gpu:
         self._connection = connection
         self._lock = threading.Lock()
         self.buffers: list[tuple[int, int, int]] = []
-        self.instructions = 0
 
     def ask(self, kind: int, body: bytes, doing: str) -> bytes:
         """Raises GpuError."""
@@ -158,12 +157,16 @@ class Driver:
         return torch.device("cpu")
 
     def get_benchmarker(self) -> Callable[..., list[float]]:
-        """Autotuning: one run tells, by what the GPU counted in it."""
+        """Autotuning: one run tells, by the time that the GPU's model makes of it."""
 
         def run_once(kernel_call: Callable[[], Any], quantiles: Any = None, **_: Any) -> list[float]:
-            before = gpu().instructions
-            kernel_call()
-            return [float(gpu().instructions - before)] * len(quantiles or (0.5, 0.2, 0.8))
+            gpu().ask(device.TIME, struct.pack("<I", 1), "counting")
+            try:
+                kernel_call()
+            finally:
+                reply = gpu().ask(device.TIME, struct.pack("<I", 0), "counting")
+            (seconds,) = struct.unpack("<d", reply)
+            return [1e3 * float(seconds)] * len(quantiles or (0.5, 0.2, 0.8))
 
         return run_once
 
@@ -237,8 +240,7 @@ class Launcher:
                 module, len(name), getattr(self._metadata, "launch_cooperative_grid", False),
                 self._metadata.shared, x, y, z, threads, 1, 1, 1, 1, 1,
             )  # fmt: skip
-            reply = gpu().ask(device.LAUNCH, head + name.encode() + body, f"the launch of {name}")
-            gpu().instructions += struct.unpack("<Q", reply)[0]
+            gpu().ask(device.LAUNCH, head + name.encode() + body, f"the launch of {name}")
         if leave is not None:
             leave(launched)
 

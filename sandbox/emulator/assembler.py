@@ -1,0 +1,42 @@
+"""How many registers a kernel takes, as NVIDIA's assembler says: for PTX that comes without machine code."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+# A kernel that takes it longer is counted without its registers.
+_SECONDS = 30.0
+_TARGET = re.compile(r"^\s*\.target\s+(sm_\d{2,3}[af]?)", re.MULTILINE)
+_ENTRY = re.compile(r"ptxas info\s*: Compiling entry function '(\w+)' for ")
+_USED = re.compile(r"ptxas info\s*: Used (\d{1,3}) registers")
+
+
+def registers_of_ptx(text: str, ptxas: Path) -> dict[str, int]:
+    """Registers of a thread by kernel; nothing where ``ptxas`` is not there or does not take ``text``."""
+    target = _TARGET.search(text)
+    if target is None:
+        return {}
+    descriptor = os.memfd_create("ptx")
+    try:
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            file.write(text.encode())
+        path = f"/proc/self/fd/{descriptor}"
+        command = [str(ptxas), "-v", f"--gpu-name={target[1]}", "-o", "/dev/null", path]
+        ran = subprocess.run(
+            command, pass_fds=[descriptor], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    finally:
+        os.close(descriptor)
+    found: dict[str, int] = {}
+    name = ""
+    for line in (ran.stdout + ran.stderr).splitlines():
+        if entry := _ENTRY.match(line):
+            name = entry[1]
+        elif name and (used := _USED.match(line)):
+            found[name], name = int(used[1]), ""
+    return found
