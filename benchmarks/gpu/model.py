@@ -334,8 +334,9 @@ def _bound(row: dict[str, Any]) -> str:
 
 # ---- fitting
 
-# By what a constant of the model may be multiplied, and still be one that the hardware can have: no rate above the data
-# sheet's, none below a third of it (latencies: chains of what is known from microbenchmarks, within a factor of three).
+# By what a constant of the model may be multiplied, and still be one that the hardware can have: no rate is above the
+# data sheet's but those of integers, branches and issue, because a card folds several instructions of PTX into one.
+# Latencies are chains of what microbenchmarks show of each instruction, within a factor of three.
 BOUNDS: dict[str, tuple[float, float]] = {
     "launch": (0.5, 3.0),
     "copy": (0.5, 3.0),
@@ -347,7 +348,11 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "instruction issue": (0.5, 1.6),
     "latency": (0.4, 3.0),
     "atomics on one address": (0.25, 4.0),
-    "units": (0.35, 2.0),
+    "integer units": (0.5, 2.0),
+    "branch units": (0.5, 2.0),
+    "convert units": (0.5, 4.0),
+    "sync units": (0.35, 2.0),
+    "units": (0.35, 1.0),
 }
 SWEEPS, STEPS = 60, 9
 
