@@ -29,11 +29,6 @@ CARD = "conformance_card"
 RUN_SECONDS = 120.0
 # Kernels and programs whose results differ, and why.
 EXPECTED = {
-    "mma_m16n8k32_s4": "products of 4 bits are not known here",
-    "mma_m16n8k128_b1": "products of 1 bit are not known here",
-    "mma_m16n8k32_e4m3": "products of 8-bit floats are not known here",
-    "mma_m16n8k32_e5m2": "products of 8-bit floats are not known here",
-    "store_matrix": "stmatrix is not known here",
     "atomic_vectors": "atomics on vectors are not known here",
 }
 # Results are compared as these; bfloat16 has no type of NumPy's.

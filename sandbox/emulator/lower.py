@@ -1497,15 +1497,17 @@ def _cp(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         raise Unsupported(i.opcode, i.place)
 
 
-@_handles("ldmatrix")
-def _ldmatrix(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+@_handles("ldmatrix", "stmatrix")
+def _move_matrices(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     if m[-1] != "b16" or "m8n8" not in m:
         raise Unsupported(i.opcode, i.place)
-    outs = [k.register(it) for it in split_operands(o[0][1:-1])]
-    if len(outs) not in (1, 2, 4):
+    stores = i.name == "stmatrix"
+    fragment, address = (o[1], o[0]) if stores else (o[0], o[1])
+    registers = [k.register(it) for it in split_operands(fragment[1:-1])]
+    if len(registers) not in (1, 2, 4):
         raise Unsupported(i.opcode, i.place)
-    base, at, wide = k.memory(o[1], SHARED)
-    padded = outs + [NONE] * (4 - len(outs))
+    base, at, wide = k.memory(address, SHARED)
+    padded = registers + [NONE] * (4 - len(registers))
     k.control(
         "MATRIX",
         d=padded[0],
@@ -1514,14 +1516,20 @@ def _ldmatrix(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> N
         c=padded[2],
         e=padded[3],
         imm=at,
-        size=int("trans" in m),
-        count=len(outs),
+        size=int("trans" in m) | (MATRIX_STORED if stores else 0),
+        count=len(registers),
         space=SHARED,
         wide=wide,
     )
 
 
-_MATRIX_TYPES = ("f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32")
+MATRIX_TYPES = (
+    "f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32", "s4", "u4", "b1", "e4m3", "e5m2",
+)  # fmt: skip
+# In the size of a row of stmatrix.
+MATRIX_STORED = 2
+# Such products are of mma alone: fragments of wmma have elements of whole bytes.
+_MMA_TYPES = {"s4", "u4", "b1", "e4m3", "e5m2"}
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 
 
@@ -1543,14 +1551,14 @@ def _matrix(
 ) -> int:
     """Describes an instruction of matrices in the pool, see matrix.c: at which word."""
     shape = next(found for it in i.modifiers if (found := _SHAPE.match(it)))
-    if any(it not in _MATRIX_TYPES for it in types):
+    if any(it not in MATRIX_TYPES or (it in _MMA_TYPES and kind != 3) for it in types):
         raise Unsupported(i.opcode, i.place)
     m, n, depth = (int(it) for it in shape.groups())
     if not (
-        min(m, n, depth) > 0 and max(m * n, m * depth, depth * n) <= 1024 and sum(map(len, groups)) <= 64
+        min(m, n, depth) > 0 and max(m * n, m * depth, depth * n) <= 4096 and sum(map(len, groups)) <= 64
     ):
         raise Unsupported(i.opcode, i.place)
-    numbers = [_MATRIX_TYPES.index(it) for it in types]
+    numbers = [MATRIX_TYPES.index(it) for it in types]
     words = [
         kind,
         m,
@@ -1599,18 +1607,18 @@ def _wmma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         )
         return
     # f16 operands are not named: .d.c; else .d.a.b.c
-    named = [it for it in m if it in (*_MATRIX_TYPES, "u4", "s4", "b1")]
+    named = [it for it in m if it in MATRIX_TYPES]
     d_type, a_type, b_type, c_type = (named[0], "f16", "f16", named[1]) if len(named) == 2 else named
     _multiply(k, i, 2, (d_type, a_type, b_type, c_type), o, "satfinite" in m)
 
 
 @_handles("mma")
 def _mma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    named = [it for it in m if it in (*_MATRIX_TYPES, "u4", "s4", "b1", "e4m3", "e5m2")]
+    named = [it for it in m if it in MATRIX_TYPES]
     shape = next(it for it in m if _SHAPE.match(it))
     if len(named) != 4 or "sp" in m or (shape == "m8n8k4" and named[1] == "f16"):
         raise Unsupported(i.opcode, i.place)
-    _multiply(k, i, 3, (named[0], named[1], named[2], named[3]), o, "satfinite" in m)
+    _multiply(k, i, 3, (named[0], named[1], named[2], named[3]), o, "satfinite" in m or "xor" in m)
 
 
 def _multiply(

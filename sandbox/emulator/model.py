@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .lower import CONTROL, ROW, Lowered
+from .lower import CONTROL, MATRIX_STORED, MATRIX_TYPES, ROW, Lowered
 
 # Another for each change to it or to what is counted: times of two versions are not comparable.
 MODEL_VERSION = 2
@@ -63,7 +63,10 @@ H200 = Card(
     l1=4.0,
     banks=1.0,
     # mma.sync reaches about five eighths of what wgmma does.
-    flops={"f64": 256.0, "tf32": 1280.0, "f16": 2560.0, "bf16": 2560.0, "s8": 5120.0, "u8": 5120.0},
+    flops={
+        **{"f64": 256.0, "tf32": 1280.0, "f16": 2560.0, "bf16": 2560.0},
+        **dict.fromkeys(("s8", "u8", "e4m3", "e5m2"), 5120.0),
+    },
     threads=2048,
     blocks=32,
     shared=233472,
@@ -77,7 +80,6 @@ _BYTES_OF_SECTOR = 32
 _SHARED_UNIT, _SHARED_OWN = 128, 1024
 # A warp's registers are given out in this many, in one of the parts of a multiprocessor.
 _REGISTER_UNIT, _PARTS = 256, 4
-_MATRIX_TYPES = ("f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32")
 
 # What PTX writes as one instruction and a card does in several, in slots of issue.
 _WEIGHTS = (
@@ -130,12 +132,12 @@ def _work(lowered: Lowered, row: tuple[int, ...], names: Sequence[str]) -> Work:
     kind = _KINDS_OF_CONTROL.get(CONTROL[number], "branch")
     if kind != "matrix":
         return Work(kind, access=_ACCESSES.get(CONTROL[number], ""))
-    if row[3]:  # ldmatrix
-        return Work("memory", access="load")
+    if row[3]:  # ldmatrix, stmatrix
+        return Work("memory", access="store" if row[2] & MATRIX_STORED else "load")
     which, m, n, k, a_type = lowered.pool[row[8] : row[8] + 5]
     if which < 2:
         return Work("memory", access=("load", "store")[which])
-    return Work("matrix", 1.0, _MATRIX_TYPES[a_type], 2 * m * n * k)
+    return Work("matrix", 1.0, MATRIX_TYPES[a_type], 2 * m * n * k)
 
 
 _known: dict[str, Work] = {}

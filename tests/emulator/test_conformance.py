@@ -15,7 +15,10 @@ from tests.components import need
 
 ROOT = Path(__file__).resolve().parents[2]
 CARD = suite.kept_of_card(ROOT / "benchmarks" / "results")
-SLOW_TO_COMPILE = {"blocks", "mathematics", "fast_math", "fp8", "libraries"}
+SLOW_TO_COMPILE = {
+    "blocks", "warps", "mathematics", "fast_math", "flush", "fp8", "hopper", "halves", "libraries", "conversions",
+    "faults", "host",
+}  # fmt: skip
 FAMILIES = [it for it in suite.FAMILIES if it.name not in SLOW_TO_COMPILE]
 COMPILERS = 2
 Libraries = dict[str, Path]

@@ -1,4 +1,4 @@
-/* Matrix instructions: ldmatrix, mma and wmma.
+/* Matrix instructions: ldmatrix, stmatrix, mma and wmma.
  *
  * mma's fragments lie in lanes and registers as PTX says. wmma leaves that open: here its elements are counted through
  * each lane's registers, lane by lane, and begin again where a fragment has room for more than the matrix. */
@@ -8,13 +8,16 @@
 #include "numbers.h"
 
 enum { LOAD_FRAGMENT, STORE_FRAGMENT, MULTIPLY_WMMA, MULTIPLY_MMA };
-enum type { F16, BF16, TF32, F32, F64, S8, U8, S32 };
-enum { MOST = 32 * 32 };
+enum type { F16, BF16, TF32, F32, F64, S8, U8, S32, S4, U4, B1, E4M3, E5M2 };
+enum { MOST = 16 * 256 };
 
 /* As lower.py writes it into the pool, at word r->a. */
-struct matrix { uint32_t kind, m, n, k, types[4], which, a_by_row, b_by_row, relu, counts[4], units[64]; };
+struct matrix { uint32_t kind, m, n, k, types[4], which, a_by_row, b_by_row, flag, counts[4], units[64]; };
 
-static uint32_t bits_of_type(uint32_t type) { return type == F64 ? 64 : type == S8 || type == U8 ? 8 : type == F16 || type == BF16 ? 16 : 32; }
+static uint32_t bits_of_type(uint32_t type) {
+    static const uint8_t bits[] = {[F16] = 16, [BF16] = 16, [TF32] = 32, [F32] = 32, [F64] = 64, [S8] = 8, [U8] = 8, [S32] = 32, [S4] = 4, [U4] = 4, [B1] = 1, [E4M3] = 8, [E5M2] = 8};
+    return bits[type];
+}
 
 /* Element j of register i of a lane. */
 static double get(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int lane) {
@@ -27,6 +30,11 @@ static double get(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int 
     case F32: return f32_of(word);
     case S8: return (int8_t)(word >> 8 * j);
     case U8: return (uint8_t)(word >> 8 * j);
+    case S4: return (int32_t)(word << (28 - 4 * j)) >> 28;
+    case U4: return word >> 4 * j & 15;
+    case B1: return word >> j & 1;
+    case E4M3: return fp8_value((uint8_t)(word >> 8 * j), 4);
+    case E5M2: return fp8_value((uint8_t)(word >> 8 * j), 5);
     default: return (int32_t)word;
     }
 }
@@ -74,9 +82,11 @@ static void multiply(struct warp *w, const struct matrix *it) {
     for (uint32_t row = 0; row < it->m; row++)
         for (uint32_t column = 0; column < it->n; column++) {
             double sum = c[row * it->n + column];
-            for (uint32_t k = 0; k < it->k; k++) sum += a[row * it->k + k] * b[k * it->n + column];
+            if (it->types[0] == B1) /* how many bits are in both, or with the flag in one alone */
+                for (uint32_t k = 0; k < it->k; k++) sum += it->flag ? a[row * it->k + k] != b[k * it->n + column] : a[row * it->k + k] * b[k * it->n + column];
+            else for (uint32_t k = 0; k < it->k; k++) sum += a[row * it->k + k] * b[k * it->n + column];
             if (it->types[3] == S32) {
-                if (it->relu) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum; /* satfinite */
+                if (it->flag && it->types[0] != B1) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum; /* satfinite */
                 else sum = (int32_t)(uint32_t)(int64_t)sum;
             }
             c[row * it->n + column] = sum;
@@ -127,27 +137,37 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     return 0;
 }
 
-/* ldmatrix: a: each lane's address of a row of 8 x 16 bits; count: 1, 2 or 4 matrices; size: 1 where they are transposed. */
-static int load_matrices(struct warp *w, const struct row *r, uint32_t mask) {
+enum { TRANSPOSED = 1, STORED = 2 };
+/* ldmatrix and stmatrix: a: each lane's address of a row of 8 x 16 bits; count: 1, 2 or 4 matrices; size: the flags above. */
+static int move_matrices(struct warp *w, const struct row *r, uint32_t mask) {
     const uint32_t outs[4] = {r->d, r->b, r->c, r->e};
     uint64_t room[LANES];
     bool wide = r->wide >> 1 & 1;
     const uint64_t *address = r->a == NONE ? memset(room, 0, sizeof room) : wide_of(w, r->a, wide, room);
     uint16_t rows[4][8][8];
-    if (w->block->launch->profile) profile_shared(w, r, address, r->count == 4 ? EVERY : (1u << 8 * r->count) - 1, 16, READS);
+    bool stores = r->size & STORED, transposed = r->size & TRANSPOSED;
+    if (stores)
+        for (uint32_t k = 0; k < r->count; k++)
+            for (int i = 0; i < LANES; i++)
+                for (int half = 0; half < 2; half++) {
+                    int row = i / 4, column = i % 4 * 2 + half;
+                    *(transposed ? &rows[k][column][row] : &rows[k][row][column]) = (uint16_t)(u32_of(w, outs[k])[i] >> 16 * half);
+                }
+    if (w->block->launch->profile) profile_shared(w, r, address, r->count == 4 ? EVERY : (1u << 8 * r->count) - 1, 16, stores ? WRITES : READS);
     for (uint32_t k = 0; k < r->count; k++)
         for (int i = 0; i < 8; i++) {
             int lane = (int)k * 8 + i;
             uint64_t from = address[lane] + (uint64_t)r->imm;
-            uint8_t *at = memory_at(w, r, wide ? from : from & 0xffffffffu, 16, lane, false);
+            uint8_t *at = memory_at(w, r, wide ? from : from & 0xffffffffu, 16, lane, stores);
             if (!at) return 1;
-            memcpy(rows[k][i], at, 16);
+            if (stores) memcpy(at, rows[k][i], 16);
+            else memcpy(rows[k][i], at, 16);
         }
-    for (uint32_t k = 0; k < r->count; k++) {
+    for (uint32_t k = 0; k < r->count && !stores; k++) {
         uint32_t *out = u32_of(w, outs[k]);
         for (int i = 0; i < LANES; i++) {
             int row = i / 4, column = i % 4 * 2;
-            uint16_t low = r->size ? rows[k][column][row] : rows[k][row][column], high = r->size ? rows[k][column + 1][row] : rows[k][row][column + 1];
+            uint16_t low = transposed ? rows[k][column][row] : rows[k][row][column], high = transposed ? rows[k][column + 1][row] : rows[k][row][column + 1];
             if (mask >> i & 1) out[i] = (uint32_t)high << 16 | low;
         }
     }
@@ -155,7 +175,7 @@ static int load_matrices(struct warp *w, const struct row *r, uint32_t mask) {
 }
 
 int matrix_run(struct warp *w, const struct row *r, uint32_t mask) {
-    if (r->count) return load_matrices(w, r, mask);
+    if (r->count) return move_matrices(w, r, mask);
     const struct matrix *it = (const struct matrix *)((const uint32_t *)w->pool + r->a);
     if (it->kind == LOAD_FRAGMENT || it->kind == STORE_FRAGMENT) return move(w, r, it, mask);
     multiply(w, it);
