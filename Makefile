@@ -76,6 +76,7 @@ screenshots: $(STAMP) ## Take pictures of every page into .screenshots/, and the
 bench: $(STAMP) ## Measure the figures; results go to benchmarks/results
 	$(BIN)/python benchmarks/cli_start.py --json
 	$(BIN)/python benchmarks/turnaround.py --json
+	$(BIN)/python benchmarks/turnaround.py --cuda --json
 	$(BIN)/python benchmarks/judge_cost.py --json
 	$(BIN)/python benchmarks/box_start.py --json
 	$(BIN)/python benchmarks/emulator.py --json
