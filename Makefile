@@ -33,8 +33,9 @@ test: $(STAMP) ## Run the tests (JOBS=3 at a time); GRADER_REQUIRE=docker,browse
 test-all: $(STAMP) ## Run the full matrix, as CI does: `make test`, every attack, every test on PostgreSQL too, the images, and faults on both databases
 	$(PYTEST) --matrix
 
-wheels: $(STAMP) ## Build wheels for Linux on x86-64 and on aarch64, with the emulated GPU's engine, into dist/
+wheels: $(STAMP) ## Build wheels into dist/: for any system, and for Linux on x86-64 and on aarch64 with the emulated GPU's engine
 	$(BIN)/python -m pip install --quiet --editable '.[wheels]'
+	_PYTHON_HOST_PLATFORM=any $(BIN)/python -m build --wheel --no-isolation
 	_PYTHON_HOST_PLATFORM=linux-x86_64 $(BIN)/python -m build --wheel --no-isolation
 	_PYTHON_HOST_PLATFORM=linux-aarch64 $(BIN)/python -m build --wheel --no-isolation
 
