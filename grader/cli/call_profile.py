@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -10,12 +10,10 @@ from rich.text import Text
 
 from grader.cli.report import sizes_text, time_text, whole
 from grader.cli.terminal import out, safe
-from grader.schemas.call_profile import MOST_WARPS, CallProfile, Counts, KernelProfile, LineCounts
-from grader.schemas.profile_advice import bound_sentence, hints_of
+from grader.schemas.call_profile import MOST_WARPS, CallProfile, KernelProfile, LineCounts
+from grader.schemas.profile_advice import bound_sentence, hints_of, shown_lines, totals
 from grader.schemas.report import WorkloadReport
 
-# Lines without counts that are shown around those with them.
-_AROUND = 2
 _WIDEST_SOURCE = 100
 # Of what bounds a kernel; the others are far from it.
 _MOST_TERMS = 5
@@ -81,33 +79,9 @@ def _put_totals(console: Console, profile: CallProfile) -> None:
     console.print(rows)
 
 
-def totals(counts: Counts) -> Iterator[tuple[str, str]]:
-    """Name and value of what there is."""
-    yield "warp instructions", f"{counts.instructions:,}"
-    yield "active threads", f"{counts.threads_per_instruction:.1f} of 32"
-    yield "divergent branches", f"{counts.divergent_branches:,}"
-    for name, kind in (("loads", "load"), ("stores", "store"), ("atomics", "atomic")):
-        if requests := getattr(counts, f"{kind}_requests"):
-            sectors = getattr(counts, f"{kind}_sectors")
-            yield name, f"{requests:,} requests, {sectors / requests:.1f} sectors each"
-    if counts.atomic_requests:
-        turns = counts.atomic_turns / counts.atomic_requests
-        yield "atomics on one address", f"{turns:.1f} turns each"
-    if counts.shared_requests:
-        yield (
-            "shared memory",
-            f"{counts.shared_requests:,} requests, {counts.shared_passes:,} passes, {counts.conflicts:,} of them "
-            "conflicts",
-        )
-    if counts.local_requests:
-        yield "local memory", f"{counts.local_requests:,} requests"
-    yield "L2 traffic", f"{counts.l2_bytes:,} B"
-    yield "DRAM traffic", f"{counts.dram_bytes:,} B"
-
-
 def _put_source(console: Console, profile: CallProfile, source: Sequence[str]) -> None:
     counts = profile.by_line
-    shown = shown_lines(set(counts), len(source))
+    shown = shown_lines(profile, len(source))
     cells = {
         it: [str(it), *(line_cells(counts[it]) if it in counts else [""] * len(_COLUMNS))] for it in shown
     }
@@ -129,12 +103,6 @@ def _put_source(console: Console, profile: CallProfile, source: Sequence[str]) -
         put(cells[number], source[number - 1].expandtabs(4), "" if number in counts else "dim")
     if 0 in counts:
         console.print(Text(f"{counts[0].instructions:,} instructions belong to no line.", "dim"))
-
-
-def shown_lines(counted: set[int], count: int) -> list[int]:
-    """Those of ``count`` lines that have counts, and what is around them."""
-    near = {line + away for line in counted if line for away in range(-_AROUND, _AROUND + 1)}
-    return sorted(it for it in near if 1 <= it <= count)
 
 
 def line_cells(line: LineCounts) -> list[str]:

@@ -112,7 +112,8 @@ class Counts(Strict):
     # What it returns is not said: that would replace the fields in the OpenAPI document.
     @model_serializer(mode="wrap")
     def _without_zeros(self, serialize: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
-        return {name: value for name, value in serialize(self).items() if value not in (0, None)}
+        kept = serialize(self).items()
+        return {name: value for name, value in kept if value is not None and (value or name not in _COUNTS)}
 
     @property
     def threads_per_instruction(self) -> float:

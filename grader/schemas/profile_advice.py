@@ -1,4 +1,4 @@
-"""What a profile says to look at, in sentences: what decides the time, and what costs most of it by line."""
+"""What a profile says to look at: what decides the time and costs most of it, in sentences; totals; which lines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from grader.schemas.call_profile import (
     MOST_WARPS,
     MULTIPROCESSORS,
     CallProfile,
+    Counts,
     KernelProfile,
     LineCounts,
 )
@@ -17,6 +18,8 @@ from grader.schemas.call_profile import (
 MOST_HINTS = 8
 # What costs less of a call's time than this share is not worth a sentence.
 _WORTH = 0.01
+# Lines without counts that are shown around those with them.
+_AROUND = 2
 # From this factor above the ideal on, accesses are worth a sentence.
 _SCATTERED = 1.5
 _CONFLICTS = 1.25
@@ -201,3 +204,33 @@ def _number(value: float) -> str:
 
 def _product(sizes: tuple[int, int, int]) -> int:
     return sizes[0] * sizes[1] * sizes[2]
+
+
+def totals(counts: Counts) -> Iterator[tuple[str, str]]:
+    """Name and value of what there is."""
+    yield "warp instructions", f"{counts.instructions:,}"
+    yield "active threads", f"{counts.threads_per_instruction:.1f} of 32"
+    yield "divergent branches", f"{counts.divergent_branches:,}"
+    for name, kind in (("loads", "load"), ("stores", "store"), ("atomics", "atomic")):
+        if requests := getattr(counts, f"{kind}_requests"):
+            sectors = getattr(counts, f"{kind}_sectors")
+            yield name, f"{requests:,} requests, {sectors / requests:.1f} sectors each"
+    if counts.atomic_requests:
+        turns = counts.atomic_turns / counts.atomic_requests
+        yield "atomics on one address", f"{turns:.1f} turns each"
+    if counts.shared_requests:
+        yield (
+            "shared memory",
+            f"{counts.shared_requests:,} requests, {counts.shared_passes:,} passes, {counts.conflicts:,} of them "
+            "conflicts",
+        )
+    if counts.local_requests:
+        yield "local memory", f"{counts.local_requests:,} requests"
+    yield "L2 traffic", f"{counts.l2_bytes:,} B"
+    yield "DRAM traffic", f"{counts.dram_bytes:,} B"
+
+
+def shown_lines(profile: CallProfile, count: int) -> list[int]:
+    """Those of a source's ``count`` lines that have counts, and what is around them."""
+    near = {line + away for line in profile.by_line if line for away in range(-_AROUND, _AROUND + 1)}
+    return sorted(it for it in near if 1 <= it <= count)

@@ -94,10 +94,13 @@ def shared(platform: Platform, key: str) -> SharedResult:
 
 
 def without_source(report: Report) -> Report:
-    """``report`` without what may quote the source: the compiler's words, what was printed, and what was raised."""
+    """``report`` without what may quote the source: the compiler's words, what was printed, what was raised, and counts
+    by line with the kernels' names."""
     detail = "It does not compile." if report.verdict is Verdict.COMPILE_ERROR else ""
     update = {"compiler_log": "", "detail": detail, "hint": "", "kernels": [], "library_ops": []}
-    return report.model_copy(update=update | {"cases": [_case_without_source(it) for it in report.cases]})
+    cases = [_case_without_source(it) for it in report.cases]
+    workloads = [it.model_copy(update={"profile": None}) for it in report.workloads]
+    return report.model_copy(update=update | {"cases": cases, "workloads": workloads})
 
 
 def _case_without_source(case: CaseReport) -> CaseReport:

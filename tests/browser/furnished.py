@@ -124,6 +124,7 @@ def furnish(site: Site) -> None:
     ids["slower"] = builders.judged(platform, ada, builders.accepted(time_us=990.0, speedup=1.08)).id
     ids["accepted"] = builders.judged(platform, ada, builders.accepted()).id
     ids["on_gpu"] = builders.judged(platform, ada, builders.on_gpu()).id
+    ids["profiled"] = builders.judged(platform, ada, builders.profiled()).id
     named = {"filename": f"{LONG[:100]}.py", "source": f"# {LONG}\n"}
     ids["wrong_answer"] = builders.judged(platform, ada, builders.wrong(), **named).id
     ids["compile_error"] = builders.judged(platform, ada, builders.not_compiled(f"error: {LONG}")).id

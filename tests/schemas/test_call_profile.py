@@ -47,9 +47,11 @@ def test_it_is_bounded() -> None:
 
 
 def test_zeros_are_not_kept() -> None:
-    profile = made([launch(rows=[row(1)])])
+    broadcast = row(0, requests=1, sectors=1, steps=0)
+    profile = made([launch(rows=[row(1), broadcast])])
     kept = profile.model_dump(mode="json")
-    assert kept["kernels"][0]["lines"] == [
+    assert kept["kernels"][0]["lines"][0]["load_step"] == 0
+    assert kept["kernels"][0]["lines"][1:] == [
         {"line": 1, "instructions": 100, "threads": 3200, "threads_on": 3200}
     ]
     assert CallProfile.model_validate(kept) == profile

@@ -12,7 +12,9 @@ from grader.records import artefacts, claims, leases
 from grader.records.claims import Claim
 from grader.records.engine import writing
 from grader.records.models import utcnow
+from grader.sandbox.emulator.profile import profile_of
 from grader.schemas.artefact import Artefact
+from grader.schemas.call_profile import CallProfile
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread
 from grader.schemas.report import (
     CaseReport,
@@ -29,6 +31,7 @@ from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submit import submit
 from grader.settings import Settings
+from tests.schemas.profiles import launch, row
 
 SLUG = "vector_add"
 PASSWORD = "correct horse"
@@ -181,6 +184,33 @@ def on_gpu(**values: Any) -> Report:
         ],
     }
     return accepted(**(given | values))
+
+
+def profiled(**values: Any) -> Report:
+    """Accepted on the emulated GPU: a kernel with everything that a profile marks, in lines 1 to 5, and a copy."""
+    rows = [
+        row(0),
+        row(1, issued=900, lanes=900 * 10),
+        row(
+            4,
+            "load",
+            2000,
+            requests=2000,
+            sectors=64_000,
+            ideal_sectors=8_000,
+            l2=64_000,
+            dram=640,
+            steps=128,
+        ),
+        row(4, "store", 1000, shared_requests=1000, passes=32_000, ideal_passes=1000, steps=128),
+        row(5, "atomic", 100, requests=100, sectors=100, same=3200, waited=40_000),
+    ]
+    launches = [launch("_Z4copyPf", grid=2000, rows=rows), launch("_Z5clearPf", grid=3, registers=None)]
+    profile = CallProfile.model_validate(profile_of(launches, copies=1, copied=4096))
+    time_us = profile.time_us
+    timed = {"time_us": time_us, "ci_us": (time_us, time_us), "profile": profile, "fixed_us": None}
+    workloads = [it.model_copy(update=timed) for it in accepted().workloads]
+    return accepted(**({"workloads": workloads} | values))
 
 
 def wrong(**values: Any) -> Report:

@@ -13,6 +13,8 @@ from grader.schemas.advice import Advice, advise
 from grader.schemas.report import CaseReport, Report
 from grader.schemas.verdict import Fault
 from grader.service.leaderboard import PastTime
+from grader.web.pages import code
+from grader.web.pages.call_profiles import ProfileView, profile_views
 from grader.web.pages.plots import HistoryPlot, Roofline, WorkloadBars, history, roofline, workload_bars
 
 ALL, FAILED = "all", "failed"
@@ -68,6 +70,7 @@ class Result:
     bars: list[WorkloadBars]
     roofline: Roofline | str
     log: Markup
+    profiles: list[ProfileView]
     lines: int = 0
     history: HistoryPlot | None = None
     legend: list[Cell] = field(default_factory=list)
@@ -107,13 +110,14 @@ class Result:
 
 
 def result(
-    report: Report, chosen: str = ALL, lines: int = 0, times: Sequence[PastTime] = (), own: str = ""
+    report: Report, chosen: str = ALL, source: str = "", times: Sequence[PastTime] = (), own: str = ""
 ) -> Result:
-    """``lines``: how many the source on the same page has, 0 where it is not shown. ``times`` are the owner's for this
+    """``source``: what the same page shows, empty where it shows none. ``times`` are the owner's for this
     challenge, ``own`` is the submission among them that is looked at."""
     cells = [_cell(number, case) for number, case in enumerate(report.cases, 1)]
     groups = _groups(cells)
     choices = _choices(cells, groups)
+    lines = code.count(source) if source else 0
     return Result(
         report=report,
         advice=advise(report),
@@ -124,6 +128,7 @@ def result(
         bars=workload_bars(report.workloads),
         roofline=roofline(report),
         log=linked(report.compiler_log, lines),
+        profiles=profile_views(report.workloads, source),
         lines=lines,
         history=history(times, own),
         legend=list({cell.letter: cell for cell in cells}.values()),

@@ -83,7 +83,7 @@ def show(submission: str) -> str:
         shareable=view.state is State.DONE and view.user == user.name,
         share_key=share.key_of(platform(), user, view.id),
         reused=view.state.final and request.args.get("reused") == "1",
-        **_panel(view, code.count(source.source)),
+        **_panel(view, source.source),
     )
 
 
@@ -94,7 +94,7 @@ def panel(submission: str) -> Response:
     # Of what is shown and to whom: the page itself holds a token that is another one each second.
     facts = f"{session.get(TOKEN_KEY)} {view.model_dump_json()}"
     return conditional_on(
-        facts, lambda: make_response(render_template("_panel.html", **_panel(view, _lines(view))))
+        facts, lambda: make_response(render_template("_panel.html", **_panel(view, _source(view))))
     )
 
 
@@ -106,31 +106,31 @@ def cancel(submission: str) -> BaseResponse:
     return redirect(url_for("submissions.show", submission=submission), 303)
 
 
-def _panel(view: SubmissionView, lines: int = 0) -> dict[str, object]:
+def _panel(view: SubmissionView, source: str) -> dict[str, object]:
     return {
         "view": view,
         "filename": view.filename,
         "cases_at": url_for("submissions.show", submission=view.id),
-        "result": _result(view, lines) if view.state.final else None,
+        "result": _result(view, source) if view.state.final else None,
         "steps": _steps(view.state),
         "pace_ms": round(pace_s(view) * 1000),
         "now": datetime.now(UTC),
     }
 
 
-def _lines(view: SubmissionView) -> int:
-    """How many lines the listing has that the panel may lead to."""
+def _source(view: SubmissionView) -> str:
+    """What the listing shows that the panel may lead to."""
     if not view.state.final:
-        return 0
-    return code.count(submissions.get_source(platform(), current_user(), view.id).source)
+        return ""
+    return submissions.get_source(platform(), current_user(), view.id).source
 
 
-def _result(view: SubmissionView, lines: int) -> Result | None:
+def _result(view: SubmissionView, source: str) -> Result | None:
     report = _report(view)
     if report is None:
         return None
     past = leaderboard.past_times(platform(), current_user(), view.id) if report.workloads else []
-    return result(report, request.args.get("cases", ALL), lines, past, view.id)
+    return result(report, request.args.get("cases", ALL), source, past, view.id)
 
 
 def _report(view: SubmissionView) -> Report | None:

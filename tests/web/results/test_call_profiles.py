@@ -1,0 +1,74 @@
+"""The profile on a result page: where the time goes, hints, and counts beside the source's lines."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from grader.schemas.report import WorkloadReport
+from grader.service import share
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from grader.web.pages.call_profiles import profile_views
+from tests.web import builders
+from tests.web.conftest import Visit
+from tests.web.security.inert import what_runs
+
+
+def workload() -> WorkloadReport:
+    return builders.profiled().workloads[0]
+
+
+def test_the_bar_is_the_whole_time() -> None:
+    (view,) = profile_views([workload()], builders.SOURCE)
+    assert sum(it.width for it in view.parts) == pytest.approx(100, abs=0.1)
+    assert [it.start for it in view.parts] == sorted(it.start for it in view.parts)
+    assert sum(it.us for it in view.parts) == pytest.approx(view.profile.time_us)
+    assert {"launches", "copies"} < {it.label for it in view.parts}
+
+
+def test_lines_have_their_counts_and_what_is_wrong_is_marked() -> None:
+    (view,) = profile_views([workload()], builders.SOURCE)
+    rows = {it.number: it for it in view.rows}
+    assert list(rows) == [1, 2, 3, 4, 5]
+    assert [number for number, it in rows.items() if it.counts] == [1, 4, 5]
+    marks = {number: (it.diverging, it.scattered, it.conflicting) for number, it in rows.items()}
+    assert marks[1] == (True, False, False)
+    assert marks[4] == (False, True, True)
+    assert marks[5] == (False, False, False)
+    assert rows[5].heat == 100.0, "what waits is work, too"
+    assert 0 < rows[1].heat < 100
+
+
+class TestPage:
+    def test_the_owner_sees_all(self, visit: Visit, platform: Platform, ada: User) -> None:
+        view = builders.judged(platform, ada, builders.profiled())
+        page = visit(ada).get(f"/submissions/{view.id}").text
+        part = unescape(page.partition('id="call-profile"')[2].partition("</section>")[0])
+        assert part.count("<summary>") == 2, "one for each workload"
+        assert part.count('<details class="profiled" open>') == 1
+        assert "Kernel <code>copy</code>" in part
+        assert "registers not known" in part
+        assert "limited by threads" in part
+        hint = "32 sectors per request where 4 would do: neighbouring threads read 128 bytes apart."
+        assert f'<a href="#L-4">Line 4</a>: {hint}' in part
+        assert re.search(r'class="right figures marked">32\.0</td>', part)
+        assert "&lt;b&gt;not bold&lt;/b&gt;" in page.partition('id="call-profile"')[2]
+        assert "style=" not in part
+        assert what_runs(page) == []
+
+    def test_a_shared_result_has_none(self, visit: Visit, platform: Platform, ada: User) -> None:
+        view = builders.judged(platform, ada, builders.profiled())
+        key = share.share(platform, ada, view.id)
+        page = visit(None).get(f"/shared/{key}").text
+        assert "Every case passed" in page
+        assert "call-profile" not in page, "it names kernels and lines"
+
+    def test_other_boards_have_none(self, visit: Visit, platform: Platform, ada: User) -> None:
+        assert "call-profile" not in visit(ada).get(f"/submissions/{plain(platform, ada)}").text
+
+
+def plain(platform: Platform, user: User) -> str:
+    return builders.judged(platform, user, builders.accepted(), source=builders.SOURCE + "# again\n").id
