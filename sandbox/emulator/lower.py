@@ -1528,8 +1528,10 @@ MATRIX_TYPES = (
 )  # fmt: skip
 # In the size of a row of stmatrix.
 MATRIX_STORED = 2
-# Such products are of mma alone: fragments of wmma have elements of whole bytes.
-_MMA_TYPES = {"s4", "u4", "b1", "e4m3", "e5m2"}
+# Kinds of struct matrix.
+_LOAD_FRAGMENT, _STORE_FRAGMENT, _WMMA, _MMA, _TRANSPOSE, _QUADS = range(6)
+# Types with several elements in a byte: bits of each.
+_SMALL = {"s4": 4, "u4": 4, "b1": 1}
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 
 
@@ -1551,11 +1553,15 @@ def _matrix(
 ) -> int:
     """Describes an instruction of matrices in the pool, see matrix.c: at which word."""
     shape = next(found for it in i.modifiers if (found := _SHAPE.match(it)))
-    if any(it not in MATRIX_TYPES or (it in _MMA_TYPES and kind != 3) for it in types):
+    if any(it not in MATRIX_TYPES or (it[0] == "e" and kind != _MMA) for it in types):
         raise Unsupported(i.opcode, i.place)
     m, n, depth = (int(it) for it in shape.groups())
     if not (
         min(m, n, depth) > 0 and max(m * n, m * depth, depth * n) <= 4096 and sum(map(len, groups)) <= 64
+    ):
+        raise Unsupported(i.opcode, i.place)
+    if types[0] in _SMALL and (
+        kind == _STORE_FRAGMENT or (kind == _LOAD_FRAGMENT and (which == 2 or depth * _SMALL[types[0]] % 32))
     ):
         raise Unsupported(i.opcode, i.place)
     numbers = [MATRIX_TYPES.index(it) for it in types]
@@ -1590,7 +1596,14 @@ def _wmma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         groups: list[list[int]] = [[], [], [], []]
         groups[0 if which == 2 else which + 1] = units
         described = _matrix(
-            k, i, 0 if m[0] == "load" else 1, [kind] * 4, which, (layouts[0] == "row",) * 2, False, groups
+            k,
+            i,
+            _LOAD_FRAGMENT if m[0] == "load" else _STORE_FRAGMENT,
+            [kind] * 4,
+            which,
+            (layouts[0] == "row",) * 2,
+            False,
+            groups,
         )
         k.granule = min(k.granule, SIZES[kind] if m[0] == "store" else 4)
         stride = k.value(o[2], "b32") if len(o) > 2 else NONE
@@ -1609,16 +1622,31 @@ def _wmma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     # f16 operands are not named: .d.c; else .d.a.b.c
     named = [it for it in m if it in MATRIX_TYPES]
     d_type, a_type, b_type, c_type = (named[0], "f16", "f16", named[1]) if len(named) == 2 else named
-    _multiply(k, i, 2, (d_type, a_type, b_type, c_type), o, "satfinite" in m)
+    _multiply(k, i, _WMMA, (d_type, a_type, b_type, c_type), o, "satfinite" in m or "xor" in m)
 
 
 @_handles("mma")
 def _mma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     named = [it for it in m if it in MATRIX_TYPES]
-    shape = next(it for it in m if _SHAPE.match(it))
-    if len(named) != 4 or "sp" in m or (shape == "m8n8k4" and named[1] == "f16"):
+    if len(named) != 4 or any(it.startswith("sp") for it in m):
         raise Unsupported(i.opcode, i.place)
-    _multiply(k, i, 3, (named[0], named[1], named[2], named[3]), o, "satfinite" in m or "xor" in m)
+    quads = "m8n8k4" in m and named[1] == "f16"
+    _multiply(
+        k,
+        i,
+        _QUADS if quads else _MMA,
+        (named[0], named[1], named[2], named[3]),
+        o,
+        "satfinite" in m or "xor" in m,
+    )
+
+
+@_handles("movmatrix")
+def _movmatrix(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    if m[-3:] != ("m8n8", "trans", "b16"):
+        raise Unsupported(i.opcode, i.place)
+    words = [_TRANSPOSE, 8, 8, *[0] * 9, 1, 1, 0, 0, k.register(o[0]), k.register(o[1])]
+    k.control("MATRIX", a=k.describe(words), count=0)
 
 
 def _multiply(
@@ -1628,7 +1656,17 @@ def _multiply(
     groups = [
         _units(k, text, "f64" if it == "f64" else "b32") for text, it in zip(o, (d, a, b, c), strict=True)
     ]
-    k.control("MATRIX", a=_matrix(k, i, kind, [a, b, c, d], 2, (True, True), flag, groups), count=0)
+    if kind == _QUADS:
+        expected = [4 if d == "f16" else 8, 2, 2, 4 if c == "f16" else 8]
+        if (
+            [len(it) for it in groups] != expected
+            or any(it not in ("f16", "f32") for it in (d, c))
+            or b != "f16"
+        ):
+            raise Unsupported(i.opcode, i.place)
+    layouts = [it for it in i.modifiers if it in ("row", "col")]
+    by_row = (layouts[0] == "row", layouts[1] == "row")
+    k.control("MATRIX", a=_matrix(k, i, kind, [a, b, c, d], 2, by_row, flag, groups), count=0)
 
 
 @_handles("call")

@@ -65,7 +65,7 @@ H200 = Card(
     # mma.sync reaches about five eighths of what wgmma does.
     flops={
         **{"f64": 256.0, "tf32": 1280.0, "f16": 2560.0, "bf16": 2560.0},
-        **dict.fromkeys(("s8", "u8", "e4m3", "e5m2"), 5120.0),
+        **dict.fromkeys(("s8", "u8", "s4", "u4", "b1", "e4m3", "e5m2"), 5120.0),
     },
     threads=2048,
     blocks=32,

@@ -1,4 +1,4 @@
-/* Matrix instructions: ldmatrix, stmatrix, mma and wmma.
+/* Matrix instructions: ldmatrix, stmatrix, movmatrix, mma and wmma.
  *
  * mma's fragments lie in lanes and registers as PTX says. wmma leaves that open: here its elements are counted through
  * each lane's registers, lane by lane, and begin again where a fragment has room for more than the matrix. */
@@ -7,7 +7,7 @@
 #include "engine.h"
 #include "numbers.h"
 
-enum { LOAD_FRAGMENT, STORE_FRAGMENT, MULTIPLY_WMMA, MULTIPLY_MMA };
+enum { LOAD_FRAGMENT, STORE_FRAGMENT, MULTIPLY_WMMA, MULTIPLY_MMA, TRANSPOSE, MULTIPLY_QUADS };
 enum type { F16, BF16, TF32, F32, F64, S8, U8, S32, S4, U4, B1, E4M3, E5M2 };
 enum { MOST = 16 * 256 };
 
@@ -53,6 +53,7 @@ static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32
     if (it->kind != MULTIPLY_MMA) {
         uint32_t index = ((uint32_t)lane * count * per + i * per + j) % (rows * columns);
         *row = index / columns; *column = index % columns;
+        if (which == 1 && per >= 8) { *row = index % rows; *column = index / rows; } /* several of a column in one word */
         return;
     }
     uint32_t g = (uint32_t)lane >> 2, t = (uint32_t)lane & 3, tall = it->m == 16;
@@ -100,6 +101,42 @@ static void multiply(struct warp *w, const struct matrix *it) {
             }
 }
 
+/* mma.m8n8k4 of f16: four products, each of a quad of lanes and the one 16 further. */
+static void multiply_quads(struct warp *w, const struct matrix *it) {
+    const uint32_t *d = it->units, *a = d + it->counts[0], *b = a + it->counts[1], *c = b + it->counts[2];
+    for (int quad = 0; quad < 4; quad++) {
+        double left[8][4], right[4][8], sums[8][8];
+        for (int pass = 0; pass < 3; pass++)
+            for (int k = 0; k < 8; k++) {
+                int lane = 4 * quad + (k & 3) + (k & 4 ? 16 : 0), upper = k & 4;
+                for (int i = 0; i < 4 && pass == 0; i++) {
+                    double x = get(w, a[i / 2], F16, i & 1, lane), y = get(w, b[i / 2], F16, i & 1, lane);
+                    if (it->a_by_row) left[(lane & 3) + upper][i] = x; else left[i + upper][lane & 3] = x;
+                    if (it->b_by_row) right[lane & 3][i + upper] = y; else right[i][(lane & 3) + upper] = y;
+                }
+                for (int i = 0; i < 8 && pass; i++) {
+                    uint32_t type = it->types[pass == 1 ? 2 : 3], half = type == F16;
+                    int row = half ? (lane & 3) + upper : (lane & 1) + (i & 2) + upper, column = half ? i : (i & 4) + (lane & 2) + (i & 1);
+                    if (pass == 2) { set(w, d[half ? i / 2 : i], type, i & 1, lane, sums[row][column]); continue; }
+                    double sum = get(w, c[half ? i / 2 : i], type, i & 1, lane);
+                    for (int j = 0; j < 4; j++) sum += left[row][j] * right[j][column];
+                    sums[row][column] = sum;
+                }
+            }
+    }
+}
+
+/* movmatrix: of 8 x 8 numbers of 16 bits; lane i has two of row i / 4. */
+static void transpose(struct warp *w, const struct matrix *it, uint32_t mask) {
+    const uint32_t *from = u32_of(w, it->units[1]);
+    uint32_t out[LANES], *to = u32_of(w, it->units[0]);
+    for (int i = 0; i < LANES; i++) {
+        int row = i / 4, column = i % 4 * 2, shift = 16 * (row & 1);
+        out[i] = (from[4 * column + row / 2] >> shift & 0xffff) | (from[4 * column + 4 + row / 2] >> shift & 0xffff) << 16;
+    }
+    for (int i = 0; i < LANES; i++) if (mask >> i & 1) to[i] = out[i];
+}
+
 /* wmma.load and .store: b: the address, c: the stride in elements (NONE: that of a whole matrix), e: a unit to spare. */
 static int move(struct warp *w, const struct row *r, const struct matrix *it, uint32_t mask) {
     bool stores = it->kind == STORE_FRAGMENT;
@@ -109,6 +146,13 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     uint64_t room[LANES], at[LANES * 2];
     const uint64_t *base = wide_of(w, r->b, r->wide >> 2 & 1, room);
     uint32_t stride = r->c == NONE ? (by_row ? columns : rows) : u32_of(w, r->c)[0];
+    struct matrix words;
+    if (bits < 8) { /* words, along rows of A and columns of B, as neither is stored otherwise */
+        words = *it;
+        words.kind = LOAD_FRAGMENT; words.m = which == 1 ? it->n : it->m; words.k = it->k * bits / 32; words.counts[1] = count;
+        rows = words.m; columns = words.k; stride = stride * bits / 32;
+        it = &words; which = 0; by_row = 1; bits = 32; per = 1;
+    }
     struct row one = *r;
     one.op = stores ? OP_STORE : OP_LOAD; one.count = 1; one.size = (uint8_t)(bits / 8); one.imm = 0; one.wide = 2; one.flags = 0;
     one.b = one.c = one.e = NONE;
@@ -178,6 +222,8 @@ int matrix_run(struct warp *w, const struct row *r, uint32_t mask) {
     if (r->count) return move_matrices(w, r, mask);
     const struct matrix *it = (const struct matrix *)((const uint32_t *)w->pool + r->a);
     if (it->kind == LOAD_FRAGMENT || it->kind == STORE_FRAGMENT) return move(w, r, it, mask);
-    multiply(w, it);
+    if (it->kind == TRANSPOSE) transpose(w, it, mask);
+    else if (it->kind == MULTIPLY_QUADS) multiply_quads(w, it);
+    else multiply(w, it);
     return 0;
 }
