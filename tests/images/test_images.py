@@ -66,6 +66,16 @@ def test_the_web_has_neither_torch_nor_a_compiler(images: Images) -> None:
     assert found.strip().splitlines()[-1] == "ModuleNotFoundError: No module named 'torch'"
 
 
+def test_the_worker_has_an_emulated_gpu_and_a_compiler_for_it(images: Images) -> None:
+    code = (
+        "from grader.sandbox import emulator, toolkit; from grader.sandbox.emulator.engine import Engine; "
+        "Engine(1).close(); print(toolkit.nvcc_version(), emulator.origin())"
+    )
+    version, _, origin = shell(images.worker, f"python3 -c '{code}'").partition(" ")
+    assert f"CUDA_VERSION={version}" in settings_of(images.box)["Env"]
+    assert origin.startswith("prebuilt")
+
+
 def test_a_box_has_nothing_of_the_platform(images: Images) -> None:
     script = "find / -xdev \\( -name 'grader*' -o -name hidden_cases.py -o -name challenge.toml \\) 2>/dev/null; true"
     assert shell(images.box, script) == ""
