@@ -29,7 +29,7 @@ DIFF_STEPS = 1_000_000
 # Lines of a source that its page numbers: ten times a long kernel. Later lines have no number.
 LISTED_LINES = 20_000
 
-# A message from the runner has a few hundred bytes, with a profile of the emulated GPU at most 200,000; error texts are
+# A message from the runner has a few hundred bytes, with a profile of the emulated GPU at most 256,000; error texts are
 # cut to fit a quarter of it.
 MESSAGE_BYTES = 256 * KIB
 ERROR_TEXT_CHARS = 8_000

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from grader import limits
 from grader.sandbox.emulator import profile as makes
 from grader.sandbox.emulator.explain import kernel_name
 from grader.sandbox.emulator.model import Launch, Row, Work, seconds_of
@@ -41,9 +44,20 @@ def test_it_is_bounded() -> None:
     assert (len(profile.kernels), profile.left_out) == (MOST_KERNELS, 8)
     assert [it.line for it in profile.kernels[0].lines] == list(range(1001 - MOST_LINES, 1001))
     assert all(it.total.instructions == 500_500 for it in profile.kernels), "the others are counted together"
-    assert len(profile.model_dump_json()) < 100_000
     assert profile.time_us == pytest.approx(1e6 * seconds_of(launches))
     assert "other kernels" in profile.parts_us
+
+
+def test_it_fits_into_a_message_whatever_is_counted() -> None:
+    many = dict.fromkeys(set(Row.__dataclass_fields__) - {"work", "line", "steps"}, 10**10)
+    rows = [
+        Row(work=Work("memory", access=access), line=10**6 + line, steps=-(10**6), **many)
+        for access in ("load", "store", "atomic")
+        for line in range(300)
+    ]
+    profile = made([launch("k" * 100 + str(number), rows=rows) for number in range(MOST_KERNELS)])
+    assert len(profile.kernels[0].lines) == MOST_LINES
+    assert len(json.dumps(profile.model_dump(mode="json"))) < limits.MESSAGE_BYTES - limits.KIB
 
 
 def test_zeros_are_not_kept() -> None:
