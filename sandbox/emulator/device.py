@@ -29,7 +29,7 @@ from .ptx import BadPtx
 # What the device has, in bytes, beside the buffers of a call.
 MEMORY_BYTES = 2 << 30
 MODULE, KERNEL, SYMBOL, ALLOCATE, RELEASE, COPY, SET, LAUNCH, LOADED, RETURNED = range(1, 11)
-ALLOCATE_MANAGED, PUSH, PULL, HEAP = range(16, 20)
+ALLOCATE_MANAGED, PUSH, PULL, HEAP, TEXTURE = range(16, 21)
 # u32 1: begin to count launches, for a time of them alone; u32 0: end, reply: f64 seconds by the model.
 TIME = 32
 _SAID, _MOST_SAID = struct.Struct("<ii"), 1024
@@ -40,6 +40,8 @@ COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
     struct.Struct("<IIII3I3I3I"),
 )
 RANGE = struct.Struct("<QQ")
+# Address, pitch; width, height, depth, element, bits of channels, kind, modes, three flags; border.
+TEXTURE_OF = struct.Struct("<QQ15I4f4x")
 # Bytes of managed memory that the host sees in a call whose work is counted, as a flag or a count needs them.
 MANAGED_TAKEN = 256
 # The largest request.
@@ -300,6 +302,17 @@ class Device:
             return _NO_MEMORY, b""
         return (0 if self.engine.use_heap(size) else _INVALID_VALUE), b""
 
+    def _texture(self, body: bytes) -> tuple[int, bytes]:
+        address, pitch, width, height, depth, element, *rest = TEXTURE_OF.unpack(body)
+        bits, kind, modes = rest[:4], rest[4], rest[5:8]
+        whole = width > 0 and height > 0 and depth > 0 and (height * depth == 1 or pitch >= width * element)
+        known = kind <= 2 and all(it in (0, 8, 16, 32) for it in bits) and all(it <= 3 for it in modes)
+        sized = element in (1, 2, 4, 8, 16) and element == sum(bits) // 8 and not (kind == 2 and 8 in bits)
+        size = (height * depth - 1) * pitch + width * element
+        if not (whole and known and sized) or self._range(address, size) is None:
+            return _INVALID_VALUE, b""
+        return 0, struct.pack("<Q", self.engine.texture(body))
+
     def _release(self, body: bytes) -> tuple[int, bytes]:
         (address,) = struct.unpack("<Q", body)
         if address not in self._allocated:
@@ -415,6 +428,7 @@ _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
     PUSH: Device._push,
     PULL: Device._pull,
     HEAP: Device._heap,
+    TEXTURE: Device._texture,
     TIME: Device._time,
 }
 

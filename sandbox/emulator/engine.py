@@ -276,6 +276,13 @@ class Engine:
             raise MemoryError
         return True
 
+    def texture(self, described: bytes) -> int:
+        """The object of a texture or a surface; ``described``: struct texture of protocol.h."""
+        made = int(self._c.engine_texture(self._engine, described))
+        if not made:
+            raise MemoryError
+        return made
+
     def heap_live(self) -> tuple[int, int]:
         """Number and bytes of what kernels allocated and did not free."""
         size = ctypes.c_uint64()
@@ -585,6 +592,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_number_of", word, [pointer, long]),
         ("engine_remove", word, [pointer, long, word]),
         ("engine_mark", None, [pointer, long, long]),
+        ("engine_texture", long, [pointer, ctypes.c_char_p]),
         ("engine_heap", word, [pointer, long, long]),
         ("engine_heap_live", long, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
         (

@@ -63,3 +63,19 @@ def test_the_host_sees_little_of_managed_memory_while_work_is_counted(
     few = ran(device, compiled(RUNTIME), 1, counted=True)
     assert few.code == 0
     assert 0 < few.taken <= MANAGED_TAKEN
+
+
+@pytest.mark.parametrize("entry", range(4), ids=["two axes", "three axes", "memory and layers", "surfaces"])
+def test_textures(device: Device, compiled: Compile, entry: int) -> None:
+    returned = ran(device, compiled(FOLDER / "textures.cu"), entry)
+    assert returned.code == 0, (
+        f"textures.cu:{returned.code} {returned.unsupported or returned.refused or returned.fault}"
+    )
+    assert (returned.fault, returned.findings, returned.leaked) == (None, [], [])
+
+
+def test_what_lies_beyond_a_surface_is_a_fault(device: Device, compiled: Compile) -> None:
+    returned = ran(device, compiled(FOLDER / "textures.cu"), 4)
+    assert returned.code == 0
+    assert returned.fault is not None
+    assert (returned.fault.kind, returned.fault.writes) == ("out_of_bounds", True)

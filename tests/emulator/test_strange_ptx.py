@@ -50,6 +50,8 @@ HARMLESS = (
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4,%f5,%f6}, {%r1,%r2,%r3}, {%r4,%r5}, {%f1,%f2};",
 )
 FAULTY = (
+    "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, {%f5,%f6}];",
+    "mov.u64 %d1, 0x0010000000000001; sust.b.1d.b32.zero [%d1, {%r1}], {%r2};",
     "mov.u32 %r1, 7; stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r2};",
     "mov.u64 %d1, 64; wmma.load.a.sync.aligned.row.m8n8k32.global.u4 {%r1}, [%d1], 4294967295;",
     "mov.u64 %d1, -4; st.local.b32 [%d1], 7;",
@@ -82,6 +84,8 @@ def test_addresses_that_wrap_around_are_faults(engine: Engine, body: str) -> Non
 
 
 FORMS = (
+    "tex.a2d.v4.u32.f32 {%r1,%r2,%r3,%r4}, [%d1, {%r5,%f1,%f2,%f2}];",
+    "suld.b.3d.v2.b64.clamp {%d1,%d2}, [%d3, {%r1,%r2,%r3,%r3}];",
     "setp.lt.and.f16x2 %p1|%p2, %r1, %r2, %p1;",
     "set.lt.or.u32.f16x2 %r1, %r2, %r3, %p1;",
     "lop3.or.b32 %r1|%p1, %r2, %r3, %r4, 0x96, %p2;",

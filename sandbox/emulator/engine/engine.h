@@ -218,6 +218,7 @@ struct engine {
     uint64_t last_instructions;
     struct cache *first, *second;
     struct heap *heap;
+    struct textures *textures;
     char *printed;
     size_t printed_size, printed_room;
     atomic_flag print_lock;
@@ -340,6 +341,9 @@ int heap_run(struct warp *, const struct row *, uint32_t mask);
 /* Whether each lane's access lies in one block; false: a fault was recorded. */
 bool heap_allows(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size, bool writes);
 void heap_delete(struct heap *);
+/* texture.c */
+int texture_run(struct warp *, const struct row *, uint32_t mask);
+void textures_delete(struct textures *);
 /* print.c */
 int print_formatted(struct warp *, const struct row *, uint32_t mask);
 

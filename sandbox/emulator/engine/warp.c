@@ -455,6 +455,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         }
         case OP_TRAP: fault(w, r, TRAPPED, __builtin_ctz(mask), NULL, 0, 0, false); status = STOPPED; goto out;
         case OP_HEAP: if (heap_run(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_TEXTURE: if (texture_run(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
         case OP_PRINT: if (print_formatted(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
         case OP_ASSERT: if (print_assertion(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
         case OP_ASYNC: {

@@ -19,13 +19,21 @@ enum message {
     ALLOCATE_MANAGED = 16, /* as ALLOCATE */
     PUSH = 17,             /* of managed memory, again and again: struct range, and its bytes */
     PULL = 18,             /* struct range; reply: its bytes, or nothing where they are as they were */
-    HEAP = 19              /* u64: bytes that malloc of kernels may give out */
+    HEAP = 19,             /* u64: bytes that malloc of kernels may give out */
+    TEXTURE = 20           /* struct texture; reply: u64 the object */
 };
 struct header { uint32_t kind, size; };
 struct reply { int32_t status; uint32_t size; };
 struct kernel_facts { uint32_t shared, local, threads, registers, count; };
 struct copy { uint64_t to, from, size; uint32_t kind, spare; }; /* kind: as cudaMemcpyKind: 1 to, 2 from the device, 3 within */
 struct range { uint64_t address, size; };
+/* Of a texture or a surface. ``bits`` of each channel, ``kind``: 0 signed, 1 unsigned, 2 float. modes, of each axis: 0 wrap,
+ * 1 clamp, 2 mirror, 3 border. engine/texture.c has the same. */
+struct texture {
+    uint64_t address, pitch;
+    uint32_t width, height, depth, element, bits[4], kind, modes[3], linear, fractions, normalized;
+    float border[4];
+};
 struct set { uint64_t to, size; uint32_t value, width; };
 struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3], cluster[3]; }; /* cluster: zeros: as compiled */
 
