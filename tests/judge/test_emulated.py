@@ -26,9 +26,8 @@ extern "C" void solve(const float* x, float* out, int64_t n) {
     if (n > 0) twice<<<(n + 255) / 256, 256>>>(x, out, n);
 }
 """
-TEXTURE = (
-    'asm volatile("{ .reg .f32 a, b, c, d; tex.1d.v4.f32.s32 {a, b, c, d}, [%0, {%1}]; }" :: "l"(x), "r"(1));'
-)
+# Of functions that move their stack by themselves, which no compiler makes.
+STACK = 'uint64_t top; asm volatile("stacksave.u64 %0;" : "=l"(top));'
 NUMPY = """
 import numpy as np
 import triton
@@ -156,11 +155,11 @@ def test_a_stray_access_is_named(course: Course, boxes: BoxMaker) -> None:
 
 
 def test_an_instruction_that_is_not_known_is_a_compile_error(course: Course, boxes: BoxMaker) -> None:
-    strange = CUDA.replace("    if (i < n)", f"    {TEXTURE}\n    if (i < n)")
+    strange = CUDA.replace("    if (i < n)", f"    {STACK}\n    if (i < n)")
     report = cuda(course, boxes, strange)
     assert report.verdict is Verdict.COMPILE_ERROR
     assert (
-        "solution.cu(4): error: the emulated GPU does not know the instruction 'tex.1d.v4.f32.s32'"
+        "solution.cu(4): error: the emulated GPU does not know the instruction 'stacksave.u64'"
         in report.detail
     )
 
