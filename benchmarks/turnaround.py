@@ -63,7 +63,7 @@ def one(client: Client, language: str) -> dict[str, float]:
         "post": posted - began,
         "queue": (view.started_at - view.created_at).total_seconds(),
         **{f"judge: {name}": seconds for name, seconds in inside.items()},
-        "hidden cases and the rest": served - sum(inside.values()),
+        "compiling, hidden cases, rest": served - sum(inside.values()),
     }
     return {"whole": whole, **parts, "notice": max(0.0, whole - sum(parts.values()))}
 
@@ -107,7 +107,7 @@ def main() -> int:
     which = "first submission of a platform" if options.cuda else "warm platform"
     print(f"submit to verdict, {language} vector_add, {which}, {kind} boxes, median of {options.count}")
     for name, seconds in medians.items():
-        print(f"  {name:<26} {seconds:7.3f} s")
+        print(f"  {name:<30} {seconds:7.3f} s")
     whole, target = [run["whole"] for run in runs], TARGETS_SECONDS[language]
     print(f"  fastest {min(whole):.3f} s, slowest {max(whole):.3f} s; target {target:.0f} s")
     if options.json:
