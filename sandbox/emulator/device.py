@@ -20,7 +20,9 @@ from typing import Any
 from . import HOST
 from .assembler import registers_of_ptx
 from .engine import Engine, Fault, Finding, LaunchRefused, Loaded
+from .explain import array_name
 from .fatbin import ptx_of, registers_of
+from .host_lines import HostLines
 from .lower import Unsupported
 from .model import Launch, seconds_of
 from .profile import profile_of
@@ -29,7 +31,7 @@ from .ptx import BadPtx
 # What the device has, in bytes, beside the buffers of a call.
 MEMORY_BYTES = 2 << 30
 MODULE, KERNEL, SYMBOL, ALLOCATE, RELEASE, COPY, SET, LAUNCH, LOADED, RETURNED = range(1, 11)
-ALLOCATE_MANAGED, PUSH, PULL, HEAP, TEXTURE = range(16, 21)
+ALLOCATE_MANAGED, PUSH, PULL, HEAP, TEXTURE, MISUSED = range(16, 22)
 # u32 1: begin to count launches, for a time of them alone; u32 0: end, reply: f64 seconds by the model.
 TIME = 32
 _SAID, _MOST_SAID = struct.Struct("<ii"), 1024
@@ -37,13 +39,33 @@ HEADER, REPLY = struct.Struct("<II"), struct.Struct("<iI")
 COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
     struct.Struct("<QQQII"),
     struct.Struct("<QQII"),
-    struct.Struct("<IIII3I3I3I"),
+    struct.Struct("<IIII3I3I3II"),
 )
 RANGE = struct.Struct("<QQ")
 # Address, pitch; width, height, depth, element, bits of channels, kind, modes, three flags; border.
 TEXTURE_OF = struct.Struct("<QQ15I4f4x")
 # Bytes of managed memory that the host sees in a call whose work is counted, as a flag or a count needs them.
 MANAGED_TAKEN = 256
+# What is asked with a place of the host code behind it.
+_PLACED = struct.Struct("<QI")
+# What the host's side refuses by itself: kind and sentence, by the numbers of protocol.h.
+_REFUSED_THERE = {
+    1: (
+        "bad_launch",
+        "A launch asks for more dynamic shared memory than its kernel may have: beyond 48 KiB in all, "
+        "cudaFuncSetAttribute with cudaFuncAttributeMaxDynamicSharedMemorySize must allow it first.",
+    ),
+    2: ("bad_copy", "A copy to or from a variable of the GPU's is larger than the variable."),
+    3: ("bad_launch", "What is launched is no kernel of this source."),
+    4: ("bad_symbol", "This is no __device__ or __constant__ variable of this source."),
+    5: (
+        "bad_launch",
+        "A launch has a grid or a block of an impossible size: each size is at least 1, and a block has at most 1024 "
+        "threads. Where an argument is 0, return before the launch.",
+    ),
+}
+# So many misuses of one call are kept.
+_MOST_MISUSES = 16
 # The largest request.
 MOST_BYTES = (1 << 31) + 4096
 # What PTX begins with that comes as text, and not in a fat binary.
@@ -77,12 +99,37 @@ class LoadFailed(Exception):
     """The library cannot be loaded; the text is the dynamic linker's."""
 
 
+@dataclass(frozen=True)
+class Misuse:
+    """A call of the runtime's that was refused. ``kind``: double_free, bad_free, bad_copy, bad_launch or bad_symbol;
+    ``line``: of the source, counted from 1; 0: not known."""
+
+    kind: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Unfreed:
+    """An allocation that was not freed: its size in bytes, and its line as a misuse's."""
+
+    size: int
+    line: int
+
+
+@dataclass
+class _Allocated:
+    size: int
+    data: ctypes.Array[ctypes.c_char]
+    place: int
+
+
 @dataclass
 class Returned:
     """What a call came to. ``code``: what ``grader_entry`` returned, ``name`` and ``text``: CUDA's for it. ``fault``:
     what ended a launch; ``findings``: what else was wrong; ``unsupported``: an instruction that is not known;
     ``printed``: by kernels; ``instructions``: of all launches, a warp's counting once; ``launches``: their number.
-    ``leaked``: address and size of what was allocated and not freed; ``forgotten``: launches, copies and memsets on
+    ``unfreed``: what is allocated; ``misuses``: calls that were refused; ``forgotten``: launches, copies and memsets on
     streams of its own that nobody waited for, and that were left out. ``counted``: its launches, ``modelled``: its
     seconds by the model, and ``profile``: see ``profile_of``, where that was asked for. ``taken``: bytes that were
     copied from the device to the host."""
@@ -97,7 +144,8 @@ class Returned:
     printed: bytes
     instructions: int
     launches: int
-    leaked: list[tuple[int, int]]
+    unfreed: list[Unfreed]
+    misuses: list[Misuse]
     forgotten: int
     counted: tuple[Launch, ...]
     modelled: float | None
@@ -117,20 +165,26 @@ class _Call:
     copies: int = 0
     copied: int = 0
     taken: int = 0
+    misuses: list[Misuse] = field(default_factory=list)
 
 
 class Device:
     """``engine`` belongs to it; ``memory_bytes``: what programs may allocate; ``ptxas``: the assembler to ask how many
-    registers kernels take whose PTX comes as text."""
+    registers kernels take whose PTX comes as text. ``line_at``: the source's line of a place in the host code's library."""
 
     def __init__(self, engine: Engine, memory_bytes: int = MEMORY_BYTES, ptxas: Path | None = None) -> None:
         self.engine, self._left, self._ptxas = engine, memory_bytes, ptxas
+        self.line_at: Callable[[int], int] = lambda place: 0
         # By module, what the assembler was not asked about yet: it takes a while, and only a model wants to know.
         self._not_assembled: dict[int, str] = {}
         # Of ``TIME``: the first launch, and whether launches are counted for it alone.
         self._timed_from, self._timed_apart = 0, False
         self._modules: list[Loaded | None] = []
-        self._allocated: dict[int, tuple[int, ctypes.Array[ctypes.c_char]]] = {}
+        self._allocated: dict[int, _Allocated] = {}
+        # What was freed: its size, and where it was allocated and freed.
+        self._freed: dict[int, tuple[int, int, int]] = {}
+        # Of buffers that are the call's arguments.
+        self._arguments: dict[int, str] = {}
         # Address -> size and where the bytes are, of all that copies may reach.
         self._memory: dict[int, tuple[int, int]] = {}
         # Of managed memory: what the host has there.
@@ -142,11 +196,12 @@ class Device:
     ) -> int:
         """A buffer of a call's, see ``Engine.adopt``; its address on the device."""
         address = self.engine.adopt(data, size, name, misalign=misalign, written=written, constant=constant)
-        self._memory[address] = (size, data)
+        self._memory[address], self._arguments[address] = (size, data), name
         return address
 
     def forget(self, address: int) -> None:
         self._memory.pop(address, None)
+        self._arguments.pop(address, None)
         self.engine.release(address, forget=True)
 
     def begin(self, *, counted: bool = False) -> None:
@@ -158,11 +213,11 @@ class Device:
     def returned(self, code: int = 0, name: str = "", text: str = "", forgotten: int = 0) -> Returned:
         """What the call came to that ``begin`` began; the rest is what the host code says."""
         call = self.call
-        leaked = [(address, size) for address, (size, _) in self._allocated.items()]
+        unfreed = [Unfreed(it.size, self.line_at(it.place)) for it in self._allocated.values()]
         return Returned(
             code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.engine.printed(),
-            call.instructions, call.launches, leaked, forgotten, tuple(self.engine.launches or ()), self._modelled(),
-            self._profile(), call.taken, self.engine.heap_live(),
+            call.instructions, call.launches, unfreed, call.misuses, forgotten, tuple(self.engine.launches or ()),
+            self._modelled(), self._profile(), call.taken, self.engine.heap_live(),
         )  # fmt: skip
 
     def _modelled(self) -> float | None:
@@ -217,8 +272,9 @@ class Device:
 
     def _kernel(self, body: bytes) -> tuple[int, bytes]:
         loaded, name = self._find(body)
-        if loaded is None or name not in loaded.module.functions:
+        if not _is_kernel(loaded, name):
             return _NO_FUNCTION, b""
+        assert loaded is not None
         try:
             lowered = self.engine.ready(loaded, name)
         except Unsupported as error:
@@ -243,23 +299,23 @@ class Device:
         return 0, struct.pack("<QQ", loaded.addresses[name], loaded.module.variables[name].size)
 
     def _allocate(self, body: bytes) -> tuple[int, bytes]:
-        (size,) = struct.unpack("<Q", body)
+        size, place = _PLACED.unpack_from(body.ljust(_PLACED.size, b"\0"))
         if size > self._left:
             return _NO_MEMORY, b""
         address, data = self.engine.allocate(size, "an allocation of cudaMalloc")
         self._left -= size
-        self._allocated[address] = (size, data)
+        self._allocated[address] = _Allocated(size, data, place)
         self._memory[address] = (size, ctypes.addressof(data))
         return 0, struct.pack("<Q", address)
 
     def _allocate_managed(self, body: bytes) -> tuple[int, bytes]:
         """As ``_allocate``; all of it counts as written, because the host's writes are not seen one by one."""
-        (size,) = struct.unpack("<Q", body)
+        size, place = _PLACED.unpack_from(body.ljust(_PLACED.size, b"\0"))
         if size > self._left:
             return _NO_MEMORY, b""
         address, data = self.engine.allocate(size, "managed memory", written=True)
         self._left -= size
-        self._allocated[address] = (size, data)
+        self._allocated[address] = _Allocated(size, data, place)
         self._memory[address] = (size, ctypes.addressof(data))
         self._managed[address] = bytearray(size)
         return 0, struct.pack("<Q", address)
@@ -314,15 +370,61 @@ class Device:
         return 0, struct.pack("<Q", self.engine.texture(body))
 
     def _release(self, body: bytes) -> tuple[int, bytes]:
-        (address,) = struct.unpack("<Q", body)
+        address, place = _PLACED.unpack_from(body.ljust(_PLACED.size, b"\0"))
         if address not in self._allocated:
+            self._misused(*self._why_not_freed(address), place)
             return _INVALID_VALUE, b""
-        size, _ = self._allocated.pop(address)
-        self._left += size
+        freed = self._allocated.pop(address)
+        self._left += freed.size
+        self._freed[address] = (freed.size, freed.place, place)
         del self._memory[address]
         self._managed.pop(address, None)
         self.engine.release(address)
         return 0, b""
+
+    def _misused(self, kind: str, message: str, place: int) -> None:
+        if len(self.call.misuses) < _MOST_MISUSES:
+            self.call.misuses.append(Misuse(kind, self.line_at(place), message))
+
+    def _refused_there(self, body: bytes) -> tuple[int, bytes]:
+        which, place = struct.unpack("<II", body)
+        if which in _REFUSED_THERE:
+            self._misused(*_REFUSED_THERE[which], place)
+        return 0, b""
+
+    def _why_not_freed(self, address: int) -> tuple[str, str]:
+        if address in self._freed:
+            _, _, place = self._freed[address]
+            line = self.line_at(place)
+            where = f" in line {line}" if line else ""
+            return "double_free", f"Memory is freed that was freed before{where}."
+        if address in self._arguments:
+            name = self._arguments[address]
+            return "bad_free", f"{name} is freed, which is an argument: its owner is who calls solve."
+        for start, it in self._allocated.items():
+            if start < address < start + it.size:
+                return "bad_free", (
+                    f"What is freed is an address {address - start:,} bytes behind the beginning of an allocation: "
+                    "cudaFree takes the pointer that cudaMalloc gave."
+                )
+        return "bad_free", "What is freed is no memory that cudaMalloc gave."
+
+    def _whose(self, address: int) -> str:
+        """Of a copy's address: where it leads."""
+        for start, (size, _) in self._memory.items():
+            if start <= address < start + max(size, 1):
+                name = array_name(self._arguments.get(start, "")) or "an allocation"
+                behind = f" {address - start:,} bytes behind the beginning of" if address > start else ""
+                return f"{behind} {name}, which has {size:,} bytes"
+        for start, (size, _, _) in self._freed.items():
+            if start <= address < start + size:
+                return " memory that was freed before"
+        return " an address that is none of the GPU's"
+
+    def _is_only_devices(self, address: int) -> bool:
+        """Whether it is an address of the GPU's that the host cannot reach."""
+        managed = any(it <= address < it + len(size) for it, size in self._managed.items())
+        return self._range(address, 1) is not None and not managed
 
     def _range(self, address: int, size: int) -> int | None:
         """Where ``size`` bytes at an address lie in this process; None: they are not all of one buffer."""
@@ -332,7 +434,7 @@ class Device:
         return None
 
     def _copy(self, body: bytes) -> tuple[int, bytes]:
-        to, source, size, kind, _ = COPY_HEAD.unpack_from(body)
+        to, source, size, kind, place = COPY_HEAD.unpack_from(body)
         given = body[COPY_HEAD.size :]
         self.call.copies, self.call.copied = self.call.copies + 1, self.call.copied + size
         into = self._range(to, size) if kind in (1, 3) else 0
@@ -343,7 +445,9 @@ class Device:
             or kind not in (1, 2, 3)
             or size > MOST_BYTES
             or (kind == 1 and len(given) != size)
+            or (kind == 2 and self._is_only_devices(to))
         ):
+            self._misused("bad_copy", self._why_not_copied(to, source, size, kind, into, out_of), place)
             return _INVALID_VALUE, b""
         if kind == 2:
             self.call.taken += size
@@ -355,11 +459,22 @@ class Device:
         self.engine.mark_written(to, size)
         return 0, b""
 
+    def _why_not_copied(
+        self, to: int, source: int, size: int, kind: int, into: int | None, out_of: int | None
+    ) -> str:
+        if out_of is None:
+            return f"A copy of {size:,} bytes reads from{self._whose(source)}."
+        if into is None:
+            return f"A copy of {size:,} bytes writes to{self._whose(to)}."
+        wrong = "to the host, and its target" if kind == 2 else "from the host, and its source"
+        return f"A copy goes {wrong} is memory of the GPU's: the direction is another one."
+
     def _set(self, body: bytes) -> tuple[int, bytes]:
-        to, size, value, width = SET_HEAD.unpack(body)
+        to, size, value, place = SET_HEAD.unpack(body)
         self.call.copies, self.call.copied = self.call.copies + 1, self.call.copied + size
         into = self._range(to, size)
-        if into is None or width != 1:
+        if into is None:
+            self._misused("bad_copy", f"A memset of {size:,} bytes writes to{self._whose(to)}.", place)
             return _INVALID_VALUE, b""
         ctypes.memset(into, value & 255, size)
         self.engine.mark_written(to, size)
@@ -378,11 +493,12 @@ class Device:
         return 0, struct.pack("<d", seconds)
 
     def _launch(self, body: bytes) -> tuple[int, bytes]:
-        module, length, cooperative, shared, *sizes = LAUNCH_HEAD.unpack_from(body)
+        module, length, cooperative, shared, *sizes, place = LAUNCH_HEAD.unpack_from(body)
         name = body[LAUNCH_HEAD.size : LAUNCH_HEAD.size + length].decode("ascii", "replace")
         loaded = self._modules[module] if module < len(self._modules) else None
-        if loaded is None or name not in loaded.module.functions:
+        if not _is_kernel(loaded, name):
             return _NO_FUNCTION, b""
+        assert loaded is not None
         call = self.call
         try:
             if self.engine.launches is not None and module in self._not_assembled:
@@ -397,10 +513,11 @@ class Device:
                 params,
                 shared,
                 cooperative=bool(cooperative),
-                cluster=sizes[6:],
+                cluster=sizes[6:9],
             )
         except LaunchRefused as error:
             call.refused = call.refused or str(error)
+            self._misused("bad_launch", f"A launch is refused: {error}.", place)
             return _NUMBERS[error.name], b""
         except Unsupported as error:
             call.unsupported = call.unsupported or error
@@ -413,6 +530,11 @@ class Device:
         call.instructions += self.engine.instructions
         call.launches += 1
         return 0, struct.pack("<Q", self.engine.instructions)
+
+
+def _is_kernel(loaded: Loaded | None, name: str) -> bool:
+    function = loaded.module.functions.get(name) if loaded is not None else None
+    return function is not None and function.entry
 
 
 _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
@@ -430,6 +552,7 @@ _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
     HEAP: Device._heap,
     TEXTURE: Device._texture,
     TIME: Device._time,
+    MISUSED: Device._refused_there,
 }
 
 
@@ -451,6 +574,9 @@ class HostProcess:
             path, given = f"/proc/self/fd/{library}", [library]
         else:
             path, given = os.fspath(library), []
+        self._library = path
+        self._lines: HostLines | None = None
+        device.line_at = self._line_at
         with theirs:
             self._process = subprocess.Popen(
                 [str(host), str(theirs.fileno()), path],
@@ -466,6 +592,16 @@ class HostProcess:
         if text:
             self.close()
             raise LoadFailed(text.decode("utf-8", "replace"))
+
+    def _line_at(self, place: int) -> int:
+        if place == 0:
+            return 0
+        if self._lines is None:
+            try:
+                self._lines = HostLines(Path(self._library).read_bytes())
+            except OSError:
+                self._lines = HostLines(b"")
+        return self._lines.line_at(place)
 
     def close(self) -> None:
         self._connection.close()

@@ -29,7 +29,7 @@ KINDS = (
     "", "out_of_bounds", "misaligned", "unwritten", "shared_race", "global_race", "barrier_places", "barrier_exited",
     "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit",
     "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun", "mbarrier_bytes",
-    "cluster_exited", "early_result", "bad_descriptor", "bulk_unwaited", "bad_free",
+    "cluster_exited", "early_result", "bad_descriptor", "bulk_unwaited", "bad_free", "bad_mask", "shuffled",
 )  # fmt: skip
 # Those about shared memory, whatever address names it.
 _OF_SHARED = frozenset(
@@ -47,6 +47,9 @@ MOST_COOPERATIVE = 512
 HEAP_BYTES = 8 << 20
 MOST_CLUSTER = 16
 MOST_GRID = (2**31 - 1, 65535, 65535)
+
+# In a finding's region: what follows is a shared array's number.
+_SHARED_ARRAY = 0x80000000
 
 _Triple = ctypes.c_uint32 * 3
 
@@ -94,6 +97,8 @@ class _Kernel(ctypes.Structure):
         ),
         ("pool", ctypes.c_void_p),
         ("specials", ctypes.c_void_p),
+        ("arrays", ctypes.c_void_p),
+        ("array_count", ctypes.c_uint32),
     ]
 
 
@@ -327,14 +332,16 @@ class Engine:
             pool = (ctypes.c_uint32 * max(len(lowered.pool), 1)).from_address(start)
             ctypes.memmove(pool, array("I", lowered.pool).tobytes(), 4 * len(lowered.pool))
             specials = (ctypes.c_uint32 * max(len(lowered.specials), 1))(*lowered.specials)
+            spans = [word for span in lowered.shared_names.values() for word in span]
+            arrays = (ctypes.c_uint32 * max(len(spans), 1))(*spans)
             rows = ctypes.create_string_buffer(lowered.rows, len(lowered.rows))
             kernel = _Kernel(
                 ctypes.addressof(rows), lowered.row_count, lowered.entry, lowered.units, len(lowered.pool) // 32,
                 len(lowered.specials) // 2, lowered.local_bytes, lowered.shared_bytes, lowered.granule,
                 lowered.is_async, 0, start,
-                ctypes.addressof(specials),
+                ctypes.addressof(specials), ctypes.addressof(arrays), len(lowered.shared_names),
             )  # fmt: skip
-            loaded.kernels[name] = _Ready(lowered, kernel, pool, (raw, rows, specials))
+            loaded.kernels[name] = _Ready(lowered, kernel, pool, (raw, rows, specials, arrays))
         return loaded.kernels[name]
 
     def launch(
@@ -447,7 +454,10 @@ class Engine:
         named = self._named.get(it.region)
         space = SPACES[it.space] if it.space < len(SPACES) else ""
         name, start, size = (named.name, 0, it.extent or named.size) if named else ("", 0, 0)
-        if space == "shared" or (it.region == 0 and it.kind in _OF_SHARED):
+        if it.region & _SHARED_ARRAY:
+            name, (start, size) = list(lowered.shared_names.items())[it.region & ~_SHARED_ARRAY]
+            space = "shared"
+        elif space == "shared" or (it.region == 0 and it.kind in _OF_SHARED):
             name, start, size = _shared_array(lowered, it.offset)
             space = "shared"
         other = Thread(tuple(it.other_block), tuple(it.other_thread)) if it.has_other else None

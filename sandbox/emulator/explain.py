@@ -28,7 +28,7 @@ def message_of(it: Finding, *, programs: bool = False) -> str:
     match it.kind:
         case "out_of_bounds":
             if not it.array:
-                return f"{_capital(who)} {access} at an address where there is no memory."
+                return f"{_capital(who)} {access} at {_nowhere(it.offset)}."
             return f"{_capital(who)} {access} {_outside(it)} {array}, which has {_bytes(it.array_bytes)}."
         case "misaligned":
             return (
@@ -55,6 +55,19 @@ def message_of(it: Finding, *, programs: bool = False) -> str:
                 f"{count} of block {_index(it.who.block)} returned before this __syncthreads(), {who} among them. All "
                 "threads of a block must reach it."
             )
+        case "deadlock" if it.offset:
+            return f"{_capital(who)} waits for ever: it reads memory again and again that no running thread changes."
+        case "bad_mask":
+            mask = f"the mask 0x{it.offset & 0xFFFFFFFF:08x}"
+            if it.size:
+                return f"{_capital(who)} takes part with {mask}, in which it is not."
+            return (
+                f"{_capital(who)} is in {mask} that others of its warp pass here, and is elsewhere: all threads in a "
+                "mask must come to the same place."
+            )
+        case "shuffled":
+            origin = f" (in line {it.other_place.line})" if it.other_place.line else ""
+            return f"{_capital(who)} uses a value of a shuffle{origin} from a thread that took no part in it."
         case "deadlock":
             return f"Block {_index(it.who.block)} never ends: some of its threads wait for others that wait, too."
         case "async_race":
@@ -162,6 +175,18 @@ def _array(it: Finding) -> str:
     if it.space == "local":
         return "an array of the thread's own"
     return name or "memory"
+
+
+# Addresses of this GPU, as launch.c and the windows in engine.h give them.
+_FIRST_ADDRESS, _LAST_ADDRESS, _NULL_PAGE = 0x7000_0000_0000, 0x7800_0000_0000, 1 << 16
+
+
+def _nowhere(address: int) -> str:
+    if 0 <= address < _NULL_PAGE:
+        return f"address {address}: a null pointer" if address else "address 0, a null pointer"
+    if _FIRST_ADDRESS <= address < _LAST_ADDRESS:
+        return f"address 0x{address:x}, where there is no memory"
+    return f"address 0x{address & (1 << 64) - 1:x}, which is none of the GPU's: a pointer of the host, or a wild one"
 
 
 def _outside(it: Finding) -> str:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .ptx import NOWHERE, SIZES, Function, Instruction, Label, Module, Place, Variable, number, split_operands
 
 CONSTANT, NONE, EVERY = 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF
 SHARED_BASE, LOCAL_BASE, FUNCTION_BASE = 0x0002000000000000, 0x0004000000000000, 0x0008000000000000
-NEGATED, JOIN, ROUNDED, STRONG, SIGNED, RECURSIVE, CLUSTER = 1, 2, 4, 8, 16, 32, 64
+NEGATED, JOIN, ROUNDED, STRONG, SIGNED, RECURSIVE, CLUSTER, RELEASES = 1, 2, 4, 8, 16, 32, 64, 128
 GENERIC, GLOBAL, SHARED, LOCAL, CONST = range(5)
 # As enum operation in engine.h.
 CONTROL = (
@@ -131,6 +131,64 @@ def lower(
     return _Kernel(module, module.functions[name], addresses, operations).lowered()
 
 
+# Code of compilers needs two or three.
+_MOST_PASSES = 16
+
+
+def shared_origins(function: Function, arrays: Sequence[str]) -> dict[str, int]:
+    """By the name of a register or an array: the number of the array in ``arrays`` whose address it was computed from.
+    -1 where it is none's, or where it may be that of several."""
+    known = {name: number for number, name in enumerate(arrays)}
+    origins: dict[str, int] = dict(known)
+
+    def of(text: str) -> int | None:
+        """None: not known yet."""
+        if text in function.registers:
+            return origins.get(text)
+        return known.get(text.partition("+")[0].strip(), -1)
+
+    changed, passes = bool(arrays), 0
+    while changed:
+        changed, passes = False, passes + 1
+        if passes > _MOST_PASSES:
+            return known
+        for item in function.body:
+            if not isinstance(item, Instruction) or not item.operands:
+                continue
+            for name in item.operands[0].strip("{}").replace("|", ",").split(","):
+                if (d := name.strip()) not in function.registers or origins.get(d) == -1:
+                    continue
+                found = _combined(item, [of(it) for it in item.operands[1:]])
+                if found is not None and origins.get(d) != found:
+                    origins[d] = found if d not in origins else -1
+                    changed = True
+    return origins
+
+
+def _combined(item: Instruction, origins: list[int | None]) -> int | None:
+    """Of an instruction's result, by those of its operands."""
+    match item.name:
+        case "mov" | "cvta" | "cvt":
+            return origins[0] if len(origins) == 1 else -1
+        case "selp":
+            pair = origins[:2]
+        case "add" | "or" | "sub":
+            pair = origins[:2]
+            if None in pair:
+                return None
+            if item.name == "sub" and pair[1] != -1:
+                return -1
+            bases = [it for it in pair if it != -1]
+            return bases[0] if len(bases) == 1 else -1
+        case "mad":
+            return origins[2] if len(origins) == 3 else -1
+        case _:
+            return -1
+    if None in pair:
+        return None
+    return pair[0] if pair[0] == pair[1] else -1
+
+
 @dataclass
 class _Frame:
     """What a function has of a warp's registers. ``words``: param-space variables, the first unit of each."""
@@ -174,6 +232,7 @@ class _Kernel:
         self.allocates = False
         self.frames: dict[str, _Frame] = {}
         self.compared_in: dict[str, set[str]] = {}
+        self.arrays: dict[str, int] = {}
         # Functions that each function calls.
         self.calls: dict[str, set[str]] = {}
         self.labels: dict[str, int] = {}
@@ -406,6 +465,7 @@ class _Kernel:
         self.line, self.guard, self.guard_flags = 0, NONE, 0
         self.instruction = Instruction("entry", (), [], "", NOWHERE)
         frame.entry = len(self.rows)
+        self.arrays = shared_origins(frame.function, list(self.shared_names))
         if not frame.function.entry:
             self.alu("mov_b32", frame.back, self.abi_back)
             self._copy_words(self.abi_params, frame.function.params, frame)
@@ -588,6 +648,12 @@ class _Kernel:
                     return self.spare
                 return target
         raise Unsupported(self.instruction.opcode, self.instruction.place, f"an unknown name '{name}'")
+
+    def array_of(self, text: str) -> int:
+        """The number of the shared array that an address in brackets is computed from; NONE where that is not known."""
+        name = text[1:-1].replace("-", "+").partition("+")[0].strip()
+        number = self.arrays.get(name, -1)
+        return number if number >= 0 and list(self.shared_names.values())[number][1] else NONE
 
     def memory(self, text: str, space: int) -> tuple[int, int, int]:
         """Operand, offset and the wide bit of an address in brackets."""
@@ -1181,6 +1247,7 @@ def _ld(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         space=space,
         wide=wide,
         flags=flags,
+        spare=k.array_of(o[1]),
     )
 
 
@@ -1255,6 +1322,7 @@ def _st(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     space = _space(m)
     base, at, wide = k.memory(o[0], space)
     flags = STRONG if {"volatile", "relaxed", "release"} & set(m) and space != LOCAL else 0
+    flags |= RELEASES if "release" in m else 0
     if k.width(ins[0]) == 8 and ins[0] in k.frame.registers:
         wide |= 1
     if len(ins) > (2 if SIZES[kind] == 8 else 1 if SIZES[kind] == 16 else 4):
@@ -1277,6 +1345,7 @@ def _st(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         space=space,
         wide=wide,
         flags=flags,
+        spare=k.array_of(o[0]),
     )
 
 
@@ -1303,6 +1372,7 @@ def _atom(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         size=SIZES[kind],
         space=space,
         wide=wide,
+        spare=k.array_of(rest[0]),
     )
 
 

@@ -97,8 +97,10 @@ class Module:
 
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+\d+(.*)")
-_INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)")
+_LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(.*)")
+_INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)\s+(\d+)")
+# How many functions of headers may be inlined into each other.
+_MOST_INLINED = 64
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
 _REG = re.compile(r"\.reg\s*\.(\w+)\s+(.*)")
 _RANGE = re.compile(r"(.*)<(\d+)>$")
@@ -177,6 +179,8 @@ class _Parser:
         self.module = Module(target[1], files, {}, {})
         self._lines = iter(text.split("\n"))
         self._places: dict[tuple[int, int], Place] = {}
+        # Of an inlined place, as file, line and column: that of its call.
+        self._callers: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         self._top()
 
     def _top(self) -> None:
@@ -302,17 +306,20 @@ class _Parser:
         found = _LOC.match(text)
         if found is None:
             return NOWHERE
-        at = (int(found[1]), int(found[2]))
-        if found[3] and (inlined := _INLINED.search(found[3])):
-            # A function of a header that was inlined: what the student wrote is where it was called.
-            own = self._is_header(at[0])
-            if own:
-                at = (int(inlined[1]), int(inlined[2]))
-        return self._places.setdefault(at, Place(*at))
+        at = (int(found[1]), int(found[2]), int(found[3]))
+        if found[4] and (inlined := _INLINED.search(found[4])):
+            self._callers[at] = (int(inlined[1]), int(inlined[2]), int(inlined[3]))
+            # A function of a header that was inlined: what the student wrote is where it was called. The compiler tells
+            # of callers before it tells of what is inlined there.
+            for _ in range(_MOST_INLINED):
+                if not self._is_header(at[0]) or at not in self._callers:
+                    break
+                at = self._callers[at]
+        return self._places.setdefault(at[:2], Place(*at[:2]))
 
     def _is_header(self, file: int) -> bool:
         name = self.module.files.get(file, "")
-        return "/include/" in name or name.endswith((".h", ".hpp", ".inl"))
+        return "/include/" in name or name.endswith((".h", ".hpp", ".inl", ".cuh"))
 
     def _statement(
         self, function: Function, text: str, place: Place, scopes: list[dict[str, str]], inner: int

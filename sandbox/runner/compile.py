@@ -76,9 +76,13 @@ FLOOD_FACTOR = 16
 CHUNK = 1 << 20
 
 
+# What tells the emulated GPU the line of a call: a tail call would have none.
+LINES = "-g1,-fno-optimize-sibling-calls"
+
+
 def flags(arch: str, filename: str, rdc: bool) -> list[str]:
     """``arch``: such as sm_90, or compute_80 for the emulated GPU: its PTX, without a CUDA runtime. The machine code
-    beside it is not used; what the assembler refuses and says of registers is."""
+    beside it is not used; what the assembler refuses and says of registers is. Host code has lines, for messages."""
     kind, _, number = arch.partition("_")
     emulated = kind == "compute"
     codes = f"[compute_{number},sm_{number}]" if emulated else f"sm_{number}"
@@ -86,7 +90,7 @@ def flags(arch: str, filename: str, rdc: bool) -> list[str]:
     wrapped = [word for name in WRAPPED for word in ("-Xlinker", f"--wrap={name}")]
     return [
         "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", "-Xptxas", "-v", "-cudart", *runtime,
-        *(["-rdc=true", "-lcudadevrt"] if rdc else []), *wrapped,
+        *(["-rdc=true", "-lcudadevrt"] if rdc else []), *wrapped, *(["-Xcompiler", LINES] if emulated else []),
         f"-gencode=arch=compute_{number},code={codes}", "-o", OUTPUT, filename,
     ]  # fmt: skip
 

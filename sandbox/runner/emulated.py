@@ -60,6 +60,9 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
         more = len(shown) - _MOST_SHOWN
         shown = shown[:_MOST_SHOWN] + ([f"... and {more} more."] if more > 0 else [])
         return told(found[0].kind, "\n".join(shown), explain.line_of(found[0]))
+    if returned.code and returned.misuses:
+        it = returned.misuses[0]
+        return told(it.kind, it.message, it.line)
     if returned.code:
         return {**told(returned.name, returned.refused or returned.text, 0), "kind": "cuda"}
     return None
@@ -76,13 +79,20 @@ def told(name: str, message: str, line: int) -> dict[str, Any]:
     }
 
 
+def unfreed_note(unfreed: list[Any]) -> str:
+    """What was allocated and not freed, and where; empty where all was freed."""
+    if not unfreed:
+        return ""
+    lines = sorted({it.line for it in unfreed if it.line})
+    count = "1 allocation" if len(unfreed) == 1 else f"{len(unfreed):,} allocations"
+    shown = ", ".join(str(it) for it in lines[:_MOST_SHOWN]) + (", ..." if len(lines) > _MOST_SHOWN else "")
+    where = f", allocated at line{'s' if len(lines) > 1 else ''} {shown}" if lines else ""
+    return f"Not freed: {sum(it.size for it in unfreed):,} bytes in {count}{where}"
+
+
 def notes_of(returned: Any) -> list[str]:
     """What was not wrong in a call, but is worth a look."""
-    notes = []
-    if returned.leaked:
-        count, size = len(returned.leaked), sum(size for _, size in returned.leaked)
-        what = "1 allocation" if count == 1 else f"{count} allocations"
-        notes.append(f"{what} of cudaMalloc, {size:,} bytes in all, not freed when solve returned")
+    notes = [text] if (text := unfreed_note(returned.unfreed)) else []
     if returned.heap_leaked[0]:
         count, size = returned.heap_leaked
         what = "1 allocation" if count == 1 else f"{count:,} allocations"

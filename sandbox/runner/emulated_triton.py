@@ -238,7 +238,7 @@ class Launcher:
             threads = 32 * self._metadata.num_warps
             head = device.LAUNCH_HEAD.pack(
                 module, len(name), getattr(self._metadata, "launch_cooperative_grid", False),
-                self._metadata.shared, x, y, z, threads, 1, 1, 1, 1, 1,
+                self._metadata.shared, x, y, z, threads, 1, 1, 1, 1, 1, 0,
             )  # fmt: skip
             gpu().ask(device.LAUNCH, head + name.encode() + body, f"the launch of {name}")
         if leave is not None:

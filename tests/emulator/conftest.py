@@ -54,6 +54,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
                 "-O3",
                 "-std=c++17",
                 "-lineinfo",
+                "-Xcompiler",
+                "-g1,-fno-optimize-sibling-calls",
             ]
             ran = subprocess.run(
                 [*command, *flags, "-o", made[source], source],

@@ -2,10 +2,14 @@
 // "RIGHT" in the line that is to be named.
 #include <cassert>
 #include <cstdint>
+#include <cstdio>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "faults.cuh"
+
 __device__ float trace[64];
+__constant__ float weights[8];
 
 __global__ void off_by_one(float* out, const float* in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -233,6 +237,166 @@ __global__ void reads_new_memory(float* out, const float* in, int n) {
     free(mine);
 }
 
+__global__ void constant_behind(float* out, const float* in, int n) {
+    out[threadIdx.x] = weights[threadIdx.x % 16];  // FAULT: out_of_bounds
+}
+__global__ void between_shared_arrays(float* out, const float* in, int n) {
+    __shared__ float first[64], second[64];
+    first[threadIdx.x] = in[threadIdx.x];
+    second[threadIdx.x] = 0.0f;
+    __syncthreads();
+    out[threadIdx.x] = second[threadIdx.x] + first[threadIdx.x + n - 120];  // FAULT: out_of_bounds
+}
+__global__ void local_behind(float* out, const float* in, int n) {
+    float kept[8];
+    for (int k = 0; k < 8; k++) kept[(threadIdx.x + k) % 8] = in[k];
+    out[threadIdx.x] = kept[threadIdx.x % 16];  // FAULT: out_of_bounds
+}
+__global__ void local_before(float* out, const float* in, int n) {
+    float kept[8];
+    for (int k = 0; k < 8; k++) kept[(threadIdx.x + k) % 8] = in[k];
+    kept[static_cast<int>(threadIdx.x) - 4] = 1.0f;  // FAULT: out_of_bounds
+    out[threadIdx.x] = kept[(threadIdx.x + n) % 8];
+}
+__global__ void dynamic_without_room(float* out, const float* in, int n) {
+    extern __shared__ float room[];
+    room[threadIdx.x] = in[threadIdx.x];  // FAULT: out_of_bounds
+    __syncthreads();
+    out[threadIdx.x] = room[63 - threadIdx.x];
+}
+__global__ void atomic_behind(float* out, const float* in, int n) {
+    atomicAdd(&out[2 * threadIdx.x + 2], in[0]);  // FAULT: out_of_bounds
+}
+__global__ void index_below_zero(float* out, const float* in, int n) {
+    unsigned before = threadIdx.x - 1;
+    out[threadIdx.x] = in[before];  // FAULT: out_of_bounds
+}
+__global__ void in_a_header(float* out, const float* in, int n) {
+    out[threadIdx.x] = third_after(in, threadIdx.x + 64);  // FAULT: out_of_bounds
+}
+__global__ void copies_from_behind(float* out, const float* in, int n) {
+    __shared__ float tile[64];
+    __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x + 80], 4);  // FAULT: out_of_bounds
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+__global__ void misaligned_atomic(float* out, const float* in, int n) {
+    atomicAdd(reinterpret_cast<unsigned*>(reinterpret_cast<char*>(out) + 2), 1u);  // FAULT: misaligned
+}
+__global__ void misaligned_double(float* out, const float* in, int n) {
+    out[threadIdx.x] = static_cast<float>(*reinterpret_cast<const double*>(in + 1 + threadIdx.x));  // FAULT: misaligned
+}
+__global__ void write_after_read(float* out, const float* in, int n) {
+    __shared__ float tile[64];
+    tile[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    float value = tile[63 - threadIdx.x];
+    tile[threadIdx.x] = value * 2.0f;  // FAULT: shared_race
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+__global__ void two_writers(float* out, const float* in, int n) {
+    __shared__ float total;
+    if (threadIdx.x % 32 == 0) total = in[threadIdx.x];  // FAULT: shared_race
+    __syncthreads();
+    out[threadIdx.x] = total;
+}
+__global__ void warp_writes_after_reads(float* out, const float* in, int n) {
+    __shared__ float tile[32];
+    if (threadIdx.x >= 32) return;
+    tile[threadIdx.x] = in[threadIdx.x];
+    __syncwarp();
+    float value = tile[(threadIdx.x + 1) % 32];
+    tile[threadIdx.x] = value;  // FAULT: warp_race
+    __syncwarp();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+__global__ void global_write_after_read(float* out, const float* in, int n) {
+    float value = out[blockIdx.x * 64 + (threadIdx.x + 32) % 64];
+    out[blockIdx.x * 64 + threadIdx.x] = value + 1.0f;  // FAULT: global_race
+}
+__global__ void atomic_and_plain_of_blocks(float* out, const float* in, int n) {
+    if (threadIdx.x == 0 && blockIdx.x == 1) out[0] = in[0];  // FAULT: global_race
+    if (threadIdx.x == 1 && blockIdx.x == 0) atomicAdd(&out[0], 1.0f);
+}
+__global__ void flag_without_fence(float* out, const float* in, int n) {
+    volatile float* flag = &trace[63];
+    if (threadIdx.x != 0) return;
+    if (blockIdx.x == 0) {
+        trace[0] = in[0] + 2.0f;
+        *flag = 1.0f;
+    } else {
+        while (*flag == 0.0f) {}
+        out[0] = trace[0];  // FAULT: global_race
+    }
+}
+__global__ void barrier_in_one_branch(float* out, const float* in, int n) {
+    __shared__ float tile[64];
+    tile[threadIdx.x] = in[threadIdx.x];
+    if (threadIdx.x < 48) __syncthreads();  // FAULT: barrier_exited
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+__global__ void barriers_by_trip_count(float* out, const float* in, int n) {
+    float sum = 0.0f;
+    for (int k = 0; k < 1 + static_cast<int>(threadIdx.x / 32); k++) {
+        sum += in[k];
+        __syncthreads();  // FAULT: barrier_exited
+    }
+    out[threadIdx.x] = sum;
+}
+__global__ void copies_that_wait_for_too_few(float* out, const float* in, int n) {
+    __shared__ float tiles[2][64];
+    for (int stage = 0; stage < 2; stage++) {
+        __pipeline_memcpy_async(&tiles[stage][threadIdx.x], &in[stage * 64 + threadIdx.x], 4);
+        __pipeline_commit();
+    }
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    out[threadIdx.x] = tiles[1][63 - threadIdx.x];  // FAULT: unwritten
+    __pipeline_wait_prior(0);
+}
+__global__ void copies_without_barrier(float* out, const float* in, int n) {
+    __shared__ float tile[64];
+    __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    out[threadIdx.x] = tile[63 - threadIdx.x];  // FAULT: shared_race
+}
+__global__ void index_of_garbage(float* out, const float* in, int n) {
+    __shared__ int where[64];
+    if (threadIdx.x < 32) where[threadIdx.x] = 63 - threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = in[where[threadIdx.x] & 63];  // FAULT: unwritten
+}
+__global__ void shuffle_from_outside(float* out, const float* in, int n) {
+    float value = in[threadIdx.x];
+    if (threadIdx.x < 16)
+        out[threadIdx.x] = __shfl_down_sync(0x0000ffffu, value, 8);  // FAULT: shuffled
+}
+__global__ void shuffle_without_own_bit(float* out, const float* in, int n) {
+    out[threadIdx.x] = __shfl_sync(0x0000ffffu, in[threadIdx.x], 0);  // FAULT: bad_mask
+}
+__global__ void vote_of_absent_threads(float* out, const float* in, int n) {
+    if (threadIdx.x < 16) out[threadIdx.x] = __any_sync(0xffffffffu, in[threadIdx.x] > 0.0f);  // FAULT: bad_mask
+    __syncthreads();
+    out[64 + threadIdx.x] = 0.0f;
+}
+__global__ void spins_for_ever(float* out, const float* in, int n) {
+    volatile float* flag = &trace[62];
+    while (*flag == 0.0f) {}  // FAULT: deadlock
+    out[threadIdx.x] = 1.0f;
+}
+__global__ void lock_that_is_not_released(float* out, const float* in, int n) {
+    auto* lock = reinterpret_cast<int*>(&trace[61]);
+    if (threadIdx.x == 0) {
+        while (atomicCAS(lock, 0, 1) != 0) {}  // FAULT: deadlock
+        out[0] += 1.0f;
+        __threadfence();
+    }
+}
+
 __global__ void right_halo(float* out, const float* in, int n) {  // RIGHT
     __shared__ float tile[66];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -277,6 +441,77 @@ __global__ void right_padding(float* out, const float* in, int n) {  // RIGHT
     out[threadIdx.x] = all.x;
 }
 
+__global__ void right_flag(float* out, const float* in, int n) {  // RIGHT
+    volatile float* flag = &trace[63];
+    if (threadIdx.x != 0) return;
+    if (blockIdx.x == 0) {
+        trace[0] = in[0] + 2.0f;
+        __threadfence();
+        *flag = 1.0f;
+    } else {
+        while (*flag == 0.0f) {}
+        __threadfence();
+        out[0] = trace[0];
+    }
+}
+__global__ void right_half_reduction(float* out, const float* in, int n) {  // RIGHT
+    float value = in[threadIdx.x];
+    if (threadIdx.x % 32 >= 16) return;
+    for (int step = 8; step > 0; step /= 2) value += __shfl_down_sync(0x0000ffffu, value, step);
+    if (threadIdx.x % 32 == 0) out[threadIdx.x] = value;
+}
+__global__ void right_masks_by_branch(float* out, const float* in, int n) {  // RIGHT
+    float value = in[threadIdx.x];
+    if (threadIdx.x % 32 < 20) value = __shfl_xor_sync(0x000fffffu, value, 1);
+    else value = __shfl_xor_sync(0xfff00000u, value, 1);
+    out[blockIdx.x * 64 + threadIdx.x] = value;
+}
+__global__ void right_pointers(float* out, const float* in, int n) {  // RIGHT
+    __shared__ float first[64], second[64];
+    float *now = first, *next = second;
+    now[threadIdx.x] = in[threadIdx.x];
+    for (int k = 1; k < 64; k *= 2) {
+        __syncthreads();
+        next[threadIdx.x] = now[threadIdx.x] + (threadIdx.x >= k ? now[threadIdx.x - k] : 0.0f);
+        float* swap = now;
+        now = next;
+        next = swap;
+    }
+    out[blockIdx.x * 64 + threadIdx.x] = now[threadIdx.x];
+}
+__global__ void right_lock(float* out, const float* in, int n) {  // RIGHT
+    auto* lock = reinterpret_cast<int*>(&trace[60]);
+    if (threadIdx.x == 0) {
+        while (atomicCAS(lock, 0, 1) != 0) {}
+        __threadfence();
+        out[0] += 1.0f;
+        __threadfence();
+        atomicExch(lock, 0);
+    }
+}
+__global__ void right_variables(float* out, const float* in, int n) {  // RIGHT
+    out[blockIdx.x * 64 + threadIdx.x] = trace[threadIdx.x] + weights[threadIdx.x % 8];
+}
+__global__ void right_pipeline(float* out, const float* in, int n) {  // RIGHT
+    __shared__ float tiles[2][64];
+    float sum = 0.0f;
+    __pipeline_memcpy_async(&tiles[0][threadIdx.x], &in[threadIdx.x], 4);
+    __pipeline_commit();
+    for (int k = 0; k < 4; k++) {
+        if (k < 3) __pipeline_memcpy_async(&tiles[(k + 1) % 2][threadIdx.x], &in[(k + 1) * 16 + threadIdx.x], 4);
+        __pipeline_commit();
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        sum += tiles[k % 2][63 - threadIdx.x];
+        __syncthreads();
+    }
+    out[blockIdx.x * 64 + threadIdx.x] = sum;
+}
+__global__ void right_many_prints(float* out, const float* in, int n) {  // RIGHT
+    for (int k = 0; k < 200; k++) printf("thread %d of block %d in round %d, and some more words to fill the buffer\n", threadIdx.x, blockIdx.x, k);
+    out[blockIdx.x * 64 + threadIdx.x] = 1.0f;
+}
+
 using Kernel = void (*)(float*, const float*, int);
 static const Kernel kernels[] = {
     off_by_one, reads_behind, reads_before, misaligned, shared_too_small, null_pointer, no_barrier, no_second_barrier,
@@ -285,7 +520,15 @@ static const Kernel kernels[] = {
     tree_without_barrier, first_thread_too_early, halves_race, atomic_and_plain, neighbours_block,
     histogram_without_atomics, half_a_row_is_set, decides_by_garbage, local_garbage, traps, without_end, wait_for_nobody,
     behind_its_own, after_delete, deletes_twice, reads_new_memory, right_lists,
+    constant_behind, between_shared_arrays, local_behind, local_before, dynamic_without_room, atomic_behind,
+    index_below_zero, in_a_header, copies_from_behind, misaligned_atomic, misaligned_double,
+    write_after_read, two_writers, warp_writes_after_reads, global_write_after_read, atomic_and_plain_of_blocks,
+    flag_without_fence, barrier_in_one_branch, barriers_by_trip_count, copies_that_wait_for_too_few,
+    copies_without_barrier, index_of_garbage, shuffle_from_outside, shuffle_without_own_bit, vote_of_absent_threads,
+    spins_for_ever, lock_that_is_not_released,
     right_halo, right_last_block, right_same_flag, right_bytes, right_padding,
+    right_flag, right_half_reduction, right_masks_by_branch, right_pointers, right_lock, right_variables,
+    right_pipeline, right_many_prints,
 };
 // which, out, in, n: one launch of two blocks of 64 threads.
 extern "C" int grader_entry(void** a) {

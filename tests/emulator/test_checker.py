@@ -1,55 +1,74 @@
-"""The checker names each planted fault with its line, and nothing in kernels that are right."""
+"""The checker names each planted fault with its line, and nothing in what is right."""
 
 from __future__ import annotations
 
 import re
 import struct
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from grader.sandbox.emulator.device import Device, HostProcess, Returned
+from grader.sandbox.emulator.device import Device, HostProcess, Returned, Unfreed
 from grader.sandbox.emulator.engine import Finding
 from grader.sandbox.emulator.explain import message_of
 from tests.emulator.conftest import FOLDER, Compile
 
-SOURCE = FOLDER / "faults.cu"
-TEXT = SOURCE.read_text()
-NAMES = re.findall(r"\w+", TEXT[TEXT.index("kernels[] = {") :].partition("{")[2].partition("}")[0])
 N = 128
 # The kernels of device functions that are at fault.
 CALLERS = {"fetch": "in_a_function", "deeper": "without_end"}
 
 
-def expected() -> dict[str, tuple[str, int]]:
-    """Kernel -> kind and line of what it does wrong; an empty kind where it is right."""
-    found, name = {}, ""
-    for number, line in enumerate(TEXT.splitlines(), 1):
-        if declared := re.match(r"__(?:global|device)__ .*?(\w+)\(", line):
+@dataclass(frozen=True)
+class Planted:
+    """An entry of ``source``, by its number. ``kind``: of what it does wrong, empty where it is right."""
+
+    name: str
+    source: Path
+    number: int
+    kind: str
+    line: int
+
+
+def planted(file: str, table: str) -> list[Planted]:
+    source = FOLDER / file
+    text = source.read_text()
+    names = re.findall(r"\w+", text[text.index(table) :].partition("{")[2].partition("}")[0])
+    lines = text.splitlines()
+    marks = {
+        found[1]: number
+        for number, line in enumerate(lines, 1)
+        if (found := re.search(r"// LINE: (\w+)", line))
+    }
+    expected: dict[str, tuple[str, int]] = {}
+    name = ""
+    for number, line in enumerate(lines, 1):
+        if declared := re.match(r"(?:__global__|__device__|static int) .*?(\w+)\(", line):
             name = declared[1]
-        if fault := re.search(r"// FAULT: (\w+)", line):
-            found[CALLERS.get(name, name)] = (fault[1], number)
+        if fault := re.search(r"// FAULT: (\w+) ?(\w*)", line):
+            expected[CALLERS.get(name, name)] = (fault[1], marks.get(fault[2], number))
         elif line.endswith("// RIGHT"):
-            found[name] = ("", number)
-    return found
+            expected[name] = ("", number)
+    assert set(expected) == set(names), set(expected) ^ set(names)
+    return [Planted(it, source, names.index(it), *expected[it]) for it in names]
 
 
-def ran(device: Device, compiled: Compile, name: str) -> Returned:
-    host = HostProcess(device, compiled(SOURCE))
+PLANTED = [*planted("faults.cu", "kernels[] = {"), *planted("misuse.cu", "entries[] = {")]
+FAULTS, RIGHT = [it for it in PLANTED if it.kind], [it for it in PLANTED if not it.kind]
+
+
+def ran(device: Device, compiled: Compile, it: Planted) -> Returned:
+    host = HostProcess(device, compiled(it.source))
     given = np.linspace(-1, 1, N, dtype=np.float32)
     out = np.zeros(N, dtype=np.float32)
     buffers = [
-        device.adopt(it.ctypes.data, it.nbytes, label, written=True)
-        for it, label in ((out, "out"), (given, "in"))
+        device.adopt(array.ctypes.data, array.nbytes, label, written=True)
+        for array, label in ((out, "out"), (given, "in"))
     ]
+    addresses = (struct.pack("<Q", address) for address in buffers)
     try:
-        return host.call(
-            [
-                struct.pack("<i", NAMES.index(name)),
-                *(struct.pack("<Q", it) for it in buffers),
-                struct.pack("<i", N),
-            ]
-        )
+        return host.call([struct.pack("<i", it.number), *addresses, struct.pack("<i", N)])
     finally:
         host.close()
 
@@ -58,30 +77,65 @@ def all_findings(returned: Returned) -> list[Finding]:
     return [*([returned.fault] if returned.fault else []), *returned.findings]
 
 
-def test_every_kernel_says_what_is_expected_of_it() -> None:
-    assert set(expected()) == set(NAMES)
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if expected()[name][0]])
-def test_a_fault_is_named_with_its_line(device: Device, compiled: Compile, name: str) -> None:
-    kind, line = expected()[name]
-    found = all_findings(ran(device, compiled, name))
-    assert (kind, line) in [(it.kind, it.place.line) for it in found], [
-        (it.kind, it.place, message_of(it)) for it in found
+def told(returned: Returned) -> list[tuple[str, int, str]]:
+    return [
+        *((it.kind, it.place.line, message_of(it)) for it in all_findings(returned)),
+        *((it.kind, it.line, it.message) for it in returned.misuses),
     ]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not expected()[name][0]])
-def test_nothing_is_found_where_nothing_is_wrong(device: Device, compiled: Compile, name: str) -> None:
-    returned = ran(device, compiled, name)
-    assert [message_of(it) for it in all_findings(returned)] == []
+def test_there_are_sixty() -> None:
+    assert len(FAULTS) >= 60
+
+
+@pytest.mark.parametrize("it", FAULTS, ids=[it.name for it in FAULTS])
+def test_a_fault_is_named_with_its_line(device: Device, compiled: Compile, it: Planted) -> None:
+    found = told(ran(device, compiled, it))
+    assert (it.kind, it.line) in [(kind, line) for kind, line, _ in found], found
+
+
+@pytest.mark.parametrize("it", RIGHT, ids=[it.name for it in RIGHT])
+def test_nothing_is_found_where_nothing_is_wrong(device: Device, compiled: Compile, it: Planted) -> None:
+    returned = ran(device, compiled, it)
+    assert told(returned) == []
     assert returned.code == 0
 
 
-def test_a_message_says_what_where_and_who(device: Device, compiled: Compile) -> None:
-    (found,) = all_findings(ran(device, compiled, "shared_too_small"))
-    assert message_of(found) == (
-        "Thread 32 of block 1 writes 4 bytes just behind the end of the shared array tile, which has 128 bytes."
-    ) or message_of(found).startswith(
-        "Thread 32 of block 0 writes 4 bytes just behind the end of the shared array tile"
-    )
+def message(device: Device, compiled: Compile, name: str) -> str:
+    (found,) = told(ran(device, compiled, next(it for it in PLANTED if it.name == name)))
+    return re.sub(r"hread \d+", "hread N", re.sub(r"block \d", "block N", found[2]))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "shared_too_small",
+            "Thread N of block N writes 4 bytes just behind the end of the shared array tile, which has 128 bytes.",
+        ),
+        (
+            "between_shared_arrays",
+            "Thread N of block N reads 4 bytes just behind the end of the shared array first, which has 256 bytes.",
+        ),
+        (
+            "vote_of_absent_threads",
+            "Thread N of block N is in the mask 0xffffffff that others of its warp pass here, and is elsewhere: all "
+            "threads in a mask must come to the same place.",
+        ),
+        ("pointer_that_is_null", "Thread N of block N reads 4 bytes at address 0, a null pointer."),
+        ("freed_twice", "Memory is freed that was freed before in line 54."),
+        (
+            "freed_inside",
+            "What is freed is an address 16 bytes behind the beginning of an allocation: cudaFree takes the pointer "
+            "that cudaMalloc gave.",
+        ),
+    ],
+)
+def test_a_message_says_what_where_and_who(device: Device, compiled: Compile, name: str, text: str) -> None:
+    assert message(device, compiled, name) == text
+
+
+def test_what_is_not_freed_is_known_with_its_line(device: Device, compiled: Compile) -> None:
+    it = next(it for it in PLANTED if it.name == "freed_inside")
+    line = 1 + it.source.read_text().splitlines().index("    cudaMalloc(&made, n * sizeof(float));")
+    assert ran(device, compiled, it).unfreed == [Unfreed(4 * N, line)]

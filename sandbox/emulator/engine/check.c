@@ -3,7 +3,7 @@
  * Races: what one warp does between two points where it synchronises is a segment. Each granule of memory (4 bytes, or
  * less where a kernel stores less) remembers the segment and lane that wrote it last, and one that read it. Two accesses,
  * one of them a write, race unless the same thread made both, a barrier lies between, or one block published its work
- * (an atomic, a fence, a volatile store) before the other one looked (an atomic, a volatile load).
+ * (an atomic, a fence) before the other one looked (an atomic, a volatile load).
  *
  * The last rule is wider than CUDA's: it asks for no matching address. So it misses races, and names none that is none. */
 #include <stdlib.h>
@@ -126,10 +126,12 @@ void fault(struct warp *w, const struct row *r, uint32_t kind, int lane, struct 
 }
 
 void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
-    struct finding origin = {.line = w->undefined[w->block->launch->kernel->units]};
+    uint32_t line = w->undefined[w->block->launch->kernel->units];
+    struct finding origin = {.line = line & ~OF_SHUFFLE};
     bool product = false;
     for (uint32_t i = 0; i < w->product_count; i++) product |= w->products[i].line == origin.line;
-    report(w, r, product && w->any_undefined & PENDING_PRODUCTS ? EARLY_RESULT : UNWRITTEN, __builtin_ctz(lanes), NULL, 0, 0, false, &origin);
+    uint32_t kind = line & OF_SHUFFLE ? SHUFFLED : product && w->any_undefined & PENDING_PRODUCTS ? EARLY_RESULT : UNWRITTEN;
+    report(w, r, kind, __builtin_ctz(lanes), NULL, 0, 0, false, &origin);
 }
 
 static void race(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, bool writes, uint32_t old, bool old_writes, uint32_t segment) {

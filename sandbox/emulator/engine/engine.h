@@ -23,7 +23,7 @@
 #define WINDOW_MASK 0x0000ffffffffffffull
 
 enum space { GENERIC, GLOBAL, SHARED, LOCAL, CONST };
-enum row_flags { NEGATED = 1, JOIN = 2, ROUNDED = 4, STRONG = 8, SIGNED = 16, RECURSIVE = 32, CLUSTER = 64 };
+enum row_flags { NEGATED = 1, JOIN = 2, ROUNDED = 4, STRONG = 8, SIGNED = 16, RECURSIVE = 32, CLUSTER = 64, RELEASES = 128 };
 
 /* One instruction. d, a, b, c, e: units (| CONSTANT), or numbers where the operation says so. */
 struct row {
@@ -37,7 +37,7 @@ struct row {
     uint32_t d, a, b, c, e;
     int64_t imm;
     uint32_t line; /* what findings and faults name */
-    uint32_t spare;
+    uint32_t spare; /* of warp operations: their mask; of accesses to shared memory: see struct kernel's arrays */
 };
 
 struct kernel {
@@ -46,6 +46,8 @@ struct kernel {
     uint32_t async, spare; /* async: it has instructions of async.c */
     const uint32_t *pool;
     const uint32_t *specials; /* pairs: which, unit */
+    const uint32_t *arrays; /* pairs: beginning and size in shared memory of what row.spare says that an address is in */
+    uint32_t array_count;
 };
 
 /* Memory that a kernel may use. ``valid``: a byte for each byte that was written; NULL: all of it was. */
@@ -62,7 +64,7 @@ enum finding_kind {
     OUT_OF_BOUNDS = 1, MISALIGNED, UNWRITTEN, SHARED_RACE, GLOBAL_RACE, BARRIER_PLACES, BARRIER_EXITED, DEADLOCK,
     USE_AFTER_FREE, READ_ONLY, TRAPPED, ASSERTED, STACK_OVERFLOW, BAD_CALL, LIMIT, WARP_RACE, ASYNC_RACE, NO_PROXY_FENCE,
     MBARRIER_UNINITIALISED, MBARRIER_OVERRUN, MBARRIER_BYTES, CLUSTER_EXITED, EARLY_RESULT, BAD_DESCRIPTOR,
-    BULK_UNWAITED, BAD_FREE
+    BULK_UNWAITED, BAD_FREE, BAD_MASK, SHUFFLED
 };
 
 struct finding {
@@ -74,6 +76,8 @@ struct finding {
 };
 
 #define FINDINGS 32
+#define SHARED_ARRAY 0x80000000u /* a finding's region: an array of shared memory, by its number in kernel.arrays */
+#define OF_SHUFFLE 0x80000000u /* in an undefined value's line: no lane that took part gave it */
 #define SEGMENT_LINES 6
 /* What one warp accessed between two points where it synchronised. */
 struct segment {
@@ -102,8 +106,10 @@ struct warp {
     struct group groups[LANES];
     uint32_t group_count;
     uint32_t loops, turn; /* backward branches since others had a turn; places where paths join that it may pass */
+    uint32_t looks, looked; /* strong loads and atomics without effect in this turn; the last one's line */
+    bool moved; /* it wrote, passed a barrier or ended in part in this turn */
     uint32_t segment, warp_syncs;
-    uint32_t *undefined; /* by unit: lanes whose value comes from memory that nobody wrote */
+    uint32_t *undefined; /* by unit: lanes whose value nobody gave; behind the last one: the line that it comes from */
     uint32_t any_undefined;
     uint32_t stack[LANES]; /* local memory in use below the present function's frame */
     uint32_t call_depth[LANES];
@@ -196,6 +202,8 @@ struct launch {
     uint32_t first_segment;
     atomic_ullong next_block;
     atomic_uint stop; /* a fault ended it */
+    atomic_ullong progress; /* turns in which something was written, a barrier passed or a thread ended */
+    atomic_uint idle, working; /* threads of the host: all of whose blocks only look, or wait; that are not done */
     atomic_uint *releases;
     struct engine *engine;
     struct finding findings[FINDINGS];
@@ -205,7 +213,7 @@ struct launch {
     atomic_ullong instructions;
 };
 
-struct worker { struct launch *launch; uint32_t number; uint64_t instructions; };
+struct worker { struct launch *launch; uint32_t number; uint64_t instructions, progress; };
 
 struct engine {
     struct region *regions; /* by address */

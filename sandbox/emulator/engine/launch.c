@@ -8,12 +8,16 @@
 #include "run.h"
 
 #define FIRST_ADDRESS 0x0000700000000000ull
+#define LAST_ADDRESS 0x0000780000000000ull /* host/runtime.c and explain.py say the same */
 #define GAP 65536ull
 #define MULTIPROCESSORS 16 /* of the emulated card; host/runtime.c says the same */
 /* Behind a warp's registers: an operation that takes the last one for a wider one stays in the file. engine.py leaves as
  * much behind the pool. */
 #define SPARE_UNITS 4
 #define ROUNDS_A_TURN 64
+/* A warp that looked so often without writing only looks; a launch whose threads do so for so many turns has no end. */
+#define LOOKS 1024u
+#define IDLE_TURNS 8u
 #define MOST_LIVE 4u /* blocks of a thread that take turns, unless they were launched to run together */
 
 struct engine *engine_new(uint32_t threads) {
@@ -41,6 +45,7 @@ uint64_t engine_add(struct engine *engine, void *data, uint64_t size, uint32_t m
         engine->regions = more;
         engine->region_room = room;
     }
+    if (size > LAST_ADDRESS - FIRST_ADDRESS || engine->next_address + misalign > LAST_ADDRESS - size) return 0;
     struct region region = {.address = engine->next_address + misalign, .size = size, .data = data, .number = engine->next_number, .constant = constant};
     if (tracked && size) {
         region.valid = tracked > 1 ? reserved(size) : NULL;
@@ -219,8 +224,11 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
     if (launch->profile) profile_block_begins(block);
 }
 
-/* Runs until the block is done, or it had its turn. False: the launch is over. */
-static bool block_run(struct block *block) {
+/* Runs until the block is done, or it had its turn. False: the launch is over. ``looking``: a warp that did nothing but
+ * look at memory that stays as it is for all of a turn; NULL where anything else happened. */
+static bool block_run(struct block *block, struct warp **looking) {
+    *looking = NULL;
+    bool moved = false;
     for (int round = 0; round < ROUNDS_A_TURN; round++) {
         bool progress = false, all_done = true;
         block->polls = false;
@@ -228,11 +236,14 @@ static bool block_run(struct block *block) {
             struct warp *w = &block->warps[i];
             if (w->exited == w->existing) continue;
             uint64_t before = block->worker->instructions;
+            w->moved = false; w->looks = 0;
             enum status status = warp_run(w, &block->worker->instructions);
             if (status == STOPPED) return false;
             bool ran = block->worker->instructions != before;
             progress |= ran && !w->failed;
             block->polls |= w->blocked || w->failed;
+            moved |= w->moved || w->failed || (ran && w->looks < LOOKS);
+            if (ran) *looking = w;
             all_done &= w->exited == w->existing;
         }
         if (all_done) { block->done = true; if (block->launch->profile) profile_block_ends(block); return true; }
@@ -244,7 +255,25 @@ static bool block_run(struct block *block) {
             return false;
         } else if (block->cluster->size > 1) return true;
     }
+    if (moved) *looking = NULL;
     return !atomic_load(&block->launch->stop);
+}
+
+/* What all blocks of this thread do is look: once all threads say so for long enough, nobody is left to change anything. */
+static void look_on(struct worker *worker, struct warp *looking, bool all, uint32_t *idle) {
+    struct launch *launch = worker->launch;
+    uint64_t progress = atomic_load(&launch->progress);
+    if (!all || progress != worker->progress) {
+        if (!all) atomic_fetch_add(&launch->progress, 1);
+        if (*idle >= IDLE_TURNS) atomic_fetch_sub(&launch->idle, 1);
+        worker->progress = atomic_load(&launch->progress); *idle = 0;
+        return;
+    }
+    if (++*idle == IDLE_TURNS) atomic_fetch_add(&launch->idle, 1);
+    if (*idle >= IDLE_TURNS && atomic_load(&launch->idle) >= atomic_load(&launch->working)) {
+        struct row row = {.line = looking->looked, .guard = NONE};
+        fault(looking, &row, DEADLOCK, __builtin_ctz(looking->active ? looking->active : looking->existing), NULL, 1, 0, false);
+    }
 }
 
 /* A thread's blocks begin a few at a time, the last of them first: what needs them in order does not come out right.
@@ -253,7 +282,7 @@ static bool block_run(struct block *block) {
 static void *work(void *given) {
     struct worker *worker = given;
     struct launch *launch = worker->launch;
-    uint32_t size = launch->cluster_size, most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0;
+    uint32_t size = launch->cluster_size, most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0, idle = 0;
     most = (most + size - 1) / size * size;
     struct block **blocks = calloc(most, sizeof *blocks);
     struct cluster *clusters = calloc(most / size, sizeof *clusters);
@@ -273,15 +302,24 @@ static void *work(void *given) {
             for (uint32_t rank = 0; rank < size; rank++) block_begin(blocks[begun++], number, cluster, rank);
         }
         if (begun == 0) break;
-        for (left = begun; left && !atomic_load_explicit(&launch->stop, memory_order_relaxed);)
+        for (left = begun; left && !atomic_load_explicit(&launch->stop, memory_order_relaxed);) {
+            struct warp *looking = NULL, *one;
+            bool all = true;
             for (uint32_t i = begun; i-- > 0;) {
                 if (blocks[i]->done) continue;
-                if (!block_run(blocks[i])) { left = 0; break; }
+                if (!block_run(blocks[i], &one)) { left = 0; break; }
                 left -= blocks[i]->done;
+                all &= one != NULL && !blocks[i]->done;
+                if (one) looking = one;
             }
+            if (left) look_on(worker, looking, all, &idle);
+        }
+        if (idle >= IDLE_TURNS) atomic_fetch_sub(&launch->idle, 1);
+        idle = 0;
     }
     while (made) block_delete(blocks[--made]);
     free(blocks); free(clusters); free(clocks);
+    atomic_fetch_sub(&launch->working, 1);
     return NULL;
 }
 
@@ -314,8 +352,10 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
     uint64_t share = (launch.block_count + count - 1) / count;
     launch.most_live = share < MOST_LIVE ? (uint32_t)share : MOST_LIVE;
+    atomic_store(&launch.working, count);
     uint32_t started = 0; /* fewer threads do the same work */
     while (started + 1 < count && pthread_create(&running[started + 1], NULL, work, &workers[started + 1]) == 0) started++;
+    atomic_fetch_sub(&launch.working, count - 1 - started);
     work(&workers[0]);
     for (uint32_t i = 1; i <= started; i++) pthread_join(running[i], NULL);
     engine->last_instructions = 0;

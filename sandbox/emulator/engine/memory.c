@@ -5,6 +5,8 @@
 #include "engine.h"
 #include "numbers.h"
 
+#define FAR (64ull << 20)
+
 struct region *region_of(struct engine *engine, uint64_t address) {
     uint32_t low = 0, high = engine->region_count;
     while (low < high) {
@@ -32,6 +34,8 @@ static struct region *nearest(struct engine *engine, uint64_t address) {
 static void no_memory(struct warp *w, const struct row *r, uint64_t address, uint32_t size, int lane, bool writes) {
     struct region *near = nearest(w->block->launch->engine, address);
     bool freed = near && near->freed && address - near->address < near->size;
+    uint64_t away = !near ? ~0ull : address < near->address ? near->address - address : address - near->address - near->size;
+    if (!freed && away > FAR) near = NULL; /* it is no array's neighbour */
     fault(w, r, freed ? USE_AFTER_FREE : OUT_OF_BOUNDS, lane, near, near ? (int64_t)(address - near->address) : (int64_t)address, size, writes);
 }
 
@@ -105,6 +109,17 @@ static bool place_of(struct warp *w, const struct row *r, const uint64_t *addres
     p->valid = space == SHARED ? block->shared_valid : w->local_valid;
     p->mask = mask;
     uint32_t bad = 0;
+    const struct kernel *kernel = block->launch->kernel;
+    if (space == SHARED && r->spare < kernel->array_count && block->launch->check) {
+        uint64_t start = kernel->arrays[2 * r->spare], bytes = kernel->arrays[2 * r->spare + 1];
+        for (int i = 0; i < LANES; i++) bad |= (uint32_t)(address[i] < start || address[i] - start + size > bytes) << i;
+        if (bad & mask) {
+            int lane = __builtin_ctz(bad & mask);
+            struct region array = {.number = SHARED_ARRAY | r->spare};
+            fault(w, r, OUT_OF_BOUNDS, lane, &array, (int64_t)(int32_t)(uint32_t)address[lane], size, writes);
+            return false;
+        }
+    }
     for (int i = 0; i < LANES; i++) {
         p->offsets[i] = address[i] + (space == LOCAL ? limit * (uint64_t)i : 0);
         bad |= (uint32_t)((address[i] & align) != 0 || address[i] >= limit || limit - address[i] < size) << i;
@@ -207,6 +222,7 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
         }
         if (p.region && p.region->written && !(r->flags & STRONG)) check_access(w, r, p.region, p.offsets, p.mask, total, false, false);
     }
+    if (r->flags & STRONG) { w->looks++; w->looked = r->line; }
     if (check && r->flags & STRONG && r->space != LOCAL) check_acquire(w);
     return 0;
 }
@@ -217,7 +233,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
     uint32_t total = r->size * r->count;
     const uint32_t ins[4] = {r->d, r->b, r->c, r->e};
     bool check = w->block->launch->check;
-    if (check && r->flags & STRONG && r->space != LOCAL) check_release(w);
+    if (check && r->flags & RELEASES) check_release(w);
     struct place p;
     while (mask) {
         if (!place_of(w, r, address, mask, r->space, total, true, &p)) return 1;
@@ -234,6 +250,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
             for (uint32_t left = p.mask; left; left &= left - 1) { int i = __builtin_ctz(left); memcpy(to + p.offsets[i], from + step * i, r->size); }
         }
 
+        w->moved = true;
         if (check && w->any_undefined && p.region && !p.region->owner)
             for (uint32_t k = 0; k < r->count; k++)
                 if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask) check_undefined_used(w, r, w->undefined[ins[k]] & p.mask);
@@ -299,6 +316,7 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
     const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
     bool check = w->block->launch->check;
     uint32_t how = r->e & 255, type = r->e >> 8;
+    bool unchanged = true;
     if (check) check_release(w);
     struct place p;
     while (mask) {
@@ -317,11 +335,12 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
 #define EXCHANGE(T) { T seen = __atomic_load_n((T *)at, __ATOMIC_RELAXED); \
     if (r->size == 2) b &= 0xffff, c &= 0xffff; \
     while (!__atomic_compare_exchange_n((T *)at, &seen, (T)memory_changed(how, type, seen, b, c), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \
-    old = seen; }
+    old = seen; unchanged &= (T)memory_changed(how, type, seen, b, c) == seen; }
             if (r->size == 4) EXCHANGE(uint32_t) else if (r->size == 8) EXCHANGE(uint64_t) else EXCHANGE(uint16_t)
             if (r->d != NONE) { if (r->size == 8) u64_of(w, r->d)[i] = old; else u32_of(w, r->d)[i] = (uint32_t)old; }
         }
     }
+    if (unchanged) { w->looks++; w->looked = r->line; } else w->moved = true;
     if (check) check_acquire(w);
     return 0;
 }
@@ -370,7 +389,7 @@ static int arrives(struct warp *w, const struct late *it, struct row *row) {
 
 int memory_late_arrives(struct warp *w, uint32_t groups_left, uint32_t line) {
     uint32_t kept = 0, count = w->late_count;
-    struct row row = {.space = SHARED, .line = line};
+    struct row row = {.space = SHARED, .line = line, .spare = NONE};
     if (count == 0) return 0;
     check_copies(w, true);
     for (uint32_t i = 0; i < count; i++) {

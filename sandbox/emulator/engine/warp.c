@@ -82,7 +82,7 @@ static void release(struct block *block, uint32_t number) {
         for (uint32_t i = 0; i < w->group_count; i++) {
             struct group *it = &w->groups[i];
             if (it->waits != number + 1) continue;
-            it->waits = 0;
+            it->waits = 0; w->moved = true;
             if (w->seen) async_released(w, number);
             const struct row *r = &kernel->rows[it->pc - 1];
             if (r->imm < 2) continue;
@@ -149,7 +149,7 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
 }
 
 static void leave(struct warp *w, const struct row *r, uint32_t mask) {
-    w->exited |= mask;
+    w->exited |= mask; w->moved = true;
     w->active &= ~mask;
     w->block->exited += (uint32_t)__builtin_popcount(mask);
     complete_barriers(w->block, r, w);
@@ -171,7 +171,7 @@ static bool give_way(struct warp *w) {
 
 static void shuffle(struct warp *w, const struct row *r, uint32_t mask) {
     const uint32_t *values = u32_of(w, r->a), *lanes = u32_of(w, r->b), *limits = u32_of(w, r->c);
-    uint32_t out[LANES], inside = 0, kind = r->size;
+    uint32_t out[LANES], inside = 0, kind = r->size, strangers = 0, undefined = 0;
     for (int i = 0; i < LANES; i++) {
         uint32_t b = lanes[i] & 31, clamp = limits[i] & 31, segment = limits[i] >> 8 & 31;
         uint32_t most = ((uint32_t)i & segment) | (clamp & ~segment), least = (uint32_t)i & segment;
@@ -183,11 +183,33 @@ static void shuffle(struct warp *w, const struct row *r, uint32_t mask) {
         if (!good) from = i;
         out[i] = values[from & 31];
         inside |= (uint32_t)good << i;
-        if (good && (mask >> i & 1) && w->any_undefined && !(r->a & CONSTANT) && r->d != NONE)
-            w->undefined[r->d] = (w->undefined[r->d] & ~(1u << i)) | ((w->undefined[r->a] >> from & 1) << i);
+        if (!(mask >> i & 1)) continue;
+        if (!(mask >> (from & 31) & 1)) strangers |= 1u << i; /* what it gets is anything */
+        else if (w->any_undefined && !(r->a & CONSTANT)) undefined |= (w->undefined[r->a] >> (from & 31) & 1) << i;
+    }
+    if (w->block->launch->check && r->d != NONE && (strangers || w->any_undefined)) {
+        w->undefined[r->d] = (w->undefined[r->d] & ~mask) | undefined | strangers;
+        if (strangers) { w->any_undefined = 1; w->undefined[w->block->launch->kernel->units] = r->line | OF_SHUFFLE; }
     }
     if (r->d != NONE) { uint32_t *into = u32_of(w, r->d); for (int i = 0; i < LANES; i++) if (mask >> i & 1) into[i] = out[i]; }
     if (r->e != NONE) { uint32_t *into = u32_of(w, r->e); *into = (*into & ~mask) | (inside & mask); }
+}
+
+/* Each lane that is here is to be in its own mask, and each that a mask names and has not ended is to be here. */
+static void check_mask(struct warp *w, const struct row *r, uint32_t operand, uint32_t mask) {
+    const uint32_t *masks = u32_of(w, operand);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        uint32_t wrong = (masks[i] & w->existing & ~w->exited & ~mask) | (~masks[i] & 1u << i);
+        if (r->op == OP_WARP_BARRIER) /* they may wait at different ones */
+            for (uint32_t k = 0; k < w->group_count; k++)
+                if (w->groups[k].waits == PARKED && w->block->launch->kernel->rows[w->groups[k].pc].op == OP_WARP_BARRIER) wrong &= ~w->groups[k].mask;
+        if (!wrong) continue;
+        struct row at = *r;
+        at.space = GENERIC;
+        report(w, &at, BAD_MASK, __builtin_ctz(wrong), NULL, (int64_t)masks[i], (wrong >> i & 1) != 0, false, NULL);
+        return;
+    }
 }
 
 static void put(struct warp *w, uint32_t d, uint32_t mask, uint32_t value) {
@@ -289,6 +311,7 @@ static bool returns(struct warp *w, const struct row *r, uint32_t mask) {
     if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
     while (mask) {
         uint32_t pc = back[__builtin_ctz(mask)], same = 0;
+        if (pc >= w->block->launch->kernel->row_count) { fault(w, r, BAD_CALL, __builtin_ctz(mask), NULL, 0, 0, false); return false; }
         for (int i = 0; i < LANES; i++) same |= (uint32_t)(back[i] == pc) << i;
         w->groups[w->group_count++] = (struct group){pc, mask & same, 0};
         mask &= ~same;
@@ -388,6 +411,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         case OP_BARRIER: if (w->active != mask) { w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0}; w->active = mask; } alive = barrier(w, r, mask); break;
         case OP_WARP_BARRIER: {
             if (!together(w, r->a == NONE ? mask : members_of(w, r->a, mask))) break;
+            if (check && r->a != NONE && r->guard == NONE) check_mask(w, r, r->a, w->active);
             w->warp_syncs++; w->segment = 0; w->pc++;
             break;
         }
@@ -395,6 +419,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             uint32_t before = w->active;
             if (!together(w, r->spare == NONE ? mask : members_of(w, r->spare, mask))) break;
             if (w->active != before) break; /* with more lanes, and their guards */
+            if (check && r->spare != NONE) check_mask(w, r, r->spare, mask);
             if (r->op == OP_SHUFFLE) shuffle(w, r, mask);
             else for (uint32_t left = mask; left;) {
                 uint32_t some = r->spare == NONE || r->spare & CONSTANT ? left : agreeing(w, r->spare, left);
@@ -434,7 +459,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             if (!call(w, r, mask, table[target - FUNCTION_BASE])) { status = STOPPED; goto out; }
             break;
         }
-        case OP_RETURN: alive = returns(w, r, mask); break;
+        case OP_RETURN: alive = returns(w, r, mask); if (atomic_load_explicit(&w->block->launch->stop, memory_order_relaxed)) { status = STOPPED; goto out; } break;
         case OP_POP: for (int i = 0; i < LANES; i++) if (mask >> i & 1) { w->stack[i] -= r->c; w->call_depth[i]--; } w->pc++; break;
         case OP_BRANCH_INDEX: { /* b: where the table of rows begins in the pool; c: how many */
             const uint32_t *index = u32_of(w, r->a), *table = (const uint32_t *)w->pool + r->b;

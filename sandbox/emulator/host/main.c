@@ -4,6 +4,8 @@
  *
  * It has no data but what the library asks the device for. */
 #include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,8 @@ static int device;
 static void all_of(int writing, void *data, size_t size) {
     for (uint8_t *at = data; size > 0;) {
         ssize_t some = writing ? write(device, at, size) : read(device, at, size);
+        if (some < 0 && errno == EFAULT) raise(SIGSEGV); /* the program's own pointer leads nowhere */
+        if (some < 0 && errno == EINTR) continue;
         if (some <= 0) _exit(3); /* the device is gone */
         at += some;
         size -= (size_t)some;

@@ -37,7 +37,8 @@ static struct managed *managed_add(uint64_t address, uint64_t size) {
 }
 
 error managed_allocate(void **pointer, size_t size) {
-    uint64_t wanted = size, address = 0;
+    struct { uint64_t size; uint32_t at, spare; } wanted = {size, called_at, 0};
+    uint64_t address = 0;
     *pointer = NULL;
     error code = ask(ALLOCATE_MANAGED, &wanted, sizeof wanted, NULL, 0, &address, sizeof address);
     if (code) return code;

@@ -9,8 +9,8 @@ enum message {
     MODULE = 1, /* a fatbin; reply: u32 number */
     KERNEL,     /* u32 module, name; reply: struct kernel_facts, then pairs of offset and size */
     SYMBOL,     /* u32 module, name; reply: u64 address, u64 size */
-    ALLOCATE,   /* u64 size; reply: u64 address */
-    RELEASE,    /* u64 address */
+    ALLOCATE,   /* u64 size, u32 at; reply: u64 address */
+    RELEASE,    /* u64 address, u32 at */
     COPY,       /* struct copy, then the bytes of a host's source; reply: the bytes for a host's target */
     SET,        /* struct set */
     LAUNCH,     /* struct launching, the arguments; reply: u64 instructions of its warps */
@@ -20,12 +20,14 @@ enum message {
     PUSH = 17,             /* of managed memory, again and again: struct range, and its bytes */
     PULL = 18,             /* struct range; reply: its bytes, or nothing where they are as they were */
     HEAP = 19,             /* u64: bytes that malloc of kernels may give out */
-    TEXTURE = 20           /* struct texture; reply: u64 the object */
+    TEXTURE = 20,          /* struct texture; reply: u64 the object */
+    MISUSED = 21           /* u32 which of enum misuse, u32 at; reply: nothing */
 };
 struct header { uint32_t kind, size; };
 struct reply { int32_t status; uint32_t size; };
 struct kernel_facts { uint32_t shared, local, threads, registers, count; };
-struct copy { uint64_t to, from, size; uint32_t kind, spare; }; /* kind: as cudaMemcpyKind: 1 to, 2 from the device, 3 within */
+/* at: where in the library the request was made, from its beginning; 0: not known */
+struct copy { uint64_t to, from, size; uint32_t kind, at; }; /* kind: as cudaMemcpyKind: 1 to, 2 from the device, 3 within */
 struct range { uint64_t address, size; };
 /* Of a texture or a surface. ``bits`` of each channel, ``kind``: 0 signed, 1 unsigned, 2 float. modes, of each axis: 0 wrap,
  * 1 clamp, 2 mirror, 3 border. engine/texture.c has the same. */
@@ -34,8 +36,9 @@ struct texture {
     uint32_t width, height, depth, element, bits[4], kind, modes[3], linear, fractions, normalized;
     float border[4];
 };
-struct set { uint64_t to, size; uint32_t value, width; };
-struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3], cluster[3]; }; /* cluster: zeros: as compiled */
+struct set { uint64_t to, size; uint32_t value, at; };
+struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3], cluster[3], at; }; /* cluster: zeros: as compiled */
+enum misuse { TOO_MUCH_SHARED = 1, SYMBOL_TOO_SMALL, NO_SUCH_KERNEL, NO_SUCH_SYMBOL, BAD_SHAPE };
 
 /* 0, or the error's number in CUDA. ``answer``: at most ``room`` bytes, more is an error; ``got``: how many came. */
 int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room, size_t *got);

@@ -2,6 +2,9 @@
  *
  * Work is done when it is asked for, but for that of streams that are not ordered with the default one. Layouts and numbers
  * are those of CUDA 13's runtime API; no header of it is needed. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+
 #include "runtime.h"
 
 typedef struct { int magic, version; const void *data; void *more; } fatbin_wrapper;
@@ -13,6 +16,13 @@ static struct variable *variables;
 static size_t function_count, variable_count;
 static error last;
 error lost;
+
+uint32_t called_at;
+void came_from(void *address) {
+    Dl_info its, ours;
+    if (!dladdr(address, &its) || !dladdr((void *)came_from, &ours) || its.dli_fbase == ours.dli_fbase) return;
+    called_at = (uint32_t)((char *)address - (char *)its.dli_fbase - 1); /* within the call, not behind it */
+}
 
 error failed(error code) {
     if (code) last = code;
@@ -105,6 +115,14 @@ error call_on(void *stream, void (*function)(void *), void *argument) {
     return ask_on(stream, CALL_HOST, &call, sizeof call, NULL, 0, NULL, 0);
 }
 
+/* What is refused here, without the device's process: tells it what to say of that. */
+static error misused(uint32_t which, error code) {
+    uint32_t message[2] = {which, called_at};
+    uint64_t spare;
+    request(MISUSED, message, sizeof message, NULL, 0, &spare, sizeof spare, NULL);
+    return failed(code);
+}
+
 /* ---- what the compiler's code calls ---- */
 API void **__cudaRegisterFatBinary(void *given) {
     const fatbin_wrapper *wrapper = given;
@@ -135,10 +153,12 @@ API void __cudaRegisterManagedVar(void **module, void **host, char *device, cons
     if (request(SYMBOL, module, 4, name, strlen(name), answer, sizeof answer, NULL) == OK) managed_variable(host, answer[0], answer[1]);
 }
 
-static struct { dim3 grid, block; size_t shared; void *stream; } configurations[64];
+static struct { dim3 grid, block; size_t shared; void *stream; uint32_t at; } configurations[64];
 static int depth;
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream) {
     if (depth == 64) return 1;
+    CALLED;
+    configurations[depth].at = called_at;
     configurations[depth].grid = grid; configurations[depth].block = block;
     configurations[depth].shared = shared; configurations[depth++].stream = stream;
     return 0;
@@ -146,6 +166,7 @@ API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, v
 API error __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream) {
     if (depth == 0) return INVALID_CONFIGURATION;
     depth--;
+    called_at = configurations[depth].at;
     *grid = configurations[depth].grid; *block = configurations[depth].block; *shared = configurations[depth].shared;
     *(void **)stream = configurations[depth].stream;
     return OK;
@@ -155,7 +176,7 @@ API error __cudaGetKernel(void **kernel, const void *host) { *kernel = (void *)h
 static error find(const void *host, struct function **found) {
     *found = NULL;
     for (size_t i = 0; i < function_count; i++) if (functions[i]->host == host) *found = functions[i];
-    if (!*found) return failed(INVALID_FUNCTION);
+    if (!*found) return misused(NO_SUCH_KERNEL, INVALID_FUNCTION);
     struct function *it = *found;
     if (it->known) return OK;
     struct { struct kernel_facts facts; uint32_t layout[2 * 1024]; } answer;
@@ -170,9 +191,9 @@ static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluste
     struct function *it;
     error code = find(host, &it);
     if (code) return code;
-    if (shared + it->facts.shared > (size_t)(it->shared_limit > SHARED_STATIC ? it->shared_limit + (int)it->facts.shared : SHARED_STATIC)) return failed(INVALID_VALUE);
+    if (shared + it->facts.shared > (size_t)(it->shared_limit > SHARED_STATIC ? it->shared_limit + (int)it->facts.shared : SHARED_STATIC)) return misused(TOO_MUCH_SHARED, INVALID_VALUE);
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) return failed(INVALID_CONFIGURATION);
+    if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) return misused(BAD_SHAPE, INVALID_CONFIGURATION);
     uint8_t packed[4096 * 8] = {0};
     size_t size = 0;
     for (uint32_t i = 0; i < it->facts.count; i++) {
@@ -182,7 +203,7 @@ static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluste
         if (at + bytes > size) size = at + bytes;
     }
     struct { struct launching head; char name[2048]; } message = {.head = {it->module, (uint32_t)strlen(it->name), (uint32_t)cooperative, (uint32_t)shared,
-        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, {cluster.x, cluster.y, cluster.z}}};
+        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, {cluster.x, cluster.y, cluster.z}, called_at}};
     size_t name = message.head.kernel < sizeof message.name ? message.head.kernel : sizeof message.name;
     memcpy(message.name, it->name, name);
     return ask_on(stream, LAUNCH, &message, sizeof message.head + name, packed, size, NULL, 0);
@@ -192,13 +213,14 @@ error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t s
 }
 API error __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
 API error __cudaLaunchKernel_ptsz(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
-API error cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
-API error cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 1, stream); }
+API error cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { CALLED; return launch(kernel, grid, block, arguments, shared, 0, stream); }
+API error cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { CALLED; return launch(kernel, grid, block, arguments, shared, 1, stream); }
 struct launch_attribute { uint32_t id, pad; uint8_t value[64]; };
 struct launch_config { dim3 grid, block; size_t shared; void *stream; struct launch_attribute *attributes; uint32_t count; };
 API error cudaLaunchKernelExC(const struct launch_config *c, const void *kernel, void **arguments) {
     int cooperative = 0;
     dim3 cluster = {0, 0, 0};
+    CALLED;
     for (uint32_t i = 0; i < c->count; i++) {
         if (c->attributes[i].id == 2) cooperative = *(int *)c->attributes[i].value;
         if (c->attributes[i].id == 4) memcpy(&cluster, c->attributes[i].value, sizeof cluster);
@@ -216,35 +238,39 @@ API error cudaOccupancyMaxActiveClusters(int *count, const void *kernel, const s
 
 /* ---- memory ---- */
 API error cudaMalloc(void **pointer, size_t size) {
-    uint64_t wanted = size, address = 0;
+    uint64_t address = 0;
+    CALLED;
     if (!pointer) return failed(INVALID_VALUE);
     *pointer = NULL;
     if (size == 0) return OK;
+    struct { uint64_t size; uint32_t at, spare; } wanted = {size, called_at, 0};
     error code = ask(ALLOCATE, &wanted, sizeof wanted, NULL, 0, &address, sizeof address);
     *pointer = (void *)address;
     return code;
 }
 API error cudaFree(void *pointer) {
-    uint64_t address = (uint64_t)pointer;
+    CALLED;
+    struct { uint64_t address; uint32_t at, spare; } given = {(uint64_t)pointer, called_at, 0};
     if (!pointer) return lost;
     managed_pull(finish(&legacy));
-    error code = ask(RELEASE, &address, sizeof address, NULL, 0, NULL, 0);
+    error code = ask(RELEASE, &given, sizeof given, NULL, 0, NULL, 0);
     if (code == OK) managed_release(pointer);
     return code;
 }
-API error cudaMallocAsync(void **pointer, size_t size, void *stream) { (void)stream; return cudaMalloc(pointer, size); }
-API error cudaMallocAsync_ptsz(void **pointer, size_t size, void *stream) { (void)stream; return cudaMalloc(pointer, size); }
-API error cudaMallocFromPoolAsync_ptsz(void **pointer, size_t size, void *pool, void *stream) { (void)pool; (void)stream; return cudaMalloc(pointer, size); }
-API error cudaFreeAsync(void *pointer, void *stream) { (void)stream; return cudaFree(pointer); }
-API error cudaFreeAsync_ptsz(void *pointer, void *stream) { (void)stream; return cudaFree(pointer); }
+API error cudaMallocAsync(void **pointer, size_t size, void *stream) { CALLED; (void)stream; return cudaMalloc(pointer, size); }
+API error cudaMallocAsync_ptsz(void **pointer, size_t size, void *stream) { CALLED; (void)stream; return cudaMalloc(pointer, size); }
+API error cudaMallocFromPoolAsync_ptsz(void **pointer, size_t size, void *pool, void *stream) { CALLED; (void)pool; (void)stream; return cudaMalloc(pointer, size); }
+API error cudaFreeAsync(void *pointer, void *stream) { CALLED; (void)stream; return cudaFree(pointer); }
+API error cudaFreeAsync_ptsz(void *pointer, void *stream) { CALLED; (void)stream; return cudaFree(pointer); }
 API error cudaMallocManaged(void **pointer, size_t size, unsigned flags) {
+    CALLED;
     if (!pointer || size == 0 || (flags != 1 && flags != 2)) return failed(INVALID_VALUE);
     return managed_allocate(pointer, size);
 }
 API error cudaMallocHost(void **pointer, size_t size) { return (*pointer = malloc(size + 1)) ? OK : failed(NO_MEMORY); }
 /* Memory of the host's that kernels reach at its own address is managed memory here. */
-API error cudaHostAlloc(void **pointer, size_t size, unsigned flags) { return flags & 2 && size ? managed_allocate(pointer, size) : cudaMallocHost(pointer, size); }
-API error cudaFreeHost(void *pointer) { if (managed_is(pointer)) return cudaFree(pointer); free(pointer); return OK; }
+API error cudaHostAlloc(void **pointer, size_t size, unsigned flags) { CALLED; return flags & 2 && size ? managed_allocate(pointer, size) : cudaMallocHost(pointer, size); }
+API error cudaFreeHost(void *pointer) { CALLED; if (managed_is(pointer)) return cudaFree(pointer); free(pointer); return OK; }
 
 int on_device(const void *pointer) { uint64_t a = (uint64_t)pointer; return a >= 0x700000000000ull && a < 0x780000000000ull; }
 error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
@@ -252,22 +278,25 @@ error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
     if (size == 0) return lost;
     if (kind == HOST_TO_HOST && managed_any()) managed_pull(finish(&legacy));
     if (kind == HOST_TO_HOST) { memmove(to, from, size); return lost; }
-    struct copy copy = {(uint64_t)to, (uint64_t)from, size, (uint32_t)kind, 0};
+    if (kind != 1 && kind != 2 && kind != 3) return failed(INVALID_VALUE);
+    struct copy copy = {(uint64_t)to, (uint64_t)from, size, (uint32_t)kind, called_at};
+    if (kind == 1 && on_device(from) && !managed_is(from)) return ask_on(NULL, COPY, &copy, sizeof copy, NULL, 0, NULL, 0); /* it is refused there */
     return ask_on(stream, COPY, &copy, sizeof copy, kind == 1 ? from : NULL, kind == 1 ? size : 0, kind == 2 ? to : NULL, kind == 2 ? size : 0);
 }
 API error cudaMemcpy(void *to, const void *from, size_t size, int kind) {
+    CALLED;
     error code = copy_on(NULL, to, from, size, kind);
     return capturing ? code : managed_pull(code ? code : finish(&legacy));
 }
-API error cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream) { return copy_on(stream, to, from, size, kind); }
-API error cudaMemcpyAsync_ptsz(void *to, const void *from, size_t size, int kind, void *stream) { return copy_on(stream, to, from, size, kind); }
+API error cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream) { CALLED; return copy_on(stream, to, from, size, kind); }
+API error cudaMemcpyAsync_ptsz(void *to, const void *from, size_t size, int kind, void *stream) { CALLED; return copy_on(stream, to, from, size, kind); }
 error set_on(void *stream, void *to, int value, size_t size) {
-    struct set set = {(uint64_t)to, size, (uint32_t)value & 255, 1};
+    struct set set = {(uint64_t)to, size, (uint32_t)value & 255, called_at};
     return size ? ask_on(stream, SET, &set, sizeof set, NULL, 0, NULL, 0) : lost;
 }
-API error cudaMemset(void *to, int value, size_t size) { return set_on(NULL, to, value, size); }
-API error cudaMemsetAsync(void *to, int value, size_t size, void *stream) { return set_on(stream, to, value, size); }
-API error cudaMemsetAsync_ptsz(void *to, int value, size_t size, void *stream) { return set_on(stream, to, value, size); }
+API error cudaMemset(void *to, int value, size_t size) { CALLED; return set_on(NULL, to, value, size); }
+API error cudaMemsetAsync(void *to, int value, size_t size, void *stream) { CALLED; return set_on(stream, to, value, size); }
+API error cudaMemsetAsync_ptsz(void *to, int value, size_t size, void *stream) { CALLED; return set_on(stream, to, value, size); }
 API error cudaMemGetInfo(size_t *left, size_t *total) { *left = *total = (size_t)1 << 30; return lost; }
 
 static error symbol(const void *host, uint64_t *address, uint64_t *size) {
@@ -285,24 +314,26 @@ static error symbol(const void *host, uint64_t *address, uint64_t *size) {
         *size = it->size;
         return OK;
     }
-    return failed(INVALID_SYMBOL);
+    return misused(NO_SUCH_SYMBOL, INVALID_SYMBOL);
 }
 API error cudaGetSymbolAddress(void **pointer, const void *host) { uint64_t address = 0, size; error code = symbol(host, &address, &size); *pointer = (void *)address; return code; }
 API error cudaGetSymbolSize(size_t *size, const void *host) { uint64_t address, bytes = 0; error code = symbol(host, &address, &bytes); *size = bytes; return code; }
 API error cudaMemcpyToSymbol(const void *host, const void *from, size_t size, size_t offset, int kind) {
+    CALLED;
     uint64_t address, bytes; error code = symbol(host, &address, &bytes);
     if (code) return code;
-    if (offset + size > bytes) return failed(INVALID_VALUE);
+    if (offset > bytes || size > bytes - offset) return misused(SYMBOL_TOO_SMALL, INVALID_VALUE);
     return cudaMemcpy((void *)(address + offset), from, size, kind);
 }
 API error cudaMemcpyFromSymbol(void *to, const void *host, size_t size, size_t offset, int kind) {
+    CALLED;
     uint64_t address, bytes; error code = symbol(host, &address, &bytes);
     if (code) return code;
-    if (offset + size > bytes) return failed(INVALID_VALUE);
+    if (offset > bytes || size > bytes - offset) return misused(SYMBOL_TOO_SMALL, INVALID_VALUE);
     return cudaMemcpy(to, (void *)(address + offset), size, kind);
 }
-API error cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t size, size_t offset, int kind, void *stream) { (void)stream; return cudaMemcpyToSymbol(host, from, size, offset, kind); }
-API error cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t size, size_t offset, int kind, void *stream) { (void)stream; return cudaMemcpyFromSymbol(to, host, size, offset, kind); }
+API error cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t size, size_t offset, int kind, void *stream) { CALLED; (void)stream; return cudaMemcpyToSymbol(host, from, size, offset, kind); }
+API error cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t size, size_t offset, int kind, void *stream) { CALLED; (void)stream; return cudaMemcpyFromSymbol(to, host, size, offset, kind); }
 
 /* ---- errors ---- */
 static const struct { int code; const char *name, *text; } ERRORS[] = {

@@ -28,6 +28,10 @@ struct call_host { void (*function)(void *); void *argument; };
 extern error lost;               /* a fault that ended the context */
 extern struct graph *capturing;
 error failed(error code);
+/* Where the call that is answered was made, in the student's library; a call from here keeps the place. */
+#define CALLED came_from(__builtin_return_address(0))
+extern uint32_t called_at;
+void came_from(void *address);
 /* ``stream``'s own queue, where its work waits until something waits for it; NULL: it is done when it is asked for. */
 struct stream *own_stream(void *stream);
 error ask_on(void *stream, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
