@@ -32,7 +32,8 @@ ABOVE_ROOFLINE = 1.05
 
 
 class Found(TypedDict, total=False):
-    """What of a report is there only where judging came to it. ``log``: the compiler's."""
+    """What of a report is there only where judging came to it. ``log``: the compiler's; ``on_host``: the workload in
+    whose result the host takes part where only the device's work has a time."""
 
     cases: Sequence[CaseReport]
     workloads: Sequence[WorkloadReport]
@@ -42,15 +43,17 @@ class Found(TypedDict, total=False):
     hint: str
     log: str
     remarks: Sequence[str]
+    on_host: str
 
 
 def report(request: Request, verdict: Verdict, environment: Mapping[str, str], found: Found) -> Report:
     """The report on ``request``, with flags and score."""
     cases, workloads = found.get("cases", ()), found.get("workloads", ())
-    library_ops = found.get("library_ops", ())
+    library_ops, on_host = found.get("library_ops", ()), found.get("on_host", "")
+    unranked = _ON_HOST.format(on_host) if on_host else _why_unranked(request, workloads, library_ops)
     return Report(
         verdict=verdict,
-        flags=flags_of(workloads, library_ops),
+        flags=flags_of(workloads, library_ops, on_host=bool(on_host)),
         challenge=request.challenge.slug,
         version=request.challenge.manifest.version,
         language=request.language,
@@ -61,7 +64,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
             [case for case in cases if case.hidden], named=request.challenge.manifest.name_hidden_categories
         ),
         workloads=list(workloads),
-        score=score_of(cases, workloads, len(request.cases), _why_unranked(request, workloads, library_ops)),
+        score=score_of(cases, workloads, len(request.cases), unranked),
         kernels=list(found.get("kernels", ())),
         library_ops=list(library_ops),
         compiler_log=found.get("log", ""),
@@ -121,9 +124,13 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
     )
 
 
-def flags_of(workloads: Sequence[WorkloadReport], library_ops: Sequence[str] = ()) -> list[Flag]:
+def flags_of(
+    workloads: Sequence[WorkloadReport], library_ops: Sequence[str] = (), *, on_host: bool = False
+) -> list[Flag]:
     """``library_ops``: torch's own operations that the runner said it saw."""
     found = [Flag.LIBRARY_KERNEL] if library_ops else []
+    if on_host:
+        found.append(Flag.HOST_COMPUTED)
     if any(it.ranked and it.sol is not None and it.sol > ABOVE_ROOFLINE for it in workloads):
         found.append(Flag.ABOVE_ROOFLINE)
     # Less than its noise is charged where E is hardly beyond it, as now and then happens to everyone.
@@ -152,6 +159,12 @@ def score_of(
         passed=passed,
         total=total,
     )
+
+
+_ON_HOST = (
+    "It is right, and has no time here: when the work of workload '{}' was counted, its result came out wrong, because "
+    "there the host sees noise, or only a few bytes, of the arrays. On this board only kernels may compute the result."
+)
 
 
 def _why_unranked(request: Request, workloads: Sequence[WorkloadReport], library_ops: Sequence[str]) -> str:

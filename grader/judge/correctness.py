@@ -16,6 +16,7 @@ from grader.judge.channel import ChannelError
 from grader.judge.compare import compare, trespass
 from grader.judge.device import Device, on_device
 from grader.judge.launch import LoadFailed
+from grader.judge.messages import Unfreed
 from grader.judge.oracle import Question, ask, scalar_values
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
@@ -44,6 +45,7 @@ class Suite:
     told_sizes: Callable[[Mapping[str, int]], Mapping[str, int]] | None = None
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
+    unfreed: Unfreed | None = None
     _fresh: int = 0
     _ended: list[str] = field(default_factory=list)
 
@@ -100,6 +102,7 @@ class Suite:
                 early = client.printed() if answer is not None else b""
                 answer = client.call(arena, question.inputs, seconds)
             running = answer.seconds
+            self._note(case, answer)
             finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
             alive = not faults.is_sticky(answer.failure)
         except ChannelError as error:
@@ -114,6 +117,12 @@ class Suite:
         if running is not None:
             self.own_seconds.append(time.perf_counter() - began - running)
         return alive
+
+    def _note(self, case: Case, answer: Answer) -> None:
+        """What was not freed, where that was most. Of public cases alone: what a hidden one leaves may not be told."""
+        known = self.unfreed.bytes if self.unfreed is not None else 0
+        if not case.hidden and answer.unfreed is not None and answer.unfreed.bytes > known:
+            self.unfreed = answer.unfreed
 
     def _ask(self, case: Case, seed: int) -> Question:
         if self.answer is not None:

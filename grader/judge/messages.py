@@ -66,6 +66,21 @@ class Seen(Message):
     kernels: Annotated[list[SeenKernel], Field(max_length=16)] = Field(default_factory=list)
 
 
+class Unfreed(Message):
+    """Memory of the device's that was allocated and not freed when a call returned, and the source's lines where."""
+
+    bytes: int = Field(ge=0, le=1 << 50)
+    allocations: int = Field(ge=1, le=1 << 40)
+    lines: Annotated[list[Small], Field(max_length=3)] = Field(default_factory=list)
+
+    @property
+    def sentence(self) -> str:
+        count = "1 allocation" if self.allocations == 1 else f"{self.allocations:,} allocations"
+        lines = " and ".join(map(str, self.lines))
+        where = f", allocated at line{'s' if len(self.lines) > 1 else ''} {lines}" if lines else ""
+        return f"Not freed: {self.bytes:,} bytes in {count}{where}."
+
+
 class Returned(Message):
     op: Literal["returned"]
     round: Small
@@ -73,6 +88,7 @@ class Returned(Message):
     control_us: float | None = Field(default=None, gt=0, lt=60e6)
     modelled_us: float | None = Field(default=None, ge=0, lt=3600e6)
     profile: CallProfile | None = None
+    unfreed: Unfreed | None = None
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
     seen: Seen | None = None
 

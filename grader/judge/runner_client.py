@@ -16,7 +16,7 @@ from grader import limits
 from grader.judge.arena import Arena
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError
 from grader.judge.device import Device, OutputChecker
-from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned, Seen
+from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned, Seen, Unfreed
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxEnd
 from grader.schemas.call_profile import CallProfile
@@ -59,7 +59,7 @@ class Answer:
     """A call that came back, ``seconds`` after the gate opened. ``failure``: what it raised. ``empty_launches``:
     kernels launched with no program. ``control_s``: a control's own measure of its call. ``seen``: what the runner
     noted, where it was asked to. ``modelled_s``: what the emulated GPU's model makes of its work, and ``profile``: what
-    that was, where it was counted."""
+    that was, where it was counted. ``unfreed``: what the emulated GPU's memory still holds for it."""
 
     seconds: float
     failure: Failure | None
@@ -68,6 +68,7 @@ class Answer:
     seen: Seen | None = None
     modelled_s: float | None = None
     profile: CallProfile | None = None
+    unfreed: Unfreed | None = None
 
 
 class Ungated(Exception):
@@ -283,7 +284,14 @@ class RunnerClient:
         control = message.control_us * 1e-6 if message.control_us is not None else None
         modelled = message.modelled_us * 1e-6 if message.modelled_us is not None else None
         return Answer(
-            took, message.error, message.empty_launches, control, message.seen, modelled, message.profile
+            took,
+            message.error,
+            message.empty_launches,
+            control,
+            message.seen,
+            modelled,
+            message.profile,
+            message.unfreed,
         )
 
     def printed(self) -> bytes:

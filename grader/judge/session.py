@@ -21,13 +21,14 @@ from grader.judge.environment import judge_environment
 from grader.judge.faults import BoxKilled, failed_workload
 from grader.judge.job import JudgingProgress, Outcome, counted
 from grader.judge.launch import Launcher, LoadFailed
+from grader.judge.messages import Unfreed
 from grader.judge.modelled import Modelled
 from grader.judge.request import Request
 from grader.judge.rule import Measured
 from grader.judge.runner_client import RunnerClient
 from grader.judge.size_order import size_order_hint
 from grader.judge.survey import survey
-from grader.judge.timekeeper import Half, Reading, TimedWrong, Timekeeper
+from grader.judge.timekeeper import Half, HostComputed, Reading, TimedWrong, Timekeeper
 from grader.judge.tuning import tune
 from grader.logs import get_logger
 from grader.sandbox.box import BoxMaker
@@ -68,6 +69,9 @@ class Session:
     kernels: Sequence[KernelUsage] = ()
     library_ops: Sequence[str] = ()
     kills: int = 0
+    # The workload in whose result the host takes part, and what a public case left allocated.
+    on_host: str = ""
+    unfreed: Unfreed | None = None
     _done: int = 0
 
     def __post_init__(self) -> None:
@@ -138,10 +142,11 @@ class Session:
                     ) from killed
 
     def _remarks(self) -> list[str]:
-        if not self.kills:
-            return []
-        times = {1: "once", 2: "twice"}.get(self.kills, f"{self.kills} times")
-        return [f"The box was killed from outside {times} and the submission was judged again."]
+        found = []
+        if self.kills:
+            times = {1: "once", 2: "twice"}.get(self.kills, f"{self.kills} times")
+            found.append(f"The box was killed from outside {times} and the submission was judged again.")
+        return [*found, *([self.unfreed.sentence] if self.unfreed is not None else [])]
 
     def _judge(self) -> Outcome:
         log, self._done = "", 0
@@ -207,6 +212,7 @@ class Session:
         with self._clock("cases"):
             last = suite.run(client, self._public)
         self.own_seconds = suite.own_seconds
+        self.unfreed = suite.unfreed
         return last
 
     def _test_hidden(self, suite: Suite, client: RunnerClient | None, state: State) -> None:
@@ -258,6 +264,10 @@ class Session:
             subject.close()
             self._test_hidden(suite, None, State.TIMING)
             return self._outcome([*suite.reports, failed], log)
+        except HostComputed as computed:
+            self._test_hidden(suite, subject, State.TIMING)
+            self.on_host = computed.workload.name
+            return self._outcome(suite.reports, log)
         if self.request.language.torch:
             self._survey(subject, [half.workload for half in halves])
         # Nothing that is being timed goes back to being tested.
@@ -349,6 +359,7 @@ class Session:
                 "kernels": self.kernels,
                 "library_ops": self.library_ops,
                 "remarks": self._remarks(),
+                "on_host": self.on_host,
                 **found,
             },
         )

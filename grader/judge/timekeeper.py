@@ -43,6 +43,15 @@ class Reading:
     measured: Measured
 
 
+class HostComputed(Exception):
+    """On a device whose times are modelled, ``workload`` comes out right only where its work is not counted: its result
+    needs what the host computes, of which the model knows nothing."""
+
+    def __init__(self, workload: Workload) -> None:
+        super().__init__(f"the host takes part in workload {workload.name}")
+        self.workload = workload
+
+
 class TimedWrong(Exception):
     """A call gave a wrong answer or none while it was timed, or came too late."""
 

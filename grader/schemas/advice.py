@@ -19,6 +19,7 @@ _LINE = re.compile(
 _SAID_CHARS = 200
 _FLAGGED = {
     Flag.LIBRARY_KERNEL: "it calls a library's kernel",
+    Flag.HOST_COMPUTED: "it needs the host for its result",
     Flag.ABOVE_ROOFLINE: "it is faster than the hardware allows",
     Flag.WORK_OUTSIDE_GATE: "it worked outside the timed window",
     Flag.SIMILAR: "it resembles another submission",

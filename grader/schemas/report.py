@@ -68,6 +68,7 @@ class Flag(StrEnum):
     """A mark for staff beside a verdict; never a verdict."""
 
     LIBRARY_KERNEL = "library_kernel"
+    HOST_COMPUTED = "host_computed"
     ABOVE_ROOFLINE = "above_roofline"
     WORK_OUTSIDE_GATE = "work_outside_gate"
     SIMILAR = "similar"

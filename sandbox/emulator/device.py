@@ -170,7 +170,7 @@ class _Call:
 
 class Device:
     """``engine`` belongs to it; ``memory_bytes``: what programs may allocate; ``ptxas``: the assembler to ask how many
-    registers kernels take whose PTX comes as text. ``line_at``: the source's line of a place in the host code's library."""
+    registers kernels take whose PTX comes as text. ``line_at``: the source's line of a place in the host's library."""
 
     def __init__(self, engine: Engine, memory_bytes: int = MEMORY_BYTES, ptxas: Path | None = None) -> None:
         self.engine, self._left, self._ptxas = engine, memory_bytes, ptxas

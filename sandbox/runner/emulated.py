@@ -79,20 +79,18 @@ def told(name: str, message: str, line: int) -> dict[str, Any]:
     }
 
 
-def unfreed_note(unfreed: list[Any]) -> str:
-    """What was allocated and not freed, and where; empty where all was freed."""
-    if not unfreed:
-        return ""
-    lines = sorted({it.line for it in unfreed if it.line})
-    count = "1 allocation" if len(unfreed) == 1 else f"{len(unfreed):,} allocations"
-    shown = ", ".join(str(it) for it in lines[:_MOST_SHOWN]) + (", ..." if len(lines) > _MOST_SHOWN else "")
-    where = f", allocated at line{'s' if len(lines) > 1 else ''} {shown}" if lines else ""
-    return f"Not freed: {sum(it.size for it in unfreed):,} bytes in {count}{where}"
+def unfreed_of(returned: Any) -> dict[str, Any] | None:
+    """What was allocated and not freed, as the judge's message has it; None: all was freed."""
+    if not returned.unfreed:
+        return None
+    lines = sorted({it.line for it in returned.unfreed if it.line})[:_MOST_SHOWN]
+    size = sum(it.size for it in returned.unfreed)
+    return {"bytes": size, "allocations": len(returned.unfreed), "lines": lines}
 
 
 def notes_of(returned: Any) -> list[str]:
     """What was not wrong in a call, but is worth a look."""
-    notes = [text] if (text := unfreed_note(returned.unfreed)) else []
+    notes = []
     if returned.heap_leaked[0]:
         count, size = returned.heap_leaked
         what = "1 allocation" if count == 1 else f"{count:,} allocations"

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from binding import Binding, Call, MakeCall
-from emulated import end_like, failure_of, notes_of, part, told, write_all
+from emulated import end_like, failure_of, notes_of, part, told, unfreed_of, write_all
 from emulated_binding import EmulatedBinding
 from failure import Described
 
@@ -40,10 +40,12 @@ class HostCall:
     def __init__(self, host: Host, binding: EmulatedBinding) -> None:
         self._host, self._binding = host, binding
         self.modelled_us: float | None = None
+        self.unfreed: dict[str, Any] | None = None
         self.profile: dict[str, Any] | None = None
 
     def __call__(self) -> None:
-        self._host.call(self._binding)
+        self.unfreed = None
+        self.unfreed = unfreed_of(self._host.call(self._binding))
 
     def counted(self) -> None:
         self.modelled_us = self.profile = None

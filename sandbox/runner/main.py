@@ -114,6 +114,8 @@ class Runner:
         took_us = getattr(self.call, "took_us", None)
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
+        if (unfreed := getattr(self.call, "unfreed", None)) is not None:
+            answer["unfreed"] = unfreed
         if message.get("count"):
             counted = cast("CountedCall", self.call)
             answer["modelled_us"], answer["profile"] = counted.modelled_us, counted.profile

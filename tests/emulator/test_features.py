@@ -50,7 +50,7 @@ def test_the_runtime_does_what_cudas_does(device: Device, compiled: Compile, ent
     assert returned.code == 0, (
         f"runtime.cu:{returned.code} {returned.unsupported or returned.refused or returned.fault}"
     )
-    assert (returned.fault, returned.findings, returned.unsupported, returned.leaked) == (None, [], None, [])
+    assert (returned.fault, returned.findings, returned.unsupported, returned.unfreed) == (None, [], None, [])
     assert returned.heap_leaked == (0, 0)
 
 

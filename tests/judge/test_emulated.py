@@ -12,7 +12,7 @@ from grader.device_kinds import EMULATED
 from grader.judge.at_home import judge_at_home
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict, WorkloadReport
+from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Verdict, WorkloadReport
 from tests.components import need
 from tests.judge.kernels import RIGHT as TRITON
 from tests.judge.kernels import with_solve
@@ -102,6 +102,15 @@ def judge(course: Course, boxes: BoxMaker, source: str, language: Language, timi
 def cuda(course: Course, boxes: BoxMaker, source: str, **options: bool) -> Report:
     need("nvcc")
     return judge(course, boxes, source, Language.CUDA, **options)
+
+
+def assert_unranked(report: Report) -> None:
+    """Accepted, without any time, and told why."""
+    assert report.verdict is Verdict.ACCEPTED, report
+    assert report.flags == [Flag.HOST_COMPUTED]
+    assert report.workloads == []
+    assert report.score.time_us is None
+    assert "only kernels may compute the result" in report.score.unranked
 
 
 def first_failure(report: Report) -> CaseReport:
@@ -215,8 +224,7 @@ def test_an_autotuned_kernel_takes_what_the_model_says_is_fastest(course: Course
 
 def test_what_the_host_computes_costs_nothing_and_so_does_not_count(course: Course, boxes: BoxMaker) -> None:
     report = judge(course, boxes, with_solve("    out.copy_(2 * x)"), Language.TRITON, timing=True)
-    assert report.verdict is Verdict.RUNTIME_ERROR
-    assert "the host sees noise" in first_failure(report).detail
+    assert_unranked(report)
     filled = TRITON.replace("    if n:", "    out.zero_()\n    if n:").replace("tl.store(", "tl.atomic_add(")
     assert "zero_" in filled
     assert "atomic_add" in filled
@@ -233,5 +241,17 @@ extern "C" void solve(const float* x, float* out, int64_t n) {
 }
 """
     report = cuda(course, boxes, "#include <cstdint>\n" + taken, timing=True)
-    assert report.verdict is Verdict.RUNTIME_ERROR
-    assert "bytes from the GPU to the host" in first_failure(report).detail
+    assert_unranked(report)
+
+
+def test_what_is_not_freed_is_noted(course: Course, boxes: BoxMaker) -> None:
+    leaking = CUDA.replace(
+        "    if (n > 0)", "    void* scratch;\n    cudaMalloc(&scratch, 1000);\n    if (n > 0)"
+    )
+    report = cuda(course, boxes, leaking)
+    assert report.verdict is Verdict.ACCEPTED
+    count = sum(not it.hidden for it in report.cases)
+    assert count < len(report.cases), "a hidden case's leak is not told"
+    assert report.remarks == [
+        f"Not freed: {1000 * count:,} bytes in {count} allocations, allocated at line 8."
+    ]

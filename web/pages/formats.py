@@ -21,6 +21,7 @@ from grader.schemas.verdict import VERDICTS, Tone, VerdictWord
 _DOCS = re.compile(r"(?<![^\s(])/docs/[a-z0-9/-]*[a-z0-9](#[a-z0-9-]+)?")
 _FLAGS = {
     "library_kernel": "calls a library kernel",
+    "host_computed": "computes on the host, so it has no time",
     "above_roofline": "faster than the hardware allows",
     "work_outside_gate": "worked outside the timed window",
     "similar": "resembles another submission",

@@ -415,7 +415,7 @@ bool async_stuck(struct block *block) {
 }
 
 void async_deadlock(struct block *block, uint32_t line) {
-    struct row row = {.line = line, .guard = NONE};
+    struct row row = {.line = line, .guard = NONE, .spare = NONE};
     struct warp *first = NULL;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = &block->warps[i];

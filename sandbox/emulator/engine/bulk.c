@@ -229,7 +229,7 @@ static int into_shared(struct warp *w, const struct row *r, const struct bulk *b
 
 static int comes_to_pass(struct transfer *it) {
     struct warp *w = it->warp;
-    struct row row = {.line = it->line, .space = SHARED, .guard = NONE};
+    struct row row = {.line = it->line, .space = SHARED, .guard = NONE, .spare = NONE};
     struct region *region = &it->to->shared_region;
     uint8_t *valid = region->valid;
     const uint8_t *data = it->data, *data_valid = data ? data + it->size : NULL;
@@ -304,7 +304,7 @@ static int out_of_shared(struct warp *w, const struct row *r, const struct bulk 
 
 static int leaves(struct transfer *it) {
     struct warp *w = it->warp;
-    struct row row = {.line = it->line, .space = GLOBAL, .guard = NONE};
+    struct row row = {.line = it->line, .space = GLOBAL, .guard = NONE, .spare = NONE};
     struct block *from = it->from;
     struct span span;
     int lane = (int)it->lane;

@@ -403,7 +403,7 @@ int memory_late_arrives(struct warp *w, uint32_t groups_left, uint32_t line) {
 }
 
 int memory_late_arrives_at(struct warp *w, uint32_t offset) {
-    struct row row = {.space = SHARED, .line = w->wait_line};
+    struct row row = {.space = SHARED, .line = w->wait_line, .spare = NONE};
     for (uint32_t i = 0; i < w->late_count && w->late_arrivals; i++) {
         if (!w->late[i].arrives || w->late[i].to != offset) continue;
         uint32_t kept = 0, lane = w->late[i].lane;
