@@ -71,7 +71,7 @@ def test_textures(device: Device, compiled: Compile, entry: int) -> None:
     assert returned.code == 0, (
         f"textures.cu:{returned.code} {returned.unsupported or returned.refused or returned.fault}"
     )
-    assert (returned.fault, returned.findings, returned.leaked) == (None, [], [])
+    assert (returned.fault, returned.findings, returned.unfreed) == (None, [], [])
 
 
 def test_what_lies_beyond_a_surface_is_a_fault(device: Device, compiled: Compile) -> None:
