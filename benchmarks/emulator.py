@@ -58,7 +58,7 @@ def kernels(folder: Path, check: bool) -> dict[str, float]:
         home / "bin" / "nvcc",
         "-ptx",
         "-O3",
-        "-arch=compute_80",
+        "-arch=compute_90a",
         "-o",
         folder / "k.ptx",
         folder / "k.cu",

@@ -23,7 +23,7 @@ from grader.sandbox.gpu import GPU_KINDS, NVIDIA, Gpu, GpuKind
 # whether it compiles.
 CPU, CPU_ARCHITECTURE = "cpu", "sm_90"
 # The board of the emulated GPU, and what a CUDA source is compiled to for it: PTX.
-EMULATED, EMULATED_ARCHITECTURE = "emulated", "compute_80"
+EMULATED, EMULATED_ARCHITECTURE = "emulated", "compute_90a"
 
 
 @dataclass(frozen=True, kw_only=True)

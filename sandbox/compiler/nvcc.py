@@ -47,7 +47,7 @@ _BUSY = "Is the host short of memory or processors? It is tried again."
 @dataclass(frozen=True)
 class CompileRequest:
     """``footer`` is appended to ``source`` and must define ``grader_entry``; ``arch`` is such as ``sm_90``, or
-    ``compute_80`` for PTX. ``compiler``: its name in ``grader.judge.compilation.COMPILERS``."""
+    ``compute_90a`` for PTX. ``compiler``: its name in ``grader.judge.compilation.COMPILERS``."""
 
     source: str
     footer: str

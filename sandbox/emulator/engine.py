@@ -40,8 +40,8 @@ _OF_SHARED = frozenset(
     )
 )  # fmt: skip
 SPACES = ("generic", "global", "shared", "local", "const")
-# What a block may have of each on the emulated card (sm_80).
-MOST_THREADS, MOST_SHARED, MOST_STATIC_SHARED = 1024, 166912, 49152
+# What a block may have of each on the emulated card (sm_90).
+MOST_THREADS, MOST_SHARED, MOST_STATIC_SHARED = 1024, 232448, 49152
 MOST_COOPERATIVE = 512
 # What kernels may allocate where the program does not say (CUDA's default).
 HEAP_BYTES = 8 << 20

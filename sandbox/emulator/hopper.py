@@ -265,7 +265,8 @@ def _address(k: _Kernel, text: str, space: int) -> list[int]:
 
 
 # As enum type of engine/wgmma.c; with elements of K of one product.
-_PRODUCT_TYPES = ("f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32", "e4m3", "e5m2", "b1")
+PRODUCT_TYPES = ("f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32", "e4m3", "e5m2", "b1")
+ROWS_OF_A_WARP = 16
 _DEPTHS = {"f16": 16, "bf16": 16, "tf32": 8, "s8": 32, "u8": 32, "e4m3": 32, "e5m2": 32, "b1": 256}
 _SHAPE = re.compile(r"m64n(\d+)k(\d+)$")
 
@@ -290,7 +291,7 @@ def _wgmma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None
 def _product(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     refused = Unsupported(i.opcode, i.place)
     shape = next(found for it in m if (found := _SHAPE.match(it)))
-    d_type, a_type, b_type = [it for it in m if it in _PRODUCT_TYPES]
+    d_type, a_type, b_type = [it for it in m if it in PRODUCT_TYPES]
     n, depth = int(shape[1]), int(shape[2])
     eights = a_type in ("e4m3", "e5m2")
     integers, bits = a_type in ("s8", "u8"), a_type == "b1"
@@ -320,7 +321,7 @@ def _product(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> No
     transposed = [it or 0 for it in numbers[2:]] if halves else [0, 0]
     if halves and in_registers:
         transposed = [0, *transposed]
-    types = [_PRODUCT_TYPES.index(it) for it in (d_type, a_type, b_type)]
+    types = [PRODUCT_TYPES.index(it) for it in (d_type, a_type, b_type)]
     words = [
         n,
         depth,

@@ -1411,7 +1411,6 @@ def _trap(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> No
 @_handles(
     "brkpt",
     "pmevent",
-    "nanosleep",
     "prefetch",
     "prefetchu",
     "applypriority",
@@ -1421,6 +1420,11 @@ def _trap(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> No
 )
 def _nothing(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> None:
     k.control("NOP")
+
+
+@_handles("nanosleep")
+def _nanosleep(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> None:
+    k.control("NOP", imm=1)  # others have a turn
 
 
 @_handles("createpolicy")

@@ -12,10 +12,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from .hopper import KINDS as ASYNC_KINDS
+from .hopper import PRODUCT_TYPES, ROWS_OF_A_WARP
 from .lower import CONTROL, MATRIX_STORED, MATRIX_TYPES, ROW, Lowered
 
 # Another for each change to it or to what is counted: times of two versions are not comparable.
-MODEL_VERSION = 2
+MODEL_VERSION = 3
 # As enum class of engine.h.
 KINDS = (
     "free", "integer", "float", "double", "special", "convert", "memory", "shuffle", "sync", "matrix", "branch",
@@ -66,6 +68,8 @@ H200 = Card(
     flops={
         **{"f64": 256.0, "tf32": 1280.0, "f16": 2560.0, "bf16": 2560.0},
         **dict.fromkeys(("s8", "u8", "s4", "u4", "b1", "e4m3", "e5m2"), 5120.0),
+        **{"wgmma f16": 4096.0, "wgmma bf16": 4096.0, "wgmma tf32": 2048.0},
+        **dict.fromkeys(("wgmma s8", "wgmma u8", "wgmma e4m3", "wgmma e5m2", "wgmma b1"), 8192.0),
     },
     threads=2048,
     blocks=32,
@@ -105,6 +109,11 @@ _KINDS_OF_CONTROL = {
     **dict.fromkeys(("NOP", "POP", "LOCAL_ADDRESS", "COMMIT", "ASSERT", "ACTIVE_MASK"), "free"),
     "MATRIX": "matrix",
 }  # fmt: skip
+_KINDS_OF_ASYNC = {
+    "MAP_RANK": "integer", "RANK_OF": "integer", "CLUSTER_ARRIVE": "sync", "CLUSTER_WAIT": "sync",
+    "PROXY_FENCE": "sync", "BULK_COMMIT": "sync", "BULK_WAIT": "sync", "BULK_WAIT_READ": "sync",
+    "PRODUCT_FENCE": "sync", "PRODUCT_COMMIT": "sync", "PRODUCT_WAIT": "sync",
+}  # fmt: skip
 _ACCESSES = {"LOAD": "load", "STORE": "store", "ATOMIC": "atomic", "COPY_LATE": "copy"}
 
 
@@ -129,6 +138,8 @@ def _work(lowered: Lowered, row: tuple[int, ...], names: Sequence[str]) -> Work:
     number = row[0]
     if number >= len(CONTROL):
         return _work_of_name(names[number - len(CONTROL)])
+    if CONTROL[number] == "ASYNC":
+        return _work_of_async(lowered, row)
     kind = _KINDS_OF_CONTROL.get(CONTROL[number], "branch")
     if kind != "matrix":
         return Work(kind, access=_ACCESSES.get(CONTROL[number], ""))
@@ -138,6 +149,15 @@ def _work(lowered: Lowered, row: tuple[int, ...], names: Sequence[str]) -> Work:
     if which < 2:
         return Work("memory", access=("load", "store")[which])
     return Work("matrix", 1.0, MATRIX_TYPES[a_type], 2 * m * n * k)
+
+
+def _work_of_async(lowered: Lowered, row: tuple[int, ...]) -> Work:
+    name = ASYNC_KINDS[row[2]]
+    if name != "PRODUCT":
+        access = "copy" if name == "BULK_COPY" else ""
+        return Work(_KINDS_OF_ASYNC.get(name, "memory"), access=access)
+    n, k, _, a_type = lowered.pool[row[12] : row[12] + 4]
+    return Work("matrix", 1.0, f"wgmma {PRODUCT_TYPES[a_type]}", 2 * ROWS_OF_A_WARP * n * k)
 
 
 _known: dict[str, Work] = {}

@@ -81,7 +81,7 @@ LINES = "-g1,-fno-optimize-sibling-calls"
 
 
 def flags(arch: str, filename: str, rdc: bool) -> list[str]:
-    """``arch``: such as sm_90, or compute_80 for the emulated GPU: its PTX, without a CUDA runtime. The machine code
+    """``arch``: such as sm_90, or compute_90a for the emulated GPU: its PTX, without a CUDA runtime. The machine code
     beside it is not used; what the assembler refuses and says of registers is. Host code has lines, for messages."""
     kind, _, number = arch.partition("_")
     emulated = kind == "compute"

@@ -15,7 +15,7 @@ from tests.components import need
 from tests.emulator.judging import NVCC_FLAGS
 
 FOLDER = Path(__file__).parent
-Compile = Callable[..., Path]
+Compile = Callable[[Path], Path]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -37,15 +37,14 @@ def device(engine: Engine) -> Device:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """The library that a source becomes, for an architecture."""
+    """The library that a source becomes."""
     home, made = cuda_home(), {}
     need("nvcc")
     assert home is not None
 
-    def compile_source(source: Path, architecture: str = "compute_80") -> Path:
+    def compile_source(source: Path) -> Path:
         if source not in made:
             made[source] = tmp_path_factory.mktemp("emulator") / f"{source.stem}.so"
-            flags = [it.replace("compute_80", architecture) for it in NVCC_FLAGS]
             command = [
                 home / "bin" / "nvcc",
                 "-shared",
@@ -58,7 +57,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
                 "-g1,-fno-optimize-sibling-calls",
             ]
             ran = subprocess.run(
-                [*command, *flags, "-o", made[source], source],
+                [*command, *NVCC_FLAGS, "-o", made[source], source],
                 capture_output=True,
                 text=True,
                 check=False,

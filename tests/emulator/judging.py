@@ -24,7 +24,7 @@ from grader.sandbox.toolkit import cuda_home
 
 _FORMATS = {"float32": "<f", "float64": "<d", "int64": "<q", "int32": "<i"}
 # What nvcc needs beside a library's usual flags, so that its PTX runs on the emulated GPU.
-NVCC_FLAGS = ["-cudart", "none", "--compress-mode=none", "-gencode=arch=compute_80,code=compute_80"]
+NVCC_FLAGS = ["-cudart", "none", "--compress-mode=none", "-gencode=arch=compute_90a,code=compute_90a"]
 SEED = 1
 
 

@@ -36,7 +36,7 @@ def planted() -> dict[str, tuple[str, int]]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_computes_what_the_host_does(device: Device, compiled: Compile, name: str) -> None:
-    host = HostProcess(device, compiled(SOURCE, "compute_90a"))
+    host = HostProcess(device, compiled(SOURCE))
     try:
         returned = host.call([struct.pack("<i", PROGRAMS.index(name))])
     finally:
@@ -48,7 +48,7 @@ def test_it_computes_what_the_host_does(device: Device, compiled: Compile, name:
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_a_fault_is_named_with_its_line(device: Device, compiled: Compile, name: str) -> None:
-    host = HostProcess(device, compiled(FAULTS, "compute_90a"))
+    host = HostProcess(device, compiled(FAULTS))
     given, out = np.linspace(-1, 1, 128, dtype=np.float32), np.zeros(128, dtype=np.float32)
     addresses = [
         device.adopt(it.ctypes.data, it.nbytes, label, written=True)

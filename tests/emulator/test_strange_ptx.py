@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 
 import pytest
 
@@ -11,7 +12,12 @@ from grader.sandbox.emulator.lower import Unsupported
 from grader.sandbox.emulator.ptx import BadPtx, split_operands
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
-REGISTERS = ".reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<3>; .reg .f32 %f<9>; .shared .b32 room[4];"
+REGISTERS = (
+    ".reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<3>; .reg .f32 %f<9>; "
+    ".shared .align 16 .b32 room[4]; .shared .align 8 .b64 barrier;"
+)
+BYTES = "mbarrier::complete_tx::bytes"
+LOAD = f"mbarrier.init.shared.b64 [barrier], 1; cp.async.bulk.shared::cluster.global.{BYTES} {{}}, [barrier];"
 REFUSED = (
     "frobnicate.b32 %r1, %r2;",
     "add.u32 _, %r1, %r2;",
@@ -35,6 +41,19 @@ REFUSED = (
     "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r1}, {%f1};",
     "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1,%r2}, {%r1,%r2}, {%r3,%r4}, {%r1,%r2}, %r5, 0;",
     "ld.global.b32 %r1, [unknown];",
+    "mbarrier.init.global.b64 [%d1], 1;",
+    "mbarrier.arrive.expect_tx.shared.b64 _, [room];",
+    "mbarrier.try_wait.shared.b64 %p1, [room], %r1;",
+    "mapa.u32 %r1, %r2, 0;",
+    "cp.async.bulk.shared::cluster.global.bulk_group [room], [%d1], 16;",
+    f"cp.async.bulk.tensor.3d.shared::cluster.global.tile.{BYTES} [room], [%d1, {{%r1, %r2}}], [room];",
+    f"cp.async.bulk.tensor.2d.shared::cluster.global.im2col.{BYTES} [room], [%d1, {{%r1, %r2}}], [room];",
+    "cp.async.bulk.wait_group -1;",
+    "wgmma.wait_group.sync.aligned -1;",
+    "wgmma.mma_async.sync.aligned.m64n264k16.f32.f16.f16 {%f1}, %d1, %d2, 1, 1, 1, 0, 0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3}, %d1, %d2, 1, 1, 1, 0, 0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d1, %d2, %d3, %d4}, %d1, %d2, 1, 1, 1, 0, 0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %r1, %d2, 1, 1, 1, 0, 0;",
 )
 HARMLESS = (
     ";",
@@ -58,6 +77,20 @@ FAULTY = (
     "mov.u32 %r1, -4; st.shared.b32 [%r1], 7;",
     "mov.u64 %d1, 0x7fffffffffffffff; ld.b8 %r1, [%d1];",
     "mov.u64 %d1, 0x0008000000000000; ld.b32 %r1, [%d1];",
+    "mov.u32 %r1, 0xfffffff8; mbarrier.init.shared.b64 [%r1], 1;",
+    "mbarrier.init.shared.b64 [room], 0;",
+    "mov.u64 %d1, 0x0001000000000003; st.shared.b64 [room], %d1; mbarrier.arrive.shared.b64 %d2, [room];",
+    "mov.u64 %d1, 0xb0a7000000000007; st.shared.b64 [room], %d1; mbarrier.arrive.shared.b64 %d2, [room];",
+    "mov.u32 %r1, 0x02000000; ld.shared::cluster.b32 %r2, [%r1];",
+    "mov.u32 %r1, room; mapa.shared::cluster.u32 %r2, %r1, 4000000000; st.shared::cluster.b32 [%r2], 1;",
+    "mov.u32 %r1, 0xff000000; barrier.cluster.arrive; barrier.cluster.wait; ld.shared::cluster.b32 %r2, [%r1];",
+    f"mov.u64 %d1, 0x700000000000; mov.u32 %r1, -16; {LOAD.format('[room], [%d1], %r1')}",
+    f"mov.u64 %d1, 0x700000000000; mov.u32 %r1, 16; {LOAD.format('[room+8], [%d1], %r1')}",
+    f"mov.u64 %d1, -16; mov.u32 %r1, 16; {LOAD.format('[room], [%d1], %r1')}",
+    "mov.u64 %d1, -16; cp.async.bulk.global.shared::cta.bulk_group [%d1], [room], 16; cp.async.bulk.commit_group;",
+    "mov.u64 %d1, 0; cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%d1, {%r1}], [room];",
+    "mov.u64 %d1, 0xffffffffffffffff; "
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d1, 1, 1, 1, 1, 1;",
 )
 
 
@@ -100,6 +133,16 @@ FORMS = (
     "stmatrix.sync.aligned.m8n8.x2.shared.b16 [room], {%r1, %r2};",
     "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e5m2.f16 {%r1,%r2}, {%r1,%r2,%r3,%r4}, {%r5,%r6}, {%r1,%r2};",
     "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {%r1,%r2}, {%r3}, {%r4}, {%r5,%r6};",
+    "mbarrier.init.shared.b64 [barrier], %r1;",
+    "mbarrier.arrive.expect_tx.shared.b64 %d1, [barrier], %r1;",
+    "mbarrier.test_wait.parity.shared.b64 %p1, [barrier], %r1;",
+    "mbarrier.pending_count.b64 %r1, %d1;",
+    "mapa.shared::cluster.u32 %r1, %r2, %r3;",
+    "getctarank.u64 %r1, %d1;",
+    f"cp.async.bulk.shared::cluster.global.{BYTES}.multicast::cluster [room], [%d1], %r1, [barrier], %r2;",
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%d1], [room], %r1;",
+    f"cp.async.bulk.tensor.2d.shared::cluster.global.tile.{BYTES} [room], [%d1, {{%r1, %r2}}], [barrier];",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, %d1, %p1, 1, -1, 1;",
 )  # fmt: skip
 
 
@@ -112,3 +155,64 @@ def test_operands_that_are_missing_odd_or_too_many_do_no_harm(engine: Engine, fo
         for put in ([], ["%p2"], ["%d8"], ["%r8", "%d8"], ["_"], ["-1"], ["{%r8, %d8}"], ["[%d8]"], [""]):
             with contextlib.suppress(Unsupported, BadPtx, Fault):
                 run(engine, f"{head} {', '.join([*before, *put, *after])};")
+
+
+def a_map(engine: Engine, **fields: int) -> tuple[int, object]:
+    """The address of a tensor map, of one dimension of 64 bytes unless ``fields`` say otherwise."""
+    data, keep = engine.allocate(64, "data", written=True)
+    packed = bytearray(128)
+    values = {
+        "signature": (0, 8, 0x70616D726F736E74), "address": (8, 8, data), "stride": (16, 8, 16), "size": (48, 4, 63),
+        "size_1": (52, 4, 0), "box": (68, 2, 16), "box_1": (70, 2, 1), "step": (78, 1, 1), "step_1": (79, 1, 1),
+        "type": (83, 1, 0), "rank": (84, 1, 1), "swizzle": (85, 1, 0), "fill": (86, 1, 0),
+    }  # fmt: skip
+    for name, (at, size, value) in values.items():
+        packed[at : at + size] = (fields.get(name, value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+    address, bytes_of = engine.allocate(128, "map", written=True)
+    ctypes.memmove(bytes_of, bytes(packed), 128)
+    return address, (keep, bytes_of)
+
+
+TENSOR = (
+    "ld.param.b64 %d1, [map]; mov.u32 %r1, {at}; mbarrier.init.shared.b64 [barrier], 1; "
+    "cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+    "[tile], [%d1, {{{places}}}], [barrier]; mbarrier.try_wait.parity.shared.b64 %p1, [barrier], 0;"
+)
+
+
+def load_tensor(engine: Engine, map_address: int, at: int = 0, rank: int = 1) -> None:
+    places = ", ".join(["%r1"] * rank)
+    body = TENSOR.format(at=at, rank=rank, places=places)
+    loaded = engine.load(
+        f"{HEAD}.visible .entry k(.param .b64 map)\n{{\n{REGISTERS} .shared .align 128 .b8 tile[256];\n"
+        f"{body}\nret;\n}}\n"
+    )
+    engine.launch(loaded, "k", (1, 1, 1), (1, 1, 1), map_address.to_bytes(8, "little"))
+
+
+def test_a_tensor_map_that_is_one_is_taken(engine: Engine) -> None:
+    address, _keep = a_map(engine)
+    load_tensor(engine, address)
+    load_tensor(engine, address, at=-5)
+    load_tensor(engine, address, at=2**31 - 1)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"signature": 1}, {"rank": 5}, {"rank": 0}, {"type": 13}, {"type": 200}, {"swizzle": 9}, {"box": 0},
+        {"box": 257}, {"step": 0}, {"step": 9}, {"box": 255}, {"size": 0xFFFFFFFF, "box": 256},
+        {"address": -16}, {"address": 0},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_tensor_map_that_is_none_is_a_fault(engine: Engine, fields: dict[str, int]) -> None:
+    address, _keep = a_map(engine, **fields)
+    with pytest.raises(Fault):
+        load_tensor(engine, address)
+
+
+def test_a_tensor_map_of_far_strides_is_a_fault(engine: Engine) -> None:
+    address, _keep = a_map(engine, rank=2, stride=2**63, size_1=1, box_1=2)
+    with pytest.raises(Fault):
+        load_tensor(engine, address, rank=2)

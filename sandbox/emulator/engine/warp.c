@@ -393,7 +393,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             w->undefined[r->a] = 0;
         }
         switch (r->op) {
-        case OP_NOP: w->pc++; break;
+        case OP_NOP: if (r->imm) w->loops = MOST_LOOPS - 1; w->pc++; break;
         case OP_LOAD:
             if (w->any_undefined) { const uint32_t outs[4] = {r->d, r->b, r->c, r->e}; for (uint32_t k = 0; k < r->count; k++) if (outs[k] != NONE) w->undefined[outs[k]] &= ~mask; }
             if (memory_load(w, r, mask)) { status = STOPPED; goto out; }

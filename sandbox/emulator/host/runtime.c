@@ -378,7 +378,7 @@ API error cudaFuncGetAttributes(struct function_attributes *into, const void *ho
     if (code) return code;
     memset(into, 0, 56);
     into->shared = it->facts.shared; into->local = it->facts.local; into->threads = (int)it->facts.threads; into->registers = (int)it->facts.registers;
-    into->ptx = into->binary = 80; into->dynamic = it->shared_limit;
+    into->ptx = into->binary = 90; into->dynamic = it->shared_limit;
     return OK;
 }
 API error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int threads, size_t shared, unsigned flags) {
@@ -387,7 +387,7 @@ API error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, co
     (void)flags;
     if (code) return code;
     if (threads < 1 || threads > 1024) { *blocks = 0; return failed(INVALID_VALUE); }
-    int most = 2048 / ((threads + 31) / 32 * 32), by_shared = (int)(167936 / (it->facts.shared + shared + 1024));
+    int most = 2048 / ((threads + 31) / 32 * 32), by_shared = (int)(SHARED_ALL / (it->facts.shared + shared + 1024));
     *blocks = most < by_shared ? most : by_shared;
     if (*blocks > 32) *blocks = 32;
     return OK;
