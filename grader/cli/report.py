@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.cli.terminal import out, safe
-from grader.device_kinds import caution_of
+from grader.device_kinds import EMULATED, caution_of, languages_of
 from grader.schemas.advice import advise
 from grader.schemas.hardware import KernelUsage, Witness
 from grader.schemas.report import (
@@ -243,9 +243,11 @@ def _worst(mismatch: Mismatch) -> Table:
 
 
 def replay_command(report: Report, case: CaseReport, filename: str) -> str:
-    """The command that runs this case on the same data."""
+    """The command that runs this case on the same data, on the emulated GPU where that knows the language: there each
+    access is checked, and no card is needed."""
     words = ["grader", "test", filename, "-c", report.challenge]
-    return shlex.join([*words, "--case", case.name, "--seed", str(case.seed)])
+    where = ["--device", EMULATED] if report.language in languages_of(EMULATED) else []
+    return shlex.join([*words, *where, "--case", case.name, "--seed", str(case.seed)])
 
 
 def workloads(report: Report, width: int) -> list[RenderableType]:

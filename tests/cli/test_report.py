@@ -40,7 +40,7 @@ def test_a_wrong_case_comes_first_and_in_words() -> None:
         "largest error 0.5",
         "Is the tail handled?",
         "seed 42",
-        "grader test mine.py -c vector_add --case 'n 1023' --seed 42",
+        "grader test mine.py -c vector_add --device emulated --case 'n 1023' --seed 42",
         "Look first at 'n 1023' with n = 1,023: it gives a wrong answer.",
         "1 of 2 cases passed, 1 failed",
     ):
@@ -113,7 +113,9 @@ def test_nothing_is_broken_or_cut_between_60_and_200_columns(width: int) -> None
     assert all(line.startswith("  ") for line in remark.splitlines()), "broken lines stay indented"
     assert told.count("█") == _text(report, width=width).count("█")
     narrow = _text(wrong(), width=width, terminal=True)
-    assert "replay: grader test mine.py -c vector_add --case 'n 1023' --seed 42" in narrow, "copied whole"
+    assert (
+        "replay: grader test mine.py -c vector_add --device emulated --case 'n 1023' --seed 42" in narrow
+    ), "copied whole"
 
 
 def on_gpu(**changes: object) -> Report:

@@ -201,7 +201,9 @@ class TestSubmission:
 
     def test_wrong_report(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, builders.wrong()).id}").text
-        replay = "grader test add.py -c vector_add --case &#39;tail of block&#39; --seed 1234567"
+        replay = (
+            "grader test add.py -c vector_add --device emulated --case &#39;tail of block&#39; --seed 1234567"
+        )
         for part in (
             replay,
             "mask its loads",

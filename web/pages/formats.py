@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask
 from markupsafe import Markup, escape
 
-from grader.device_kinds import caution_of
+from grader.device_kinds import EMULATED, caution_of, languages_of
 from grader.languages import LANGUAGES, Language
 from grader.schemas.report import TOO_SHORT, Sizes
 from grader.schemas.submission import State
@@ -41,7 +41,12 @@ _STATE_TONES = {
 def init_app(app: Flask) -> None:
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
-    app.jinja_env.globals.update(too_short=TOO_SHORT, languages=LANGUAGES)
+    app.jinja_env.globals.update(
+        too_short=TOO_SHORT,
+        languages=LANGUAGES,
+        emulated=EMULATED,
+        languages_of=languages_of,
+    )
     app.jinja_env.filters.update(
         duration=duration,
         interval=interval,
