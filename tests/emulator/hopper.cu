@@ -514,7 +514,6 @@ static int tiled(float* out, uint8_t* room, const std::vector<float>& given) {
             for (int l = 0; l < k; l++) sum += double(a.at(along_m ? l * m + i : i * k + l)) * b.at(along_n ? l * n + j : j * k + l);
             CHECK(std::abs(got[i * n + j] - sum) < 1e-3 * (1 + std::abs(sum)));
         }
-    keep(got);
     return 0;
 }
 
@@ -740,5 +739,11 @@ static int program(int which) {
     cudaFree(in);
     return wrong;
 }
-// which; where the digest of what it computed goes, or null.
-extern "C" int grader_entry(void** a) { return program(*static_cast<int*>(a[0])); }
+// Which. Of 1000 more it returns a digest of what that one computed exactly, or its line negated: a card and the emulated
+// GPU agree on it.
+extern "C" int grader_entry(void** a) {
+    int which = *static_cast<int*>(a[0]);
+    if (which < 1000) return program(which);
+    int wrong = program(which - 1000);
+    return wrong ? -wrong : static_cast<int>((digest ^ digest >> 32) & 0x7fffffff);
+}

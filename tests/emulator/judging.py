@@ -25,6 +25,13 @@ from grader.sandbox.toolkit import cuda_home
 _FORMATS = {"float32": "<f", "float64": "<d", "int64": "<q", "int32": "<i"}
 # What nvcc needs beside a library's usual flags, so that its PTX runs on the emulated GPU.
 NVCC_FLAGS = ["-cudart", "none", "--compress-mode=none", "-gencode=arch=compute_90a,code=compute_90a"]
+# In the order of hopper.cu's cases.
+HOPPER_PROGRAMS = (
+    "library_barrier", "library_pipeline", "group_copy", "producer_consumer", "counted", "cluster_sum", "cluster_shape",
+    "remote_arrival", "bulk_pipeline", "bulk_sum", "tensor_tiles", "tensor_cube", "multicast", "block_to_block",
+    "product_f16", "product_f16_along_n", "product_f16_along_m_and_n", "product_tf32", "product_bytes",
+    "product_halves",
+)  # fmt: skip
 SEED = 1
 
 

@@ -11,14 +11,9 @@ import pytest
 from grader.sandbox.emulator.device import Device, HostProcess
 from grader.sandbox.emulator.explain import message_of
 from tests.emulator.conftest import FOLDER, Compile
+from tests.emulator.judging import HOPPER_PROGRAMS
 
 SOURCE, FAULTS = FOLDER / "hopper.cu", FOLDER / "hopper_faults.cu"
-PROGRAMS = (
-    "library_barrier", "library_pipeline", "group_copy", "producer_consumer", "counted", "cluster_sum", "cluster_shape",
-    "remote_arrival", "bulk_pipeline", "bulk_sum", "tensor_tiles", "tensor_cube", "multicast", "block_to_block",
-    "product_f16", "product_f16_along_n", "product_f16_along_m_and_n", "product_tf32", "product_bytes",
-    "product_halves",
-)  # fmt: skip
 TEXT = FAULTS.read_text()
 FAULTY = re.findall(r"\w+", TEXT[TEXT.index("kernels[] = {") :].partition("{")[2].partition("}")[0])
 
@@ -34,11 +29,11 @@ def planted() -> dict[str, tuple[str, int]]:
     return found
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", HOPPER_PROGRAMS)
 def test_it_computes_what_the_host_does(device: Device, compiled: Compile, name: str) -> None:
     host = HostProcess(device, compiled(SOURCE))
     try:
-        returned = host.call([struct.pack("<i", PROGRAMS.index(name))])
+        returned = host.call([struct.pack("<i", HOPPER_PROGRAMS.index(name))])
     finally:
         host.close()
     found = [it for it in (returned.fault, *returned.findings) if it is not None]
