@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks" / "gpu
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from grader.device_kinds import EMULATED
 from grader.judge.device import Device, make_device
 from grader.judge.request import CPU
 from grader.languages import Language
@@ -59,7 +60,7 @@ def main() -> int:
             left += sum(kind_of(device) in it.devices for it in entries) - len(found)
             if (
                 time.monotonic() < end
-                and device.name != CPU
+                and device.name not in (CPU, EMULATED)
                 and (not options.names or CLOCK_ON_GPU in options.names)
             ):
                 findings += on_the_clock(boxes, device)
@@ -89,6 +90,8 @@ def _devices(options: argparse.Namespace) -> Iterator[Device]:
     """What to judge on, one after the other: a GPU is not touched before the CPU's part is through."""
     if options.on in ("cpu", "all"):
         yield QuickHost()
+    if options.on == "emulated":
+        yield make_device(EMULATED, 0)
     if options.on in ("gpu", "all") and options.device != CPU:
         yield make_device(options.device, options.gpu)
 
@@ -186,7 +189,9 @@ def _options() -> argparse.Namespace:
     gpu = "h200" if shutil.which("nvidia-smi") else CPU
     parser.add_argument("--device", default=gpu, help="cpu, or the board's name of this machine's GPU")
     parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
-    parser.add_argument("--on", default="all", choices=["all", "cpu", "gpu"], help="judge only there")
+    parser.add_argument(
+        "--on", default="all", choices=["all", "cpu", "gpu", "emulated"], help="judge only there"
+    )
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no attack after this")
     parser.add_argument("--boxes", default="auto", choices=["auto", "docker", "bubblewrap", "local"])
     parser.add_argument("--alone", action="store_true", help="nobody else uses this host: count all there is")

@@ -164,11 +164,13 @@ def decide(entry: Entry, report: Report) -> tuple[str, str, str]:
     if entry.surface == CONTROL:
         return _decide_control(entry, report, detail)
     if report.verdict is not Verdict.ACCEPTED:
-        known = report.verdict.value in entry.defence and not detail.startswith(_OUT_OF_DATE)
+        known = report.verdict.value in entry.defence_on(report.device) and not detail.startswith(
+            _OUT_OF_DATE
+        )
         return (DEFENDED if known else UNEXPECTED), report.verdict.value, detail
     held = _of_accepted(entry, report)
     for name, by in held.items():
-        if name in entry.defence:
+        if name in entry.defence_on(report.device):
             return DEFENDED, by, detail
     return (UNEXPECTED if held else VULNERABLE), ", ".join(["accepted", *held.values()]), detail
 
@@ -176,7 +178,7 @@ def decide(entry: Entry, report: Report) -> tuple[str, str, str]:
 def _decide_control(entry: Entry, report: Report, detail: str) -> tuple[str, str, str]:
     """Accepted, and free of flags but those that its header names as right."""
     flags = {flag.value for flag in _flags(report)}
-    fine = report.verdict is Verdict.ACCEPTED and flags == set(entry.defence)
+    fine = report.verdict is Verdict.ACCEPTED and flags == set(entry.defence_on(report.device))
     by = ", ".join([report.verdict.value, *sorted(flags)])
     return (ACCEPTED if fine else REFUSED), by, detail
 

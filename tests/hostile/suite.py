@@ -8,6 +8,7 @@ line of its own and continued on indented ones:
 - ``Like``: the entry that tries the same mechanism in `make test`; this one is left to the full matrix.
 - ``Defence``: what ends it, separated by commas: verdicts, flags, or ``charged``. An attack that ends by something
   else no longer tries what it says, and the suite fails.
+- ``Emulated``: the same as ``Defence`` on the emulated board, where it ends otherwise.
 - ``Takes``: milliseconds that its work really needs. ``charged`` holds where the reported time is no less.
 - ``Case``: the one to judge (``basic`` unless given), or ``all``. ``Timed: yes``: all cases, then every workload.
 - ``Judged``: how many times in a row, by boxes of their own; the last one counts.
@@ -26,6 +27,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.device_kinds import EMULATED
 from grader.languages import Language
 
 FOLDER = Path(__file__).resolve().parent
@@ -55,6 +57,11 @@ class Entry:
     @property
     def defence(self) -> frozenset[str]:
         return frozenset(_words(self.fields.get("Defence", "")))
+
+    def defence_on(self, device: str) -> frozenset[str]:
+        """What ends it there."""
+        words = self.fields.get("Emulated") if device == EMULATED else None
+        return frozenset(_words(words)) if words is not None else self.defence
 
     @property
     def devices(self) -> frozenset[str]:

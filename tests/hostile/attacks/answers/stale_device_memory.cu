@@ -7,6 +7,7 @@
 // Challenge: twice
 // Like: stale_memory
 // Defence: wrong_answer
+// Emulated: runtime_error
 #include <cstdint>
 #include <cuda_runtime.h>
 
