@@ -93,8 +93,8 @@ class Modelled(Timekeeper):
         try:
             return self._call(subject, plain, "counted", count=True)
         except WrongInTiming as error:
-            # On the same data it is right if only it is not counted: then it needs what the host may not see there. Twice,
-            # because every second call may be an empty one.
+            # On the same data it is right if only it is not counted: then it needs what the host may not see there.
+            # Twice, because every second call may be an empty one.
             for _ in range(2):
                 self._call(subject, plain, "counted", count=False)
             raise HostComputed(workload) from error
