@@ -41,7 +41,8 @@ class WrongInTiming(Exception):
     """The output of a round of ``case`` differs: the submission is wrong, whatever its cases said."""
 
     def __init__(self, case: Case, seed: int, mismatch: Mismatch | None, answer: Answer) -> None:
-        super().__init__("a timed call gave a wrong answer")
+        why = mismatch.model_dump_json(exclude_none=True) if mismatch else answer.failure
+        super().__init__(f"a timed call of '{case.name}' with seed {seed} gave a wrong answer: {why}")
         self.case = case
         self.seed = seed
         self.mismatch = mismatch
