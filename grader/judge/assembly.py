@@ -15,6 +15,7 @@ from grader.judge.roofline import is_ranked, light_cost, light_seconds
 from grader.judge.rule import Measured
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import (
+    COMPANY,
     TOO_SHORT,
     CaseReport,
     CaseVerdict,
@@ -117,6 +118,7 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
         host_us=measured.host * 1e6 if measured.gated and not device.on_processor else None,
         gated=measured.gated,
         fixed_us=None if device.modelled else measured.fixed * 1e6,
+        company=measured.company,
         gpu=measured.gpu,
         profile=measured.profile,
         charged_us=measured.charged * 1e6,
@@ -171,6 +173,8 @@ def _why_unranked(request: Request, workloads: Sequence[WorkloadReport], library
     """A sentence where times that count make no rank, else nothing."""
     if library_ops and workloads and request.challenge.manifest.library_kernels == "unranked":
         return "It calls a library's kernel, and this challenge ranks only kernels of your own."
+    if any(it.ranked and it.company for it in workloads):
+        return COMPANY
     if short := [it.name for it in workloads if it.ranked and it.time_us is None]:
         named = " and ".join(f"'{name}'" for name in short)
         return (

@@ -37,6 +37,8 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
+    from grader.judge.rule import RoundCosts
+
 # The interpreter runs on the CPU; torch's own threads would fight the judge for the cores that it measures on.
 _HOST_ENV = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
 _HOST_ENVS = {
@@ -188,7 +190,8 @@ class Device(Protocol):
     ``warm_up_cases``: a case's first call compiles something, so an untimed one goes ahead of it.
     ``on_processor``: a call runs on the host's processor, so its limit is processor time.
     ``baselines``: names that ``reference.py`` is timed under. ``architecture``: what nvcc compiles for. ``confirms``:
-    what is plainly charged for work outside the gate is measured once more before it counts. ``modelled``: times are
+    what is plainly charged for work outside the gate is measured once more before it counts. ``round_costs``: what a
+    round has cost here, where that is always the same. ``modelled``: times are
     those of a model, see ``grader.judge.modelled``. ``stages``: ``stage``
     copies, so that a question that was drawn long ago is as good as a new one.
     """
@@ -211,6 +214,8 @@ class Device(Protocol):
     def noise(self) -> Noise: ...
     @property
     def confirms(self) -> bool: ...
+    @property
+    def round_costs(self) -> RoundCosts | None: ...
     @property
     def stages(self) -> bool: ...
     @property
@@ -235,6 +240,9 @@ class Device(Protocol):
 
     def before_round(self) -> None:
         """Finish what is under way and bring the device to a like state for everyone; then the call is queued."""
+
+    def after_queued(self) -> None:
+        """Take back what the host part of a call may have prepared, before the round's inputs are revealed."""
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
         """Put a timed round's inputs where the runner sees them, and leave nothing of them in a cache."""
@@ -266,6 +274,7 @@ class HostDevice:
     plan = TimingPlan(rounds=7, most_rounds=400, enough=0.05, control_rounds=15, seconds=3.0)
     # A shared CPU moves the end of a window by about a scheduler's tick, and by more when others are busy.
     noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0, disturbed=math.inf)
+    round_costs = None
     confirms = False  # on a host that others use, it would be so every other time
     stages = False
     modelled = False
@@ -298,6 +307,9 @@ class HostDevice:
 
     def before_round(self) -> None:
         """Nothing to burn: the host's clock speed is not ours to settle."""
+
+    def after_queued(self) -> None:
+        """Nothing: see ``reveal``."""
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
         """There is no cache to flush that the reveal does not fill for everyone alike."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.judge.device import Floor, Noise
 from grader.judge.runner_client import Timed
@@ -25,6 +26,17 @@ BETWEEN_BOXES = 0.002
 UNSTEADY = 0.01
 # Now and then a round of the control is disturbed; where more than this share of them is, something was going on, too.
 MOST_DISTURBED = 0.2
+# An own round that is slower than the fastest quarter by this share of it, and by what disturbs a control's, had
+# company; most kernels' rounds differ by a tenth of that.
+UNEVEN = 0.02
+
+
+# The fixed cost of a round is the same for all submissions on one GPU, within 1 %. Beyond this share of what it has
+# been lately, something else uses the GPU: one more switch between contexts makes it 45 % more.
+COST_WITHIN = 0.05
+# So many costs are kept; fewer than the second figure tell nothing yet. A machine on which it changes for good is known
+# anew after half of the first.
+_COSTS, _FEWEST_COSTS = 40, 6
 
 
 # A round of the control and how long its call took, seconds.
@@ -44,11 +56,13 @@ class Own:
 
 @dataclass(frozen=True)
 class Measured:
-    """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off, ``drift`` by how much
-    the control's halves differ in it, and ``disturbed`` the share of its rounds that were left out; ``beyond`` is what
-    lay before and after the gate beyond the control's, which makes E, and ``noise`` what may lie there without meaning
-    anything, on that side which goes beyond it most; ``charged`` was added for work outside the gate. Not ``gated``:
-    its host time is in it. ``gpu``: how the device was meanwhile; ``profile``: what was counted."""
+    """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off, ``drift`` by how
+    much the control's halves differ in it, and ``disturbed`` the share of its rounds that were left out; ``uneven``
+    is the share of own rounds that something seems to have slowed, and ``company`` says that ``fixed`` is not what it
+    usually is; ``beyond`` is what lay before and after the gate beyond the control's, which makes E, and ``noise``
+    what may lie there without meaning anything, on that side which goes beyond it most; ``charged`` was added for
+    work outside the gate. Not ``gated``: its host time is in it. ``gpu``: how the device was meanwhile; ``profile``:
+    what was counted."""
 
     time: Estimate
     rounds: int
@@ -62,6 +76,8 @@ class Measured:
     gated: bool
     gpu: GpuState | None = None
     profile: CallProfile | None = None
+    uneven: float = 0.0
+    company: bool = False
 
     @property
     def plainly_charged(self) -> bool:
@@ -72,7 +88,8 @@ class Measured:
     def doubtful(self) -> bool:
         """Whether something else than the submission may have made this."""
         drifted = self.drift > UNSTEADY * (self.time.value + self.fixed)
-        return self.plainly_charged or drifted or self.disturbed > MOST_DISTURBED
+        uneven = max(self.disturbed, self.uneven) > MOST_DISTURBED
+        return self.plainly_charged or drifted or uneven or self.company
 
     @property
     def known(self) -> bool:
@@ -85,6 +102,19 @@ class Measured:
         """Whether it is not known because it is surely shorter than the cost of a round: on such a device it never
         will be. A longer time that is not known had too much company, and may be known the next time."""
         return not self.known and self.time.interval[1] <= self.fixed
+
+
+class RoundCosts:
+    """What the fixed cost of a round has been on one GPU since this process began."""
+
+    def __init__(self) -> None:
+        self._seen: deque[float] = deque(maxlen=_COSTS)
+
+    def held_against(self, measured: Measured) -> Measured:
+        """``measured``, with ``company`` where its cost is none of those that are known; and keep it."""
+        usual = statistics.median(self._seen) if len(self._seen) >= _FEWEST_COSTS else measured.fixed
+        self._seen.append(measured.fixed)
+        return replace(measured, company=abs(measured.fixed - usual) > COST_WITHIN * usual)
 
 
 def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise) -> Measured:
@@ -123,6 +153,7 @@ def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRoun
         beyond=(before.beyond, after.beyond),
         noise=max(sides, key=lambda it: it.beyond / it.noise).noise,
         gated=own.gated,
+        uneven=_uneven([it.gate for it in own.rounds], noise.disturbed),
         gpu=own.gpu,
     )
 
@@ -131,6 +162,13 @@ def _undisturbed(rounds: Sequence[float], disturbed: float) -> list[float]:
     """Those that are not slower by so much than the quickest quarter."""
     quick = sorted(rounds)[len(rounds) // 4]
     return [it for it in rounds if it <= quick + disturbed]
+
+
+def _uneven(gates: Sequence[float], disturbed: float) -> float:
+    """The share of an own call's rounds that something else slowed, as it seems. They count all the same, unless the
+    next measurement has none: which rounds count must not be a submission's choice."""
+    quick = sorted(gates)[len(gates) // 4]
+    return sum(it > quick + max(disturbed, UNEVEN * quick) for it in gates) / len(gates)
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,9 @@ class RunnerClient:
         # Settled first: the longer a runner's stream has been blocked at the gate, the later it polls it again.
         self._device.before_round()
         host = self._queue(arena, inputs, seconds) if gated else 0.0
-        if not gated:
+        if gated:
+            self._device.after_queued()
+        else:
             self._gate.next_round()
         try:
             opened = self._gate.open_behind(

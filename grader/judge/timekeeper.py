@@ -108,7 +108,10 @@ class Timekeeper:
         found = []
         for rounds, half in zip(own, halves, strict=True):
             after = self._control(control, half.workload, f"after{again}")
-            found.append(Reading(half.workload, settle(rounds, half.rounds, after, self.device.noise)))
+            measured = settle(rounds, half.rounds, after, self.device.noise)
+            if self.device.round_costs is not None:
+                measured = self.device.round_costs.held_against(measured)
+            found.append(Reading(half.workload, measured))
         return found
 
     def doubted(self, timed: Sequence[Reading], halves: Sequence[Half]) -> list[Half]:

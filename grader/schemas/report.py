@@ -170,6 +170,10 @@ class WorkloadCost(Strict):
 
 
 TOO_SHORT = "too short to measure here"
+COMPANY = (
+    "Something else used the GPU, twice in a row: the fixed cost of a round was more than 5 % from what it usually is "
+    "there. Such a time has no rank; submit again, and tell staff if it stays so."
+)
 
 
 class WorkloadReport(Strict):
@@ -207,6 +211,9 @@ class WorkloadReport(Strict):
     noise_us: float = Field(
         default=0.0, ge=0, description="what lies outside the gate may differ by so much for nothing"
     )
+    company: bool = Field(
+        default=False, description="something else used the GPU: the cost of a round was not what it is there"
+    )
     gpu: GpuState | None = Field(default=None, description="none on a host, and where NVML is not there")
     profile: CallProfile | None = Field(default=None, description="what was counted, on an emulated GPU")
 
@@ -234,6 +241,7 @@ class WorkloadReport(Strict):
             self._why_ungated(),
             self._why_not_ranked(),
             self._why_charged(),
+            COMPANY if self.company else "",
         )
         return [text for text in found if text]
 

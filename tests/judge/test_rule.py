@@ -207,6 +207,8 @@ MEASURED = Measured(
         ({"charged": 1.1e-6}, True),
         ({"drift": 0.01 * 1.15e-3}, False),
         ({"drift": 0.0101 * 1.15e-3}, True),
+        ({"uneven": 0.2}, False),
+        ({"uneven": 0.21}, True),
         ({"disturbed": 0.2}, False),
         ({"disturbed": 0.21}, True),
     ],
@@ -306,3 +308,33 @@ def test_a_call_that_takes_no_time_takes_the_shortest_there_is() -> None:
     assert measured.time.value == pytest.approx(1e-7)
     assert measured.time.interval[0] == pytest.approx(1e-7)
     assert measured.time.interval[1] < 1e-5
+
+
+@pytest.mark.parametrize(("slow_us", "uneven"), [(140.0, 0.6), (8.0, 0.0)])
+def test_own_rounds_that_others_slowed_are_doubted(slow_us: float, uneven: float) -> None:
+    """One more switch of contexts, 140 us, in three rounds of five; honest rounds differ by a few."""
+    own = [*rounds(0.5e-3, count=12), *rounds(0.5e-3 + slow_us * 1e-6, count=18)]
+    control = [(it, 1e-3) for it in rounds(1.3e-3)]
+    measured = settle(Own(own, gated=True), control, control, EXACT)
+    assert measured.uneven == pytest.approx(uneven)
+    assert measured.doubtful == (uneven > rule.MOST_DISTURBED)
+
+
+def test_a_cost_of_a_round_that_is_not_the_usual_one_means_company() -> None:
+    costs = rule.RoundCosts()
+    for number in range(10):
+        assert not costs.held_against(replace(MEASURED, fixed=(305 + number % 3) * 1e-6)).company
+    for fixed_us in (445, 280):
+        odd = costs.held_against(replace(MEASURED, fixed=fixed_us * 1e-6))
+        assert odd.company
+        assert odd.doubtful
+    assert not costs.held_against(replace(MEASURED, fixed=310e-6)).company
+
+
+def test_what_a_round_costs_for_good_is_known_in_time() -> None:
+    costs = rule.RoundCosts()
+    fixed = [305e-6] * 40 + [360e-6] * 40
+    found = [costs.held_against(replace(MEASURED, fixed=it)).company for it in fixed]
+    assert not any(found[:40])
+    assert all(found[40:60])
+    assert not any(found[61:])

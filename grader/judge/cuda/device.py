@@ -21,12 +21,11 @@ from grader.judge.cuda.memory import CudaMemories, Staging
 from grader.judge.cuda.output_checker import CudaOutputChecker
 from grader.judge.device import Floor, Gate, Noise, OutputChecker, TimingPlan
 from grader.judge.oracle import Question
+from grader.judge.rule import RoundCosts
 from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.gpu import Gpu, nvidia_gpus
 
-# A reveal that writes this many times the L2 cache has flushed it.
-_FLUSHING_FACTOR = 8
 # Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
 _PLANNED_SHARE = 0.8
 
@@ -65,8 +64,8 @@ class CudaDevice:
         self._memories = CudaMemories(index)
         self._staging = Staging(self._memories.device)
         properties = torch.cuda.get_device_properties(index)
-        self._l2_bytes = properties.L2_cache_size
-        self._flush = torch.empty(2 * self._l2_bytes, dtype=torch.uint8, device="cuda")
+        self._flush = torch.empty(2 * properties.L2_cache_size, dtype=torch.uint8, device="cuda")
+        self.round_costs = RoundCosts()
         self._burn = kernels.Burn(self._memories.device, programs=properties.multi_processor_count)
 
     @property
@@ -104,18 +103,23 @@ class CudaDevice:
 
     def before_round(self) -> None:
         """Settle the clocks, and take back what a submission may have made to persist in the L2 cache."""
-        with suppress(DriverError):
-            check(api().cuCtxResetPersistingL2Cache())
+        self._let_go_of_cache()
         self._burn.run()
         torch.cuda.synchronize()
 
+    def after_queued(self) -> None:
+        """Once more: the host part of a call may have made lines persist."""
+        self._let_go_of_cache()
+
+    def _let_go_of_cache(self) -> None:
+        with suppress(DriverError):
+            check(api().cuCtxResetPersistingL2Cache())
+
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """Reveal, then flush the L2 cache, unless the reveal has itself written over it: each microsecond that the
-        runner waits makes the fixed cost of a round larger and less even."""
+        """Reveal, then flush the L2 cache. Also after a large reveal: its end stays in the cache, and a kernel that
+        begins there would gain by it."""
         arena.reveal(inputs)
-        written = sum(buffer.layout.nbytes for buffer in arena.buffers.values())
-        if written < _FLUSHING_FACTOR * self._l2_bytes:
-            self._flush.zero_()
+        self._flush.zero_()
 
     def watch(self, arena: Arena) -> OutputChecker:
         return CudaOutputChecker(arena, self._staging)
