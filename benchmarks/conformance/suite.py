@@ -27,9 +27,12 @@ PROGRAMS = FOLDER / "programs"
 # The file of a card's results, without its machine.
 CARD = "conformance_card"
 RUN_SECONDS = 120.0
+_CONTRACTED = "the card's assembler makes one fma of a product and a sum in float16 that PTX lets it contract"
 # Kernels and programs whose results differ, and why.
 EXPECTED = {
     "atomic_vectors": "atomics on vectors are not known here",
+    "mul_f16x2": _CONTRACTED,
+    "round_f16": _CONTRACTED,
 }
 # Results are compared as these; bfloat16 has no type of NumPy's.
 _TYPES: dict[str, np.dtype[Any]] = {
@@ -265,7 +268,7 @@ class Comparison:
 
 
 def compare(card: Result, emulated: Result) -> Comparison:
-    """Each result of a card's against the emulated GPU's, by the kernel's rule."""
+    """Each result of a card's against the emulated GPU's, by the rule that the kernel has now."""
 
     def differs(detail: str) -> Comparison:
         return Comparison(card.name, card.family, "differs", detail)
@@ -274,7 +277,7 @@ def compare(card: Result, emulated: Result) -> Comparison:
         return differs(f"card {card.error}, emulated {emulated.error} {emulated.said}".strip())
     if card.error == "cudaSuccess" and card.said != emulated.said:
         return differs(f"card prints {card.said!r}, emulated {emulated.said!r}")
-    if (card.type, card.rule, len(card.data)) != (emulated.type, emulated.rule, len(emulated.data)):
+    if (card.type, len(card.data)) != (emulated.type, len(emulated.data)):
         return differs("the suite has changed since the card ran")
     if card.error != "cudaSuccess" or card.data == emulated.data:
         return Comparison(card.name, card.family, "equal")
@@ -286,7 +289,7 @@ def compare(card: Result, emulated: Result) -> Comparison:
     nans = int((both_nan & (bits[0] != bits[1])).sum())
     if not off.any():
         return Comparison(card.name, card.family, "equal", nans=nans)
-    allowed = _allowed(card.rule, bits, values, kind) if card.type[0] in "fb" else ~off
+    allowed = _allowed(emulated.rule, bits, values, kind) if card.type[0] in "fb" else ~off
     distance = _distances(bits)
     wrong = off & ~allowed
     if wrong.any():
@@ -311,9 +314,9 @@ def compare_programs(name: str, card: tuple[int, str], emulated: Emulated) -> Co
 
 
 def _numbers(bits: np.ndarray, kind: str) -> np.ndarray:
-    if kind == "bf":
-        return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # of a NaN that signals
+        if kind == "bf":
+            return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
         return bits.view(kind).astype(np.float64)
 
 

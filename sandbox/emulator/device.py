@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -74,7 +75,6 @@ _PLAIN = b"//"
 _INVALID_VALUE, _NO_MEMORY, _NO_FUNCTION, _BAD_PTX = 1, 2, 98, 218
 _NUMBERS = {
     "cudaErrorInvalidValue": 1,
-    "cudaErrorInvalidConfiguration": 9,
     "cudaErrorCooperativeLaunchTooLarge": 720,
     "cudaErrorInvalidClusterSize": 912,
 }
@@ -287,10 +287,11 @@ class Device:
             lowered.local_bytes,
             lowered.max_threads or 1024,
             32,
+            _architecture(loaded.module.target),
             len(lowered.param_layout),
         )
         pairs = [word for pair in lowered.param_layout for word in pair]
-        return 0, struct.pack(f"<5I{len(pairs)}I", *facts, *pairs)
+        return 0, struct.pack(f"<6I{len(pairs)}I", *facts, *pairs)
 
     def _symbol(self, body: bytes) -> tuple[int, bytes]:
         loaded, name = self._find(body)
@@ -530,6 +531,12 @@ class Device:
         call.instructions += self.engine.instructions
         call.launches += 1
         return 0, struct.pack("<Q", self.engine.instructions)
+
+
+def _architecture(target: str) -> int:
+    """80 of ``sm_80``; 0 of what is no such name."""
+    found = re.match(r"sm_(\d{2,3})(?!\d)", target)
+    return int(found[1]) if found else 0
 
 
 def _is_kernel(loaded: Loaded | None, name: str) -> bool:

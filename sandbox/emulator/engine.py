@@ -115,7 +115,7 @@ class EngineMissing(RuntimeError):
 
 
 class LaunchRefused(ValueError):
-    """A launch that no card takes. ``name``: CUDA's for it, such as cudaErrorInvalidConfiguration."""
+    """A launch that no card takes. ``name``: CUDA's for it, such as cudaErrorInvalidValue."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -537,7 +537,7 @@ def _check_shape(lowered: Lowered, grid: Sequence[int], block: Sequence[int], sh
         or any(size > most for size, most in zip(grid, MOST_GRID, strict=True))
     ):
         raise LaunchRefused(
-            "cudaErrorInvalidConfiguration",
+            "cudaErrorInvalidValue",
             f"a grid of {tuple(grid)} blocks of {tuple(block)} threads: each must be at least 1, a block at most 1024",
         )
     if lowered.max_threads and threads > lowered.max_threads:

@@ -760,10 +760,16 @@ def _arithmetic(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) ->
         name += "_relu"
     rounding = next((_ROUNDINGS[it] for it in m if it in ("rz", "rm", "rp")), 0)
     if rounding and kind in ("f32", "f64"):
+        if "ftz" in m:
+            operands = _flushed(k, operands, kind)
         k.alu(f"{name}_dir_{kind}", d, *operands, imm=rounding, flags=ROUNDED)
-    elif kind == "f64" and "approx" in m:
+        if "ftz" in m:
+            k.alu(f"flush_{kind}", d, d)
+    elif kind == "f64" and "approx" in m and "ftz" in m:
         k.alu(f"{name}_approx_f64", d, *operands)
     else:
+        if name == "div" and "approx" in m:
+            name = "div_approx"
         k.alu(f"{name}_ftz_f32" if kind == "f32" and "ftz" in m else f"{name}_{kind}", d, *operands)
     if "ftz" in m and kind in ("f16", "f16x2"):
         k.alu(f"flush_{kind}", d, d)
@@ -1180,15 +1186,20 @@ def _cvt_int(k: _Kernel, i: Instruction, m: tuple[str, ...], d: int, source: int
         if SIZES[kind] < 4:
             k.alu(f"ext32_{kind}", k.spare, source)
             source = k.spare
-        least, most = (-(1 << 31), (1 << 31) - 1) if wide == "s32" else (0, (1 << 32) - 1)
         size = SIZES[wide]
-        if kind[0] == "s" and low > least - (size == 8):
+        least, most = (
+            (-(1 << 8 * size - 1), (1 << 8 * size - 1) - 1) if kind[0] == "s" else (0, (1 << 8 * size) - 1)
+        )
+        if low > least:
             k.alu(f"max_{wide}", k.spare, source, k.constant(low, size))
             source = k.spare
-        if high < most or size == 8:
+        if high < most:
             k.alu(f"min_{wide}", k.spare, source, k.constant(high, size))
             source = k.spare
-        k.alu("mov_b64" if SIZES[to] == 8 else "cut32_u32" if size == 8 else "mov_b32", d, source)
+        if SIZES[to] == 8:
+            k.alu("mov_b64" if size == 8 else f"ext64_{wide}", d, source)
+        else:
+            k.alu("cut32_u32" if size == 8 else "mov_b32", d, source)
         return
     wide_d, wide_s = k.width(o[0]) == 8, k.width(o[1]) == 8 or SIZES[kind] == 8
     # The narrower of the two types says what is kept, the source's sign how it is extended.

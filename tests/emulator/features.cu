@@ -219,9 +219,9 @@ static int run(int which) {
         }
         case 16: {  // errors, as a card gives them
             plus_one<<<0, 32>>>(room);
-            CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration && cudaGetLastError() == cudaSuccess);
+            CHECK(cudaGetLastError() == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess);
             plus_one<<<1, 2048>>>(room);
-            CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+            CHECK(cudaGetLastError() == cudaErrorInvalidValue);
             CHECK(cudaFree(room + 4) == cudaErrorInvalidValue);
             CHECK(cudaMemcpy(room, room + 1000, 4096, cudaMemcpyDeviceToDevice) == cudaErrorInvalidValue);
             void* large;

@@ -155,7 +155,11 @@ static inline float most_nan(float a, float b) { return a != a || b != b ? NAN :
 static inline double least64(double a, double b) { return a != a ? b : b != b ? a : a < b || (a == b && signbit(a)) ? a : b; }
 static inline double most64(double a, double b) { return a != a ? b : b != b ? a : a > b || (a == b && !signbit(a)) ? a : b; }
 static inline double positive(double a) { return a != a ? a : a > 0 ? a : 0.0; }
-static inline double approximate64(double v) { return f64_of(bits64_of(v) & 0xffffffff00000000ull); }
+/* What approximates has the upper 32 bits of a double, and no subnormal number. */
+static inline double flushed64(double v) { return fabs(v) < 0x1p-1022 ? copysign(0.0, v) : v; }
+static inline double approximate64(double v) { return isfinite(v) ? flushed64(f64_of((bits64_of(v) + 0x80000000ull) & 0xffffffff00000000ull)) : v; }
+/* PTX: a product with the reciprocal, which is 0 for what is above 2^126. What is subnormal a card scales before. */
+static inline float quotient(float a, float b) { return fabsf(b) < 0x1p-126f ? a / b : a * (fabsf(b) > 0x1p126f ? copysignf(0.0f, b) : 1.0f / b); }
 static inline uint16_t f16_toward_zero(float v) {
     uint16_t bits = f16_bits(v);
     return fabsf(f16_value(bits)) > fabsf(v) && isfinite(v) ? bits - 1 : bits;
@@ -226,8 +230,8 @@ static inline uint32_t bf16_by(double value, int how) {
 /* how: 0 nearest even, 1 zero, 16 nearest with ties away from zero. */
 static inline uint32_t tf32_by(float value, int how) {
     if (how & 8) value = (float)positive(value);
-    if (value != value) return 0x7fffffff;
     uint32_t bits = bits_of(value), last = bits >> 13 & 1;
+    if (value != value) return how & 8 ? 0x7fffffff : bits & 0xffffe000u;
     bits = how & 16 ? tf32_bits(bits) : (how & 3) == 1 || isinf(value) ? bits & 0xffffe000u : (bits + 0xfff + last) & 0xffffe000u;
     return how & 4 && (bits & 0x7fffffff) == 0x7f800000 ? bits - 0x2000 : bits;
 }
@@ -267,9 +271,9 @@ static inline uint32_t tf32_by(float value, int how) {
     const LANE_##T *pa = unit_of(w, r->a), *pb = unit_of(w, r->b); \
     uint32_t in = r->c == NONE ? 0 : *u32_of(w, r->c), carry = 0; LANE_##T out[LANES]; \
     for (int i = 0; i < LANES; i++) { \
-        LANE_##T b = r->imm ? ~pb[i] : pb[i], bit = (in >> i & 1) ^ (r->imm ? 1 : 0); \
+        LANE_##T b = r->imm ? ~pb[i] : pb[i], bit = r->c == NONE ? r->imm != 0 : in >> i & 1; \
         unsigned __int128 sum = (unsigned __int128)pa[i] + b + bit; \
-        out[i] = (LANE_##T)sum; carry |= (uint32_t)((sum >> (8 * sizeof out[0]) & 1) ^ (r->imm ? 1 : 0)) << i; } \
+        out[i] = (LANE_##T)sum; carry |= (uint32_t)(sum >> (8 * sizeof out[0]) & 1) << i; } \
     KEEP(T, out); \
     if (r->e != NONE) { uint32_t *flag = u32_of(w, r->e); *flag = (*flag & ~mask) | (carry & mask); } }
 #include "alu.ops"

@@ -242,7 +242,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
         /* before the store: a store of what is there already is no race */
         if (check && p.region && p.region->written && !(r->flags & STRONG)) check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
         bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);
-        if (r->size == 4 && r->count == 1 && row) memcpy(p.data + p.offsets[0], unit_of(w, r->d), UNIT);
+        if (r->size == 4 && r->count == 1 && !(r->wide & 1) && row) memcpy(p.data + p.offsets[0], unit_of(w, r->d), UNIT);
         else for (uint32_t k = 0; k < r->count; k++) {
             const uint8_t *from = unit_of(w, ins[k]);
             uint32_t step = (r->size == 8 || (r->wide & 1)) ? 8 : 4;

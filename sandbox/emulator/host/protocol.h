@@ -25,7 +25,8 @@ enum message {
 };
 struct header { uint32_t kind, size; };
 struct reply { int32_t status; uint32_t size; };
-struct kernel_facts { uint32_t shared, local, threads, registers, count; };
+/* ptx: the architecture that it was compiled for, such as 80 */
+struct kernel_facts { uint32_t shared, local, threads, registers, ptx, count; };
 /* at: where in the library the request was made, from its beginning; 0: not known */
 struct copy { uint64_t to, from, size; uint32_t kind, at; }; /* kind: as cudaMemcpyKind: 1 to, 2 from the device, 3 within */
 struct range { uint64_t address, size; };

@@ -193,7 +193,7 @@ static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluste
     if (code) return code;
     if (shared + it->facts.shared > (size_t)(it->shared_limit > SHARED_STATIC ? it->shared_limit + (int)it->facts.shared : SHARED_STATIC)) return misused(TOO_MUCH_SHARED, INVALID_VALUE);
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) return misused(BAD_SHAPE, INVALID_CONFIGURATION);
+    if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) return misused(BAD_SHAPE, INVALID_VALUE);
     uint8_t packed[4096 * 8] = {0};
     size_t size = 0;
     for (uint32_t i = 0; i < it->facts.count; i++) {
@@ -378,7 +378,7 @@ API error cudaFuncGetAttributes(struct function_attributes *into, const void *ho
     if (code) return code;
     memset(into, 0, 56);
     into->shared = it->facts.shared; into->local = it->facts.local; into->threads = (int)it->facts.threads; into->registers = (int)it->facts.registers;
-    into->ptx = into->binary = 90; into->dynamic = it->shared_limit;
+    into->ptx = (int)it->facts.ptx; into->binary = 90; into->dynamic = it->shared_limit;
     return OK;
 }
 API error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int threads, size_t shared, unsigned flags) {
