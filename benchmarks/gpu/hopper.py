@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import os
 import struct
 import subprocess
 import sys
@@ -116,10 +117,12 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--device", choices=("emulated", "card"), default="emulated")
+    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     parser.add_argument("--json", action="store_true", help="keep what was found")
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("--call", nargs=2, metavar=("LIBRARY", "NUMBER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", str(options.gpu))
     if options.call:
         print(call(options.call[0], int(options.call[1])))
         return 0

@@ -60,7 +60,7 @@ def seen(device: Device, course: Course) -> Iterator[Seen]:
     try:
         question = device.stage(ask(challenge, case, 1, device.torch_device, draw_on=device.torch_device))
         arena.reveal(question.inputs)
-        yield Seen(arena, question, device.output_checker(arena))
+        yield Seen(arena, question, device.watch(arena))
     finally:
         arena.close()
 
