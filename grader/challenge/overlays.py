@@ -34,8 +34,8 @@ _OUTLIERS, _MOST_SHARE = 1024, 1 / 64
 _TOLERANCES = 4.0
 # Beyond anything that a normal distribution gives in so small an array, and harmless to what sums or exponentiates it.
 _LEAST = 16.0
-# In float16 a larger one makes scores of attention so large that their own rounding decides. It need not be larger: sums
-# of float16 are short, and each outlier takes part in thousands of them.
+# In float16 a larger one makes the scores of attention so large that their own rounding decides. It need not be larger:
+# sums of float16 are short, and each outlier takes part in thousands of them.
 _MOST = {DType.FLOAT16: _LEAST}
 # Of what results are rounded from, special values without an effect on rounding; and all where results are exact.
 _SPECIAL = frozenset({Category.NAN, Category.POS_INF, Category.NEG_INF, Category.ZEROS, Category.RANGE})
