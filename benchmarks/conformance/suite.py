@@ -116,10 +116,10 @@ class CardResults:
 
 def kept_of_card(folder: Path) -> CardResults | None:
     """The newest among the kept figures; None where no card has run the suite yet."""
-    files = sorted(folder.glob(f"{CARD}-*.json"))
-    if not files:
+    kept = [json.loads(it.read_text()) for it in folder.glob(f"{CARD}-*.json")]
+    if not kept:
         return None
-    figures = json.loads(files[-1].read_text())["figures"]
+    figures = max(kept, key=lambda it: str(it["measured"]))["figures"]
     ran = {row["name"]: (row["code"], row["output"]) for row in figures["programs"]}
     return CardResults([Result.of(row) for row in figures["kernels"]], ran)
 

@@ -172,7 +172,11 @@ def compare_with_card(names: Sequence[str], as_json: bool) -> int:
     print("\n".join(found))
     counts = Counter(it.verdict for it in compared)
     print(", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())))
-    print(f"NaNs with other bits: in {sum(it.nans > 0 for it in compared)} kernels")
+    with_nans = sum(it.nans > 0 for it in compared)
+    print(f"NaNs with other bits: in {with_nans} kernels")
+    families: dict[str, Counter[str]] = {}
+    for it in compared:
+        families.setdefault(it.family, Counter())[it.verdict] += 1
     if as_json:
         shown = [
             {
@@ -184,7 +188,8 @@ def compare_with_card(names: Sequence[str], as_json: bool) -> int:
             for it in compared
             if it.verdict != "equal"
         ]
-        keep(COMPARED, {"counts": dict(counts), "not_equal": shown, "findings": found})
+        figures = {"counts": counts, "families": families, "kernels_with_other_nans": with_nans}
+        keep(COMPARED, {**figures, "not_equal": shown, "findings": found})
     return int(any(it.verdict == "differs" and it.name not in EXPECTED for it in compared))
 
 
