@@ -35,7 +35,7 @@ from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import docker_status, make_boxes
 from tests.hostile import host_state, suite
-from tests.hostile.range import COURSE, DEFENDED, NOT_RUN, Finding, QuickHost, Range, kind_of, run
+from tests.hostile.range import COURSE, DEFENDED, NOT_RUN, Finding, QuickHost, Range, run
 
 CLOCK_ON_GPU = "clock_gpu"
 # Gradings of the honest kernel, of which the median is what an attack has to beat.
@@ -57,7 +57,7 @@ def main() -> int:
             range_ = Range(boxes, device, watch=True, alone=options.alone, folders=watched)
             found = run(entries, range_, show, end)
             findings += found
-            left += sum(kind_of(device) in it.devices for it in entries) - len(found)
+            left += sum(it.runs_on(device.name) for it in entries) - len(found)
             if (
                 time.monotonic() < end
                 and device.name not in (CPU, EMULATED)

@@ -55,6 +55,10 @@ class Relay:
         self._binding: EmulatedBinding | None = None
         self._copies: Copies | None = None
         self._counted = False
+        # Between the end of a call and the judge's next message: what the runner asks for meanwhile waits.
+        self._over = False
+        # What kernels printed while work is counted: the runner could read it where it is printed to.
+        self._printed = b""
         # Of a counted call: what the runner was given in place of the GPU's memory, and what that held.
         self._noise: dict[bytes, bytes] = {}
         self._runner, runners_end = socket.socketpair()
@@ -71,9 +75,12 @@ class Relay:
         for end in (self._judge, self._runner, self._requests):
             poll.register(end, select.POLLIN)
         while True:
-            ready = {descriptor for descriptor, _ in poll.poll()}
+            poll.modify(self._requests, 0 if self._over else select.POLLIN)
+            ready = dict(poll.poll())
             try:
                 if self._requests.fileno() in ready:
+                    if self._over:  # it closed its end
+                        raise EOFError
                     self._answer()
                 if self._runner.fileno() in ready:
                     self._forward()
@@ -102,11 +109,17 @@ class Relay:
             copies.bring_up_to_date()
         if kind == device.COPY and self._counted and reply:
             reply = self._as_noise(reply)
-        write_all(self._device.engine.printed())
+        self._printed += self._device.engine.printed()
+        if not self._counted:
+            self._print()
         try:
             self._requests.sendall(device.REPLY.pack(status, len(reply)) + reply)
         except OSError:
             raise EOFError from None
+
+    def _print(self) -> None:
+        write_all(self._printed)
+        self._printed = b""
 
     def _as_noise(self, contents: bytes) -> bytes:
         """What the runner gets in place of the GPU's memory: it may bring it back, and not read it."""
@@ -120,6 +133,7 @@ class Relay:
 
     def _take(self, message: dict[str, Any], descriptors: list[int]) -> None:
         """The judge's message goes to the runner; of a binding, the GPU has the buffers too."""
+        self._over = False
         if message["op"] in ("bind", "unbind"):
             self._unbind()
         sent = descriptors
@@ -158,20 +172,22 @@ class Relay:
         self._binding = self._copies = None
 
     def _forward(self) -> None:
-        """The runner's message goes to the judge, as it is but for what the GPU found."""
+        """The runner's message goes to the judge, with what the GPU found. It is written anew, so that the judge reads
+        in it what was read here."""
         (length,) = _LENGTH.unpack(_exactly(self._runner, _LENGTH.size))
         if length > _MOST_BYTES:
             raise EOFError
-        body = _exactly(self._runner, length)
         try:
-            message = json.loads(body)
-        except ValueError:
+            message = json.loads(_exactly(self._runner, length))
+        except (ValueError, RecursionError):
             message = None
-        kind = message.get("op") if isinstance(message, dict) else None
+        if not isinstance(message, dict):
+            raise EOFError
+        kind = message.get("op")
         if kind == "returned":
             self._return(message)
             return
-        self._judge.sendall(_LENGTH.pack(length) + body)
+        protocol.send(self._judge, message)
         if kind == "queued" and self._binding is not None and self._copies is not None:
             self._open(message.get("round"))
 
@@ -199,6 +215,8 @@ class Relay:
             number = message.get("round")
             self._binding.flags.set_done(number if isinstance(number, int) else 0)
         returned = self._device.returned()
+        self._over = True
+        self._print()
         message["error"] = failure_of(returned, programs=True) or message.get("error")
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
         message["profile"] = returned.profile

@@ -198,11 +198,6 @@ def _flags(report: Report) -> set[Flag]:
     return set(report.flags) - ({Flag.WORK_OUTSIDE_GATE} if report.device == CPU else set())
 
 
-def kind_of(device: Device) -> str:
-    """The word of an entry's ``Devices``."""
-    return "cpu" if device.name == CPU else "gpu"
-
-
 def run(
     entries: Sequence[Entry],
     range_: Range,
@@ -212,7 +207,7 @@ def run(
     """Judge those entries that run on the range's device, in order; none begins after ``end`` (monotonic, seconds)."""
     findings = []
     for entry in entries:
-        if kind_of(range_.device) in entry.devices and time.monotonic() < end:
+        if entry.runs_on(range_.device.name) and time.monotonic() < end:
             findings.append(range_.judge(entry))
             on_finding(findings[-1])
     return findings

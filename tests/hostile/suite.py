@@ -12,7 +12,8 @@ line of its own and continued on indented ones:
 - ``Takes``: milliseconds that its work really needs. ``charged`` holds where the reported time is no less.
 - ``Case``: the one to judge (``basic`` unless given), or ``all``. ``Timed: yes``: all cases, then every workload.
 - ``Judged``: how many times in a row, by boxes of their own; the last one counts.
-- ``On``: ``cpu``, ``gpu`` or both (Triton is judged on ``cpu`` unless given, CUDA always on ``gpu``).
+- ``On``: ``cpu``, ``gpu`` or both (Triton is judged on ``cpu`` unless given, CUDA on ``gpu``). What is for a GPU is
+  judged on the emulated one, too; ``emulated``: only there.
 - ``Limits``: names and values of ``grader.limits`` that hold meanwhile, so that a bomb's end comes sooner.
 - ``Secret``: files of the host, or ``environment`` (of the judge): none of which may be in the report.
 - ``Box``: ``docker`` where it would really harm the host from a plain process: behind walls only, whose ever.
@@ -27,7 +28,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.device_kinds import EMULATED
+from grader.device_kinds import CPU, EMULATED
 from grader.languages import Language
 
 FOLDER = Path(__file__).resolve().parent
@@ -67,6 +68,11 @@ class Entry:
     def devices(self) -> frozenset[str]:
         default = "cpu" if self.language is Language.TRITON else "gpu"
         return frozenset(_words(self.fields.get("On", default)))
+
+    def runs_on(self, device: str) -> bool:
+        """Whether it is for the board ``device``."""
+        kinds = {CPU: {"cpu"}, EMULATED: {"gpu", "emulated"}}.get(device, {"gpu"})
+        return bool(kinds & self.devices)
 
     @property
     def timed(self) -> bool:

