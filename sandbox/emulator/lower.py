@@ -1129,6 +1129,11 @@ def _cvt(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         k.alu(f"cvt_{relu}{to}_{source_kind}", d, k.value(o[1], "f32"), k.value(o[2], "f32"))
         return
     source = k.value(o[1], source_kind)
+    if (
+        k.width(o[1]) == 8 and SIZES[source_kind] < 8 and (_is_float(to) or "sat" in m)
+    ):  # the lower part of a wider register
+        k.alu(f"cut32_{source_kind.replace('b', 'u')}", k.spare, source)
+        source = k.spare
     if "x2" in to or "x2" in source_kind:
         if "relu" in m and to[0] == "e":
             k.alu(f"relu_{source_kind}", k.spare, source)
@@ -1198,6 +1203,11 @@ def _cvt_int(k: _Kernel, i: Instruction, m: tuple[str, ...], d: int, source: int
             source = k.spare
         if SIZES[to] == 8:
             k.alu("mov_b64" if size == 8 else f"ext64_{wide}", d, source)
+        elif k.width(o[0]) == 8:
+            if size == 8:
+                k.alu("cut32_u32", k.spare, source)
+                source = k.spare
+            k.alu(f"ext64_{to}", d, source)
         else:
             k.alu("cut32_u32" if size == 8 else "mov_b32", d, source)
         return
@@ -1269,8 +1279,11 @@ def _load_param(k: _Kernel, i: Instruction, kind: str, outs: list[str], where: s
     size = SIZES[kind]
     if name in k.frame.words:
         for index, out in enumerate(outs):
+            wider = k.width(out) == 8 and size < 8
             if out != "_":
-                _param_word(k, kind, k.register(out), name, offset + index * size)
+                _param_word(k, kind, k.spare if wider else k.register(out), name, offset + index * size)
+            if wider:
+                k.alu(f"ext64_{kind.replace('b', 'u') if kind != 'f32' else 'u32'}", k.register(out), k.spare)
         return True
     for variable, (at, _) in zip(k.function.params, layout(k.function.params), strict=True):
         if variable.name == name and k.frame.function.entry:
@@ -1322,10 +1335,14 @@ def _st(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     if any(it.startswith("param") for it in m):
         name, _, offset = o[0][1:-1].partition("+")
         for index, item in enumerate(ins):
+            value = k.value(item, kind)
+            if k.width(item) == 8 and SIZES[kind] < 8:
+                k.alu("cut32_u32", k.spare, value)
+                value = k.spare
             _store_param(
                 k,
                 kind,
-                k.value(item, kind),
+                value,
                 name.strip(),
                 int(offset or 0) + index * SIZES[kind],
             )

@@ -146,6 +146,28 @@ def test_integers(engine: Engine, text: str) -> None:
     assert got.tolist() == want
 
 
+# What loads, stores and conversions make of a register that is wider than their type. %w: x0, and 1 in its upper half.
+WIDE = "{ .reg .b64 %w; cvt.u64.u32 %w, %x0; or.b64 %w, %w, 0x100000000; %s }"
+WIDER: dict[str, tuple[str, Callable[[int], float]]] = {
+    "st.global.u32 [%p1], %w; ld.global.u32 %d, [%p1];": ("u32", lambda a: a),
+    "st.global.u16 [%p1], %w; ld.global.u16 %w, [%p1]; cvt.u32.u64 %d, %w;": ("u32", lambda a: a % 2**16),
+    "cvt.rn.f64.u32 %d, %w;": ("f64", float),
+    "cvt.rn.f64.s16 %d, %w;": ("f64", lambda a: _signed(a % 2**16, 16)),
+    "cvt.sat.u8.u32 %w, %w; cvt.u32.u64 %d, %w;": ("u32", lambda a: min(a, 255)),
+    "cvt.sat.s16.s64 %w, %w; cvt.u32.u64 %d, %w;": ("u32", lambda a: 32767),
+    "cvt.sat.u64.s32 %w, %x0; shr.u64 %w, %w, 1; cvt.u32.u64 %d, %w;": ("u32", lambda a: max(_signed(a), 0) >> 1),
+    "{ .param .b32 q; st.param.b32 [q], %w; ld.param.b32 %w, [q]; cvt.u32.u64 %d, %w; }": ("u32", lambda a: a),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WIDER)
+def test_registers_wider_than_the_type(engine: Engine, text: str) -> None:
+    kind, expected = WIDER[text]
+    a = values("u32", np.random.default_rng(22))
+    got = computed(engine, WIDE.replace("%s", text), kind, ("u32", a))
+    assert got.tolist() == [expected(it) for it in a.tolist()]
+
+
 # ---- conversions to formats of 16 and 19 bits, with every rounding ----
 
 FORMATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "tf32": (11, -126, 127)}
