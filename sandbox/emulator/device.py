@@ -65,6 +65,8 @@ _REFUSED_THERE = {
         "threads. Where an argument is 0, return before the launch.",
     ),
 }
+# As struct kernel_facts: what the reply to KERNEL begins with.
+KERNEL_FACTS = struct.Struct("<6I")
 # So many misuses of one call are kept.
 _MOST_MISUSES = 16
 # The largest request.
@@ -291,7 +293,7 @@ class Device:
             len(lowered.param_layout),
         )
         pairs = [word for pair in lowered.param_layout for word in pair]
-        return 0, struct.pack(f"<6I{len(pairs)}I", *facts, *pairs)
+        return 0, KERNEL_FACTS.pack(*facts) + struct.pack(f"<{len(pairs)}I", *pairs)
 
     def _symbol(self, body: bytes) -> tuple[int, bytes]:
         loaded, name = self._find(body)

@@ -190,8 +190,8 @@ class Utils:
         text = code if isinstance(code, bytes) else code.encode()
         (module,) = struct.unpack("<I", gpu().ask(device.MODULE, b"//\n" + text, "the PTX of this kernel"))
         facts = gpu().ask(device.KERNEL, struct.pack("<I", module) + name.encode(), f"the kernel {name}")
-        words = struct.unpack(f"<{len(facts) // 4}I", facts)
-        layout = list(zip(words[5::2], words[6::2], strict=True))
+        words = struct.unpack(f"<{len(facts) // 4}I", facts)[device.KERNEL_FACTS.size // 4 :]
+        layout = list(zip(words[::2], words[1::2], strict=True))
         return module, (module, name, layout), None, None, 1024
 
     def unload_module(self, module: Any) -> None:
