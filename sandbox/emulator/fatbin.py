@@ -14,6 +14,9 @@ _ENTRY = struct.Struct("<HHIQ")
 _PTX, _MACHINE_CODE = 1, 2
 # What begins the name of a kernel's section in machine code.
 _CODE = ".text."
+# Notes for the driver: how each is written, and the kind that counts registers, by a function's symbol.
+_NOTES, _NOTE, _SIZED = ".nv.info", struct.Struct("<BBH"), 4
+_REGISTERS, _COUNT = 0x2F, struct.Struct("<II")
 
 
 def ptx_of(data: bytes) -> list[str]:
@@ -26,10 +29,32 @@ def registers_of(data: bytes) -> dict[str, int]:
     found: dict[str, int] = {}
     for code in _entries(data, _MACHINE_CODE):
         with suppress(ValueError):
-            for name, head in _sections(code):
+            sections = _sections(code)
+            counts = _counts(code, sections)
+            for name, head in sections:
                 if name.startswith(_CODE):
-                    # The upper byte of sh_info.
-                    found[name.removeprefix(_CODE)] = head[7] >> 24
+                    # Of sh_info: the upper byte in files up to sm_89, else the symbol that the notes count by.
+                    found[name.removeprefix(_CODE)] = head[7] >> 24 or counts.get(head[7], 0)
+    return found
+
+
+def _counts(code: bytes, sections: list[tuple[str, tuple[int, ...]]]) -> dict[int, int]:
+    """Registers by a function's symbol, of the notes for the driver: format, attribute, then a value of 16 bits, or the
+    size of one that follows."""
+    found: dict[int, int] = {}
+    head = next((head for name, head in sections if name == _NOTES), None)
+    if head is None:
+        return found
+    notes, at = code[head[4] : head[4] + head[5]], 0
+    while at + _NOTE.size <= len(notes):
+        form, attribute, size = _NOTE.unpack_from(notes, at)
+        at += _NOTE.size
+        if form != _SIZED:
+            continue
+        if attribute == _REGISTERS and size == _COUNT.size and at + size <= len(notes):
+            symbol, count = _COUNT.unpack_from(notes, at)
+            found[symbol] = count
+        at += size
     return found
 
 
