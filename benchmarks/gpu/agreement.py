@@ -191,7 +191,8 @@ def compare() -> int:
         files = sorted(FOLDER.glob(f"{NAME}_{half}-*.json"))
         if not files:
             raise SystemExit(f"{NAME}_{half} was not measured yet: see --help")
-        both[half] = {row["name"]: row for row in json.loads(files[-1].read_text())["figures"]["rows"]}
+        rows = [row for it in files for row in json.loads(it.read_text())["figures"]["rows"]]
+        both[half] = {row["name"]: row for row in rows}
     cases = different = 0
     for name in sorted(both["card"].keys() & both["emulated"].keys()):
         card, emulated = both["card"][name], both["emulated"][name]
