@@ -1,51 +1,81 @@
-"""On the emulated GPU, staff's solutions and the hostile suite's honest controls are right in every public case, and no
-mutant is."""
+"""On the emulated GPU staff's solutions are right in every case, hidden ones too, and no CUDA mutant is: by the judge,
+in boxes. The hostile suite's honest controls are right as well."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from grader.authoring.candidates import Candidate
+from grader.authoring.findings import CandidateOutcome, CandidateRole
+from grader.authoring.trial import Trial
 from grader.challenge.course import find_course
+from grader.device_kinds import EMULATED
+from grader.judge.device import make_device
+from grader.languages import Language
+from grader.sandbox.forked_box import ForkedBoxes
 from tests.components import need
 from tests.emulator.judging import compile_source, judge
 
 COURSE = find_course()
-# What each run tries: shared memory with atomics, blocks that wait for each other, and tensor cores.
-SAMPLE = {"histogram", "inclusive_scan", "matmul_fp16"}
-SOLUTIONS = [
-    slug for slug in COURSE.slugs() if (COURSE.root / "reference" / slug / "staff" / "solution.cu").exists()
-]
 TESTS = COURSE.root / "tests"
 CONTROLS = sorted((TESTS / "hostile" / "controls").glob("*.cu"))
-MUTANTS = sorted((COURSE.root / "reference").glob("*/staff/mutants/*.cu"))
+# What each run tries: shared memory with atomics, blocks that wait for each other, and tensor cores.
+SAMPLE = {
+    ("histogram", "solution.cu"),
+    ("inclusive_scan", "solution.cu"),
+    ("matmul_fp16", "solution.cu"),
+    ("matmul_fp16", "solution.py"),
+}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _compiler() -> None:
+def candidates() -> list[Any]:
+    """Paths of solutions in both languages and of CUDA mutants, by challenge; Triton's are proven on other boards."""
+    found = []
+    for slug in COURSE.slugs():
+        staff = COURSE.root / "reference" / slug / "staff"
+        for path in [*sorted(staff.glob("solution.*")), *sorted(staff.glob("mutants/*.cu"))]:
+            marks = [] if (slug, path.name) in SAMPLE else [pytest.mark.matrix]
+            found.append(pytest.param(slug, path, id=f"{slug}-{path.name}", marks=marks))
+    return found
+
+
+@pytest.fixture(scope="module")
+def trial() -> Iterator[Callable[[str], Trial]]:
+    """Of a challenge. A process keeps its device and what boxes fork from, and draws a challenge's questions once."""
+    need("emulator")
     need("nvcc")
+    boxes, device, trials = ForkedBoxes(), make_device(EMULATED), dict[str, Trial]()
+
+    def of(slug: str) -> Trial:
+        if slug not in trials:
+            trials.clear()
+            trials[slug] = Trial(COURSE.load(slug), device, boxes)
+        return trials[slug]
+
+    yield of
+    boxes.close()
 
 
-@pytest.mark.parametrize(
-    "slug", [pytest.param(it, marks=[] if it in SAMPLE else [pytest.mark.matrix]) for it in SOLUTIONS]
-)
-def test_a_solution_is_right(slug: str, tmp_path: Path) -> None:
-    challenge = COURSE.load(slug)
-    source = COURSE.root / "reference" / slug / "staff" / "solution.cu"
-    assert judge(challenge, compile_source(challenge, source, tmp_path)).wrong == {}
+@pytest.mark.parametrize(("slug", "path"), candidates())
+def test_what_is_right_passes_and_what_is_wrong_fails(
+    slug: str, path: Path, trial: Callable[[str], Trial]
+) -> None:
+    role = CandidateRole.SOLUTION if path.stem == "solution" else CandidateRole.MUTANT
+    language = Language.of_file(path.name)
+    assert language is not None
+    found = trial(slug).try_out(Candidate(role, path.name, language, path.read_text()), every_case=False)
+    wanted = CandidateOutcome.FAILED if role.wrong else CandidateOutcome.ACCEPTED
+    assert found.ending is wanted, found.detail
 
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("source", CONTROLS, ids=[it.stem for it in CONTROLS])
 def test_an_honest_control_is_right(source: Path, tmp_path: Path) -> None:
     """They use graphs, streams, events, pools and tables of functions."""
+    need("nvcc")
     challenge = find_course(TESTS / "course").load("twice")
     assert judge(challenge, compile_source(challenge, source, tmp_path)).wrong == {}
-
-
-@pytest.mark.matrix
-@pytest.mark.parametrize("source", MUTANTS, ids=[f"{it.parts[-4]}-{it.stem}" for it in MUTANTS])
-def test_a_mutant_is_caught(source: Path, tmp_path: Path) -> None:
-    challenge = COURSE.load(source.parts[-4])
-    assert judge(challenge, compile_source(challenge, source, tmp_path)).wrong

@@ -27,7 +27,8 @@ ENTRIES = load()
 # What attacks the compiler and the box has tests of its own: it needs boxes that others are not in.
 OF_BOXES = ("compile", "box")
 ON_CPU = [it for it in ENTRIES if "cpu" in it.devices and it.surface not in OF_BOXES]
-ON_EMULATED = [it for it in ENTRIES if "emulated" in it.devices]
+# What needs walls is left to `make hostile`.
+ON_EMULATED = [it for it in ENTRIES if "emulated" in it.devices and not it.walls_only]
 CUDA = [it for it in ENTRIES if it.language is Language.CUDA and it.surface not in OF_BOXES]
 # What is wrong or right about these is what they compute, which any box shows. `make test` judges them in forked ones,
 # which start in milliseconds, the full matrix also where servers do.
