@@ -181,7 +181,7 @@ class KernelProfile(Strict):
     launch_us: Microseconds = Field(description="of that time: what launches cost that do nothing")
     terms_us: dict[Term, Microseconds] = Field(
         max_length=32,
-        description="how long each thing would take if it alone held the launches up; each launch takes its longest",
+        description="how long each would take if it alone held launches up; one takes a little more than its longest",
     )
     lines: list[LineCounts] = Field(
         max_length=MOST_LINES, description="in the source's order; those with most work"

@@ -28,15 +28,17 @@ _FEW_THREADS = 24
 _WARP = 32
 # Of its warps: fewer that fit at a time are.
 _LOW_OCCUPANCY = 0.5
-_MEMORY = ("L1 sectors", "L2", "DRAM")
+_MEMORY = ("L1 lines", "L2", "DRAM")
 _BOUNDS = {
     "DRAM": "bytes that must come from memory or go there",
     "L2": "bytes that the first-level cache does not have",
-    "L1 sectors": "sectors that loads and stores touch",
+    "L2 to a multiprocessor": "bytes that one multiprocessor has from the second-level cache",
+    "L1 lines": "lines of 128 bytes that loads and stores touch",
     "shared memory": "passes through shared memory's banks",
     "tensor cores": "products on tensor cores",
     "instruction issue": "instructions that warps issue",
     "atomics on one address": "atomics that wait for each other",
+    "blocks": "blocks that begin one after the other",
     "latency": "instructions that wait for each other: too little is under way at a time",
     "launches": "what a launch costs that does nothing",
     "copies": "copies and memsets",

@@ -17,11 +17,11 @@ from . import LIBRARY, ptx
 from . import hopper as _hopper  # noqa: F401  adds its instructions to those of lower
 from .lower import CONTROL, ROW, Lowered, function_address, lower
 from .model import KINDS as KINDS_OF_WORK
-from .model import Launch, Row, Work, work_of
+from .model import Launch, Row, Work, share_of, widths_of, work_of
 from .ptx import NOWHERE, Place
 
 # Words of struct counts.
-_COUNTS = 20
+_COUNTS = 21
 # As enum class of engine.h.
 # What launches are checked for; the last is for compilers that let threads write the same value to one place.
 NOTHING, EVERYTHING, BUT_SHARED_RACES = range(3)
@@ -106,7 +106,11 @@ class _Profile(ctypes.Structure):
     _fields_ = [
         ("classes", ctypes.c_void_p),
         ("counts", ctypes.c_void_p),
-        *((name, ctypes.c_uint64) for name in ("path_sum", "path_most", "fresh")),
+        *(
+            (name, ctypes.c_uint64)
+            for name in ("path_sum", "path_most", "fresh", "updates", "updates_most", "l1_lines", "live")
+        ),
+        ("widths", ctypes.c_void_p),
     ]
 
 
@@ -189,6 +193,7 @@ class _Ready:
     keep: tuple[object, ...]
     work: list[Work] = field(default_factory=list)
     classes: bytes = b""
+    widths: bytes = b""
 
 
 class Engine:
@@ -406,8 +411,27 @@ class Engine:
             if not ready.work:
                 ready.work = work_of(lowered, list(self._operations))
                 ready.classes = bytes(KINDS_OF_WORK.index(it.kind) for it in ready.work)
+                ready.widths = widths_of(lowered)
             classes = ctypes.cast(ctypes.c_char_p(ready.classes), ctypes.c_void_p)
-            profile = _Profile(classes, ctypes.addressof(counts), 0, 0, not self.launches)
+            widths = ctypes.cast(ctypes.c_char_p(ready.widths), ctypes.c_void_p)
+            share = share_of(
+                Launch(
+                    name, (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]),
+                    lowered.shared_bytes + shared, loaded.registers.get(name),
+                )
+            )  # fmt: skip
+            profile = _Profile(
+                classes,
+                ctypes.addressof(counts),
+                0,
+                0,
+                not self.launches,
+                0,
+                0,
+                share.l1_lines,
+                share.live,
+                widths,
+            )
         try:
             ended = self._c.engine_launch(
                 self._engine,
@@ -511,6 +535,8 @@ def _launch_of(
         registers,
         path,
         profile.path_most,
+        profile.updates,
+        profile.updates_most,
         tuple(rows),
     )
 

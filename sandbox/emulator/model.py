@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .hopper import KINDS as ASYNC_KINDS
 from .hopper import PRODUCT_TYPES, ROWS_OF_A_WARP
-from .lower import CONTROL, MATRIX_STORED, MATRIX_TYPES, ROW, Lowered
+from .lower import CONTROL, JOIN, MATRIX_STORED, MATRIX_TYPES, NONE, ROW, SHARED, Lowered
 
 # Another for each change to it or to what is counted: times of two versions are not comparable.
-MODEL_VERSION = 3
+MODEL_VERSION = 4
 # As enum class of engine.h.
 KINDS = (
     "free", "integer", "float", "double", "special", "convert", "memory", "shuffle", "sync", "matrix", "branch",
@@ -27,10 +27,13 @@ KINDS = (
 @dataclass(frozen=True)
 class Card:
     """``clock``: cycles a second. ``dram``, ``l2``: bytes a second. Of a multiprocessor in a cycle: ``issue``:
-    instructions of warps, ``rates``: those of each kind, ``l1``: sectors, ``banks``: passes through shared memory,
+    instructions of warps, ``rates``: those of each kind, ``l1``: lines, ``banks``: passes through shared memory,
     ``flops``: of tensor cores by type. Of a multiprocessor: ``threads``, ``blocks``, ``shared`` bytes, ``registers``.
-    ``launch``: seconds for a launch that does nothing; ``copy``: the same for a copy or a memset; ``latency``: seconds
-    that memory takes to answer."""
+    ``l1_bytes``: of which shared memory takes its part; ``from_l2``: sectors in a cycle. ``launch``: seconds for a
+    launch that does nothing; ``copy``: the same for a copy or a memset; ``latency``: seconds that memory takes to
+    answer; ``block``: from one block's begin to the next one's; ``update``: between two atomics on one place of the
+    second-level cache, which has so many ``slices`` that work side by side. ``overlap``: launches take (sum of part **
+    overlap) ** (1 / overlap) of their parts."""
 
     name: str
     multiprocessors: int
@@ -46,9 +49,15 @@ class Card:
     blocks: int
     shared: int
     registers: int
+    l1_bytes: int
+    from_l2: float
     launch: float
     copy: float
     latency: float
+    block: float
+    update: float
+    slices: int
+    overlap: float
 
 
 H200 = Card(
@@ -56,13 +65,13 @@ H200 = Card(
     multiprocessors=132,
     clock=1.755e9,
     dram=4.3e12,
-    l2=5.5e12,
+    l2=6.0e12,
     issue=4.0,
     rates={
-        "integer": 2.0, "float": 4.0, "double": 2.0, "special": 0.5, "convert": 0.5, "memory": 1.0, "shuffle": 1.0,
-        "sync": 1.0, "branch": 2.0,
+        "integer": 2.0, "float": 4.0, "double": 2.0, "special": 0.5, "convert": 2.0, "memory": 1.0, "shuffle": 1.0,
+        "sync": 0.5, "branch": 2.0,
     },
-    l1=4.0,
+    l1=1.0,
     banks=1.0,
     # mma.sync reaches about five eighths of what wgmma does.
     flops={
@@ -75,11 +84,21 @@ H200 = Card(
     blocks=32,
     shared=233472,
     registers=65536,
-    launch=1.8e-6,
-    copy=1.5e-6,
-    latency=0.35e-6,
+    l1_bytes=262144,
+    from_l2=2.0,
+    launch=3.0e-6,
+    copy=1.3e-6,
+    latency=0.45e-6,
+    block=0.58e-9,
+    update=1.65e-9,
+    slices=96,
+    overlap=4.0,
 )  # fmt: skip
-_BYTES_OF_SECTOR = 32
+# The same processor behind memory of another kind.
+H100 = replace(H200, name="NVIDIA H100 80GB HBM3", dram=3.0e12)
+_BYTES_OF_SECTOR, _BYTES_OF_LINE, _SECTORS_OF_LINE, _WORD = 32, 128, 4, 4
+# What shared memory leaves of a first-level cache.
+_LEAST_L1 = 28 << 10
 # A block's shared memory is given out in this many bytes, beside 1 KiB of the system's own.
 _SHARED_UNIT, _SHARED_OWN = 128, 1024
 # A warp's registers are given out in this many, in one of the parts of a multiprocessor.
@@ -92,6 +111,7 @@ _WEIGHTS = (
     (re.compile(r"(div|rcp|sqrt|rsqrt).*f64"), 20.0),
     (re.compile(r"div.*f32"), 9.0),
     (re.compile(r"(rcp|sqrt)_(dir|ftz)?_?f32"), 6.0),
+    (re.compile(r"popc|brev|bfind"), 4.0),
     (re.compile(r"(add|sub|mul_lo|mad_lo|min|max|setp_\w+)_[us]64|(shl|shr)_[bus]64"), 2.0),
 )
 _KINDS_OF_NAMES = (
@@ -160,6 +180,37 @@ def _work_of_async(lowered: Lowered, row: tuple[int, ...]) -> Work:
     return Work("matrix", 1.0, f"wgmma {PRODUCT_TYPES[a_type]}", 2 * ROWS_OF_A_WARP * n * k)
 
 
+def widths_of(lowered: Lowered) -> bytes:
+    """Row by row, of loads from shared memory that the assembler makes one of: how many there are (2 or 4), and 16
+    times the load's place among them; 0 for what stays by itself. They follow each other in one basic block, from
+    addresses that are known to lie side by side; whether the first is aligned enough is seen when they run."""
+    rows = list(ROW.iter_unpack(lowered.rows))
+    found, groups = bytearray(len(rows)), dict[int, dict[int, int]]()
+
+    def end(base: int) -> None:
+        offsets = groups.pop(base)
+        for offset, first in offsets.items():
+            for count in (4, 2):
+                members = [offsets.get(offset + _WORD * at, -1) for at in range(count)]
+                if offset % (_WORD * count) == 0 and min(members) >= 0 and not found[first]:
+                    for at, member in enumerate(members):
+                        found[member] = count + 16 * at
+
+    for number, row in enumerate(rows):
+        op, flags, size, count, space, _, guard, d, a = row[:9]
+        loads = op < len(CONTROL) and CONTROL[op] == "LOAD"
+        if flags & JOIN or (op < len(CONTROL) and not loads):
+            for base in list(groups):
+                end(base)
+        if loads and (space, size, count, guard) == (SHARED, _WORD, 1, NONE):
+            groups.setdefault(a, {}).setdefault(row[12], number)
+        if d in groups:
+            end(d)
+    for base in list(groups):
+        end(base)
+    return bytes(found)
+
+
 _known: dict[str, Work] = {}
 
 
@@ -184,6 +235,7 @@ class Row:
     Shared memory: ``shared_requests``, ``passes`` through its banks and ``ideal_passes`` without conflicts. Constant
     memory: ``constant_requests``, and ``constant_passes``, one an address. Local memory: ``local_requests``,
     ``local_sectors``.
+    ``lines``: of 128 bytes, that requests touch: the first-level cache looks up one after the other.
     ``steps``: bytes between the addresses of neighbouring lanes, where that is always the same; else None."""
 
     work: Work
@@ -207,21 +259,25 @@ class Row:
     constant_passes: int
     local_requests: int
     local_sectors: int
+    lines: int
 
 
 @dataclass(frozen=True)
 class Launch:
     """What one launch asked for. ``path``: cycles of a block on average, ``longest``: of the longest, if nothing but
-    latency holds it up. ``shared``: bytes of a block; ``registers``: of a thread, None: not known."""
+    latency holds it up. ``shared``: bytes of a block; ``registers``: of a thread, None: not known. ``updates``: sectors
+    that atomics changed, one after the other, ``updates_most`` of them in the same 256 bytes."""
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared: int
     registers: int | None
-    path: float
-    longest: int
-    rows: tuple[Row, ...]
+    path: float = 0.0
+    longest: int = 0
+    updates: int = 0
+    updates_most: int = 0
+    rows: tuple[Row, ...] = ()
 
     @property
     def blocks(self) -> int:
@@ -258,10 +314,26 @@ def occupancy_of(launch: Launch, card: Card = H200) -> Occupancy:
     return Occupancy(blocks, blocks * warps, limiter)
 
 
+@dataclass(frozen=True)
+class Share:
+    """``l1_lines``: of 128 bytes, that each of the blocks on a multiprocessor has of its first-level cache; ``live``:
+    how many blocks the card runs at a time."""
+
+    l1_lines: int
+    live: int
+
+
+def share_of(launch: Launch, card: Card = H200) -> Share:
+    most = min(occupancy_of(launch, card).blocks, math.ceil(launch.blocks / card.multiprocessors))
+    shared = -(-launch.shared // _SHARED_UNIT) * _SHARED_UNIT + _SHARED_OWN
+    left = max(card.l1_bytes - most * shared, _LEAST_L1)
+    return Share(left // most // _BYTES_OF_LINE, min(most * card.multiprocessors, launch.blocks))
+
+
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
     """Seconds that each thing would take if it alone held the launch up."""
     units: dict[str, float] = {}
-    sums = {"issue": 0.0, "l1": 0.0, "banks": 0.0, "tensor": 0.0, "l2": 0.0, "dram": 0.0, "same": 0.0}
+    sums = {"issue": 0.0, "l1": 0.0, "banks": 0.0, "tensor": 0.0, "l2": 0.0, "from l2": 0.0, "dram": 0.0}
     for row in launch.rows:
         slots = row.issued * row.work.slots
         sums["issue"] += slots / card.issue
@@ -269,11 +341,12 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
             sums["tensor"] += row.issued * row.work.flops / card.flops.get(row.work.type, card.flops["f16"])
         else:
             units[row.work.kind] = units.get(row.work.kind, 0.0) + slots / card.rates[row.work.kind]
-        sums["l1"] += (row.sectors + row.local_sectors) / card.l1
+        sums["l1"] += (row.lines + row.local_sectors / _SECTORS_OF_LINE) / card.l1
         sums["banks"] += (row.passes + row.constant_passes) / card.banks
-        if row.same > row.requests:
-            sums["same"] += row.same
-        sums["l2"] += row.l2 * _BYTES_OF_SECTOR
+        sums["from l2"] += row.l2 / card.from_l2
+        # What is stored travels by lines, however little of one is written.
+        stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0
+        sums["l2"] += max(row.l2, stored) * _BYTES_OF_SECTOR
         sums["dram"] += row.dram * _BYTES_OF_SECTOR
     # Blocks are handed out one by one: the busiest multiprocessor has this many of them.
     most = math.ceil(launch.blocks / card.multiprocessors)
@@ -282,20 +355,31 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
     found = {f"{kind} units": cycles * share for kind, cycles in units.items() if kind != "free"}
     found |= {
         "instruction issue": sums["issue"] * share,
-        "L1 sectors": sums["l1"] * share,
+        "L1 lines": sums["l1"] * share,
         "shared memory": sums["banks"] * share,
         "tensor cores": sums["tensor"] * share,
+        "L2 to a multiprocessor": sums["from l2"] * share,
         "L2": sums["l2"] / card.l2,
         "DRAM": sums["dram"] / card.dram,
-        "atomics on one address": sums["same"] / card.clock,
+        "atomics on one address": card.update * max(launch.updates_most, launch.updates / card.slices),
+        "blocks": card.block * launch.blocks,
         "latency": max(rounds * launch.path, float(launch.longest)) / card.clock,
     }
     return {name: seconds for name, seconds in found.items() if seconds}
 
 
+def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
+    """What all parts take together: those that are nearly as long as the longest hold it up a little, too."""
+    most = max(parts.values(), default=0.0)
+    if not most:
+        return 0.0
+    summed = math.fsum(math.pow(it / most, card.overlap) for it in parts.values())
+    return most * math.pow(summed, 1.0 / card.overlap)
+
+
 def seconds_of(launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200) -> float:
     """Of a call: its launches one after the other, and ``copies`` (and memsets) of ``copied`` bytes in all."""
-    launched = sum(card.launch + max(parts_of(it, card).values(), default=0.0) for it in launches)
+    launched = sum(card.launch + longest_of(parts_of(it, card), card) for it in launches)
     return launched + copies_seconds(copies, copied, card)
 
 

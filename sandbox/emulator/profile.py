@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .explain import kernel_name
-from .model import H200, MODEL_VERSION, Card, Launch, Row, copies_seconds, occupancy_of, parts_of
+from .model import H200, MODEL_VERSION, Card, Launch, Row, copies_seconds, longest_of, occupancy_of, parts_of
 
 # Those that take longest, and the lines with most work; in all, so that it fits into a message whatever is counted.
 _MOST_KERNELS, _MOST_LINES, _MOST_LINES_IN_ALL = 32, 200, 240
@@ -65,7 +65,7 @@ def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
     lines: dict[int, Counts] = {}
     for launch in launches:
         parts = parts_of(launch, card)
-        longest += max(parts.values(), default=0.0)
+        longest += longest_of(parts, card)
         for name, seconds in parts.items():
             terms[name] = terms.get(name, 0.0) + 1e6 * seconds
         for row in launch.rows:

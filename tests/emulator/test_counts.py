@@ -64,22 +64,79 @@ ret;
 """
 
 
-@pytest.fixture(scope="module")
-def launch() -> Launch:
+# One warp loads four floats that are each in a line of their own and adds them up (lines 1 to 4), then four of shared
+# memory side by side, 512 bytes from one thread to the next (5). A second sum in the same way waits in between.
+LOADS = """.version 8.0
+.target sm_80
+.address_size 64
+.file 1 "k.cu"
+.visible .entry k(.param .u64 p)
+{
+.reg .b64 %p<3>; .reg .b32 %t, %s<3>; .reg .f32 %f<9>;
+.shared .align 16 .b8 room[16384];
+ld.param.u64 %p0, [p];
+mov.u32 %t, %tid.x; mad.wide.u32 %p1, %t, 4, %p0;
+mov.u32 %s0, room; mad.lo.u32 %s1, %t, 512, %s0;
+mov.f32 %f0, 0f00000000;
+.loc 1 1 0
+ld.global.f32 %f1, [%p1]; add.f32 %f0, %f0, %f1;
+.loc 1 2 0
+ld.global.f32 %f2, [%p1+4096]; add.f32 %f0, %f0, %f2;
+.loc 1 3 0
+WAITS
+ld.global.f32 %f3, [%p1+8192]; add.f32 %f0, %f0, %f3;
+.loc 1 4 0
+ld.global.f32 %f4, [%p1+12288]; add.f32 %f0, %f0, %f4;
+.loc 1 5 0
+ld.shared.f32 %f5, [%s1]; ld.shared.f32 %f6, [%s1+4]; ld.shared.f32 %f7, [%s1+8]; ld.shared.f32 %f8, [%s1+12];
+ret;
+}
+"""
+
+
+def of_loads(waits: str) -> Launch:
     engine = Engine(threads=1)
     engine.check = 0
-    memory = (ctypes.c_char * 300_000)()
+    memory = (ctypes.c_char * 16384)()
     address = engine.adopt(ctypes.addressof(memory), len(memory), keep=memory)
-    loaded = engine.load(KERNEL)
-    loaded.registers = {"k": 40}
+    loaded = engine.load(LOADS.replace("WAITS", waits))
+    engine.launches = []
     params = pack_arguments(engine.ready(loaded, "k").param_layout, [struct.pack("<Q", address)])
-    counted = []
-    for _ in range(2):
-        engine.launches = []
-        engine.launch(loaded, "k", (BLOCKS, 1, 1), (32 * WARPS, 1, 1), params)
-        counted += engine.launches
+    engine.launch(loaded, "k", (1, 1, 1), (32, 1, 1), params)
+    counted = engine.launches[0]
     engine.close()
-    assert counted[0] == counted[1], "two runs agree exactly"
+    return counted
+
+
+def test_loads_of_a_basic_block_wait_together_for_memory() -> None:
+    together, apart = of_loads(""), of_loads("bar.sync 0;")
+    assert 800 < together.path < 2 * 800 < apart.path < 3 * 800
+
+
+def test_loads_side_by_side_in_shared_memory_are_one() -> None:
+    rows = [it for it in of_loads("").rows if it.line == 5 and it.work.access == "load"]
+    assert [it.issued for it in rows] == [1, 1, 1, 1]
+    assert sum(it.shared_requests for it in rows) == 1
+    assert sum(it.passes for it in rows) == 32, "each of 32 threads in the same four banks"
+
+
+@pytest.fixture(scope="module")
+def launch() -> Launch:
+    counted = []
+    for threads in (1, 3):
+        engine = Engine(threads=threads)
+        engine.check = 0
+        memory = (ctypes.c_char * 300_000)()
+        address = engine.adopt(ctypes.addressof(memory), len(memory), keep=memory)
+        loaded = engine.load(KERNEL)
+        loaded.registers = {"k": 40}
+        params = pack_arguments(engine.ready(loaded, "k").param_layout, [struct.pack("<Q", address)])
+        for _ in range(2):
+            engine.launches = []
+            engine.launch(loaded, "k", (BLOCKS, 1, 1), (32 * WARPS, 1, 1), params)
+            counted += engine.launches
+        engine.close()
+    assert counted[1:] == counted[:1] * 3, "all runs agree exactly, on any number of threads"
     return counted[0]
 
 
@@ -102,7 +159,14 @@ def test_sectors(launch: Launch, line: int, access: str, sectors: int, ideal: in
 def test_what_caches_have_comes_from_there(launch: Launch) -> None:
     every, one = at(launch, 1), at(launch, 3)
     assert (every.l2, every.dram) == (32, 32), "each sector is new"
-    assert (one.requests, one.l2, one.dram) == (8, 1, 1), "the first request brings it for the others"
+    assert (one.requests, one.l2) == (8, 1 * BLOCKS), "the first request of a block brings it for the others"
+    assert one.dram == 2, "memory sends 64 bytes"
+
+
+def test_lines(launch: Launch) -> None:
+    warps = BLOCKS * WARPS
+    assert (at(launch, 1).lines, at(launch, 2).lines) == (warps, 32 * warps)
+    assert at(launch, 4).lines == 2 * warps
 
 
 def test_passes_through_banks(launch: Launch) -> None:
@@ -114,6 +178,8 @@ def test_passes_through_banks(launch: Launch) -> None:
 def test_lanes_that_change_one_address(launch: Launch) -> None:
     row = at(launch, 7, "atomic")
     assert (row.requests, row.sectors, row.same) == (8, 8, 8 * 32)
+    assert launch.updates == launch.updates_most == 8 * 32
+    assert parts_of(launch)["atomics on one address"] == pytest.approx(256 * H200.update)
 
 
 def test_divergence(launch: Launch) -> None:
@@ -141,8 +207,8 @@ def test_what_a_warp_waits_for(launch: Launch) -> None:
     ],
 )
 def test_occupancy(threads: int, registers: int | None, shared: int, blocks: int, limiter: str) -> None:
-    made = Launch("k", (1000, 1, 1), (threads, 1, 1), shared, registers, 1000.0, 1000, ())
+    made = Launch("k", (1000, 1, 1), (threads, 1, 1), shared, registers, 1000.0, 1000)
     found = occupancy_of(made)
     assert (found.blocks, found.limiter) == (blocks, limiter)
     rounds = -(-8 // blocks)
-    assert parts_of(made)["latency"] == rounds * 1000 / H200.clock
+    assert parts_of(made)["latency"] == pytest.approx(rounds * 1000 / H200.clock)

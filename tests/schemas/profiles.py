@@ -11,6 +11,7 @@ _NONE = dict.fromkeys(
     (
         "divergent", "waited", "requests", "sectors", "ideal_sectors", "l2", "dram", "same", "shared_requests",
         "passes", "ideal_passes", "constant_requests", "constant_passes", "local_requests", "local_sectors",
+        "lines",
     ),
     0,
 )  # fmt: skip
@@ -31,6 +32,10 @@ def row(line: int, access: str = "", issued: int = 100, steps: int | None = None
 
 
 def launch(name: str = "k", grid: int = 100, rows: Sequence[Row] = (row(1),), **values: Any) -> Launch:
-    own = {"block": (256, 1, 1), "shared": 0, "registers": 32, "path": 500.0, "longest": 700}
+    updates = sum(it.same for it in rows)
+    own = {
+        "block": (256, 1, 1), "shared": 0, "registers": 32, "path": 500.0, "longest": 700, "updates": updates,
+        "updates_most": updates,
+    }  # fmt: skip
     given: dict[str, Any] = {**own, **values}
     return Launch(kernel=name, grid=(grid, 1, 1), rows=tuple(rows), **given)

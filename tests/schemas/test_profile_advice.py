@@ -80,7 +80,7 @@ def test_of_a_kernels_shape() -> None:
         "Kernel fat: a multiprocessor has 8 of 64 warps at a time, because registers, 255 a thread, let it have no more"
         in sentences(fat)
     )
-    assert any("30 launches cost 54.0 µs by themselves" in it for it in sentences(*[launch()] * 30))
+    assert any("30 launches cost 90.0 µs by themselves" in it for it in sentences(*[launch()] * 30))
 
 
 def test_what_decides_is_said() -> None:

@@ -90,6 +90,8 @@ struct segment {
 };
 
 #define LATE_GROUPS 16
+#define LOOP_ROUNDS 4 /* a power of two */
+#define PAST_LOOKS 16
 #define PRODUCTS 64
 #define PENDING_PRODUCTS 2u /* of any_undefined: registers that a product may yet write */
 struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier's number + 1 */
@@ -119,6 +121,11 @@ struct warp {
     struct saved *saved;
     uint32_t saved_count, saved_room;
     uint64_t clock, *ready; /* profile.c's: the cycle of the last instruction; by unit, when its value may be used */
+    /* When the row that it is at has its operands; when all rows so far had theirs, now and at the ends of the last
+     * rounds of a short loop; when its last store to shared memory had; rows of this basic block. */
+    uint64_t begins, horizon, rounds[LOOP_ROUNDS], shared_stored;
+    uint32_t round, block_rows, block_start;
+    struct look { uint64_t where, begins; uint32_t row; } past_looks[PAST_LOOKS]; /* strong loads since it changed anything */
     uint64_t late_ready[LATE_GROUPS];
     /* async.c's: what it knows of others' work; its own, counted; what it waits for in vain. */
     uint32_t *seen, slot, epoch;
@@ -161,6 +168,8 @@ struct block {
     uint64_t transfer_bytes;
     uint32_t *barrier_clocks;
     uint32_t visitors[16]; /* by rank: who accessed this block's shared memory last, as the race check notes it */
+    struct cache *first; /* its part of a multiprocessor's first-level cache, where launches are counted */
+    uint64_t touched; /* lines that it asked the second-level cache for */
     uint8_t *memory; /* all of the above, one allocation, kept for the next block */
 };
 
@@ -184,10 +193,12 @@ enum class {
  * 2: they are not always the same. */
 struct counts {
     uint64_t issued, lanes, guarded, divergent, waited, requests, sectors, ideal_sectors, l2, dram, same, shared_requests, passes,
-        ideal_passes, constant_requests, constant_passes, local_requests, local_sectors, steps, regular;
+        ideal_passes, constant_requests, constant_passes, local_requests, local_sectors, lines, steps, regular;
 };
-/* path_sum, path_most: cycles of blocks, if nothing but latency holds them up. fresh: caches are empty. */
-struct profile { const uint8_t *classes; struct counts *counts; uint64_t path_sum, path_most, fresh; };
+/* path_sum, path_most: cycles of blocks, if nothing but latency holds them up. fresh: caches are empty. Of atomics:
+ * updates of sectors, in all and of the place that has most of them. l1_lines: of each block; live: blocks that a card
+ * runs at a time. widths: of loads that the assembler makes one of: how many they are | 16 times the place among them. */
+struct profile { const uint8_t *classes; struct counts *counts; uint64_t path_sum, path_most, fresh, updates, updates_most, l1_lines, live; const uint8_t *widths; };
 
 enum { NOTHING, EVERYTHING, BUT_SHARED_RACES };
 struct launch {
@@ -224,7 +235,8 @@ struct engine {
     atomic_ullong clock;
     uint32_t threads;
     uint64_t last_instructions;
-    struct cache *first, *second;
+    struct cache *second;
+    struct places *places;
     struct heap *heap;
     struct textures *textures;
     char *printed;
@@ -297,6 +309,8 @@ void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct re
 /* profile.c */
 enum access { READS, WRITES, UPDATES, COPIES };
 void cache_delete(struct cache *);
+void places_delete(struct places *);
+void profile_block_new(struct block *);
 void profile_begin(struct engine *, struct profile *);
 void profile_block_begins(struct block *);
 void profile_block_ends(struct block *);

@@ -6,20 +6,29 @@
 
 #include "engine.h"
 
-enum { SECTOR = 32, LINE = 128, L1_SETS = 64, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
+enum { SECTOR = 32, LINE = 128, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
+/* Atomics to so many bytes are one unit's of the second-level cache. */
+enum { PLACE = 256, PLACES = 1 << 16 };
+/* The assembler unrolls a loop of one basic block, where it has so few rows. */
+enum { SHORT_LOOP = 20 };
 /* Cycles until a result may be used, by class of instruction; see model.py. */
 static const uint16_t LATENCY[CLASS_COUNT] = {
     [CLASS_FREE] = 0, [CLASS_INTEGER] = 5, [CLASS_FLOAT] = 4, [CLASS_DOUBLE] = 8, [CLASS_SPECIAL] = 18, [CLASS_CONVERT] = 8,
     [CLASS_MEMORY] = 4, [CLASS_SHUFFLE] = 24, [CLASS_SYNC] = 16, [CLASS_MATRIX] = 33, [CLASS_BRANCH] = 6,
 };
-enum { SHARED_CYCLES = 29, L1_CYCLES = 33, L2_CYCLES = 262, DRAM_CYCLES = 580, ATOMIC_CYCLES = 300, BARRIER_CYCLES = 20, CLUSTER_CYCLES = 190 };
+enum { SHARED_CYCLES = 29, L1_CYCLES = 33, L2_CYCLES = 280, DRAM_CYCLES = 800, ATOMIC_CYCLES = 300, BARRIER_CYCLES = 20, CLUSTER_CYCLES = 190 };
 
 /* A cache of lines of four sectors; the line that was not used for longest makes room. */
 struct cache {
     uint32_t sets, ways;
     uint64_t clock, *lines, *used;
     uint8_t *sectors;
+    /* Of the second level: the block that used a line last, and how many lines that block had asked for by then. */
+    uint64_t *owner, *touched;
 };
+/* How many updates places had. */
+struct places { uint64_t place[PLACES], count[PLACES]; bool any; };
+void places_delete(struct places *it) { free(it); }
 
 static struct cache *cache_new(uint32_t sets, uint32_t ways) {
     struct cache *it = calloc(1, sizeof *it);
@@ -29,7 +38,7 @@ static struct cache *cache_new(uint32_t sets, uint32_t ways) {
 }
 void cache_delete(struct cache *it) {
     if (it == NULL) return;
-    free(it->lines); free(it->used); free(it->sectors); free(it);
+    free(it->lines); free(it->used); free(it->sectors); free(it->owner); free(it->touched); free(it);
 }
 static void cache_clear(struct cache *it) { memset(it->sectors, 0, (size_t)it->sets * it->ways); memset(it->used, 0, 8 * (size_t)it->sets * it->ways); }
 
@@ -51,6 +60,41 @@ static bool cache_has(struct cache *it, uint64_t sector) {
     return false;
 }
 
+/* Whether the second-level cache had the sector for a block; it has now, and ``beside`` says: its neighbour, too, as DRAM
+ * sends both. The engine runs few blocks at a time and a card hundreds, so what a block used itself it finds only if all
+ * of those, using as much, have not driven it out since; what another block used last, if the cache still has it. */
+static bool second_has(struct block *block, uint64_t sector, bool *beside) {
+    struct cache *it = block->launch->engine->second;
+    uint64_t line = sector / (LINE / SECTOR), number = block->number + 1;
+    size_t first = (size_t)((line * 0x9e3779b97f4a7c15ull >> 40) % it->sets) * it->ways, at = first;
+    uint8_t bit = (uint8_t)(1u << sector % (LINE / SECTOR)), pair = (uint8_t)(3u << (sector % (LINE / SECTOR) & 2u));
+    bool there = false;
+    it->clock++;
+    for (size_t i = first; i < first + it->ways; i++) {
+        if (it->used[i] && it->lines[i] == line) { at = i; there = true; break; }
+        if (it->used[i] < it->used[at]) at = i;
+    }
+    if (there && it->owner[at] == number && (block->touched - it->touched[at]) * block->launch->profile->live > (uint64_t)it->sets * it->ways) there = false;
+    if (!there) it->sectors[at] = 0;
+    if (it->owner[at] != number || it->lines[at] != line || it->touched[at] != block->touched) block->touched++;
+    it->lines[at] = line; it->used[at] = it->clock; it->owner[at] = number; it->touched[at] = block->touched;
+    there = it->sectors[at] & bit;
+    if (!there && beside) { *beside = !(it->sectors[at] & pair); it->sectors[at] |= pair; }
+    it->sectors[at] |= bit;
+    return there;
+}
+
+/* So many updates of the sectors of one place. */
+static void update_place(struct launch *launch, uint64_t place, uint64_t updates) {
+    struct places *it = launch->engine->places;
+    size_t at = (place * 0x9e3779b97f4a7c15ull >> 40) % PLACES;
+    for (int tries = 0; tries < 16 && it->count[at] && it->place[at] != place; tries++) at = (at + 1) % PLACES;
+    it->place[at] = place; it->any = true;
+    it->count[at] += updates;
+    launch->profile->updates += updates;
+    if (it->count[at] > launch->profile->updates_most) launch->profile->updates_most = it->count[at];
+}
+
 /* Of the row that the warp is at. */
 static struct counts *counts_of(struct warp *w) { return &w->block->launch->profile->counts[w->pc]; }
 
@@ -59,17 +103,30 @@ static bool loads(const struct row *r) { return r->op == OP_LOAD || (r->op == OP
 
 /* Before the launch's first block. The second-level cache keeps what earlier launches of a call left there. */
 void profile_begin(struct engine *engine, struct profile *profile) {
-    if (engine->second == NULL) engine->second = cache_new(L2_SETS, L2_WAYS);
-    if (engine->first == NULL) engine->first = cache_new(L1_SETS, L1_WAYS);
+    if (engine->second == NULL) {
+        engine->second = cache_new(L2_SETS, L2_WAYS);
+        engine->second->owner = calloc((size_t)L2_SETS * L2_WAYS, 8);
+        engine->second->touched = calloc((size_t)L2_SETS * L2_WAYS, 8);
+        engine->places = calloc(1, sizeof *engine->places);
+    }
     if (profile->fresh) cache_clear(engine->second);
+    memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS); /* another launch's block is not this one's */
+    if (engine->places->any) memset(engine->places, 0, sizeof *engine->places);
+}
+
+void profile_block_new(struct block *block) {
+    uint64_t sets = block->launch->profile->l1_lines / L1_WAYS;
+    block->first = cache_new(sets ? (uint32_t)sets : 1, L1_WAYS);
 }
 
 void profile_block_begins(struct block *block) {
-    cache_clear(block->launch->engine->first);
-    block->released = 0;
+    cache_clear(block->first);
+    block->released = block->touched = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = &block->warps[i];
-        w->clock = 0;
+        w->clock = w->begins = w->horizon = w->shared_stored = 0;
+        w->round = w->block_rows = w->block_start = 0;
+        memset(w->rounds, 0, sizeof w->rounds); memset(w->past_looks, 0, sizeof w->past_looks);
         memset(w->ready, 0, 8 * (size_t)(block->launch->kernel->units + 1));
         memset(w->late_ready, 0, sizeof w->late_ready);
     }
@@ -78,7 +135,10 @@ void profile_block_begins(struct block *block) {
 void profile_block_ends(struct block *block) {
     struct profile *profile = block->launch->profile;
     uint64_t most = 0;
-    for (uint32_t i = 0; i < block->warp_count; i++) if (block->warps[i].clock > most) most = block->warps[i].clock;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        if (block->warps[i].clock > most) most = block->warps[i].clock;
+        if (block->warps[i].horizon > most) most = block->warps[i].horizon;
+    }
     profile->path_sum += most;
     if (most > profile->path_most) profile->path_most = most;
 }
@@ -89,6 +149,37 @@ static uint64_t when(const struct warp *w, uint32_t operand) {
 static void later(uint64_t *clock, uint64_t than) { if (than > *clock) *clock = than; }
 static void will_be(struct warp *w, uint32_t operand, uint64_t at) { if (operand < w->block->launch->kernel->units) w->ready[operand] = at; }
 
+/* The row has its operands at ``begins``; those before it in program order had theirs by the horizon. */
+static void begins(struct warp *w, struct counts *counts, uint64_t at) {
+    w->begins = at;
+    later(&w->horizon, w->clock);
+    if (at > w->horizon) { counts->waited += at - w->horizon; w->horizon = at; }
+}
+
+/* What follows is issued when all rows so far had their operands. */
+static void in_order(struct warp *w) { later(&w->clock, w->horizon); }
+
+/* A basic block ends. The assembler puts the loads of one ahead of what uses them, and unrolls short loops: such a loop
+ * waits for the round before the last few. */
+static void block_ends(struct warp *w, const struct row *r) {
+    uint32_t target = (uint32_t)r->imm;
+    if (r->op == OP_BRANCH && target <= w->pc && w->pc - target < SHORT_LOOP && w->block_rows <= w->pc - target + 1) {
+        if (w->block_start != target) { w->block_start = target; for (uint32_t i = 0; i < LOOP_ROUNDS; i++) w->rounds[i] = w->horizon; w->round = 0; in_order(w); }
+        else { w->rounds[w->round % LOOP_ROUNDS] = w->horizon; w->round++; later(&w->clock, w->rounds[w->round % LOOP_ROUNDS]); }
+    } else { w->block_start = NONE; in_order(w); }
+    w->block_rows = 0;
+}
+
+/* Who looks again at what another has yet to write takes no longer for it: when that is written depends on the order in
+ * which the engine runs warps. */
+static void look_again(struct warp *w, const uint64_t *addresses, uint32_t mask) {
+    struct look *it = &w->past_looks[w->pc % PAST_LOOKS];
+    uint64_t where = mask;
+    for (uint32_t left = mask; left; left &= left - 1) where = (where ^ addresses[__builtin_ctz(left)]) * 0x9e3779b97f4a7c15ull;
+    if (it->begins && it->row == w->pc && it->where == where && it->begins <= w->begins) { w->clock = w->horizon = w->begins = it->begins; return; }
+    *it = (struct look){where, w->begins, w->pc};
+}
+
 /* An instruction is issued. ``mask``: the lanes that do it. */
 void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     struct counts *counts = counts_of(w);
@@ -96,22 +187,29 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     counts->issued++;
     counts->lanes += (uint64_t)__builtin_popcount(w->active);
     counts->guarded += (uint64_t)__builtin_popcount(mask);
-    uint64_t at = class == CLASS_FREE ? 0 : w->clock + 1, begin = at;
+    w->block_rows++;
+    if (r->op == OP_STORE || r->op == OP_ATOMIC || (class == CLASS_SYNC && r->op != OP_WARP_BARRIER && r->op != OP_FENCE)) memset(w->past_looks, 0, sizeof w->past_looks);
+    if (class != CLASS_FREE) w->clock++;
+    uint64_t at = class == CLASS_FREE ? 0 : w->clock;
     if (r->guard != NONE) later(&at, when(w, r->guard & ~CONSTANT));
     if (class == CLASS_MATRIX && r->op == OP_MATRIX && r->count == 0) { /* units of D, A, B and C lie in the pool */
         const uint32_t *words = (const uint32_t *)w->pool + r->a, *matrix_counts = words + 12, *units = words + 16;
         uint32_t first = matrix_counts[0], all = first + matrix_counts[1] + matrix_counts[2] + matrix_counts[3];
         for (uint32_t i = first; i < all && i < 64; i++) later(&at, when(w, units[i]));
         for (uint32_t i = 0; i < first && i < 64; i++) will_be(w, units[i], at + LATENCY[class]);
-        counts->waited += at - begin;
-        w->clock = at;
+        begins(w, counts, at);
         return;
     }
-    if (class == CLASS_BRANCH || class == CLASS_SYNC) { counts->waited += at - begin; w->clock = at + (class == CLASS_BRANCH ? 1 : 0); return; }
+    if (class == CLASS_BRANCH) { begins(w, counts, at); block_ends(w, r); w->clock++; return; }
+    if (class == CLASS_SYNC) { begins(w, counts, at); in_order(w); return; }
     later(&at, when(w, r->a));
     if (!loads(r)) { later(&at, when(w, r->b)); later(&at, when(w, r->c)); later(&at, when(w, r->e)); }
     if (r->op == OP_STORE) later(&at, when(w, r->d));
-    if (class != CLASS_FREE) { counts->waited += at - begin; w->clock = at; }
+    if (class == CLASS_FREE) { if (mask) will_be(w, r->d, at); return; }
+    if (r->op == OP_LOAD && r->space == SHARED) later(&at, w->shared_stored);
+    begins(w, counts, at);
+    if (r->op == OP_STORE && r->space == SHARED) later(&w->shared_stored, w->horizon);
+    else if (class == CLASS_MEMORY && r->op != OP_LOAD && r->op != OP_MATRIX) in_order(w);
     if (class != CLASS_MEMORY && mask) will_be(w, r->d, at + LATENCY[class]);
 }
 
@@ -123,7 +221,7 @@ uint64_t profile_bulk(struct warp *w, const struct row *r, uint64_t address, uin
     counts->passes += (size + 127) / 128;
     if (of_memory)
         for (uint64_t sector = address / SECTOR; size && sector <= (address + size - 1) / SECTOR; sector++) {
-            bool there = cache_has(w->block->launch->engine->second, sector);
+            bool there = second_has(w->block, sector, NULL);
             counts->l2++;
             counts->dram += !there;
             if (!there && reads) latency = DRAM_CYCLES;
@@ -199,12 +297,16 @@ static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size,
 
 void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access access) {
     struct counts *counts = counts_of(w);
-    uint32_t ideal, passes = passes_of(offsets, mask, size, access == UPDATES, &ideal);
+    uint32_t width = access == READS ? w->block->launch->profile->widths[w->pc] : 0, before = size * (width >> 4);
+    bool aligned = (width &= 15) > 0;
+    for (uint32_t left = mask; aligned && left; left &= left - 1) aligned = (offsets[__builtin_ctz(left)] - before) % (size * width) == 0;
+    if (aligned && before) { results_at(w, r, w->begins + SHARED_CYCLES); return; } /* the first of them has brought it */
+    uint32_t ideal, passes = passes_of(offsets, mask, aligned ? size * width : size, access == UPDATES, &ideal);
     counts->shared_requests++;
     counts->passes += passes;
     counts->ideal_passes += ideal;
     note_steps(counts, offsets, mask);
-    if (access != WRITES) results_at(w, r, w->clock + SHARED_CYCLES + passes);
+    if (access != WRITES) results_at(w, r, w->begins + SHARED_CYCLES + passes);
 }
 
 /* The constant cache serves one address a pass. */
@@ -217,12 +319,13 @@ void profile_constant(struct warp *w, const struct row *r, const uint64_t *offse
     }
     counts->constant_requests++;
     counts->constant_passes += passes;
-    results_at(w, r, w->clock + SHARED_CYCLES + passes);
+    results_at(w, r, w->begins + SHARED_CYCLES + passes);
 }
 
 void profile_global(struct warp *w, const struct row *r, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access access) {
-    struct engine *engine = w->block->launch->engine;
+    struct launch *launch = w->block->launch;
     struct counts *counts = counts_of(w);
+    if (access == READS && r->flags & STRONG) look_again(w, addresses, mask);
     uint64_t sectors[LANES * 2], latency = L1_CYCLES;
     uint32_t count = 0, same = 1;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -236,33 +339,44 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
     uint32_t ideal = ((uint32_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR;
     counts->requests++;
     counts->sectors += count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t k = i;
+        while (k > 0 && sectors[k - 1] / (LINE / SECTOR) != sectors[i] / (LINE / SECTOR)) k--;
+        counts->lines += k == 0;
+    }
     counts->ideal_sectors += ideal < count ? ideal : count;
     note_steps(counts, addresses, mask);
     for (uint32_t i = 0; i < count; i++) {
-        if (access == READS && !(r->flags & STRONG) && cache_has(engine->first, sectors[i])) continue;
+        bool reads = access == READS || access == COPIES, beside = false;
+        if (access == READS && !(r->flags & STRONG) && cache_has(w->block->first, sectors[i])) continue;
         counts->l2++;
-        bool there = cache_has(engine->second, sectors[i]);
-        counts->dram += !there;
+        bool there = second_has(w->block, sectors[i], reads ? &beside : NULL);
+        if (!there) counts->dram += 1 + beside;
         if (access == READS) later(&latency, there ? L2_CYCLES : DRAM_CYCLES);
     }
     if (access == UPDATES) { /* lanes that change one word do so one after the other */
+        uint32_t of_sector[LANES * 2] = {0};
         for (uint32_t left = mask; left; left &= left - 1) {
-            uint32_t times = 0;
-            for (uint32_t others = mask; others; others &= others - 1) times += addresses[__builtin_ctz(others)] == addresses[__builtin_ctz(left)];
+            uint32_t times = 0, k = 0;
+            uint64_t one = addresses[__builtin_ctz(left)];
+            for (uint32_t others = mask; others; others &= others - 1) times += addresses[__builtin_ctz(others)] == one;
             if (times > same) same = times;
+            while (k < count && sectors[k] != one / SECTOR) k++;
+            if (k < count && times > of_sector[k]) of_sector[k] = times;
         }
+        for (uint32_t k = 0; k < count; k++) update_place(launch, sectors[k] / (PLACE / SECTOR), of_sector[k]);
         counts->same += same;
         latency = ATOMIC_CYCLES + same;
     }
-    if (access == COPIES) { later(&w->late_ready[w->late_groups % LATE_GROUPS], w->clock + DRAM_CYCLES); return; }
-    if (access != WRITES) results_at(w, r, w->clock + latency + count);
+    if (access == COPIES) { later(&w->late_ready[w->late_groups % LATE_GROUPS], w->begins + DRAM_CYCLES); return; }
+    if (access != WRITES) results_at(w, r, w->begins + latency + count);
 }
 
 void profile_local(struct warp *w, const struct row *r, uint32_t mask, uint32_t size, enum access access) {
     struct counts *counts = counts_of(w);
     counts->local_requests++;
     counts->local_sectors += ((uint64_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR;
-    if (access != WRITES) results_at(w, r, w->clock + L1_CYCLES);
+    if (access != WRITES) results_at(w, r, w->begins + L1_CYCLES);
 }
 
 /* A fragment of wmma: ``rows`` of ``size`` bytes, ``stride`` bytes from one to the next. */
@@ -275,12 +389,13 @@ void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units
     uint32_t mask = rows == LANES ? EVERY : (1u << rows) - 1, latency = shared ? SHARED_CYCLES + rows : L2_CYCLES;
     if (shared) profile_shared(w, &none, addresses, mask, size < 16 ? size : 16, WRITES);
     else profile_global(w, &none, addresses, mask, size, stores ? WRITES : READS);
-    if (!stores) for (uint32_t i = 0; i < count; i++) will_be(w, units[i], w->clock + latency);
+    if (!stores) for (uint32_t i = 0; i < count; i++) will_be(w, units[i], w->begins + latency);
 }
 
 /* cp.async: wait until at most ``left`` groups are under way. */
 void profile_waits(struct warp *w, uint32_t left) {
     int64_t last = (int64_t)w->late_groups - (left ? (int64_t)left + 1 : 0);
+    in_order(w);
     uint64_t begin = w->clock;
     for (int64_t group = last; group >= 0 && group > last - LATE_GROUPS; group--) later(&w->clock, w->late_ready[group % LATE_GROUPS]);
     counts_of(w)->waited += w->clock - begin;

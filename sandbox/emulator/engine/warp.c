@@ -397,8 +397,14 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         case OP_LOAD:
             if (w->any_undefined) { const uint32_t outs[4] = {r->d, r->b, r->c, r->e}; for (uint32_t k = 0; k < r->count; k++) if (outs[k] != NONE) w->undefined[outs[k]] &= ~mask; }
             if (memory_load(w, r, mask)) { status = STOPPED; goto out; }
-            w->pc++; break;
-        case OP_STORE: if (memory_store(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
+            w->pc++;
+            if (profile && !(r->flags & STRONG) && r->space <= GLOBAL) goto out; /* its caches see the block's warps in turns */
+            break;
+        case OP_STORE:
+            if (memory_store(w, r, mask)) { status = STOPPED; goto out; }
+            w->pc++;
+            if (profile && !(r->flags & STRONG) && r->space <= GLOBAL) goto out;
+            break;
         case OP_ATOMIC: if (w->any_undefined && r->d != NONE) w->undefined[r->d] &= ~mask; if (memory_atomic(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
         case OP_EXIT: {
             uint32_t rest = w->active & ~mask;
