@@ -11,6 +11,7 @@ GROUPS = {
         "init": ("challenges", "Write a challenge's starter file"),
         "test": ("judging", "Judge a file on this machine, without a server"),
         "profile": ("judging", "Count what a file's kernels ask of a GPU, without one"),
+        "replay": ("judging", "Run a case of a submission again on this machine's emulated GPU"),
         "run": ("submissions", "Run a file on the server on the public cases only"),
         "submit": ("submissions", "Submit a file to the server"),
     },

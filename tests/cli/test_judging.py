@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.schemas.report import Report
+from grader.schemas.report import CaseVerdict, Report
 from tests.cli.conftest import Cli
+from tests.cli.reports import WRONG_CASE, right_case, wrong
+from tests.cli.stub import Stub, done
 from tests.components import need
 
 STAFF = Path(__file__).resolve().parents[2] / "reference" / "vector_add" / "staff"
@@ -40,6 +42,22 @@ def test_a_wrong_kernel_and_the_replay_that_its_report_names(cli: Cli) -> None:
     (case,) = json.loads(replayed.out)["cases"]
     assert case["detail"] in ran.out
     assert str(case["seed"]) in line
+
+
+def test_a_case_of_a_submission_is_replayed_on_its_data(server: Stub, cli: Cli) -> None:
+    need("emulator")
+    told = {"id": "abc123", "language": "triton", "filename": "mine.py", "source": WRONG.read_text()}
+    case = WRONG_CASE.model_copy(update={"name": "prime"})
+    server.answer("GET /submissions/abc123/source", told)
+    done(server, wrong([right_case("one_element"), case]))
+    ran = cli("replay", "abc123", "--json")
+    assert ran.code == 1, ran.err
+    report = Report.model_validate_json(ran.out)
+    assert report.device == "emulated"
+    assert [(it.name, it.seed, it.verdict) for it in report.cases] == [
+        ("prime", 42, CaseVerdict.WRONG_ANSWER)
+    ]
+    assert "no public case 'other' that ran" in cli("replay", "abc123", "other").err
 
 
 def test_a_syntax_error_needs_no_box(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

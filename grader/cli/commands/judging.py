@@ -1,4 +1,4 @@
-"""`test` and `profile`: judge a file on this machine with the same judge as on a server, without queue or database."""
+"""`test`, `profile`, `replay`: judge on this machine by the same judge as on a server, without queue or database."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ from rich.text import Text
 
 from grader.cli import catalogue, options
 from grader.cli.call_profile import put_profile
+from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.follow import PHASES, exit_code
+from grader.cli.follow import PHASES, exit_code, fetch, fetch_report
 from grader.cli.options import syntax_error
 from grader.cli.report import put_report
-from grader.cli.terminal import aside, put_json, safe
+from grader.cli.terminal import aside, put_json, safe, say
 from grader.device_kinds import EMULATED, home_board
 from grader.errors import BadRequest, NotAllowed
 from grader.languages import Language
-from grader.schemas.report import Report, Score, Verdict
-from grader.schemas.submission import ProgressView, State
+from grader.schemas.report import CaseReport, Report, Score, Verdict
+from grader.schemas.submission import ProgressView, SourceView, State
 
 if TYPE_CHECKING:
     from grader.challenge.loader import Challenge
 
 
 app = make_app()
+Box = Annotated[
+    Literal["local", "bubblewrap", "docker"],
+    typer.Option(help="local: a plain process, for your own code; the others isolate it."),
+]
 
 
 @app.command("test")
@@ -36,10 +41,7 @@ def judge_here(
     file: options.File,
     challenge: options.Challenge = None,
     language: options.LanguageOption = None,
-    box: Annotated[
-        Literal["local", "bubblewrap", "docker"],
-        typer.Option(help="local: a plain process, for your own code; the others isolate it."),
-    ] = "local",
+    box: Box = "local",
     case: Annotated[str | None, typer.Option("--case", metavar="NAME", help="Run only this case.")] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="S", help="With --case: use this seed's data.")
@@ -90,6 +92,58 @@ def judge_here(
     return _finish(report, file, json)
 
 
+@app.command("replay")
+def replay(
+    submission: options.Submission,
+    case: Annotated[
+        str | None,
+        typer.Argument(metavar="[CASE]", help="A public case (default: the first that failed)."),
+    ] = None,
+    box: Box = "local",
+    json: options.Json = False,
+    server: options.Server = None,
+) -> int:
+    """Run a case of a submission again on this machine's emulated GPU, on the same data."""
+    if not sys.platform.startswith("linux"):
+        raise NotAllowed("The emulated GPU needs Linux.")
+    from grader.judge.at_home import judge_at_home
+    from grader.sandbox.choose import make_boxes
+    from grader.settings import Settings
+
+    client = connect()
+    view = fetch(client, submission)
+    if view.state is not State.DONE:
+        raise NotAllowed(f"Submission {view.id} is not done.", f"Wait for it: grader watch {view.id}")
+    found = _replayed(fetch_report(client, view.id), case)
+    given = understood(SourceView, client.get(f"/submissions/{segment(view.id)}/source"))
+    loaded = catalogue.course().load(view.challenge)
+    if loaded.manifest.version != view.version:
+        say(f"It was judged by version {view.version}; here is version {loaded.manifest.version}.", "yellow")
+    with Display() as display:
+        report = judge_at_home(
+            loaded,
+            given.source,
+            given.language,
+            make_boxes(box, Settings().sandbox),
+            device=EMULATED,
+            case=found.name,
+            seed=found.seed,
+            timing=False,
+            on_progress=lambda news: display.show(news.state, news.progress),
+        )
+    return _finish(report, Path(given.filename), json)
+
+
+def _replayed(report: Report, name: str | None) -> CaseReport:
+    """The case of that name, or the first that failed. Raises BadRequest where there is none with its data."""
+    known = [it for it in report.cases if it.seed is not None and not it.hidden]
+    chosen = [it for it in known if (it.verdict.failed if name is None else it.name == name)]
+    if not chosen:
+        what = "public case that failed" if name is None else f"public case '{name}' that ran"
+        raise BadRequest(f"Its report has no {what}.")
+    return chosen[0]
+
+
 @app.command("profile")
 def profile_here(
     file: options.File,
@@ -101,10 +155,7 @@ def profile_here(
             "--workload", metavar="NAME", help="Count this workload (default: the emulated board's)."
         ),
     ] = None,
-    box: Annotated[
-        Literal["local", "bubblewrap", "docker"],
-        typer.Option(help="local: a plain process, for your own code; the others isolate it."),
-    ] = "local",
+    box: Box = "local",
     json: options.Json = False,
 ) -> int:
     """Count what a file's kernels ask of a GPU, without one: by line, with what bounds the time."""
