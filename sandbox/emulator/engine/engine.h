@@ -169,7 +169,7 @@ struct block {
     uint32_t *barrier_clocks;
     uint32_t visitors[16]; /* by rank: who accessed this block's shared memory last, as the race check notes it */
     struct cache *first; /* its part of a multiprocessor's first-level cache, where launches are counted */
-    uint64_t touched; /* lines that it asked the second-level cache for */
+    uint64_t touched; /* lines that it brought into the second-level cache */
     uint8_t *memory; /* all of the above, one allocation, kept for the next block */
 };
 

@@ -62,7 +62,7 @@ static bool cache_has(struct cache *it, uint64_t sector) {
 
 /* Whether the second-level cache had the sector for a block; it has now, and ``beside`` says: its neighbour, too, as DRAM
  * sends both. The engine runs few blocks at a time and a card hundreds, so what a block used itself it finds only if all
- * of those, using as much, have not driven it out since; what another block used last, if the cache still has it. */
+ * of those, bringing as much, have not driven it out since; what another block used last, if the cache still has it. */
 static bool second_has(struct block *block, uint64_t sector, bool *beside) {
     struct cache *it = block->launch->engine->second;
     uint64_t line = sector / (LINE / SECTOR), number = block->number + 1;
@@ -75,8 +75,7 @@ static bool second_has(struct block *block, uint64_t sector, bool *beside) {
         if (it->used[i] < it->used[at]) at = i;
     }
     if (there && it->owner[at] == number && (block->touched - it->touched[at]) * block->launch->profile->live > (uint64_t)it->sets * it->ways) there = false;
-    if (!there) it->sectors[at] = 0;
-    if (it->owner[at] != number || it->lines[at] != line || it->touched[at] != block->touched) block->touched++;
+    if (!there) { it->sectors[at] = 0; block->touched++; }
     it->lines[at] = line; it->used[at] = it->clock; it->owner[at] = number; it->touched[at] = block->touched;
     there = it->sectors[at] & bit;
     if (!there && beside) { *beside = !(it->sectors[at] & pair); it->sectors[at] |= pair; }
