@@ -5,6 +5,7 @@ Challenge: twice
 Timed: yes
 On: cpu, gpu
 Defence: library_kernel
+Emulated: host_computed
 """
 
 import torch
