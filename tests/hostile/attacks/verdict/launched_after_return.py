@@ -1,12 +1,14 @@
 """Lets its kernel run after it has said that it is done.
 
-Mechanism: the launch is made ready, and its request is sent right behind the message that ends the call.
+Mechanism: the launch is made ready, and its request is sent right behind the message that ends the call. Where the
+  GPU reads it first, it belongs to the call and is counted.
 Surface: the emulated GPU goes on answering between the end of a counted call and the judge's comparison.
 Gain: a right output whose work is in no count.
 Challenge: twice
 Timed: yes
 On: emulated
-Defence: wrong_answer, runtime_error
+Takes: 0.002 ms
+Defence: wrong_answer, runtime_error, charged
 """
 
 import protocol
