@@ -6,6 +6,7 @@ One back end for each kind (``grader.device_kinds``): the host's, with Triton's 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
@@ -36,8 +37,6 @@ from grader.schemas.report import Mismatch
 
 if TYPE_CHECKING:
     import torch
-
-    from grader.judge.rule import RoundCosts
 
 # The interpreter runs on the CPU; torch's own threads would fight the judge for the cores that it measures on.
 _HOST_ENV = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
@@ -191,7 +190,7 @@ class Device(Protocol):
     ``on_processor``: a call runs on the host's processor, so its limit is processor time.
     ``baselines``: names that ``reference.py`` is timed under. ``architecture``: what nvcc compiles for. ``confirms``:
     what is plainly charged for work outside the gate is measured once more before it counts. ``round_costs``: what a
-    round has cost here, where that is always the same. ``modelled``: times are
+    round has cost here lately, seconds, where that is always the same. ``modelled``: times are
     those of a model, see ``grader.judge.modelled``. ``stages``: ``stage``
     copies, so that a question that was drawn long ago is as good as a new one.
     """
@@ -215,7 +214,7 @@ class Device(Protocol):
     @property
     def confirms(self) -> bool: ...
     @property
-    def round_costs(self) -> RoundCosts | None: ...
+    def round_costs(self) -> deque[float] | None: ...
     @property
     def stages(self) -> bool: ...
     @property

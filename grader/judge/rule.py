@@ -34,9 +34,8 @@ UNEVEN = 0.02
 # The fixed cost of a round is the same for all submissions on one GPU, within 1 %. Beyond this share of what it has
 # been lately, something else uses the GPU: one more switch between contexts makes it 45 % more.
 COST_WITHIN = 0.05
-# So many costs are kept; fewer than the second figure tell nothing yet. A machine on which it changes for good is known
-# anew after half of the first.
-_COSTS, _FEWEST_COSTS = 40, 6
+# Fewer costs than this tell nothing yet.
+_FEWEST_COSTS = 6
 
 
 # A round of the control and how long its call took, seconds.
@@ -104,17 +103,12 @@ class Measured:
         return not self.known and self.time.interval[1] <= self.fixed
 
 
-class RoundCosts:
-    """What the fixed cost of a round has been on one GPU since this process began."""
-
-    def __init__(self) -> None:
-        self._seen: deque[float] = deque(maxlen=_COSTS)
-
-    def held_against(self, measured: Measured) -> Measured:
-        """``measured``, with ``company`` where its cost is none of those that are known; and keep it."""
-        usual = statistics.median(self._seen) if len(self._seen) >= _FEWEST_COSTS else measured.fixed
-        self._seen.append(measured.fixed)
-        return replace(measured, company=abs(measured.fixed - usual) > COST_WITHIN * usual)
+def held_against(costs: deque[float], measured: Measured) -> Measured:
+    """``measured``, with ``company`` where its cost of a round is not what ``costs`` have been lately (seconds, of one
+    GPU); it is kept there."""
+    usual = statistics.median(costs) if len(costs) >= _FEWEST_COSTS else measured.fixed
+    costs.append(measured.fixed)
+    return replace(measured, company=abs(measured.fixed - usual) > COST_WITHIN * usual)
 
 
 def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise) -> Measured:

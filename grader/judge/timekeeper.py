@@ -13,7 +13,7 @@ from grader.judge.device import Device
 from grader.judge.job import counted
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
-from grader.judge.rule import ControlRound, Measured, Own, settle
+from grader.judge.rule import ControlRound, Measured, Own, held_against, settle
 from grader.judge.runner_client import RunnerClient, Ungated
 from grader.judge.timing import Stopwatch, TooSlow, WrongInTiming
 from grader.logs import get_logger
@@ -110,7 +110,7 @@ class Timekeeper:
             after = self._control(control, half.workload, f"after{again}")
             measured = settle(rounds, half.rounds, after, self.device.noise)
             if self.device.round_costs is not None:
-                measured = self.device.round_costs.held_against(measured)
+                measured = held_against(self.device.round_costs, measured)
             found.append(Reading(half.workload, measured))
         return found
 

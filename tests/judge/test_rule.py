@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from dataclasses import replace
 
 import pytest
@@ -321,20 +322,20 @@ def test_own_rounds_that_others_slowed_are_doubted(slow_us: float, uneven: float
 
 
 def test_a_cost_of_a_round_that_is_not_the_usual_one_means_company() -> None:
-    costs = rule.RoundCosts()
+    costs: deque[float] = deque(maxlen=40)
     for number in range(10):
-        assert not costs.held_against(replace(MEASURED, fixed=(305 + number % 3) * 1e-6)).company
+        assert not rule.held_against(costs, replace(MEASURED, fixed=(305 + number % 3) * 1e-6)).company
     for fixed_us in (445, 280):
-        odd = costs.held_against(replace(MEASURED, fixed=fixed_us * 1e-6))
+        odd = rule.held_against(costs, replace(MEASURED, fixed=fixed_us * 1e-6))
         assert odd.company
         assert odd.doubtful
-    assert not costs.held_against(replace(MEASURED, fixed=310e-6)).company
+    assert not rule.held_against(costs, replace(MEASURED, fixed=310e-6)).company
 
 
 def test_what_a_round_costs_for_good_is_known_in_time() -> None:
-    costs = rule.RoundCosts()
+    costs: deque[float] = deque(maxlen=40)
     fixed = [305e-6] * 40 + [360e-6] * 40
-    found = [costs.held_against(replace(MEASURED, fixed=it)).company for it in fixed]
+    found = [rule.held_against(costs, replace(MEASURED, fixed=it)).company for it in fixed]
     assert not any(found[:40])
     assert all(found[40:60])
     assert not any(found[61:])

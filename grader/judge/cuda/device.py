@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -21,11 +22,12 @@ from grader.judge.cuda.memory import CudaMemories, Staging
 from grader.judge.cuda.output_checker import CudaOutputChecker
 from grader.judge.device import Floor, Gate, Noise, OutputChecker, TimingPlan
 from grader.judge.oracle import Question
-from grader.judge.rule import RoundCosts
 from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.gpu import Gpu, nvidia_gpus
 
+# A machine on which the cost of a round changes for good is known anew after half as many timings.
+_COSTS_KEPT = 40
 # Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
 _PLANNED_SHARE = 0.8
 
@@ -65,7 +67,7 @@ class CudaDevice:
         self._staging = Staging(self._memories.device)
         properties = torch.cuda.get_device_properties(index)
         self._flush = torch.empty(2 * properties.L2_cache_size, dtype=torch.uint8, device="cuda")
-        self.round_costs = RoundCosts()
+        self.round_costs: deque[float] = deque(maxlen=_COSTS_KEPT)
         self._burn = kernels.Burn(self._memories.device, programs=properties.multi_processor_count)
 
     @property
