@@ -30,7 +30,7 @@ LIBRARIES = {
 INSIDE = "grader/sandbox/emulator/prebuilt"
 
 
-class EngineHook(BuildHookInterface):  # type: ignore[type-arg]
+class EngineHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         system, _, machine = sysconfig.get_platform().partition("-")
         compiler = _compiler(machine) if system == "linux" and machine in LIBRARIES else None

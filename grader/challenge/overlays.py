@@ -1,4 +1,4 @@
-"""What timed rounds draw in place of a challenge's own inputs, now and then and by the judge's own dice.
+"""What some timed rounds draw in place of a challenge's own inputs, as the judge's own dice decide.
 
 Ordinary random inputs hide work that was not done: the sum of a billion of them is known well enough without reading
 1 % of them. So every submission is also asked
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 # Outliers in one array: a part of 1 % that is not read holds one but for one time in 30,000, a part of 0.1 % two times
 # in three. In a small array they are no more than this share of it.
 _OUTLIERS, _MOST_SHARE = 1024, 1 / 64
-# An outlier is this many times what a sum of as many ordinary values as an array is long may be wrong by.
+# An outlier is this many times the tolerance of a sum over the array's longest dimension.
 _TOLERANCES = 4.0
 # Beyond anything that a normal distribution gives in so small an array, and harmless to what sums or exponentiates it.
 _LEAST = 16.0
 # In float16 a larger one makes the scores of attention so large that their own rounding decides. It need not be larger:
 # sums of float16 are short, and each outlier takes part in thousands of them.
 _MOST = {DType.FLOAT16: _LEAST}
-# Of what results are rounded from, special values without an effect on rounding; and all where results are exact.
+# Categories whose values make no rounding harder at a larger size; and those that are safe where results are exact.
 _SPECIAL = frozenset({Category.NAN, Category.POS_INF, Category.NEG_INF, Category.ZEROS, Category.RANGE})
 _EXACT = _SPECIAL | {Category.ONES, Category.TIES, Category.TINY, Category.DENORMAL}
 

@@ -41,9 +41,10 @@ def shown(width: int) -> list[str]:
         rounds=1,
         profile=profile,
     )
-    console = Console(file=StringIO(), width=width)
+    printed = StringIO()
+    console = Console(file=printed, width=width)
     put_profile(workload, SOURCE, console)
-    text = console.file.getvalue()  # type: ignore[attr-defined]
+    text = printed.getvalue()
     assert "\x1b" not in text
     return [line.rstrip() for line in text.splitlines()]
 
