@@ -153,6 +153,10 @@ QUOTA_HOURS = 24.0
 REASON_CHARS = 500
 
 NAME_CHARS = 64
+# Of courses, assignments and challenges, as they stand in addresses.
+SLUG_CHARS = 64
+# Of courses and assignments, and names of people in full: what fits a heading.
+TITLE_CHARS = 120
 FILENAME_CHARS = 128
 REQUEST_BYTES = 2 * MIB
 

@@ -3,7 +3,17 @@
 from grader.records.models.accounts import DeviceCodeRow, InvitationRow, LinkRow, TokenRow, UserRow
 from grader.records.models.base import PUBLIC_ID_CHARS, Base, new_public_id, utcnow
 from grader.records.models.challenges import BaselineRow, VersionRow
-from grader.records.models.operations import ChoreRow
+from grader.records.models.courses import (
+    AssignmentPartRow,
+    AssignmentRow,
+    CourseInvitationRow,
+    CourseRow,
+    ExtensionRow,
+    JoinCodeRow,
+    MemberRow,
+    OverrideRow,
+)
+from grader.records.models.operations import AuditRow, ChoreRow
 from grader.records.models.queues import ChallengeKindRow, PauseRow, QuotaRow
 from grader.records.models.submissions import ReportRow, SubmissionRow
 from grader.records.models.workbench import DraftRow
@@ -12,16 +22,25 @@ from grader.records.models.workers import ArtefactRow, CeilingRow, GpuRow, Worke
 __all__ = [
     "PUBLIC_ID_CHARS",
     "ArtefactRow",
+    "AssignmentPartRow",
+    "AssignmentRow",
+    "AuditRow",
     "Base",
     "BaselineRow",
     "CeilingRow",
     "ChallengeKindRow",
     "ChoreRow",
+    "CourseInvitationRow",
+    "CourseRow",
     "DeviceCodeRow",
     "DraftRow",
+    "ExtensionRow",
     "GpuRow",
     "InvitationRow",
+    "JoinCodeRow",
     "LinkRow",
+    "MemberRow",
+    "OverrideRow",
     "PauseRow",
     "QuotaRow",
     "ReportRow",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, String, text
+from sqlalchemy import JSON, ForeignKey, Index, String, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from grader import limits
@@ -20,7 +20,8 @@ _SHA256 = 64  # hexadecimal digits
 class UserRow(Base):
     """``name_key`` is the name in lower case: Ada and ada are one person. ``email`` was proven by a link, or set by
     who runs the platform; ``email_key`` is it in lower case. ``preferences`` are
-    a grader.schemas.preferences.Preferences.
+    a grader.schemas.preferences.Preferences. ``came_by`` says by which invitation the account came; ``teaches`` is
+    whether they are of the staff of a course.
     """
 
     __tablename__ = "users"
@@ -35,6 +36,8 @@ class UserRow(Base):
     email: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
     email_key: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
     preferences: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default="{}")
+    came_by: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
+    teaches: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class TokenRow(Base):

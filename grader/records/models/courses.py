@@ -1,0 +1,187 @@
+"""Courses as they are taught: who takes part, what is assigned until when, and what staff changed of a grade.
+
+A course is not the folder of challenges, which all courses of a platform share (``grader.challenge.course``).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, UniqueConstraint, false, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from grader import limits
+from grader.records.models.base import Base, UtcDateTime, utcnow
+
+_SHA256 = 64  # hexadecimal digits
+_ZERO = text("0")
+
+
+class CourseRow(Base):
+    """``time_zone`` is a name of the IANA database, ``visibility`` a ``grader.schemas.course.Visibility``;
+    ``grace_days`` are those of each student for the whole course. ``revision`` grows with every change, so that two
+    people who edit at once do not undo each other's.
+    """
+
+    __tablename__ = "courses"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    slug: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), unique=True)
+    name: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
+    term: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    time_zone: Mapped[str] = mapped_column(String(64))
+    visibility: Mapped[str] = mapped_column(String(16))
+    grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
+    revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class MemberRow(Base):
+    """Somebody's part in a course. ``came_by`` says by which invitation or code; ``left_at`` is set where they left or
+    were taken off the roster: what they submitted stays theirs."""
+
+    __tablename__ = "course_members"
+    __table_args__ = (UniqueConstraint("course_id", "user_id"), Index(None, "user_id"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    role: Mapped[str] = mapped_column(String(16))
+    section: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    group_name: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    full_name: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
+    student_number: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    came_by: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
+    joined_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    left_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class CourseInvitationRow(Base):
+    """Somebody of a roster who has no account here yet. ``person`` is what a roster knows them by: their address in
+    lower case, or ``#`` and their student number. ``sha256`` is of the key that lets them in, none until it is printed
+    or mailed; ``user_id`` who came of it."""
+
+    __tablename__ = "course_invitations"
+    __table_args__ = (UniqueConstraint("course_id", "person"), Index(None, "user_id"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"))
+    person: Mapped[str] = mapped_column(String(limits.EMAIL_CHARS))
+    email: Mapped[str] = mapped_column(String(limits.EMAIL_CHARS), default="", server_default="")
+    role: Mapped[str] = mapped_column(String(16))
+    section: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    group_name: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    full_name: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
+    student_number: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    sha256: Mapped[str | None] = mapped_column(String(_SHA256), unique=True)
+    made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    issued_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    accepted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+
+
+class JoinCodeRow(Base):
+    """A code that students type to join. It is shown to staff as often as they like, so it is stored as it is; ``uses``
+    None is any number."""
+
+    __tablename__ = "course_join_codes"
+    __table_args__ = (Index(None, "course_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"))
+    code: Mapped[str] = mapped_column(String(16), unique=True)
+    section: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    uses: Mapped[int | None]
+    used: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
+    made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class AssignmentRow(Base):
+    """What counts is when a submission was received. ``late_until`` None: nothing is taken after ``due_at``;
+    ``late_percent`` of the points go for each day begun after it, of which ``grace_days`` may be paid with the
+    student's own. ``attempts_*`` None: as many as the platform allows. ``languages`` and ``devices``: all where
+    empty. It is a draft until ``published_at``."""
+
+    __tablename__ = "assignments"
+    __table_args__ = (
+        UniqueConstraint("course_id", "slug"),
+        CheckConstraint("open_at < due_at", name="opens_before_due"),
+        CheckConstraint("late_until IS NULL OR late_until >= due_at", name="late_after_due"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"))
+    slug: Mapped[str] = mapped_column(String(limits.SLUG_CHARS))
+    title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
+    open_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    due_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    late_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    late_percent: Mapped[float] = mapped_column(default=0.0, server_default=_ZERO)
+    grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
+    attempts_day: Mapped[int | None]
+    attempts_total: Mapped[int | None]
+    attempts_pending: Mapped[int | None]
+    languages: Mapped[list[str]] = mapped_column(JSON, default=list)
+    devices: Mapped[list[str]] = mapped_column(JSON, default=list)
+    counts: Mapped[str] = mapped_column(String(16))
+    reveal_hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
+    published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class AssignmentPartRow(Base):
+    """A challenge of an assignment; its points are multiplied by ``weight``."""
+
+    __tablename__ = "assignment_parts"
+    __table_args__ = (Index(None, "challenge"),)
+
+    assignment_id: Mapped[int] = mapped_column(
+        ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True
+    )
+    challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), primary_key=True)
+    weight: Mapped[float] = mapped_column(default=1.0)
+    place: Mapped[int]
+
+
+class ExtensionRow(Base):
+    """Other times for one student or one section. A student's own goes before their section's."""
+
+    __tablename__ = "extensions"
+    __table_args__ = (
+        UniqueConstraint("assignment_id", "user_id"),
+        UniqueConstraint("assignment_id", "section"),
+        CheckConstraint("(user_id IS NULL) <> (section IS NULL)", name="of_one_or_of_a_section"),
+        CheckConstraint("late_until IS NULL OR late_until >= due_at", name="late_after_due"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    section: Mapped[str | None] = mapped_column(String(limits.NAME_CHARS))
+    due_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    late_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    reason: Mapped[str] = mapped_column(Text, default="")
+    made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class OverrideRow(Base):
+    """Points that staff gave in place of the computed ones, and why. What stood before is in the audit log."""
+
+    __tablename__ = "grade_overrides"
+    __table_args__ = (UniqueConstraint("assignment_id", "challenge", "user_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS))
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    points: Mapped[float]
+    reason: Mapped[str] = mapped_column(Text)
+    made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
