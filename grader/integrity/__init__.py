@@ -1,0 +1,1 @@
+"""Whether sources resemble each other more than independent work does."""
