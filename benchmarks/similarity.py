@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from results import keep
 
-from grader.integrity.similarity import Comparison, Pair, Source
-from grader.integrity.statements import own_names, statements
+from grader.similarity.comparison import Comparison, Pair, Source
+from grader.similarity.statements import own_names, statements
 from grader.languages import Language
 
 HOMEWORK = Path(__file__).resolve().parent / "homework"
@@ -121,10 +121,14 @@ def _independent(first: str, second: str, own: frozenset[str], language: Languag
     end = r";$" if language is Language.CUDA else r"[\w)\]]$"
     form = rf"\s+(?:[\w:]+ )*?(\w+) = [^{{}}]*{end}"
     one, other = re.match(form, first), re.match(form, second)
-    if one is None or other is None or "(" in first + second and first.count("(") != first.count(")"):
+    if one is None or other is None or _open(first) or _open(second):
         return False
     names = [set(re.findall(r"\w+", line)) & own for line in (first, second)]
     return one.group(1) not in names[1] and other.group(1) not in names[0]
+
+
+def _open(line: str) -> bool:
+    return line.count("(") != line.count(")")
 
 
 def homework() -> list[Source]:
@@ -177,31 +181,39 @@ def main() -> int:
         ids = {pair.left, pair.right}
         original = next((id_ for id_ in ids if id_ in planted and planted[id_][0].id in ids), None)
         if original is not None:
-            shares = [round(pair.left_share, 3), round(pair.right_share, 3)]
-            found[original] = {"disguise": planted[original][1], "shares": shares, "bits": round(pair.bits, 1), "found": reported}  # fmt: skip
+            found[original] = {"disguise": planted[original][1], "found": reported, **figures(pair)}
         else:
+            # So is a copy beside all but its original.
             innocent.append(pair)
-            # A copy resembles whatever its original does: that pair is counted once, as independent work.
             falsely += [pair] if reported else []
-    for original, row in found.items():
-        print(
-            f"{original:40} {row['disguise']:12} {row['shares']} {row['bits']} bits {'found' if row['found'] else 'MISSED'}"
-        )
+    for row in found.values():
+        print(f"{'found' if row['found'] else 'MISSED':7} {row['disguise']:12} {shown(row)}")
     print(f"\nindependent work, {len(honest)} sources, most alike:")
-    for pair in innocent[: options.shown]:
-        print(
-            f"  {pair.left_share:.2f} {pair.right_share:.2f} {pair.bits:6.1f} bits  {pair.left} {pair.right}"
-        )
+    most = [figures(pair) for pair in innocent]
+    for row in most[: options.shown]:
+        print(f"  {shown(row)}")
     seconds = _seconds(honest, dice)
     hits = sum(bool(row["found"]) for row in found.values())
     print(f"\nfound {hits} of {COPIES}; falsely {len(falsely)}; {COURSE} sources in {seconds:.1f} s")
     if options.json:
-        most = [{"left": p.left, "right": p.right, "share": round(p.share, 3), "bits": round(p.bits, 1)} for p in innocent[:10]]  # fmt: skip
-        keep("similarity", {
-            "honest": len(honest), "copies": found, "found": hits, "falsely": len(falsely), "most_alike_honest": most,
-            "course_sources": COURSE, "course_seconds": round(seconds, 2),
-        })  # fmt: skip
+        results = {
+            "honest": len(honest),
+            "copies": list(found.values()),
+            "found": hits,
+            "falsely": len(falsely),
+        }
+        time_taken = {"sources": COURSE, "seconds": round(seconds, 2)}
+        keep("similarity", {**results, "most_alike_honest": most[:10], "course": time_taken})
     return int(hits < COPIES or bool(falsely))
+
+
+def figures(pair: Pair) -> dict[str, object]:
+    shares = {"left_share": round(pair.left_share, 3), "right_share": round(pair.right_share, 3)}
+    return {"left": pair.left, "right": pair.right, **shares, "bits": round(pair.bits, 1)}
+
+
+def shown(row: dict[str, object]) -> str:
+    return f"{row['left_share']:.2f} {row['right_share']:.2f} {row['bits']:7.1f} bits  {row['left']}  {row['right']}"
 
 
 def _seconds(honest: list[Source], dice: random.Random) -> float:

@@ -1,7 +1,7 @@
 """Which sources of one challenge resemble each other more than independent work does.
 
 A source is a set of features: its statements, and for each statement the ones that its values come from
-(``grader/integrity/statements.py``). A feature weighs log2(N / n) bits where n of N authors have it: what everybody
+(``grader/similarity/statements.py``). A feature weighs log2(N / n) bits where n of N authors have it: what everybody
 writes weighs nothing, what two of 500 write weighs 8. What the starter has weighs nothing either. Two sources are
 compared by the weight that they share. A pair is reported where the share of one or the other is large and where the
 shared weight is more than a few common lines have. Names, comments, layout, order, mixed-in lines and functions moved
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from grader.integrity.statements import Statement, statements
+from grader.similarity.statements import Statement, statements
 from grader.languages import Language
 
 # Of the lighter or the other source's weight: benchmarks/similarity.py shows where copies and honest work lie.
