@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from results import keep
 
+from grader.languages import Language
 from grader.similarity.comparison import Comparison, Pair, Source
 from grader.similarity.statements import own_names, statements
-from grader.languages import Language
 
 HOMEWORK = Path(__file__).resolve().parent / "homework"
 COPIES = 20

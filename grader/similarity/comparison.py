@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from grader.similarity.statements import Statement, statements
 from grader.languages import Language
+from grader.similarity.statements import Statement, statements
 
 # Of the lighter or the other source's weight: benchmarks/similarity.py shows where copies and honest work lie.
 LEAST_SHARE = 0.55

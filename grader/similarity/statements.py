@@ -22,10 +22,10 @@ _LEXERS = {Language.CUDA: "cuda", Language.TRITON: "python"}
 # They change nothing of what is computed, or little: adding one is no work of one's own.
 _QUALIFIERS = frozenset(
     "const constexpr volatile static inline extern __restrict__ __restrict register __forceinline__ __noinline__ "
-    "unsigned signed typename struct global nonlocal pass".split()
+    "typename struct global nonlocal pass".split()
 )
 _INTEGERS = frozenset(
-    "int long short size_t ssize_t ptrdiff_t int32_t int64_t uint32_t uint64_t int16_t uint16_t uint auto char".split()
+    "int unsigned signed long short size_t ssize_t ptrdiff_t int32_t int64_t uint32_t uint64_t int16_t uint16_t uint auto char".split()
 )
 _OPENING, _CLOSING = "([{", ")]}"
 _HEADS = frozenset({"for", "if", "while", "switch"})
@@ -219,7 +219,8 @@ def _shape(part: list[_Word], own: frozenset[str]) -> tuple[str, ...]:
         elif word.kind in Literal.String:
             words.append("s")
         elif word.text in _INTEGERS:
-            words.append("int")
+            # ``unsigned long long`` is one type.
+            words += ["int"] if before.text not in _INTEGERS else []
         else:
             words.append(word.text)
     return tuple(sorted(words))
