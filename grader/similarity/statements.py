@@ -25,7 +25,8 @@ _QUALIFIERS = frozenset(
     "typename struct global nonlocal pass".split()
 )
 _INTEGERS = frozenset(
-    "int unsigned signed long short size_t ssize_t ptrdiff_t int32_t int64_t uint32_t uint64_t int16_t uint16_t uint auto char".split()
+    "int unsigned signed long short char auto uint size_t ssize_t ptrdiff_t int32_t int64_t uint32_t uint64_t int16_t "
+    "uint16_t".split()
 )
 _OPENING, _CLOSING = "([{", ")]}"
 _HEADS = frozenset({"for", "if", "while", "switch"})
