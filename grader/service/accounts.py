@@ -31,7 +31,7 @@ _PASSWORD_MAX = 1024
 @dataclass(frozen=True)
 class User:
     """Who asks. ``id`` is the database's, ``name`` is what others see; ``scopes`` are those of the token that speaks
-    for them; ``preferences`` are as they were when the request began.
+    for them; ``preferences`` are as they were when the request began; ``teaches``: they are of the staff of a course.
     """
 
     id: int
@@ -39,6 +39,7 @@ class User:
     role: Role
     scopes: frozenset[Scope] = field(default=frozenset(ALL_SCOPES), compare=False)
     preferences: Preferences = field(default=Preferences(), compare=False)
+    teaches: bool = field(default=False, compare=False)
 
     @property
     def staff(self) -> bool:
@@ -189,7 +190,7 @@ def user_by_id(platform: Platform, user_id: int) -> User | None:
 
 
 def of_row(row: UserRow, scopes: frozenset[Scope] = frozenset(ALL_SCOPES)) -> User:
-    return User(row.id, row.name, Role(row.role), scopes, of_stored(row.preferences or {}))
+    return User(row.id, row.name, Role(row.role), scopes, of_stored(row.preferences or {}), bool(row.teaches))
 
 
 @functools.cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -104,7 +104,8 @@ def check_lifetime(platform: Platform, lifetime: timedelta | None) -> timedelta:
 
 def may_have(user: User) -> list[Scope]:
     """What a token of that account can be good for."""
-    return [scope for scope in ALL_SCOPES if scope is not Scope.STAFF or user.role in STAFF_ROLES]
+    of_staff = user.role in STAFF_ROLES or user.teaches
+    return [scope for scope in ALL_SCOPES if scope is not Scope.STAFF or of_staff]
 
 
 def join(scopes: Iterable[Scope]) -> str:
@@ -137,7 +138,9 @@ def user_of_token(platform: Platform, token: str) -> User:
         raise NotSignedIn("This token has ended.", "`grader login` gets a new one.")
     if row.last_used_at is None or (now - row.last_used_at).total_seconds() > limits.TOKEN_USE_SECONDS:
         _note_use(platform, row.id, now)
-    return of_row(user, frozenset(split(row.scopes)))
+    known = of_row(user, frozenset(split(row.scopes)))
+    # A session has all that its account may have, also what was given to the account since it began.
+    return replace(known, scopes=frozenset(may_have(known))) if row.kind == TokenKind.SESSION.value else known
 
 
 def list_tokens(platform: Platform, user: User, current: str = "") -> TokenList:

@@ -1,0 +1,98 @@
+"""The log of what staff did: written in the transaction that does it, and never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader.errors import BadRequest
+from grader.records.models import AuditRow, CourseRow
+from grader.schemas.course import AuditEntry, AuditLog
+from grader.service.accounts import User, check_admin
+from grader.service.permissions import Action
+from grader.service.platform import Platform
+
+_MOST = 500
+_REASON_CHARS = 500
+
+
+def note(
+    session: Session,
+    actor: User,
+    action: Action,
+    subject: str,
+    *,
+    course: int | None = None,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+    reason: str = "",
+) -> None:
+    """Write down what ``actor`` does with this transaction. ``subject`` is a path of the API, such as
+    ``/courses/gpu``; of ``before`` and ``after`` only what differs is kept. What they hold goes through JSON: times
+    as ISO text."""
+    old, new = dict(before or {}), dict(after or {})
+    if before is not None and after is not None:
+        same = {key for key in old if key in new and old[key] == new[key]}
+        old, new = ({key: value for key, value in it.items() if key not in same} for it in (old, new))
+    session.add(
+        AuditRow(
+            actor_id=actor.id,
+            actor=actor.name,
+            action=action.value,
+            course_id=course,
+            subject=subject[:200],
+            before=old if before is not None else None,
+            after=new if after is not None else None,
+            reason=reason,
+        )
+    )
+
+
+def tidy_reason(reason: str, needed: bool = False) -> str:
+    """One line of text. Raises BadRequest where it is too long, or missing where it is ``needed``."""
+    text = " ".join(reason.split())
+    if needed and not text:
+        raise BadRequest("A reason is needed.", "Say in a sentence why; it is kept and shown.")
+    if len(text) > _REASON_CHARS:
+        raise BadRequest(f"The reason has more than {_REASON_CHARS} characters.", "Shorten it.")
+    return text
+
+
+def of_course(
+    session: Session, course: CourseRow, limit: int = 100, older_than: int | None = None
+) -> AuditLog:
+    """The newest first. Who may read it is asked before."""
+    return _log(session, limit, older_than, course.id)
+
+
+def of_platform(platform: Platform, user: User, limit: int = 100, older_than: int | None = None) -> AuditLog:
+    """All of it, for admins. Raises NotAllowed."""
+    check_admin(user)
+    with platform.sessions() as session:
+        return _log(session, limit, older_than, None)
+
+
+def _log(session: Session, limit: int, older_than: int | None, course: int | None) -> AuditLog:
+    query = select(AuditRow).order_by(AuditRow.id.desc()).limit(max(0, min(limit, _MOST)))
+    if course is not None:
+        query = query.where(AuditRow.course_id == course)
+    if older_than is not None:
+        query = query.where(AuditRow.id < older_than)
+    return AuditLog(
+        entries=[
+            AuditEntry(
+                id=row.id,
+                at=row.at,
+                actor=row.actor,
+                action=row.action,
+                subject=row.subject,
+                before=row.before,
+                after=row.after,
+                reason=row.reason,
+            )
+            for row in session.scalars(query)
+        ]
+    )

@@ -1,0 +1,129 @@
+"""Who may do what in a course: one table, asked by every use case. A test walks it over every route.
+
+Somebody has several standings at once: staff of the platform may teach a course, too. What one of them allows is
+allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader.errors import NotAllowed
+from grader.records.models import MemberRow
+from grader.schemas.account import STAFF_ROLES
+from grader.schemas.course import STAFF_OF_COURSE, CourseRole
+from grader.schemas.token import Scope
+from grader.service.accounts import User
+
+
+class Standing(StrEnum):
+    """What somebody is to a course. ``staff`` and ``admin`` are the platform's, in every course; ``visitor`` is whoever
+    is signed in and has no part in it."""
+
+    VISITOR = "visitor"
+    STUDENT = "student"
+    ASSISTANT = "assistant"
+    INSTRUCTOR = "instructor"
+    OWNER = "owner"
+    STAFF = "staff"
+    ADMIN = "admin"
+
+
+class Action(StrEnum):
+    """What can be done. The audit log names what staff did by these words."""
+
+    COURSE_CREATE = "course.create"
+    COURSE_LISTED = "course.read_listed"
+    COURSE_READ = "course.read"
+    COURSE_EDIT = "course.edit"
+    COURSE_STAFF = "course.staff"
+    ROSTER_READ = "roster.read"
+    ROSTER_EDIT = "roster.edit"
+    ASSIGNMENT_READ = "assignment.read"
+    ASSIGNMENT_READ_DRAFT = "assignment.read_draft"
+    ASSIGNMENT_EDIT = "assignment.edit"
+    EXTENSION_GRANT = "extension.grant"
+    GRADES_READ_OWN = "grades.read_own"
+    GRADES_READ = "grades.read"
+    GRADES_OVERRIDE = "grades.override"
+    SUBMISSIONS_READ = "submissions.read"
+    COMMENT = "submissions.comment"
+    REGRADE = "submissions.regrade"
+    VOID = "submissions.void"
+    SIMILARITY = "similarity.read"
+    ANNOUNCE = "course.announce"
+    AUDIT_READ = "audit.read"
+
+
+_ADMINS = frozenset({Standing.OWNER, Standing.ADMIN})
+_TEACHERS = _ADMINS | {Standing.INSTRUCTOR}
+_GRADERS = _TEACHERS | {Standing.ASSISTANT}
+# Staff of the platform read every submission as it is; they change nothing in courses that are not theirs.
+_READERS = _GRADERS | {Standing.STAFF}
+_MEMBERS = _READERS | {Standing.STUDENT}
+
+TABLE: Mapping[Action, frozenset[Standing]] = {
+    Action.COURSE_CREATE: frozenset({Standing.STAFF, Standing.ADMIN}),
+    Action.COURSE_LISTED: _MEMBERS | {Standing.VISITOR},
+    Action.COURSE_READ: _MEMBERS,
+    Action.COURSE_EDIT: _TEACHERS,
+    Action.COURSE_STAFF: _ADMINS,
+    Action.ROSTER_READ: _READERS,
+    Action.ROSTER_EDIT: _TEACHERS,
+    Action.ASSIGNMENT_READ: _MEMBERS,
+    Action.ASSIGNMENT_READ_DRAFT: _READERS,
+    Action.ASSIGNMENT_EDIT: _TEACHERS,
+    Action.EXTENSION_GRANT: _TEACHERS,
+    Action.GRADES_READ_OWN: frozenset({Standing.STUDENT}),
+    Action.GRADES_READ: _READERS,
+    Action.GRADES_OVERRIDE: _TEACHERS,
+    Action.SUBMISSIONS_READ: _READERS,
+    Action.COMMENT: _GRADERS,
+    Action.REGRADE: _TEACHERS,
+    Action.VOID: _TEACHERS,
+    Action.SIMILARITY: _READERS,
+    Action.ANNOUNCE: _GRADERS,
+    Action.AUDIT_READ: _TEACHERS,
+}
+
+
+def standings(session: Session, user: User, course: int | None = None) -> frozenset[Standing]:
+    """What ``user`` is to the course of that id. A token without the scope ``staff`` makes a teacher a student."""
+    found = {Standing.VISITOR}
+    if user.staff:
+        found.add(Standing.STAFF)
+    if user.admin:
+        found.add(Standing.ADMIN)
+    if course is not None and (role := role_in(session, user.id, course)) is not None:
+        taught = role in STAFF_OF_COURSE and Scope.STAFF in user.scopes
+        found.add(Standing(role.value) if taught else Standing.STUDENT)
+    return frozenset(found)
+
+
+def role_in(session: Session, user: int, course: int) -> CourseRole | None:
+    """The role of a user in a course; None for who has no part in it (any more)."""
+    row = MemberRow
+    of_both = (row.course_id == course, row.user_id == user, row.left_at.is_(None))
+    role = session.scalar(select(row.role).where(*of_both))
+    return None if role is None else CourseRole(role)
+
+
+def may(standing: frozenset[Standing], action: Action) -> bool:
+    return bool(standing & TABLE[action])
+
+
+def check(user: User, standing: frozenset[Standing], action: Action) -> None:
+    """Raises NotAllowed."""
+    if not may(standing, action):
+        needed = ", ".join(it.value for it in Standing if it in TABLE[action])
+        raise NotAllowed(f"'{action.value}' is for: {needed}.", _hint(user) or "Ask who owns the course.")
+
+
+def _hint(user: User) -> str:
+    if (user.teaches or user.role in STAFF_ROLES) and Scope.STAFF not in user.scopes:
+        return "Your token has no scope 'staff': `grader login --scope read,submit,staff` gets one that has."
+    return ""
