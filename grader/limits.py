@@ -158,6 +158,13 @@ SLUG_CHARS = 64
 # Of courses and assignments, and names of people in full: what fits a heading.
 TITLE_CHARS = 120
 FILENAME_CHARS = 128
+# Competitions: rules of some pages, as many challenges as fit a board's columns, a team that fits one table.
+RULES_CHARS = 100_000
+COMPETITION_CHALLENGES = 26
+TEAM_SIZE = 20
+# The most of a final: 500 finalists x 51 repeats of 6 s each are 42 hours of one GPU.
+FINALISTS = 500
+FINAL_REPEATS = 51
 REQUEST_BYTES = 2 * MIB
 
 # Connections to one web process (there are two). An idle connection costs a file descriptor and a few kilobytes, not a

@@ -3,6 +3,15 @@
 from grader.records.models.accounts import DeviceCodeRow, InvitationRow, LinkRow, TokenRow, UserRow
 from grader.records.models.base import PUBLIC_ID_CHARS, Base, new_public_id, utcnow
 from grader.records.models.challenges import BaselineRow, VersionRow
+from grader.records.models.competitions import (
+    CompetitionChallengeRow,
+    CompetitionRow,
+    FinalistRow,
+    FinalRow,
+    FinalRunRow,
+    RegistrationRow,
+    TeamRow,
+)
 from grader.records.models.courses import (
     AssignmentPartRow,
     AssignmentRow,
@@ -30,11 +39,16 @@ __all__ = [
     "CeilingRow",
     "ChallengeKindRow",
     "ChoreRow",
+    "CompetitionChallengeRow",
+    "CompetitionRow",
     "CourseInvitationRow",
     "CourseRow",
     "DeviceCodeRow",
     "DraftRow",
     "ExtensionRow",
+    "FinalRow",
+    "FinalRunRow",
+    "FinalistRow",
     "GpuRow",
     "InvitationRow",
     "JoinCodeRow",
@@ -43,8 +57,10 @@ __all__ = [
     "OverrideRow",
     "PauseRow",
     "QuotaRow",
+    "RegistrationRow",
     "ReportRow",
     "SubmissionRow",
+    "TeamRow",
     "TokenRow",
     "UserRow",
     "VersionRow",

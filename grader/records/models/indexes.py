@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from sqlalchemy import Index, text
 
-# What may stand on a board.
-RANKED = "verdict = 'accepted' AND time_us IS NOT NULL AND ci_lo_us IS NOT NULL AND ci_hi_us IS NOT NULL"
+# What may stand on a board. What was handed in within a competition stands on that one's alone: it was judged by data
+# that is known to everyone, and would tell what is kept back while its board is frozen.
+RANKED = (
+    "verdict = 'accepted' AND time_us IS NOT NULL AND ci_lo_us IS NOT NULL AND ci_hi_us IS NOT NULL "
+    "AND competition_id IS NULL"
+)
+IN_COMPETITION = "competition_id IS NOT NULL"
 # What a person submitted, without what staff had judged again, and without runs.
 HANDED_IN = "rejudge_of IS NULL AND kind <> 'run'"
 # Runs have no times, so they change no board.
@@ -26,7 +31,13 @@ def reading() -> list[Index]:
             "ix_submissions_board",
             RANKED,
             *("challenge", "version", "device", "user_id", "time_us", "created_at", "id"),
-            *("ci_lo_us", "ci_hi_us", "language", "verdict"),
+            *("ci_lo_us", "ci_hi_us", "language", "verdict", "competition_id"),
+        ),
+        # Boards and caps of a competition.
+        _partial(
+            "ix_submissions_competition",
+            IN_COMPETITION,
+            *("competition_id", "team_id", "challenge", "created_at", "id"),
         ),
         # Lists, the newest first: of a user, of a challenge, of everyone.
         _partial("ix_submissions_history", HANDED_IN, "user_id", "created_at", "id"),

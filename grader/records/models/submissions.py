@@ -40,6 +40,8 @@ class SubmissionRow(Base):
     ``request_sha256`` is of what was asked for under the idempotency key, ``source_sha256`` of the source alone; rows
     of earlier releases have neither.
     ``share_key`` is in the address under which its owner lets others see it; without one nobody else may.
+    ``competition_id`` and ``team_id``: handed in within a competition, or judged in its final; such a row stands on no
+    other board. ``machine``: only the worker of the GPU of this UUID, or of the host of this name, may run it.
     """
 
     __tablename__ = "submissions"
@@ -79,6 +81,9 @@ class SubmissionRow(Base):
     )
     priority: Mapped[int] = mapped_column(default=0)
     rejudge_of: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
+    competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"))
+    team_id: Mapped[int | None] = mapped_column(ForeignKey("competition_teams.id"))
+    machine: Mapped[str | None] = mapped_column(String(255))
 
     state: Mapped[State] = mapped_column(words(State, 16), default=State.QUEUED)
     attempt: Mapped[int] = mapped_column(default=0)
