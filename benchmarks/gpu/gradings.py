@@ -20,6 +20,7 @@ from grader.judge.launch import submission_spec
 from grader.judge.request import Request
 from grader.judge.rule import Measured
 from grader.judge.session import Session
+from grader.judge.timekeeper import Reading
 from grader.sandbox.box import Box, BoxMaker, BoxSpec
 from grader.schemas.report import Report, Verdict
 
@@ -95,9 +96,14 @@ def box_specs(device: Device, every: Iterable[Subject]) -> list[BoxSpec]:
 
 
 def grade(
-    subject: Subject, chosen: Sequence[Workload], device: Device, boxes: BoxMaker, source: str | None = None
+    subject: Subject,
+    chosen: Sequence[Workload],
+    device: Device,
+    boxes: BoxMaker,
+    source: str | None = None,
+    readings: list[Reading] | None = None,
 ) -> Report:
-    """One grading with a key of its own. Raises RuntimeError where it is not accepted."""
+    """One grading with a key of its own; ``readings`` gets its rounds. Raises RuntimeError where it is not accepted."""
     challenge = narrowed(subject.challenge, chosen)
     case = next(it for it in challenge.cases if it.category is Category.BASIC)
     request = Request(
@@ -114,6 +120,8 @@ def grade(
     report = session.run().report
     for name, it in session.measured.items():
         print(f"    {subject.name}, {name}: {parts(it)}", flush=True)
+    if readings is not None:
+        readings += session.readings
     if report.verdict is not Verdict.ACCEPTED:
         raise RuntimeError(f"{subject.name}: {report.verdict.value}: {report.detail} {report.cases[-1:]}")
     return report

@@ -1,11 +1,14 @@
 """How well a time repeats: the same solution graded again and again, each time in a new box with new data.
 
 Beside it, in the same run, what is used elsewhere, in fresh processes: ``triton.testing.do_bench`` (median) and CUDA
-events without a gate. The figure is the spread, max / min - 1. Targets: 0.5 % for vector_add and softmax, 1 % for the
-half precision matmul.
+events without a gate. The figure is the spread, max / min - 1. Targets: 0.2 % from 700 us on, 0.3 % from 400 us on.
+
+With --json the raw rounds of every grading are kept, too, with the GPU's clocks after each. With --inside a Triton
+solution also notes what each of its calls took by events of its own, which shows whether the kernel differed or the
+cost of a round; its boxes must be plain processes.
 
 Usage: python benchmarks/gpu/repeatability.py [--json] [--quick] [--count N] [--processes N] [--seconds S]
-       [--box local|docker] [--device h200|cpu] [--only TEXT ...]
+       [--box local|docker] [--device h200|cpu] [--only TEXT ...] [--inside] [--rounds N] [--control-rounds N]
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ import argparse
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +26,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from gradings import Ahead, Steps, box_specs, grade, spread
+from raw_rounds import Recorded, packed
 from results import keep
 from subjects import Subject, honest, subjects, task, workloads
+from trueness import INSTRUMENT
 
 from grader.challenge.model import Workload
 from grader.judge.device import Device, make_device
 from grader.judge.request import CPU
+from grader.judge.timekeeper import Reading
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import make_boxes
 from grader.schemas.report import Report
@@ -34,13 +43,63 @@ from grader.schemas.report import Report
 OTHERS = ("do_bench", "events")
 # Of the time allowed, how much the gradings may use; the other processes get the rest.
 GRADINGS_SHARE = 0.75
+# The spread that ten gradings may show, of times of so many microseconds and more.
+TARGETS = ((700.0, 0.002), (400.0, 0.003))
 # (subject, workload) -> way of timing -> microseconds
 Times = dict[tuple[str, str], dict[str, list[float]]]
 Chosen = dict[Subject, list[Workload]]
 
 
+@dataclass
+class Raw:
+    """The rounds of all gradings, for the file of results. ``inside``: the folder where solutions note their times."""
+
+    recorded: Recorded
+    inside: Path | None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def source(self, subject: Subject) -> str | None:
+        if self.inside is None or subject.language is not Language.TRITON:
+            return None
+        return subject.source + INSTRUMENT.format(path=str(self._notes(subject)))
+
+    def _notes(self, subject: Subject) -> Path:
+        assert self.inside is not None
+        return self.inside / f"{subject.slug}.times"
+
+    def add(self, subject: Subject, number: int, readings: Sequence[Reading]) -> None:
+        clocks = self.recorded.clocks()
+        whole = len(clocks) == 3 * len(readings)
+        noted = self._noted(subject)
+        for place, reading in enumerate(readings):
+            row = {"subject": subject.name, "grading": number, **packed(reading)}
+            if whole:  # nothing was measured again
+                row["clocks"] = clocks[place :: len(readings)]
+            sizes = ",".join(str(reading.workload.sizes[it]) for it in subject.challenge.manifest.sizes)
+            if sizes in noted:
+                row["inside"] = " ".join(noted[sizes])
+            self.rows.append(row)
+
+    def _noted(self, subject: Subject) -> dict[str, list[str]]:
+        """Sizes -> microseconds of every call in order, the warm-up's too."""
+        found = defaultdict[str, list[str]](list)
+        if self.source(subject) is not None:
+            for line in self._notes(subject).read_text().splitlines():
+                sizes, took = line.split()
+                found[sizes].append(f"{float(took):.2f}")
+            self._notes(subject).unlink()
+        return found
+
+
 def gradings(
-    chosen: Chosen, device: Device, maker: BoxMaker, count: int, until: float, steps: Steps, times: Times
+    chosen: Chosen,
+    device: Device,
+    maker: BoxMaker,
+    count: int,
+    until: float,
+    steps: Steps,
+    times: Times,
+    raw: Raw,
 ) -> None:
     """Round by round through all subjects, so that what drifts does so for all of them. ``until``: seconds."""
     boxes = Ahead(maker)
@@ -52,7 +111,10 @@ def gradings(
             steps.attempt(f"boxes {number + 1}", boxes.prepare, box_specs(device, chosen))
             for subject, some in chosen.items():
                 name = f"grading {number + 1} of {subject.name}"
-                report = steps.attempt(name, grade, subject, some, device, boxes)
+                readings: list[Reading] = []
+                source = raw.source(subject)
+                report = steps.attempt(name, grade, subject, some, device, boxes, source, readings)
+                raw.add(subject, number, readings)
                 if report is not None:
                     note(subject, report, times)
     finally:
@@ -62,7 +124,8 @@ def gradings(
 def note(subject: Subject, report: Report, times: Times) -> None:
     for it in report.workloads:
         key = (subject.name, it.name)
-        times[key]["judge"].append(it.time_us)
+        if it.time_us is not None:
+            times[key]["judge"].append(it.time_us)
         times[key]["charged"].append(it.charged_us)
         times[key]["ungated"].append(float(not it.gated))
     if len(report.workloads) > 1 and report.score is not None and report.score.time_us is not None:
@@ -95,7 +158,11 @@ def others(
                         times[subject, workload][method].append(time_us)
 
 
-def table(times: Times, targets: dict[str, float]) -> tuple[list[dict[str, Any]], bool]:
+def target_of(time_us: float) -> float | None:
+    return next((share for least, share in TARGETS if time_us >= least), None)
+
+
+def table(times: Times) -> tuple[list[dict[str, Any]], bool]:
     """Prints it; returns the rows, and whether every target is met."""
     rows: list[dict[str, Any]] = []
     print(f"\n{'subject':<22}{'workload':<20}{'by':<10}{'n':>3}{'median us':>12}{'spread':>9}  target")
@@ -106,9 +173,9 @@ def table(times: Times, targets: dict[str, float]) -> tuple[list[dict[str, Any]]
             if not found:
                 continue
             wide = spread(found)
-            target = targets[subject] if way == "judge" else None
-            met = met and (target is None or wide <= target)
             middle = sorted(found)[len(found) // 2]
+            target = target_of(middle) if way == "judge" else None
+            met = met and (target is None or wide <= target)
             word = "" if target is None else f"{target:.1%} {'met' if wide <= target else 'MISSED'}"
             print(f"{subject:<22}{workload:<20}{way:<10}{len(found):>3}{middle:>12.2f}{wide:>9.2%}  {word}")
             if way == "judge":
@@ -130,6 +197,16 @@ def table(times: Times, targets: dict[str, float]) -> tuple[list[dict[str, Any]]
     return rows, met
 
 
+def plan(device: Device, rounds: int | None, control_rounds: int | None) -> None:
+    """Change how many rounds are made."""
+    known = device.plan
+    fewest, most = (rounds, rounds) if rounds else (known.rounds, known.most_rounds)
+    changed = replace(
+        known, rounds=fewest, most_rounds=most, control_rounds=control_rounds or known.control_rounds
+    )
+    device.plan = changed  # type: ignore[misc]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", action="store_true")
@@ -141,29 +218,36 @@ def main() -> int:
     parser.add_argument("--device", default="h200")
     parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     parser.add_argument("--only", nargs="*", default=[""], help="subjects whose names contain one of these")
+    parser.add_argument("--inside", action="store_true", help="Triton solutions note their times, too")
+    parser.add_argument("--rounds", type=int, help="as many in every timing")
+    parser.add_argument("--control-rounds", type=int, help="in each of the control's halves")
     options = parser.parse_args()
     count, processes = (3, 2) if options.quick else (options.count, options.processes)
     steps, times = Steps(), defaultdict[tuple[str, str], dict[str, list[float]]](lambda: defaultdict(list))
     device, maker = make_device(options.device, options.gpu), make_boxes(options.box)
     device.use_ceilings(dict(device.ceilings()))
+    plan(device, options.rounds, options.control_rounds)
     chosen = {
         it: workloads(it.challenge, device, ranked_only=True)
         for it in subjects(device)
         if any(text in it.name for text in options.only)
     }
-    try:
-        gradings(chosen, device, maker, count, GRADINGS_SHARE * options.seconds, steps, times)
-        if device.name != CPU:
-            others(chosen, device, maker, processes, options.seconds, steps, times)
-    finally:
-        maker.reap()
-    rows, met = table(times, {it.name: it.target for it in chosen})
+    with tempfile.TemporaryDirectory(prefix="grader-bench-") as inside:
+        raw = Raw(Recorded(device), Path(inside) if options.inside else None)
+        try:
+            share = GRADINGS_SHARE if processes else 1.0
+            gradings(chosen, device, maker, count, share * options.seconds, steps, times, raw)
+            if device.name != CPU and processes:
+                others(chosen, device, maker, processes, options.seconds, steps, times)
+        finally:
+            maker.reap()
+    rows, met = table(times)
     print(f"up to {count} gradings each, {maker.name} boxes, {steps.seconds:.0f} s in all")
     for failure in steps.failures:
         print(f"FAILED {failure}")
     if options.json:
-        setup = {"boxes": maker.name, "gradings": count, "processes": processes}
-        keep("repeatability", {**setup, "rows": rows, "failures": steps.failures})
+        setup = {"boxes": maker.name, "gradings": count, "processes": processes, "inside": options.inside}
+        keep("repeatability", {**setup, "rows": rows, "failures": steps.failures, "rounds": raw.rows})
     return 0 if met and not steps.failures else 1
 
 

@@ -122,7 +122,7 @@ class Modelled(Timekeeper):
         self, own: Sequence[Own], halves: Sequence[Half], control: RunnerClient | None, again: str = ""
     ) -> list[Reading]:
         return [
-            Reading(half.workload, _exactly(rounds.rounds[0].gate, rounds.profile))
+            Reading(half.workload, _exactly(rounds.rounds[0].gate, rounds.profile), rounds)
             for rounds, half in zip(own, halves, strict=True)
         ]
 

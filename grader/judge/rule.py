@@ -45,12 +45,13 @@ ControlRound = tuple[Timed, float]
 @dataclass(frozen=True)
 class Own:
     """The rounds of what is timed, whether its calls queued behind the closed gate, and how the device was; or, on an
-    emulated one, what was counted there."""
+    emulated one, what was counted there. ``drawn``: the name of each round's case."""
 
     rounds: Sequence[Timed]
     gated: bool
     gpu: GpuState | None = None
     profile: CallProfile | None = None
+    drawn: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

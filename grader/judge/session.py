@@ -95,6 +95,11 @@ class Session:
 
         return asked
 
+    @property
+    def readings(self) -> Sequence[Reading]:
+        """Every reading of the submission with its rounds, also of what was then measured once more."""
+        return self._timekeeper.taken
+
     def run(self) -> Outcome:
         """``judge``, then ``close``."""
         try:

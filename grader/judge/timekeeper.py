@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grader.challenge.model import Workload
 from grader.errors import JudgeFailure
@@ -37,10 +37,13 @@ class Half:
 
 @dataclass(frozen=True)
 class Reading:
-    """What one workload took."""
+    """What one workload took, and the rounds that say so: its own, and the control's from before and after it."""
 
     workload: Workload
     measured: Measured
+    own: Own
+    before: Sequence[ControlRound] = ()
+    after: Sequence[ControlRound] = ()
 
 
 class HostComputed(Exception):
@@ -67,6 +70,8 @@ class Timekeeper:
 
     A submission and its control are never alive together while either is timed (see ``Stopwatch``), so the order is:
     control, submission, control. The control's box idles meanwhile; it is ours.
+
+    ``taken`` holds every reading of the submission, also of what was then measured once more.
     """
 
     request: Request
@@ -74,6 +79,7 @@ class Timekeeper:
     launcher: Launcher
     tell: Tell
     clock: Clock
+    taken: list[Reading] = field(default_factory=list)
 
     def control(self) -> RunnerClient | None:
         """The control's box, where one is needed. Raises BoxUnavailable, JudgeFailure."""
@@ -111,7 +117,8 @@ class Timekeeper:
             measured = settle(rounds, half.rounds, after, self.device.noise)
             if self.device.round_costs is not None:
                 measured = held_against(self.device.round_costs, measured)
-            found.append(Reading(half.workload, measured))
+            found.append(Reading(half.workload, measured, rounds, half.rounds, after))
+        self.taken += found
         return found
 
     def doubted(self, timed: Sequence[Reading], halves: Sequence[Half]) -> list[Half]:

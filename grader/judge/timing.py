@@ -84,6 +84,7 @@ class Stopwatch:
         specials = [case for case, counts in cases if not counts]
         self._specials = self._dice.sample(specials, min(_MOST_SPECIALS, len(specials)))
         self._drawn = 0
+        self._names: list[str] = []
         self._kept: Question | None = None
         scalars = scalar_values(challenge.manifest, self.case)
         self.arena = Arena(challenge.manifest, workload.sizes, scalars, device.memories)
@@ -115,7 +116,7 @@ class Stopwatch:
                 # One call that does not queue makes all rounds ungated: which of them are must not be its choice.
                 gated, record = False, self.device.record()
                 rounds = self._rounds(client, fewest, most, record, checked=checked, gated=False)
-        return Own([it for it, _ in rounds], gated, record.state())
+        return Own([it for it, _ in rounds], gated, record.state(), drawn=self._names)
 
     @contextmanager
     def _bound(self, client: RunnerClient) -> Iterator[None]:
@@ -165,14 +166,17 @@ class Stopwatch:
         places = sorted(self._dice.randrange(fewest) for _ in self._specials)
         specials = list(zip(places, self._specials, strict=True)) if checked else []
         kept: list[ControlRound] = []
+        self._names = names = []
         in_calls = between = 0.0
         enough = fewest if checked else _FEWEST_ROUNDS
         while len(kept) < fewest or (len(kept) < most and not self._known_well(kept)):
             while specials and specials[0][0] <= len(kept):
                 self._special_round(client, specials.pop(0)[1], gated=gated)
-            timed = self._round(client, self._drawn_case(checked), checked=checked, gated=gated)
+            case = self._drawn_case(checked)
+            timed = self._round(client, case, checked=checked, gated=gated)
             if record.round_counts():
                 kept.append(timed)
+                names.append(case.name)
                 one = timed[0]
                 in_calls += one.before + one.gate + one.after
                 between += one.between

@@ -1,0 +1,75 @@
+"""The rounds behind a time, as a file of results keeps them: microseconds, a line of text for each series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from grader.judge.cuda.nvml import NvmlRecord
+from grader.judge.device import Device, DeviceRecord
+from grader.judge.rule import ControlRound
+from grader.judge.runner_client import Timed
+from grader.judge.timekeeper import Reading
+
+# Of a round: its gate time less the known length of a control's call, and what lies before and after its gate.
+PARTS = ("gate", "before", "after")
+
+
+class Recorded:
+    """Keeps what a device records from now on: clocks after each round, in the order of the rounds."""
+
+    def __init__(self, device: Device) -> None:
+        self.records: list[DeviceRecord] = []
+        make = device.record
+
+        def record() -> DeviceRecord:
+            self.records.append(make())
+            return self.records[-1]
+
+        device.record = record  # type: ignore[method-assign]
+
+    def clocks(self) -> list[dict[str, str]]:
+        """Of each record since the last time: a reading after each round."""
+        taken, self.records = self.records, []
+        return [_clocks(it) for it in taken]
+
+
+def _clocks(record: DeviceRecord) -> dict[str, str]:
+    if not isinstance(record, NvmlRecord):
+        return {}
+    samples = record.samples
+    return {
+        "sm_mhz": " ".join(str(it.sm_mhz) for it in samples),
+        "watts": " ".join(f"{it.power_w:.0f}" for it in samples if it.power_w is not None),
+        "celsius": " ".join(str(it.temperature_c) for it in samples),
+    }
+
+
+def packed(reading: Reading) -> dict[str, Any]:
+    """All rounds of ``reading``. ``outliers`` has a 1 for each own round whose inputs held some."""
+    plain = f"workload {reading.workload.name}"
+    return {
+        "workload": reading.workload.name,
+        "own": _series([(it, 0.0) for it in reading.own.rounds]),
+        "outliers": "".join("0" if it == plain else "1" for it in reading.own.drawn),
+        "control_before": _series(reading.before),
+        "control_after": _series(reading.after),
+    }
+
+
+def _series(rounds: Sequence[ControlRound]) -> dict[str, str]:
+    return {
+        "gate": _line([it.gate - known for it, known in rounds]),
+        "before": _line([it.before for it, _ in rounds]),
+        "after": _line([it.after for it, _ in rounds]),
+    }
+
+
+def _line(seconds: Sequence[float]) -> str:
+    return " ".join(f"{it * 1e6:.2f}" for it in seconds)
+
+
+def unpacked(series: dict[str, str]) -> list[Timed]:
+    """The rounds that ``packed`` wrote, in seconds; the gate of a control's is less its call's length."""
+    columns = [[float(it) * 1e-6 for it in series[part].split()] for part in PARTS]
+    return [Timed(before, gate, after, 0.0) for gate, before, after in zip(*columns, strict=True)]
