@@ -157,6 +157,8 @@ NAME_CHARS = 64
 SLUG_CHARS = 64
 # Of courses and assignments, and names of people in full: what fits a heading.
 TITLE_CHARS = 120
+# Rows of a roster that are imported at once: ten times a large course, and a second of work.
+ROSTER_ROWS = 5_000
 FILENAME_CHARS = 128
 # Competitions: rules of some pages, as many challenges as fit a board's columns, a team that fits one table.
 RULES_CHARS = 100_000

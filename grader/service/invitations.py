@@ -93,8 +93,8 @@ def find(session: Session, key: str) -> InvitationRow:
     return row
 
 
-def use(session: Session, key: str) -> Role:
-    """Take one of its uses, with this transaction; the role that it gives. However many come at once, no more get one
+def use(session: Session, key: str) -> InvitationRow:
+    """Take one of its uses, with this transaction; what it gives. However many come at once, no more get one
     than there are.
 
     Raises LinkUseless.
@@ -108,7 +108,7 @@ def use(session: Session, key: str) -> Role:
     )
     if not changed(session, taken):
         raise LinkUseless("Ask who invited you for a new one.")
-    return Role(row.role)
+    return row
 
 
 def of_key(platform: Platform, key: str) -> InvitationView:

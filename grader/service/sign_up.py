@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from grader.errors import BadRequest, NotFound
 from grader.records.engine import writing
 from grader.schemas.account import Role, SignUpBody
-from grader.service import addresses, invitations, links, mail
+from grader.service import addresses, invitations, joining, links, mail
 from grader.service.accounts import User, add_row, new_row, of_row
 from grader.service.links import LinkPurpose
 from grader.service.platform import Platform
@@ -52,6 +52,11 @@ def offer(platform: Platform, key: str = "") -> Offer:
     if key.startswith(invitations.PREFIX):
         found = invitations.of_key(platform, key)
         return Offer(role=Role(found.role), label=found.label)
+    if key and joining.is_key(key):
+        course = joining.offer(platform, key)
+        return Offer(
+            email=joining.proven_address(platform, key), label=f"{course.name} {course.term}".strip()
+        )
     if key:
         with platform.sessions() as session:
             return Offer(email=links.find(session, LinkPurpose.SIGN_UP, key).email)
@@ -73,10 +78,15 @@ def sign_up(platform: Platform, body: SignUpBody) -> User:
     row = new_row(body.name, body.password, found.role, found.email)
     with writing(platform.sessions) as session:
         if body.key.startswith(invitations.PREFIX):
-            row.role = invitations.use(session, body.key).value
-        elif body.key:
+            invitation = invitations.use(session, body.key)
+            row.role = invitation.role
+            row.came_by = f"invitation {invitation.id}: {invitation.label}"
+        elif body.key and not joining.is_key(body.key):
             links.use(session, LinkPurpose.SIGN_UP, body.key)
+            row.came_by = "address"
         add_row(session, row)
+        if joining.is_key(body.key):
+            row.came_by = f"course {joining.enter(session, row.id, body.key).slug}"
     return of_row(row)
 
 

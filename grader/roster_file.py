@@ -1,0 +1,192 @@
+"""Reads a roster: a table of commas, semicolons or tabs whose first line names its columns, from whatever program wrote
+it. Nothing is asked of a database here.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from grader import limits
+from grader.errors import BadRequest
+
+EMAIL, FULL_NAME, NUMBER, SECTION, GROUP, ACCOUNT = (
+    "email", "full_name", "student_number", "section", "group", "account",
+)  # fmt: skip
+_FIRST, _LAST = "first name", "last name"
+# What a column may be called, without regard to case, spaces, dots and dashes: our own names, and what Canvas, Moodle
+# and the student records of universities call them.
+_NAMES = {
+    EMAIL: ("email", "mail", "emailaddress", "emailaccount"),
+    FULL_NAME: ("fullname", "name", "student", "studentname", "displayname"),
+    _FIRST: ("firstname", "givenname", "vorname"),
+    _LAST: ("lastname", "surname", "familyname", "nachname"),
+    NUMBER: (
+        *("studentnumber", "number", "id", "studentid", "idnumber", "sisuserid"),
+        *("matriculationnumber", "matrikelnummer"),
+    ),
+    SECTION: ("section", "class", "tutorial", "sections"),
+    GROUP: ("group", "team", "groups"),
+    ACCOUNT: ("account", "username", "user", "login", "loginid", "sisloginid"),
+}
+_FIELD_OF = {name: column for column, names in _NAMES.items() for name in names}
+_LENGTHS = {
+    EMAIL: limits.EMAIL_CHARS,
+    FULL_NAME: limits.TITLE_CHARS,
+    _FIRST: limits.TITLE_CHARS,
+    _LAST: limits.TITLE_CHARS,
+    NUMBER: limits.NAME_CHARS,
+    SECTION: limits.NAME_CHARS,
+    GROUP: limits.NAME_CHARS,
+    ACCOUNT: limits.NAME_CHARS,
+}
+_DELIMITERS = (",", ";", "\t")
+
+
+@dataclass(frozen=True)
+class RosterLine:
+    """``values`` has a key for each column of the file that means something; an empty cell is empty text."""
+
+    number: int
+    values: Mapping[str, str]
+
+    def __getitem__(self, column: str) -> str:
+        return self.values.get(column, "")
+
+
+@dataclass(frozen=True)
+class BadCell:
+    line: int
+    column: str
+    text: str
+
+
+@dataclass(frozen=True)
+class RosterFile:
+    """``columns``: those of ours that the file has. ``unused``: its other columns, as they are called there."""
+
+    columns: frozenset[str]
+    lines: Sequence[RosterLine]
+    problems: Sequence[BadCell]
+    unused: Sequence[str] = field(default_factory=list)
+
+
+def decode(content: bytes) -> str:
+    """The text of a file: UTF-8 or UTF-16 with a mark, UTF-8 without one, else Windows-1252, which older spreadsheets
+    write. Raises BadRequest where it is none of them."""
+    for mark, encoding in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if content.startswith(mark):
+            return _decoded(content, encoding)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return _decoded(content, "cp1252")
+
+
+def _decoded(content: bytes, encoding: str) -> str:
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise BadRequest(
+            f"Line {line} of the roster is not text in UTF-8, UTF-16 or Windows-1252.",
+            "Save it as CSV in UTF-8.",
+        ) from error
+
+
+def parse(text: str) -> RosterFile:
+    """Raises BadRequest where the text is no such table at all; what is wrong with single rows is in ``problems``."""
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise BadRequest(
+            "The roster is empty.", "Its first line names the columns, such as: email,full_name,section"
+        )
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    rows = _rows(reader)
+    _, header = next(rows)
+    columns = [_FIELD_OF.get(re.sub(r"[\W_]+", "", name.lower())) for name in header]
+    _check_header(header, columns)
+    lines: list[RosterLine] = []
+    problems: list[BadCell] = []
+    for number, cells in rows:
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(lines) + len(problems) >= limits.ROSTER_ROWS:
+            raise BadRequest(
+                f"The roster has more than {limits.ROSTER_ROWS:,} rows.",
+                "Import it in parts, without dropping.",
+            )
+        line, wrong = _line(number, header, columns, cells)
+        problems += wrong
+        if not wrong:
+            lines.append(line)
+    unused = [
+        name.strip() for name, column in zip(header, columns, strict=True) if column is None and name.strip()
+    ]
+    known = {FULL_NAME if it in (_FIRST, _LAST) else it for it in columns if it is not None}
+    return RosterFile(frozenset(known), lines, problems, unused)
+
+
+def _delimiter(text: str) -> str:
+    first = text.lstrip().partition("\n")[0]
+    return max(_DELIMITERS, key=first.count)
+
+
+def _rows(reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:
+    """Each row with the number of its first line. Raises BadRequest."""
+    number = 1
+    try:
+        for cells in reader:
+            yield number, cells
+            number = reader.line_num + 1  # type: ignore[attr-defined]
+    except csv.Error as error:
+        raise BadRequest(f"Line {number} of the roster: {error}.", "Is a quotation mark missing?") from error
+
+
+def _check_header(header: Sequence[str], columns: Sequence[str | None]) -> None:
+    known = [column for column in columns if column is not None]
+    if not {EMAIL, NUMBER, ACCOUNT} & set(known):
+        raise BadRequest(
+            "The roster's first line names no column that tells who somebody is: "
+            f"{', '.join(name[:40] for name in header[:12]) or 'it is empty'}.",
+            "One of them must be called email, student_number or account.",
+        )
+    for column in known:
+        if known.count(column) > 1:
+            twins = [name.strip() for name, of in zip(header, columns, strict=True) if of == column]
+            raise BadRequest(
+                f"Two columns of the roster mean the same: {', '.join(twins)}.", "Remove one of them."
+            )
+
+
+def _line(
+    number: int, header: Sequence[str], columns: Sequence[str | None], cells: Sequence[str]
+) -> tuple[RosterLine, list[BadCell]]:
+    if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
+        text = f"the row has {len(cells)} cells, the first line names {len(header)} columns"
+        return RosterLine(number, {}), [BadCell(number, "", text)]
+    values: dict[str, str] = {}
+    problems = []
+    for place, column in enumerate(columns):
+        if column is None:
+            continue
+        value = " ".join(cells[place].split()) if place < len(cells) else ""
+        if len(value) > _LENGTHS[column]:
+            problems.append(BadCell(number, header[place], f"longer than {_LENGTHS[column]} characters"))
+        elif not value.isprintable() or "\ufffd" in value:
+            problems.append(BadCell(number, header[place], "holds characters that cannot be printed"))
+        values[column] = value
+    first, last = values.pop(_FIRST, None), values.pop(_LAST, None)
+    if FULL_NAME not in values and (first is not None or last is not None):
+        values[FULL_NAME] = " ".join(it for it in (first, last) if it)[: limits.TITLE_CHARS]
+    if not any(values.get(column) for column in (EMAIL, NUMBER, ACCOUNT)):
+        problems.append(BadCell(number, "", "the row has no e-mail address, student number or account"))
+    return RosterLine(number, values), problems

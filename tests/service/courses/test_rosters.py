@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from grader.errors import BadRequest, NotAllowed, NotFound
+from grader.records.engine import writing
+from grader.records.models import UserRow
+from grader.schemas.account import SignUpBody
+from grader.schemas.course import (
+    CourseView,
+    InvitationOrder,
+    JoinCodeBody,
+    MemberChange,
+    RosterBody,
+    RosterResult,
+)
+from grader.service import courses, joining, rosters, sign_up
+from grader.service.accounts import User, create_user
+from grader.service.links import LinkUseless
+from grader.service.platform import Platform
+from tests.service.joining.conftest import Open, box, opened  # noqa: F401 - fixtures
+from tests.service.postbox import Postbox, link_in
+
+TABLE = """\
+email,full_name,student_number,section
+ada@uni.edu,Ada Lovelace,1,A
+bob@uni.edu,Bob Barker,2,B
+"""
+
+
+@pytest.fixture(autouse=True)
+def _course(course: CourseView) -> None:
+    """Every test has one."""
+
+
+def take(platform: Platform, user: User, text: str, **values: bool) -> RosterResult:
+    return rosters.import_roster(
+        platform, user, "gpu", RosterBody(text=text, **({"dry_run": False} | values))
+    )
+
+
+def kinds(found: RosterResult) -> list[tuple[int | None, str, str]]:
+    return [(it.line, it.person, it.kind) for it in found.changes]
+
+
+def test_a_dry_run_says_what_would_change_and_changes_nothing(platform: Platform, staff: User) -> None:
+    create_user(platform, "ada", "correct horse", email="Ada@uni.edu")
+    found = take(platform, staff, TABLE, dry_run=True)
+    assert kinds(found) == [(2, "ada", "add"), (3, "bob@uni.edu", "invite")]
+    assert not found.applied
+    assert len(rosters.get_roster(platform, staff, "gpu").members) == 1
+    assert kinds(take(platform, staff, TABLE)) == kinds(found)
+    roster = rosters.get_roster(platform, staff, "gpu")
+    assert [(it.name, it.full_name, it.section, it.came_by) for it in roster.members] == [
+        ("ada", "Ada Lovelace", "A", "roster, by teacher"),
+        ("teacher", "", "", ""),
+    ]
+    assert [(it.email, it.full_name) for it in roster.invited] == [("bob@uni.edu", "Bob Barker")]
+    assert roster.sections == ["A", "B"]
+
+
+def test_the_same_file_twice_changes_nothing(platform: Platform, staff: User) -> None:
+    take(platform, staff, TABLE)
+    again = take(platform, staff, TABLE)
+    assert (again.changes, again.unchanged, again.rows) == ([], 2, 2)
+    log = courses.get_audit(platform, staff, "gpu").entries
+    assert [it.after for it in log if it.action == "roster.edit"] == [{"invite": 2}]
+
+
+def test_changes_name_what_was_and_what_will_be(platform: Platform, staff: User) -> None:
+    create_user(platform, "ada", "correct horse", email="ada@uni.edu")
+    take(platform, staff, TABLE)
+    moved = TABLE.replace("1,A", "1,C").replace("bob@uni.edu", "bob@home.org")
+    found = take(platform, staff, moved)
+    assert [(it.person, it.kind, it.what) for it in found.changes] == [
+        ("ada", "change", ["section: A -> C"]),
+        ("bob@home.org", "change", ["email: bob@uni.edu -> bob@home.org"]),
+    ]
+    # A column that is not there says nothing of anyone.
+    assert take(platform, staff, "email\nada@uni.edu\nbob@home.org\n").unchanged == 2
+
+
+def test_who_is_missing_leaves_where_that_is_asked_for(platform: Platform, staff: User) -> None:
+    create_user(platform, "ada", "correct horse", email="ada@uni.edu")
+    take(platform, staff, TABLE)
+    assert take(platform, staff, "email\nnew@uni.edu\n").counts == {"invite": 1}
+    gone = take(platform, staff, "email\nnew@uni.edu\n", drop_missing=True)
+    assert kinds(gone) == [(None, "ada", "drop"), (None, "bob@uni.edu", "withdraw")]
+    assert [it.email for it in rosters.get_roster(platform, staff, "gpu").invited] == ["new@uni.edu"]
+    assert [it.kind for it in take(platform, staff, TABLE).changes] == ["return", "invite"]
+
+
+def test_with_bad_rows_nothing_is_done_unless_they_may_be_skipped(platform: Platform, staff: User) -> None:
+    text = TABLE + "ada@uni.edu,Ada,3,A\nnot an address,Eve,4,A\nkim@uni.edu,Kim,2,A\n,Teach,,A\n"
+    found = take(platform, staff, text, drop_missing=True)
+    assert [(it.line, it.column, it.text) for it in found.problems] == [
+        (4, "email", "the same person stands in line 2"),
+        (5, "email", "'not an address': that is no e-mail address"),
+        (6, "student_number", "the same person stands in line 3"),
+        (7, "", "the row has no e-mail address, student number or account"),
+    ]
+    assert not found.applied
+    assert rosters.get_roster(platform, staff, "gpu").invited == []
+    assert take(platform, staff, text, skip_bad=True).counts == {"invite": 2}
+
+
+def test_accounts_are_named_and_must_be_there(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
+    with writing(platform.sessions) as session:
+        session.get_one(UserRow, other.id).email_key = "bob@uni.edu"
+    text = "account,email\nADA,\nnobody,\nada,bob@uni.edu\nteacher,\n"
+    assert [(it.line, it.column, it.text) for it in take(platform, staff, text).problems] == [
+        (3, "account", "there is no account 'nobody'"),
+        (4, "email", "this address is of the account 'bob'"),
+        (5, "", "'teacher' teaches this course"),
+    ]
+    assert take(platform, staff, text, skip_bad=True).counts == {"add": 1}
+    assert courses.get_course(platform, student, "gpu").name == "GPU programming"
+
+
+def test_five_hundred_students_in_five_seconds_and_five_thousand_too(platform: Platform, staff: User) -> None:
+    rows = "".join(f"s{n}@uni.edu,Student {n},{n},{n % 20}\n" for n in range(5_000))
+    began = time.monotonic()
+    found = take(platform, staff, "email,name,id,section\n" + rows[: rows.index("s500@")])
+    sheet = joining.order_invitations(platform, staff, "gpu", InvitationOrder())
+    took = time.monotonic() - began
+    assert (found.counts, len(sheet.links)) == ({"invite": 500}, 500)
+    assert took < 5
+    assert take(platform, staff, "email,name,id,section\n" + rows).counts == {"invite": 4_500}
+
+
+def test_students_may_not(platform: Platform, staff: User, student: User) -> None:
+    with pytest.raises(NotFound):
+        rosters.get_roster(platform, student, "gpu")
+    take(platform, staff, "account\nada\n")
+    with pytest.raises(NotAllowed):
+        take(platform, student, TABLE)
+
+
+@pytest.mark.usefixtures("student")
+def test_one_member_is_changed_or_taken_off(platform: Platform, staff: User) -> None:
+    take(platform, staff, "account\nada\n")
+    (ada, _) = rosters.change_member(
+        platform, staff, "gpu", "ada", MemberChange(section="B", group="red")
+    ).members
+    assert (ada.section, ada.group) == ("B", "red")
+    assert (
+        len(rosters.change_member(platform, staff, "gpu", "ada", MemberChange(on_roster=False)).members) == 1
+    )
+    with pytest.raises(BadRequest):
+        rosters.change_member(platform, staff, "gpu", "teacher", MemberChange(on_roster=False))
+
+
+def test_a_printed_link_makes_an_account_that_knows_where_it_came_from(opened: Open, staff: User) -> None:  # noqa: F811
+    platform = opened(sign_up="invite")
+    take(platform, staff, TABLE)
+    sheet = joining.order_invitations(
+        platform, staff, "gpu", InvitationOrder(section="A"), "https://g.example"
+    )
+    (link,) = sheet.links
+    assert (link.full_name, link.link.startswith("https://g.example/join?key=crs_")) == ("Ada Lovelace", True)
+    key = link.link.partition("key=")[2]
+    assert joining.offer(platform, key).full_name == "Ada Lovelace"
+    made = sign_up.sign_up(platform, SignUpBody(name="countess", password="correct horse", key=key))
+    (member,) = [it for it in rosters.get_roster(platform, staff, "gpu").members if it.name == "countess"]
+    assert (member.full_name, member.section, member.came_by) == (
+        "Ada Lovelace",
+        "A",
+        "invitation 1: ada@uni.edu",
+    )
+    with platform.sessions() as session:
+        row = session.get_one(UserRow, made.id)
+        assert (row.came_by, row.email) == ("course gpu", None)
+    with pytest.raises(LinkUseless):
+        joining.join(platform, staff, key)
+    # Whoever came by it is who the roster means from then on.
+    assert take(platform, staff, TABLE).unchanged == 2
+
+
+def test_mailed_links_prove_the_address(opened: Open, box: Postbox, staff: User) -> None:  # noqa: F811
+    platform = opened(sign_up="invite", **box.settings())
+    take(platform, staff, TABLE + ",No Mail,3,A\n")
+    sheet = joining.order_invitations(platform, staff, "gpu", InvitationOrder(mail=True))
+    assert (sheet.mailed, sheet.unmailed, sheet.links) == (2, ["No Mail"], [])
+    box.wait(2)
+    (letter,) = [it for it in box.mails if it["To"] == "ada@uni.edu"]
+    key = link_in(letter).partition("key=")[2]
+    made = sign_up.sign_up(platform, SignUpBody(name="ada", password="correct horse", key=key))
+    with platform.sessions() as session:
+        assert session.get_one(UserRow, made.id).email == "ada@uni.edu"
+
+
+def test_a_new_sheet_ends_the_links_of_the_last(platform: Platform, staff: User, student: User) -> None:
+    take(platform, staff, TABLE)
+    first = joining.order_invitations(platform, staff, "gpu", InvitationOrder()).links[0]
+    second = joining.order_invitations(platform, staff, "gpu", InvitationOrder()).links[0]
+    with pytest.raises(LinkUseless):
+        joining.join(platform, student, first.link.partition("key=")[2])
+    assert joining.join(platform, student, second.link.partition("key=")[2]).slug == "gpu"
+
+
+def test_a_join_code_lets_as_many_in_as_it_says(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
+    code = joining.make_code(platform, staff, "gpu", JoinCodeBody(section="B", uses=1))
+    typed = f" {code.code.lower().replace('-', ' ')} "
+    for _ in range(2):  # twice is no error, and takes one use
+        joining.join(platform, student, typed)
+    (ada, _) = rosters.get_roster(platform, staff, "gpu").members
+    assert (ada.section, ada.came_by) == ("B", "join code 1")
+    with pytest.raises(LinkUseless):
+        joining.join(platform, other, typed)
+    revoked = joining.make_code(platform, staff, "gpu", JoinCodeBody())
+    joining.revoke_code(platform, staff, "gpu", revoked.id)
+    with pytest.raises(LinkUseless):
+        joining.join(platform, other, revoked.code)
+
+
+def test_a_join_code_makes_an_account_too(opened: Open, staff: User) -> None:  # noqa: F811
+    platform = opened(sign_up="invite")
+    code = joining.make_code(platform, staff, "gpu", JoinCodeBody())
+    assert sign_up.offer(platform, code.code).label == "GPU programming Autumn 2026"
+    made = sign_up.sign_up(platform, SignUpBody(name="eve", password="correct horse", key=code.code))
+    assert courses.get_course(platform, made, "gpu").slug == "gpu"
