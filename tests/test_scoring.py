@@ -13,8 +13,9 @@ from grader.scoring import (
     combine,
     geometric_mean,
     is_known,
-    median_error,
-    median_interval,
+    midmean,
+    midmean_error,
+    midmean_interval,
     ranks,
     speedup,
 )
@@ -23,19 +24,43 @@ TIMES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=
 
 
 @given(TIMES)
-def test_an_interval_holds_its_median(times: list[float]) -> None:
-    estimate = median_interval(times)
+def test_a_midmean_is_among_the_middle_half_and_in_its_interval(times: list[float]) -> None:
+    estimate = midmean_interval(times)
+    middle = sorted(times)[len(times) // 4 : len(times) - len(times) // 4]
     assert estimate.interval[0] <= estimate.value <= estimate.interval[1]
-    assert estimate.value == statistics.median(times)
+    assert middle[0] <= estimate.value * (1 + 1e-12)
+    assert estimate.value <= middle[-1] * (1 + 1e-12)
 
 
-def test_the_interval_of_a_median_uses_the_binomial_ranks() -> None:
-    # For n = 20 the textbook's ranks (1-based) are 6 and 15; the normal approximation rounds outwards to 6 and 16.
-    assert median_interval([float(it) for it in range(1, 21)]).interval == (6.0, 16.0)
+@pytest.mark.parametrize(
+    ("values", "middle"),
+    [
+        ([3.0], 3.0),
+        ([1.0, 2.0, 9.0], 4.0),
+        ([9.0, 1.0, 2.0, 4.0], 3.0),
+        ([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 99.0], 3.5),
+    ],
+)
+def test_a_quarter_rounded_down_is_left_out_at_either_end(values: list[float], middle: float) -> None:
+    assert midmean(values) == pytest.approx(middle)
 
 
-def test_few_values_give_their_range() -> None:
-    assert median_interval([3.0, 1.0, 2.0]).interval == (1.0, 3.0)
+def test_the_error_of_a_midmean_is_that_of_the_winsorized_values() -> None:
+    """Of 0 to 7 and something far off, two are left out at either end; they count as 2 and 6."""
+    values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 500.0]
+    moved = [2.0, 2.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.0, 6.0]
+    assert midmean_error(values) == pytest.approx(statistics.stdev(moved) * 3 / 5)
+    assert midmean_error([2.0] * 5) == midmean_error([2.0]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("count", "t"), [(2, 12.706), (5, 4.303), (9, 2.776), (13, 2.447), (30, 2.131), (100, 2.010)]
+)
+def test_the_interval_is_by_students_t_of_the_middle_half(count: int, t: float) -> None:
+    """With 1, 2, 4, 6, 15 and 49 degrees of freedom, by the table."""
+    values = [float(it) for it in range(count)]
+    estimate = midmean_interval(values)
+    assert (estimate.interval[1] - estimate.value) / midmean_error(values) == pytest.approx(t, rel=2e-3)
 
 
 @given(st.floats(min_value=0.5, max_value=2.0), TIMES)
@@ -61,15 +86,6 @@ def test_speedup_needs_every_baseline() -> None:
     assert speedup([2.0, 8.0], [4.0, 4.0]) == pytest.approx(1.0)
     assert speedup([2.0, 8.0], [4.0, None]) is None
     assert speedup([], []) is None
-
-
-def test_median_error_of_equal_values_is_zero() -> None:
-    assert median_error([2.0] * 5) == 0.0
-
-
-def test_median_error_is_that_of_normal_data() -> None:
-    """sqrt(pi / 2) * 1.4826 * the median absolute deviation (here 1) / sqrt(n)."""
-    assert median_error([1.0, 2.0, 3.0, 4.0]) == pytest.approx(1.2533141 * 1.4826 * 1.0 / 2, rel=1e-6)
 
 
 def test_an_estimate_is_within_a_share_that_its_further_end_keeps() -> None:
@@ -102,14 +118,6 @@ def test_ranks_count_who_is_faster_by_more_than_the_resolution() -> None:
     assert ranks([2.6, 1.0, 1.25, 1.2], 0.0) == [4, 1, 3, 2]
     assert ranks([1.0, 1.0], 0.0) == [1, 1]
     assert ranks([], 0.1) == []
-
-
-@pytest.mark.parametrize("count", [6, 9, 14])
-def test_the_interval_of_few_values_leaves_out_none_that_it_may_not(count: int) -> None:
-    """The ranks (from 0) are floor and ceil of n/2 -+ 1.96 sqrt(n)/2, within the values there are."""
-    half = 1.959964 * math.sqrt(count) / 2
-    low, high = max(0, math.floor(count / 2 - half)), min(count - 1, math.ceil(count / 2 + half))
-    assert median_interval([float(it) for it in range(count)]).interval == (low, high)
 
 
 def test_the_shortest_time_is_a_tenth_of_a_microsecond() -> None:

@@ -73,7 +73,7 @@ class Gate(Protocol):
 
 @dataclass(frozen=True)
 class TimingPlan:
-    """How many rounds: ``rounds``, and up to ``most_rounds`` while the median is not known to ``enough`` of itself and
+    """How many rounds: ``rounds``, and up to ``most_rounds`` while the time is not known to ``enough`` of itself and
     ``seconds`` are not over. ``rounds`` are always made, for one workload: ``call_seconds`` is how long all their calls
     together may take, ``between_seconds`` how long a submission may keep the judge waiting between them."""
 

@@ -13,7 +13,7 @@ from grader.judge.device import Floor, Noise
 from grader.judge.runner_client import Timed
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.hardware import GpuState
-from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, median_error, median_interval
+from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, midmean, midmean_error, midmean_interval
 
 # What lies outside the gate within this many standard errors of the control's is noise.
 NOISE_ERRORS = 3.0
@@ -115,13 +115,13 @@ def held_against(costs: deque[float], measured: Measured) -> Measured:
 def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise) -> Measured:
     """The rule, with the control's rounds from ahead of the own ones and from behind them.
 
-    With G = gate time: c = median of (G of control - its known length). Time = median(G) - c, plus what ``_Side``
+    With G = gate time: c = midmean of (G of control - its known length). Time = midmean(G) - c, plus what ``_Side``
     charges for what a round takes before its gate and after it, beyond what the control's takes there.
 
     Before and after are held against the control's one by one: being quick in the one makes up for nothing in the
     other. The interval holds what the rounds, the control's and the boxes' differ by.
     """
-    gate = median_interval([it.gate for it in own.rounds])
+    gate = midmean_interval([it.gate for it in own.rounds])
 
     def control(part: Callable[[ControlRound], float]) -> _Control:
         halves = ([part(it) for it in half] for half in (first, second))
@@ -130,13 +130,13 @@ def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRoun
     costs = control(lambda it: it[0].gate - it[1])
     # As nothing is known yet but that the call took no longer than its gate.
     usual_costs = costs.usual(noise.most * gate.value)
-    fixed = statistics.median(usual_costs)
+    fixed = midmean(usual_costs)
     most = noise.most * (gate.value - fixed)
     before = _side([it.before for it in own.rounds], control(lambda it: it[0].before), noise.before, most)
     after = _side([it.after for it in own.rounds], control(lambda it: it[0].after), noise.after, most)
     sides = (before, after)
     charged = sum(it.charged for it in sides)
-    errors = [median_error(usual_costs) * Z95, *(it.error * Z95 for it in sides if it.charged)]
+    errors = [midmean_error(usual_costs) * Z95, *(it.error * Z95 for it in sides if it.charged)]
     return Measured(
         time=_corrected(gate, charged - fixed, errors),
         rounds=len(own.rounds),
@@ -176,15 +176,15 @@ class _Control:
 
     @property
     def drift(self) -> float:
-        return abs(statistics.median(self.first) - statistics.median(self.second))
+        return abs(midmean(self.first) - midmean(self.second))
 
     def usual(self, most: float) -> Sequence[float]:
         """Both halves where they agree, within their errors and ``most``; else the quicker one. Whatever keeps the
         GPU busy can slow a control, also what a submission left behind, and nothing can make it quicker."""
-        errors = NOISE_ERRORS * math.hypot(median_error(self.first), median_error(self.second))
+        errors = NOISE_ERRORS * math.hypot(midmean_error(self.first), midmean_error(self.second))
         if self.drift <= min(errors, most):
             return [*self.first, *self.second]
-        return min(self.first, self.second, key=statistics.median)
+        return min(self.first, self.second, key=midmean)
 
 
 @dataclass(frozen=True)
@@ -209,11 +209,11 @@ class _Side:
 def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) -> _Side:
     """``most``: of the noise that rounds and drift make."""
     rounds = control.usual(most)
-    usual = statistics.median(rounds)
-    error = math.hypot(median_error(own), median_error(rounds))
+    usual = midmean(rounds)
+    error = math.hypot(midmean_error(own), midmean_error(rounds))
     seen = min(max(NOISE_ERRORS * error, control.drift), most)
     noise = max(seen, floor.share * usual, floor.least)
-    return _Side(statistics.median(own) - usual, error, noise)
+    return _Side(midmean(own) - usual, error, noise)
 
 
 def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimate:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import random
-import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from grader.judge.rule import ControlRound, Own
 from grader.judge.runner_client import Answer, RunnerClient, Ungated
 from grader.logs import get_logger
 from grader.schemas.report import Mismatch
-from grader.scoring import KNOWN_WITHIN, Z95, median_error, median_interval
+from grader.scoring import KNOWN_WITHIN, Z95, midmean, midmean_error, midmean_interval
 
 log = get_logger(__name__)
 
@@ -157,7 +156,7 @@ class Stopwatch:
         """Rounds after warm-up, each with the call's known length (a control's; else meaningless): ``fewest``, and up
         to ``most`` while they differ too much and there is time.
 
-        A submission always makes the fewest (``checked``): with fewer, the median is a gamble that it could choose. It
+        A submission always makes the fewest (``checked``): with fewer, the time is a gamble that it could choose. It
         is also asked what is special (``grader.challenge.overlays``), in rounds that it cannot tell from these.
         """
         end = time.perf_counter() + self.plan.seconds
@@ -194,10 +193,10 @@ class Stopwatch:
                 raise TooSlow(in_calls=which, limit=limit, fewest=fewest, made=made)
 
     def _known_well(self, rounds: Sequence[ControlRound]) -> bool:
-        """Also by the interval that is published: a few slow rounds widen it more than the median's error."""
+        """Also by the interval that is published, which is wider where rounds are few."""
         gates = [it.gate for it, _ in rounds]
-        steady = Z95 * median_error(gates) <= self.plan.enough * statistics.median(gates)
-        return steady and median_interval(gates).within(KNOWN_WITHIN / 2)
+        steady = Z95 * midmean_error(gates) <= self.plan.enough * midmean(gates)
+        return steady and midmean_interval(gates).within(KNOWN_WITHIN / 2)
 
     def _special_round(self, client: RunnerClient, case: Case, *, gated: bool) -> None:
         try:

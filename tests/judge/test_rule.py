@@ -12,7 +12,7 @@ from grader.judge import rule
 from grader.judge.device import Floor, Noise
 from grader.judge.rule import Measured, Own, settle
 from grader.judge.runner_client import Timed
-from grader.scoring import Z95, Estimate, median_error
+from grader.scoring import Z95, Estimate, midmean_error
 
 CONTROL_S = 1e-3
 FIXED = 150e-6
@@ -255,7 +255,7 @@ def test_rounds_that_are_as_slow_as_disturbed_ones_may_be_count() -> None:
 
 def test_a_control_counts_whole_where_its_halves_agree_within_three_errors() -> None:
     first = [0.0, 1.0, 2.0, 3.0, 4.0]
-    error = math.hypot(median_error(first), median_error(first))
+    error = math.hypot(midmean_error(first), midmean_error(first))
     for share, whole in ((2.99, True), (3.01, False)):
         second = [it + share * error for it in first]
         control = rule._Control(first, second)
@@ -282,8 +282,8 @@ def test_the_interval_holds_the_95_percent_of_the_controls_and_a_charged_sides_e
     hidden = [replace(it, before=it.before + 1e-3) for it in spread]
     steady = [(replace(it, gate=CONTROL_S + FIXED + (it.before - 2e-3)), CONTROL_S) for it in spread]
     measured = settle(Own(hidden, gated=True), steady, steady, replace(EXACT, most=1.0, disturbed=math.inf))
-    of_ten = median_error([it.before for it in spread] * 2)
-    of_side = math.hypot(median_error([it.before for it in spread]), of_ten)
+    of_ten = midmean_error([it.before for it in spread] * 2)
+    of_side = math.hypot(midmean_error([it.before for it in spread]), of_ten)
     expected = math.hypot(Z95 * of_ten, Z95 * of_side, 0.002 * measured.time.value)
     assert measured.time.interval[1] - measured.time.value == pytest.approx(expected, rel=1e-6)
 

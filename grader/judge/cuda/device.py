@@ -38,8 +38,15 @@ class CudaDevice:
     memory = "cuda"
     on = ON_GPU
     torch_device = "cuda"
+    # Most kernels' rounds differ by 0.1 %, and the fewest are enough; those of a few differ by 0.6 %.
     plan = TimingPlan(
-        rounds=30, most_rounds=100, control_rounds=15, warm_up=3, seconds=20.0, call_seconds=20.0
+        rounds=30,
+        most_rounds=160,
+        enough=0.0007,
+        control_rounds=15,
+        warm_up=3,
+        seconds=20.0,
+        call_seconds=20.0,
     )
     # Measured on an H200 (benchmarks/gpu/repeatability.py prints it): honest kernels lie within 1 us of the control's
     # before the gate and, at arrays of exactly 2^28 elements, within 20 us behind it, where no time is won any more.
@@ -137,10 +144,14 @@ class CudaDevice:
             count = math.prod(manifest.shape(arg, sizes))
             copies = 3 if arg.kind is Kind.INPUT else 4
             needed += count * (copies * arg.dtype.itemsize + (24 if arg.dtype.floating else 16))
-        self._memories.give_back()
-        self._staging.give_back()
-        torch.cuda.empty_cache()
+        # What is kept stays where it is as long as there is room: its place is worth up to 1 % of some kernels' time,
+        # so all gradings shall have the same.
         free, _ = torch.cuda.mem_get_info()
+        if needed > free * _PLANNED_SHARE:
+            self._memories.give_back()
+            self._staging.give_back()
+            torch.cuda.empty_cache()
+            free, _ = torch.cuda.mem_get_info()
         if needed <= free * _PLANNED_SHARE:
             return ""
         text = ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
