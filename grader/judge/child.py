@@ -173,6 +173,7 @@ class JudgeServer:
             artefact=job.artefact,
             public_only=job.public_only,
             conceals=True,
+            timed=job.workloads,
         )
         boxes = WatchedBoxes(self.boxes, metrics.box_started)
         log.info("judge_began", device=job.device)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from grader.challenge.model import Workload
 from grader.languages import Language
 from grader.schemas.artefact import Artefact
 from grader.schemas.report import Report
@@ -18,6 +19,7 @@ class Job(Strict):
     for one that is too short to measure.
     ``artefact``: what a CUDA source was compiled to ahead, if it was.
     ``context``: fields of the judge's log lines. ``public_only``: a run, by the public cases alone, without times.
+    ``workloads``: what is timed in place of the challenge's own, if any.
     ``ceilings`` of this very GPU as calibrated, see ``Device.ceilings``; without, the judge measures them."""
 
     submission: str
@@ -33,6 +35,7 @@ class Job(Strict):
     artefact: Artefact | None = None
     context: dict[str, str | int] = Field(default_factory=dict)
     public_only: bool = False
+    workloads: list[Workload] = Field(default_factory=list)
 
 
 class JudgingProgress(Strict):

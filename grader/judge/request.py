@@ -24,7 +24,7 @@ class Request:
     ahead. ``public_only``: a run, without hidden cases and timing, whatever ``cases`` and ``timing`` say; and the
     report says so. ``conceals``: what hidden cases take is shown in coarse steps only, because somebody who may not
     know their data watches. ``only_workloads``: the names of those that are timed, of any kind of device; none: all of
-    this one's."""
+    this one's. ``timed``: workloads in place of the challenge's own, such as a final has."""
 
     challenge: Challenge
     language: Language
@@ -39,6 +39,7 @@ class Request:
     public_only: bool = False
     conceals: bool = False
     only_workloads: Sequence[str] = ()
+    timed: Sequence[Workload] = ()
 
     def __post_init__(self) -> None:
         if self.public_only:
@@ -55,6 +56,8 @@ class Request:
     @property
     def workloads(self) -> list[Workload]:
         """The workloads that are timed."""
+        if self.timed:
+            return list(self.timed)
         on, only = kind_of(self.device).workloads, self.only_workloads
         return [it for it in self.challenge.manifest.workloads if (it.name in only if only else it.on == on)]
 

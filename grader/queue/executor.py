@@ -5,6 +5,7 @@ student's fault.
 from __future__ import annotations
 
 import secrets
+import socket
 import threading
 import time
 from dataclasses import replace
@@ -24,7 +25,7 @@ from grader.queue.gpu_health import GpuHealth
 from grader.queue.heartbeat import Heartbeat, HeldLease
 from grader.queue.judge import Judge
 from grader.queue.sandbox_health import SandboxHealth
-from grader.records import artefacts, baselines, claims, leases, workers
+from grader.records import artefacts, baselines, claims, competitions, leases, workers
 from grader.records.baselines import BaselineKey
 from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
@@ -66,18 +67,28 @@ class Executor:
         self._name = name
         self._stopping = stopping
         self._gpu_health = gpu_health
+        self._machine = gpu_health.gpu_uuid if gpu_health is not None else socket.gethostname()
         self._finaliser = Finaliser(platform, stopping)
         self._sandbox_health = SandboxHealth(judge, partial(self._finaliser.set_sandbox_fault, name))
 
     def serve_one(self) -> bool:
-        """Claim the next submission of this worker's device and bring it to an end; False where nothing
-        waits.
+        """Claim the next submission of this worker's device and bring it to an end; False where nothing waits. A
+        final is for this machine alone, and another worker could do nothing with its wake-ups: so after one of it, the
+        next is taken without.
         """
+        served = False
+        while (held := self._serve_next()) is not None:
+            served = True
+            if not held.final:
+                break
+        return served
+
+    def _serve_next(self) -> Claim | None:
         if self._stopping.is_set():
-            return False
+            return None
         held = self._claim()
         if held is None:
-            return False
+            return None
         with (
             structlog.contextvars.bound_contextvars(**held.context, worker=self._name),
             self._heartbeat.hold(held) as lease,
@@ -85,7 +96,7 @@ class Executor:
             log.info("judging", language=held.language.value, device=held.device)
             self._serve(held, lease)
         self._sandbox_health.wait(self._stopping)
-        return True
+        return held
 
     def _claim(self) -> Claim | None:
         settings, toolkit = self._platform.settings, nvcc_version()
@@ -96,7 +107,14 @@ class Executor:
             # Where no worker compiles only, a queue that never empties would hold up what is not compiled for ever.
             alone = toolkit is not None and all(worker.device for worker in compiling)
             wanted = claims.ClaimRequest(
-                device, languages_of(device), self._name, now, settings.lease_s, toolkit, uncompiled=alone
+                device,
+                languages_of(device),
+                self._name,
+                now,
+                settings.lease_s,
+                toolkit,
+                uncompiled=alone,
+                machine=self._machine,
             )
             claimed = claims.claim(session, wanted)
         if claimed.returned:
@@ -140,6 +158,7 @@ class Executor:
         platform = self._platform
         key = BaselineKey(held.challenge, served.version, self._judge.device_model, self._judge.torch_version)
         with platform.sessions() as session:
+            drawn = competitions.judged_by(session, held)
             frozen = baselines.read(session, key)
             ceilings = self._gpu_health.ceilings(session) if self._gpu_health is not None else {}
         job = Job(
@@ -151,13 +170,15 @@ class Executor:
             fingerprint=served.fingerprint,
             device=held.device,
             # Drawn for each judgement and stored nowhere: hosts share no secret that could leak, and what a box saw
-            # before its host died is worth nothing to the next. The report names the seeds.
-            seed_key=secrets.token_hex(_SEED_KEY_BYTES),
+            # before its host died is worth nothing to the next. The report names the seeds. Within a competition all
+            # that are compared meet the same data.
+            seed_key=drawn.seed_key if drawn else secrets.token_hex(_SEED_KEY_BYTES),
             baselines=frozen,
             ceilings=ceilings,
             artefact=self._artefact(held),
             context={**held.context, "worker": self._name},
             public_only=held.run,
+            workloads=drawn.workloads if drawn else [],
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(lease))
         self._finaliser.write(lambda session: versions.check_unchanged(session, served))

@@ -39,6 +39,10 @@ class GpuHealth:
         self._failures = 0
         self.trouble = ""
 
+    @property
+    def gpu_uuid(self) -> str:
+        return self._gpu.uuid
+
     def take_up(self) -> None:
         """Probe the GPU before the first submission: a good one is in service again, whatever was said of it, and what
         is to be compiled for it is known.

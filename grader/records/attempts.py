@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from grader.records.models import SubmissionRow, VersionRow
 from grader.records.models.indexes import GRADED
 from grader.schemas.report import Verdict
-from grader.schemas.submission import State
+from grader.schemas.submission import JudgingReason, State
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ def of_user(session: Session, user: int) -> list[Attempts]:
             row.user_id == user,
             text(f"submissions.{GRADED}"),
             row.state.not_in([State.CANCELLED, State.FAILED]),
+            row.kind != JudgingReason.FINAL,
             # Judged again: only once there is a verdict, and staff have published the version.
             row.rejudge_of.is_(None) | ((row.state == State.DONE) & ~draft),
         )

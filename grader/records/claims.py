@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy.orm import Session, aliased
 
 from grader.languages import Language
 from grader.records import artefacts, queues, workers
@@ -21,6 +21,7 @@ from grader.schemas.submission import JudgingReason, State
 class Claim:
     """A submission that a worker holds. ``id`` and ``attempt`` together are the fence of everything it
     writes. ``artefact`` is the key of the compiled library that it may run. ``run``: by its public cases alone.
+    ``competition`` is the id of the row; ``final``: it is judged for that one's final.
     """
 
     id: int
@@ -35,6 +36,8 @@ class Claim:
     rejudge: bool
     request_id: str | None
     run: bool
+    competition: int | None = None
+    final: bool = False
 
     @property
     def context(self) -> dict[str, str | int]:
@@ -50,7 +53,8 @@ class Claim:
 @dataclass(frozen=True)
 class ClaimRequest:
     """What a worker can take. ``toolkit``: the version of its compiler; None: it has none. ``uncompiled``: take what is
-    not compiled yet, too, where it comes first. The lease lasts ``lease_s`` seconds from ``now``."""
+    not compiled yet, too, where it comes first. The lease lasts ``lease_s`` seconds from ``now``. ``machine``: the UUID
+    of its GPU, else its host's name."""
 
     device: str
     languages: Sequence[Language]
@@ -59,6 +63,7 @@ class ClaimRequest:
     lease_s: float
     toolkit: str | None = None
     uncompiled: bool = False
+    machine: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,8 @@ def claim(session: Session, request: ClaimRequest) -> Claimed:
     returned: list[int] = []
     claimable = or_(runnable(), compilable()) if uncompiled else runnable()
     in_language = SubmissionRow.language.in_(request.languages)
-    while row := _next(session, [request.device], now, claimable, in_language):
+    here = _may_run_on(request.machine)
+    while row := _next(session, [request.device], now, claimable, in_language, here):
         if row.state is not State.WAITING:
             return Claimed(take(row, State.COMPILING, now), (*returned,))
         if row.artefact and artefacts.use(session, row.artefact, now, toolkit):
@@ -103,6 +109,25 @@ def claim(session: Session, request: ClaimRequest) -> Claimed:
             break
         returned.append(row.id)
     return Claimed(None, (*returned,))
+
+
+def _may_run_on(machine: str) -> ColumnElement[bool]:
+    """What is bound to no machine, or to this one and next there: what a final times follows one order, whatever is
+    compiled first."""
+    row, earlier = SubmissionRow, aliased(SubmissionRow)
+    ahead = (
+        select(earlier.id)
+        .where(
+            earlier.machine == machine,
+            earlier.finished_at.is_(None),
+            # Said twice: the second is what the index is found by.
+            earlier.competition_id == row.competition_id,
+            earlier.competition_id.is_not(None),
+            earlier.created_at < row.created_at,
+        )
+        .exists()
+    )
+    return or_(row.machine.is_(None), and_(row.machine == machine, ~ahead))
 
 
 def claim_to_compile(
@@ -170,4 +195,6 @@ def _take(
         row.rejudge_of is not None,
         row.request_id,
         row.kind is JudgingReason.RUN,
+        row.competition_id,
+        row.kind is JudgingReason.FINAL,
     )

@@ -16,6 +16,7 @@ from grader.schemas.submission import JudgingReason, State
 
 # Ten apart, which is one step of those who wait long. A run has the priority of its challenge's kind.
 PRIORITIES = {
+    JudgingReason.FINAL: 20,
     JudgingReason.COMPETITION: 10,
     JudgingReason.COURSE: 0,
     JudgingReason.PRACTICE: -10,
@@ -88,6 +89,7 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
         .cte("lately")
     )
     priority = _priority(now)
+    final = SubmissionRow.kind == JudgingReason.FINAL
     ahead = case((row.kind == JudgingReason.RUN, _RUN_AHEAD), else_=0)
     own = func.sum(_turns()).over(
         partition_by=row.user_id,
@@ -99,7 +101,8 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
             row.id,
             priority.label("priority"),
             row.created_at,
-            (func.coalesce(lately.c.claimed, 0) + own - ahead).label("turn"),
+            # A final has an order of its own, by the times that its rows are given.
+            case((final, 0), else_=func.coalesce(lately.c.claimed, 0) + own - ahead).label("turn"),
         )
         .outerjoin(lately, lately.c.user_id == row.user_id)
         .where(pending(), row.device.in_(list(devices)))
@@ -117,8 +120,8 @@ def _turns() -> ColumnElement[int]:
 
 
 def _priority(now: datetime) -> ColumnElement[int]:
-    """That of its kind, higher after long waiting, and never above the highest kind."""
-    row, highest = SubmissionRow, max(PRIORITIES.values())
+    """That of its kind, higher after long waiting, and never above the highest kind that people hand in."""
+    row, highest = SubmissionRow, PRIORITIES[JudgingReason.COMPETITION]
     student = row.priority > PRIORITIES[JudgingReason.REJUDGE]
     return case(
         (and_(student, row.priority < highest, row.created_at <= now - 2 * PATIENCE), highest),

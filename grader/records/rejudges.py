@@ -12,6 +12,9 @@ from grader.records.order import PRIORITIES
 from grader.records.states import UNFINISHED
 from grader.schemas.submission import JudgingReason, State
 
+# Runs are no judgements of a version, and what a final times is another's sizes.
+_NOT_COMPARED = (JudgingReason.RUN, JudgingReason.FINAL)
+
 
 def _is_of(version: int, challenge: str) -> tuple[ColumnElement[bool], ...]:
     row = SubmissionRow
@@ -28,6 +31,7 @@ def first_judgements(session: Session, challenge: str, below: int) -> Sequence[S
         .where(
             again.rejudge_of == row.id,
             again.version == below,
+            again.kind == JudgingReason.REJUDGE,
             again.state.not_in([State.FAILED, State.CANCELLED]),
         )
         .exists()
@@ -62,6 +66,8 @@ def again(first: SubmissionRow, version: int) -> SubmissionRow:
         kind=JudgingReason.REJUDGE,
         priority=PRIORITIES[JudgingReason.REJUDGE],
         rejudge_of=first.id,
+        competition_id=first.competition_id,
+        team_id=first.team_id,
         created_at=first.created_at,
     )
 
@@ -71,7 +77,7 @@ def unfinished(session: Session, challenge: str, version: int) -> int:
     row = SubmissionRow
     count = session.scalar(
         select(func.count()).where(
-            *_is_of(version, challenge), row.rejudge_of.is_not(None), row.state.in_(UNFINISHED)
+            *_is_of(version, challenge), row.kind == JudgingReason.REJUDGE, row.state.in_(UNFINISHED)
         )
     )
     return count or 0
@@ -82,7 +88,7 @@ def judgements(session: Session, challenge: str) -> dict[int, int]:
     row = SubmissionRow
     found = session.execute(
         select(row.version, func.count().label("judged"))
-        .where(row.challenge == challenge, row.state == State.DONE, row.kind != JudgingReason.RUN)
+        .where(row.challenge == challenge, row.state == State.DONE, row.kind.not_in(_NOT_COMPARED))
         .group_by(row.version)
     )
     return {it.version: it.judged for it in found}
@@ -94,7 +100,7 @@ def under(session: Session, challenge: str, version: int) -> dict[int, Submissio
     rows = session.scalars(
         select(row)
         .where(
-            *_is_of(version, challenge), row.state.not_in([State.CANCELLED]), row.kind != JudgingReason.RUN
+            *_is_of(version, challenge), row.state.not_in([State.CANCELLED]), row.kind.not_in(_NOT_COMPARED)
         )
         .options(joinedload(row.user))
         .order_by(row.id)
@@ -125,6 +131,7 @@ def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[in
         .join(VersionRow, (VersionRow.challenge == row.challenge) & (VersionRow.version == row.version))
         # Done, as a condition that does not search all that is done.
         .where(row.rejudge_of.in_(rows), row.verdict.is_not(None), row.state != State.FAILED)
+        .where(row.kind == JudgingReason.REJUDGE)
         .where(*([] if drafts else [VersionRow.published_at.is_not(None)]))
         .order_by(row.version, row.id)
     ):

@@ -81,19 +81,25 @@ def move(
     return moved
 
 
-def _give_back(session: Session, ending: Row[int, str, datetime, State, JudgingReason], to: State) -> None:
+def _give_back(
+    session: Session, ending: Row[int, str, datetime, State, JudgingReason, int | None], to: State
+) -> None:
     run = ending.kind is JudgingReason.RUN
     quotas.give_back(session, ending.user_id, quotas.RUNNING if run else quotas.WAITING)
     if to is State.FAILED or (to is State.CANCELLED and ending.state in _NOT_RUN and not run):
+        if ending.competition_id is not None:
+            return  # its caps are counted from the submissions themselves
         scope = quotas.RUNS if run else quotas.of_challenge(ending.challenge)
         quotas.give_back(session, ending.user_id, scope, ending.created_at)
 
 
-def _counted(session: Session, submission: int) -> Row[int, str, datetime, State, JudgingReason] | None:
+def _counted(
+    session: Session, submission: int
+) -> Row[int, str, datetime, State, JudgingReason, int | None] | None:
     """What its user's counters need of it, as it stands until this transaction changes it; None for a rejudge."""
     row = SubmissionRow
     return session.execute(
-        select(row.user_id, row.challenge, row.created_at, row.state, row.kind)
+        select(row.user_id, row.challenge, row.created_at, row.state, row.kind, row.competition_id)
         .where(row.id == submission, row.rejudge_of.is_(None))
         .with_for_update()
     ).one_or_none()

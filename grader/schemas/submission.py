@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field, StrictBool
 
+from grader import limits
 from grader.languages import Language
 from grader.schemas.leaderboard import Leaderboard as Leaderboard
 from grader.schemas.leaderboard import LeaderboardEntry as LeaderboardEntry
@@ -35,6 +36,7 @@ class JudgingReason(StrEnum):
     """Why something is judged, which decides its place in the queue. The platform says so, never who submits.
 
     ``run``: the public cases only, to look at. It is no submission: it is on no board and counts as no attempt.
+    ``final``: a finalist of a competition, judged once more on one named machine.
     """
 
     COMPETITION = "competition"
@@ -42,6 +44,12 @@ class JudgingReason(StrEnum):
     PRACTICE = "practice"
     REJUDGE = "rejudge"
     RUN = "run"
+    FINAL = "final"
+
+    @property
+    def chosen(self) -> bool:
+        """Whether staff may say that a challenge's submissions are this."""
+        return self in (JudgingReason.COMPETITION, JudgingReason.COURSE, JudgingReason.PRACTICE)
 
 
 class WaitReason(StrEnum):
@@ -93,6 +101,7 @@ class SubmissionView(Strict):
     device: str
     filename: str
     kind: JudgingReason = JudgingReason.COURSE
+    competition: str | None = Field(default=None, description="the one that it was handed in within")
     state: State
     verdict: Verdict | None = None
     score: Score | None = None
@@ -143,6 +152,12 @@ class RunBody(Strict):
 class SubmitBody(RunBody):
     """The body of POST /api/v1/submissions."""
 
+    competition: str | None = Field(
+        default=None,
+        max_length=limits.SLUG_CHARS,
+        description="the competition that it is for, or '' for none; when absent, the running one that you take part "
+        "in and that has the challenge",
+    )
     reuse: StrictBool = Field(
         default=False,
         description="if you submitted the same before, answer with that submission (200), which costs no attempt",

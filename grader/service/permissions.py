@@ -57,6 +57,13 @@ class Action(StrEnum):
     SIMILARITY = "similarity.read"
     ANNOUNCE = "course.announce"
     AUDIT_READ = "audit.read"
+    COMPETITION_READ = "competition.read"
+    COMPETITION_READ_DRAFT = "competition.read_draft"
+    COMPETITION_ENTER = "competition.enter"
+    COMPETITION_EDIT = "competition.edit"
+    COMPETITION_DISQUALIFY = "competition.disqualify"
+    COMPETITION_FINAL = "competition.final"
+    COMPETITION_RESULTS = "competition.results"
 
 
 _ADMINS = frozenset({Standing.OWNER, Standing.ADMIN})
@@ -65,6 +72,8 @@ _GRADERS = _TEACHERS | {Standing.ASSISTANT}
 # Staff of the platform read every submission as it is; they change nothing in courses that are not theirs.
 _READERS = _GRADERS | {Standing.STAFF}
 _MEMBERS = _READERS | {Standing.STUDENT}
+# Competitions belong to no course: the platform's staff run them.
+_PLATFORM = frozenset({Standing.STAFF, Standing.ADMIN})
 
 TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.COURSE_CREATE: frozenset({Standing.STAFF, Standing.ADMIN}),
@@ -88,6 +97,13 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.SIMILARITY: _READERS,
     Action.ANNOUNCE: _GRADERS,
     Action.AUDIT_READ: _TEACHERS,
+    Action.COMPETITION_READ: _MEMBERS | {Standing.VISITOR},
+    Action.COMPETITION_READ_DRAFT: _PLATFORM,
+    Action.COMPETITION_ENTER: _MEMBERS | {Standing.VISITOR},
+    Action.COMPETITION_EDIT: _PLATFORM,
+    Action.COMPETITION_DISQUALIFY: _PLATFORM,
+    Action.COMPETITION_FINAL: _PLATFORM,
+    Action.COMPETITION_RESULTS: _PLATFORM,
 }
 
 

@@ -143,8 +143,10 @@ def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | No
     """
     check_staff(user)
     challenge = platform.course.load(slug)
-    if kind in (JudgingReason.REJUDGE, JudgingReason.RUN):
-        raise BadRequest("Nobody submits rejudges or runs.", "Choose competition, course or practice.")
+    if kind is not None and not kind.chosen:
+        raise BadRequest(
+            "Nobody submits rejudges, runs or finals.", "Choose competition, course or practice."
+        )
     with writing(platform.sessions) as session:
         queues.set_kind(session, challenge.slug, kind)
     return get_kind(platform, user, slug)

@@ -22,7 +22,7 @@ def take(session: Session, settings: Settings, user: User, slug: str, now: datet
     """Count one submission for the challenge ``slug``; how many more it takes for now. Call it in the transaction that
     stores the submission, with the time at which it is created. Raises TooMany.
     """
-    _take_waiting(session, settings, user, now)
+    take_waiting(session, settings, user, now)
     scope, window_s = quotas.of_challenge(slug), settings.quota_hours * 3600
     used = quotas.take(session, user.id, scope, settings.quota, now, window_s)
     if used is None:
@@ -43,7 +43,8 @@ def _take_counted(session: Session, user: User, scope: str, most: int, now: date
     return quotas.take(session, user.id, scope, most, now) is not None
 
 
-def _take_waiting(session: Session, settings: Settings, user: User, now: datetime) -> None:
+def take_waiting(session: Session, settings: Settings, user: User, now: datetime) -> None:
+    """Count one more that waits, and nothing else. Raises TooMany."""
     most = settings.waiting_per_user
     if _take_counted(session, user, quotas.WAITING, most, now):
         return

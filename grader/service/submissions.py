@@ -8,12 +8,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, defer, joinedload
 
 from grader.errors import Conflict, NotFound
-from grader.records import histories, order, rejudges
+from grader.records import competitions, histories, order, rejudges
 from grader.records.histories import History
-from grader.records.models import ReportRow, SubmissionRow
+from grader.records.models import CompetitionRow, ReportRow, SubmissionRow
 from grader.schemas.report import Report, Score
 from grader.schemas.submission import (
     JudgedAgain,
+    JudgingReason,
     ProgressView,
     SourceView,
     State,
@@ -37,7 +38,11 @@ def get_submission(platform: Platform, user: User, submission: str) -> Submissio
 def view_of_new(platform: Platform, user: User, row: SubmissionRow) -> SubmissionView:
     """Of what ``user`` submitted just now."""
     with platform.sessions() as session:
-        return _view(row, user.name, platform.lines.of(session, row, platform.settings.lease_s))
+        view = _view(row, user.name, platform.lines.of(session, row, platform.settings.lease_s))
+        if row.competition_id is None:
+            return view
+        within = competitions.slugs(session, [row.competition_id])
+        return view.model_copy(update={"competition": within.get(row.competition_id)})
 
 
 def list_submissions(
@@ -93,9 +98,18 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
         # The source is read only where it is asked for, not with each poll of the state.
         .options(joinedload(SubmissionRow.user), defer(SubmissionRow.source))
     )
-    if row is None or not (user.staff or row.user_id == user.id):
+    if row is None or not (user.staff or _is_own(session, user, row)):
         raise NotFound(f"There is no submission '{submission[:32]}'.", "`grader history` lists yours.")
     return row
+
+
+def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
+    """What a final judges is its author's to see once the results are out: it names hidden sizes and seeds."""
+    if row.user_id != user.id:
+        return False
+    if row.kind is not JudgingReason.FINAL or row.competition_id is None:
+        return True
+    return session.get_one(CompetitionRow, row.competition_id).results_at is not None
 
 
 def _views(
@@ -105,9 +119,13 @@ def _views(
     lines = {row.id: platform.lines.of(session, row, silent_s) for row in rows if order.is_pending(row)}
     again = rejudges.judged_again(session, [row.id for row in rows if row.state.final], drafts=user.staff)
     firsts = rejudges.public_ids(session, [row.rejudge_of for row in rows if row.rejudge_of is not None])
+    within = competitions.slugs(
+        session, [row.competition_id for row in rows if row.competition_id is not None]
+    )
     return [
         _view(row, row.user.name, lines.get(row.id)).model_copy(
             update={
+                "competition": within.get(row.competition_id) if row.competition_id is not None else None,
                 "rejudge_of": firsts[row.rejudge_of] if row.rejudge_of is not None else None,
                 "judged_again": [_judged_again(it) for it in again.get(row.id, [])],
             }

@@ -20,11 +20,11 @@ from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice
 from grader.languages import Language
 from grader.logs import get_logger
 from grader.records.engine import clock, writing
-from grader.records.models import ReportRow, SubmissionRow, UserRow
+from grader.records.models import CompetitionRow, ReportRow, SubmissionRow, UserRow, utcnow
 from grader.records.order import PRIORITIES
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
 from grader.schemas.verdict import ours
-from grader.service import quotas, versions
+from grader.service import quotas, teams, versions
 from grader.service.accounts import User
 from grader.service.devices import served_devices
 from grader.service.platform import Platform
@@ -45,13 +45,17 @@ def submit(
 
     Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed, BadSource, BadRequest,
     TooMany, Conflict where the key was sent before with something else, and ChallengeChanged where its folder is not
-    what was served under its version.
+    what was served under its version. For a competition also NotFound, and Conflict where one takes no part in it or
+    its time is not now; its own caps stand in place of the challenge's quota.
     """
     return take(platform, user, SubmitOrder.of(body, idempotency_key), _counted, body.reuse)
 
 
-def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int:
-    return quotas.take(session, platform.settings, user, row.challenge, row.created_at)
+def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int | None:
+    if row.competition_id is None:
+        return quotas.take(session, platform.settings, user, row.challenge, row.created_at)
+    quotas.take_waiting(session, platform.settings, user, row.created_at)
+    return teams.count_in(session, session.get_one(CompetitionRow, row.competition_id), user, row)
 
 
 def take(
@@ -66,8 +70,9 @@ def take(
     return answer(platform, user, row, store(platform, user, row, what, count, reuse))
 
 
-# Counts it in the transaction that stores it, and says how many more are taken for now. Raises TooMany.
-Count = Callable[[Session, Platform, User, SubmissionRow], int]
+# Counts it in the transaction that stores it, and says how many more are taken for now, None: any number. Raises
+# TooMany.
+Count = Callable[[Session, Platform, User, SubmissionRow], int | None]
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,8 @@ class SubmitOrder:
         parts = [body.challenge, language, body.device or "", source]
         if run:
             parts.append(JudgingReason.RUN)
+        elif isinstance(body, SubmitBody) and body.competition is not None:
+            parts.append(f"competition {body.competition}")
         return cls(body, run, source, language, key, _digest(*parts))
 
 
@@ -112,18 +119,27 @@ def _digest(*parts: str) -> str:
 
 def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
     """What is to be stored. Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed,
-    ChallengeChanged and BadRequest where it cannot be judged."""
+    ChallengeChanged and BadRequest where it cannot be judged, and as ``teams.competition_for``."""
     body, language = what.body, what.language
     challenge = platform.course.load(body.challenge)
     _check_language(challenge, language)
     versions.check_served(platform, challenge)
-    kind = kind_of(platform, challenge)
+    kind, competition, devices = kind_of(platform, challenge), None, served_devices(platform)
+    if isinstance(body, SubmitBody) and not what.run:
+        with platform.sessions() as session:
+            competition = teams.competition_for(
+                session, user, body.competition, challenge.slug, language, body.device
+            )
+    if competition is not None:
+        # Its first is the default.
+        devices = [it for it in competition.devices if it in devices]
+        kind = JudgingReason.COMPETITION if utcnow() < competition.ends_at else kind
     return SubmissionRow(
         user_id=user.id,
         challenge=challenge.slug,
         version=challenge.manifest.version,
         language=language,
-        device=_device(served_devices(platform), body.device, language),
+        device=_device(devices, body.device, language),
         source=what.source,
         source_sha256=_digest(what.source),
         filename=_filename(body.filename, language),
@@ -131,6 +147,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
         request_sha256=what.sha256 if what.key is not None else None,
         kind=JudgingReason.RUN if what.run else kind,
         priority=PRIORITIES[kind],
+        competition_id=competition.id if competition is not None else None,
     )
 
 
@@ -212,6 +229,7 @@ def _judged_before(session: Session, row: SubmissionRow) -> str | None:
         .where(same.user_id == row.user_id, same.source_sha256 == row.source_sha256)
         .where(same.challenge == row.challenge, same.version == row.version, same.language == row.language)
         .where(same.device == row.device, same.kind == row.kind, same.rejudge_of.is_(None))
+        .where(same.competition_id == row.competition_id)
         .where(same.state == State.DONE, same.verdict.not_in(ours()))
         .order_by(same.id.desc())
         .limit(1)

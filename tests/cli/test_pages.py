@@ -58,7 +58,7 @@ def test_ids_are_reported_by_the_platforms_alphabet() -> None:
     from grader.cli.commands.pages import page_of
     from grader.records.models import base
 
-    letters = base._ID_LETTERS
+    letters = base.ID_LETTERS
     for start in range(0, len(letters), 4):
         name = (letters[start:] + letters)[: base.PUBLIC_ID_CHARS]
         assert page_of(name) == f"/submissions/{name}"

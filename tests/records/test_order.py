@@ -117,6 +117,7 @@ def test_kinds_come_in_their_order(sessions: Sessions) -> None:
         for kind in reversed(order.PRIORITIES)
     }
     assert _served(sessions) == [
+        rows[JudgingReason.FINAL],
         rows[JudgingReason.COMPETITION],
         rows[JudgingReason.COURSE],
         rows[JudgingReason.PRACTICE],

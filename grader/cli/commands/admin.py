@@ -284,7 +284,7 @@ def resume_worker(name: Worker, json: options.Json = False) -> int:
 
 
 def _kind(name: str) -> JudgingReason:
-    chosen = [kind.value for kind in JudgingReason if kind not in (JudgingReason.REJUDGE, JudgingReason.RUN)]
+    chosen = [kind.value for kind in JudgingReason if kind.chosen]
     if name not in chosen:
         raise BadRequest(f"There is no kind '{name}'.", f"The kinds are: {', '.join([*chosen, _TRACK])}.")
     return JudgingReason(name)

@@ -14,7 +14,7 @@ from grader.schemas.verdict import VerdictWord
 
 # Without i, l, o and u: an id can be read out and typed in. Ten of 32 letters are 50 bits: not to be guessed
 # or met twice.
-_ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 PUBLIC_ID_CHARS = 10
 
 
@@ -23,7 +23,7 @@ def utcnow() -> datetime:
 
 
 def new_public_id() -> str:
-    return "".join(secrets.choice(_ID_LETTERS) for _ in range(PUBLIC_ID_CHARS))
+    return "".join(secrets.choice(ID_LETTERS) for _ in range(PUBLIC_ID_CHARS))
 
 
 class UtcDateTime(TypeDecorator[datetime]):

@@ -1,0 +1,147 @@
+"""Pure functions from what teams reached at each challenge to a ranking: by time, by points, by the sum of speedups.
+
+Scores that a board's resolution does not tell apart share a rank, as on every board (``grader.scoring.ranks``); of
+those, who reached the score earlier stands higher.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from grader import scoring
+from grader.challenge.model import Grading
+from grader.schemas.competition import Scoring
+
+# Sums of points are compared to so many digits: they come of products of decimals.
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Result:
+    """One accepted judgement. ``time_us`` None: it has no time that counts; ``speedup`` None: there is nothing to
+    compare it with. ``key`` orders what was received at the same moment, and names it."""
+
+    at: datetime
+    time_us: float | None
+    speedup: float | None
+    points: float
+    key: int = 0
+
+
+@dataclass(frozen=True)
+class Standing:
+    """``rank`` is None for who has solved nothing. ``score`` is microseconds, points or a sum of speedups. ``sort`` is
+    smaller the better, for who merges two boards."""
+
+    team: int
+    rank: int | None
+    score: float | None
+    at: datetime | None
+    solved: int
+    best: Mapping[str, Result] = field(default_factory=dict)
+    sort: tuple[float, float] = (0.0, 0.0)
+
+
+def points_of(grading: Grading, worth: float, speedup: float | None) -> float:
+    """What an accepted submission of a challenge earns of ``worth``: the share that its ``[grading]`` gives for
+    correctness, and for each tier whose speedup it reaches."""
+    most = grading.correctness_points + sum(it.points for it in grading.tiers)
+    if most <= 0:
+        return worth
+    earned = grading.correctness_points
+    earned += sum(it.points for it in grading.tiers if speedup is not None and speedup >= it.speedup)
+    return worth * earned / most
+
+
+def best_of(results: Sequence[Result], scoring_by: Scoring) -> Result | None:
+    """The one that counts: the most points, or the shortest time; of equals the earliest. Where times count, what has
+    none is only better than nothing."""
+
+    def order(it: Result) -> tuple[float, float, datetime, int]:
+        untimed = 1.0 if it.time_us is None else 0.0
+        if scoring_by is Scoring.POINTS:
+            return (-round(it.points, _DIGITS), 0.0, it.at, it.key)
+        return (untimed, it.time_us or 0.0, it.at, it.key)
+
+    return min(results, key=order, default=None)
+
+
+def rank(
+    teams: Mapping[int, Mapping[str, Sequence[Result]]], scoring_by: Scoring, resolution: float
+) -> list[Standing]:
+    """In order, the best first. ``teams``: id -> challenge -> its accepted judgements."""
+    found = [_standing(team, of_challenge, scoring_by) for team, of_challenge in teams.items()]
+    scored = [it for it in found if it.score is not None]
+    ranked: list[Standing] = []
+    if scoring_by is Scoring.TIME:
+        # Who solved more stands above who was faster at less.
+        for solved in sorted({_timed(it) for it in scored}, reverse=True):
+            group = [it for it in scored if _timed(it) == solved]
+            ranked += _ranked(group, [it.sort[1] for it in group], resolution, len(ranked))
+    elif scoring_by is Scoring.SPEEDUPS:
+        ranked += _ranked(scored, [1 / -it.sort[0] for it in scored], resolution, 0)
+    else:
+        # Points are not measured: they differ or they do not.
+        ranked += _ranked(scored, [-it.sort[0] for it in scored], None, 0)
+    ordered = sorted(ranked, key=lambda it: (it.rank or 0, it.at, it.team))
+    rest = sorted((it for it in found if it.score is None), key=lambda it: it.team)
+    return [*ordered, *rest]
+
+
+def _timed(it: Standing) -> int:
+    return sum(result.time_us is not None for result in it.best.values())
+
+
+def _standing(team: int, of_challenge: Mapping[str, Sequence[Result]], scoring_by: Scoring) -> Standing:
+    best = {
+        challenge: result
+        for challenge, results in of_challenge.items()
+        if (result := best_of(results, scoring_by)) is not None
+    }
+    counting = list(best.values())
+    if scoring_by is Scoring.POINTS:
+        total = round(sum(it.points for it in counting), _DIGITS)
+        score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
+    elif scoring_by is Scoring.SPEEDUPS:
+        counting = [it for it in counting if it.speedup is not None]
+        total = sum(it.speedup or 0.0 for it in counting)
+        score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
+    else:
+        counting = [it for it in counting if it.time_us is not None]
+        times = [it.time_us for it in counting if it.time_us is not None]
+        score = scoring.geometric_mean(times) if times else None
+        sort = (-float(len(times)), score) if score is not None else (1.0, 0.0)
+    at = max((it.at for it in counting), default=None) if score is not None else None
+    return Standing(team, None, score, at, len(best), best, sort)
+
+
+def _ranked(
+    group: Sequence[Standing], times: Sequence[float], resolution: float | None, above: int
+) -> list[Standing]:
+    """``times``: what is shorter the better; with no ``resolution``, minus what is larger the better."""
+    if resolution is None:
+        ranks = [1 + sum(other > own for other in times) for own in times]
+    else:
+        ranks = scoring.ranks(times, resolution)
+    return [
+        Standing(it.team, above + place, it.score, it.at, it.solved, it.best, it.sort)
+        for it, place in zip(group, ranks, strict=True)
+    ]
+
+
+def swaps(ranks: Sequence[Mapping[int, int | None]]) -> tuple[int, int]:
+    """Of the rankings of several repeats: how many pairs of teams two repeats in a row put into another order, and how
+    many such pairs were compared. Teams that share a rank are in no order."""
+    changed = compared = 0
+    for before, after in itertools.pairwise(ranks):
+        teams = [it for it in before if before[it] is not None and after.get(it) is not None]
+        for number, one in enumerate(teams):
+            for other in teams[number + 1 :]:
+                compared += 1
+                first = (before[one] or 0) - (before[other] or 0)
+                second = (after[one] or 0) - (after[other] or 0)
+                changed += first * second < 0
+    return changed, compared
