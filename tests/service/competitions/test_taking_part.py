@@ -8,7 +8,7 @@ import pytest
 
 from grader.errors import BadRequest, Conflict, GraderError, NotAllowed, NotFound, TooMany
 from grader.records.engine import writing
-from grader.records.models import AuditRow, SubmissionRow, utcnow
+from grader.records.models import AuditRow, CompetitionRow, SubmissionRow, utcnow
 from grader.schemas.competition import CompetitionView, DisqualifyBody, Mode, Phase
 from grader.schemas.submission import JudgingReason, State
 from grader.service import competitions, teams
@@ -193,7 +193,7 @@ def test_who_leaves_in_between_leaves_their_work_behind(platform: Platform, staf
     assert teams.leave(platform, bob, "cup").own == []
     with platform.sessions() as session:
         row = session.query(SubmissionRow).filter_by(public_id=sent).one()
-        team = teams.team_named(session, session.get_one(competitions.CompetitionRow, 1), "warps")
+        team = teams.team_named(session, session.query(CompetitionRow).one(), "warps")
         assert row.team_id == team.id
     members = competitions.get_competition(platform, ada, "cup").own[0].members
     assert [(it.name, it.left_at is None) for it in members] == [("user0", True), ("user1", False)]
