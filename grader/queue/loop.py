@@ -44,6 +44,8 @@ class Stopper:
     def __init__(self) -> None:
         self.event = StopFlag()
         self.draining = False
+        # Whether staff still want it drained; None where nobody can be asked.
+        self.still_draining: Callable[[], bool] | None = None
 
     def install(self, stack: ExitStack) -> None:
         """From now until ``stack`` ends. Only a main thread gets signals; elsewhere this does nothing."""
@@ -62,22 +64,26 @@ class Stopper:
         """End the worker after the present submission; or, where it has not ended yet, do not."""
         self.draining = wanted
 
-    @property
-    def ends(self) -> bool:
-        return self.event.is_set() or self.draining
+    def must_end(self) -> bool:
+        """Whether to end now. What a heartbeat said of draining is asked again: staff may have resumed it since."""
+        if self.event.is_set():
+            return True
+        if self.draining and self.still_draining is not None:
+            self.draining = self.still_draining()
+        return self.draining
 
 
 def take_wakeups(url: str, desks: Mapping[str, Callable[[], object]], burst: bool, stopper: Stopper) -> None:
     """Serve the queues of the Redis at ``url``, an earlier one first, until stopped, or with ``burst`` until they are
     empty. ``executors``: queue -> what serves one submission of it, which is all that a wake-up can make a worker do.
     """
-    while not stopper.ends:
+    while not stopper.must_end():
         try:
             with closing(_connect(url)) as connection:
                 _serve(connection, desks, burst, stopper)
         except (RedisError, OSError) as error:
             log.warning("redis_away", error=str(error))
-        if burst or stopper.ends:
+        if burst or stopper.must_end():
             return
         stopper.event.wait(_RECONNECT_SECONDS)
 
@@ -96,7 +102,7 @@ def _serve(
     connection: Redis, desks: Mapping[str, Callable[[], object]], burst: bool, stopper: Stopper
 ) -> None:
     """Raises redis.RedisError where Redis goes away."""
-    while not stopper.ends:
+    while not stopper.must_end():
         taken = take(connection, list(desks), None if burst else _WAIT_SECONDS)
         if taken is None:
             if burst:

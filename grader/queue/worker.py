@@ -193,6 +193,13 @@ def _serve_queues(
             return False
         return served
 
+    def still_draining() -> bool:
+        try:
+            return _draining(platform, name)
+        except AWAY:
+            return True
+
+    stopper.still_draining = still_draining
     if stopper.draining:
         log.warning("worker_is_drained", worker=name, hint=f"grader admin worker resume {name}")
         # Who starts it again, a supervisor most often, does not know that; so it does not end, but waits.
@@ -205,10 +212,14 @@ def _serve_queues(
 
 def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:
     """Whether this worker was asked to end, also before its heartbeat learned of it."""
-    if not stopper.ends:
-        with platform.sessions() as session:
-            stopper.drain(workers.draining(session, name))
-    return stopper.ends
+    if not stopper.event.is_set():
+        stopper.drain(_draining(platform, name))
+    return stopper.event.is_set() or stopper.draining
+
+
+def _draining(platform: Platform, name: str) -> bool:
+    with platform.sessions() as session:
+        return workers.draining(session, name)
 
 
 def _name(gpu: Gpu | None) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from grader.judge.job import Outcome
+from grader.queue.loop import Stopper
 from grader.queue.worker import run_worker
 from grader.records import workers
 from grader.records.engine import writing
@@ -22,7 +24,7 @@ from grader.service.submit import submit
 from grader.settings import Settings
 from grader.wakeups import take
 from tests.queue.control.builders import Start, end, see, states, until_state
-from tests.queue.fakes import FakeJudge, NoBoxes
+from tests.queue.fakes import FakeJudge, NoBoxes, judged
 from tests.service.world import body, until
 
 
@@ -84,6 +86,35 @@ class TestDraining:
         for sent in (first, second):
             until_state(platform, student, sent, State.DONE)
         assert worker.poll() is None
+
+    def test_resumed_after_its_heart_heard_of_the_drain_it_goes_on(
+        self,
+        platform: Platform,
+        student: User,
+        staff: User,
+        settings: Settings,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """And before its heart, which stands still here, heard of the resuming."""
+        monkeypatch.setattr("grader.queue.heartbeat.Heartbeat._run", lambda _: None)
+        stopper = Stopper()
+        monkeypatch.setattr("grader.queue.worker.Stopper", lambda: stopper)
+        sent = [submit(platform, student, body(source=f"x = {n}\n")).id for n in range(2)]
+
+        def drained_and_resumed(*given: Any) -> Outcome:
+            queues.drain_worker(platform, staff, "w")
+            stopper.drain(True)
+            queues.resume_worker(platform, staff, "w")
+            return judged()(*given)
+
+        def drained(*given: Any) -> Outcome:
+            queues.drain_worker(platform, staff, "w")
+            stopper.drain(True)
+            return judged()(*given)
+
+        judge = FakeJudge(drained_and_resumed, drained)
+        run_worker(settings, "w", judge=judge, boxes=NoBoxes())
+        assert [see(platform, student, it).state for it in sent] == [State.DONE, State.DONE]
 
     def test_between_wakeup_and_submission_it_loses_neither(
         self,
