@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import select
 import threading
 import time
@@ -11,6 +12,8 @@ from typing import Protocol
 
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import Box, BoxMaker, BoxSpec
+
+log = logging.getLogger("grader.sandbox")
 
 # A spare box that waited longer than this is replaced: it would look like one that was forgotten.
 IDLE_SECONDS = 3600.0
@@ -82,10 +85,15 @@ class SpareBoxes:
     def _fill(self) -> None:
         waiting = replace(self._spec, wall_seconds=self._spec.wall_seconds + IDLE_SECONDS)
         while not self._closed and len(self._spares) < self._count:
+            began = time.monotonic()
             try:
                 box = self._maker.start(waiting)
             except BoxUnavailable:
                 return  # the next call of start() raises the error
+            seconds = round(time.monotonic() - began, 4)
+            log.info(
+                "spare_ready", extra={"box": box.id, "purpose": self._spec.purpose.value, "seconds": seconds}
+            )
             with self._lock:
                 self._spares.append((box, time.monotonic()))
 

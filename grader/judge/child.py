@@ -26,6 +26,7 @@ from grader.judge.device import make_device
 from grader.judge.environment import judge_environment
 from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.judge.launch import submission_spec
+from grader.judge.phases import Recorder, phase, recorded
 from grader.judge.process import JsonStream
 from grader.judge.request import Request
 from grader.judge.session import Session
@@ -155,10 +156,18 @@ class JudgeServer:
         return {"ceilings": dict(self.device.ceilings())}
 
     def _judge(self, job: Job) -> Outcome:
+        recorder = Recorder(self.device.settle) if job.phases else None
+        with recorded(recorder), phase("rest"):
+            outcome = self._judged(job)
+        return outcome.model_copy(update={"phases": recorder.seconds}) if recorder is not None else outcome
+
+    def _judged(self, job: Job) -> Outcome:
         self.submission = job.submission
         self.device.use_ceilings(job.ceilings)
-        challenge: Challenge = Course(Path(job.course)).load(job.challenge)
-        if digest(content(challenge)) != job.fingerprint:
+        with phase("challenge"):
+            challenge: Challenge = Course(Path(job.course)).load(job.challenge)
+            found = digest(content(challenge))
+        if found != job.fingerprint:
             raise JudgeFailure(
                 f"The files of {job.challenge} changed just now.", "It is tried again with the new ones."
             )

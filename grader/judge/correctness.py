@@ -18,6 +18,7 @@ from grader.judge.device import Device, on_device
 from grader.judge.launch import LoadFailed
 from grader.judge.messages import Unfreed
 from grader.judge.oracle import Question, ask, scalar_values
+from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
 
@@ -91,7 +92,8 @@ class Suite:
         question = self._ask(case, seed)
         scalars = scalar_values(self.challenge.manifest, case)
         sizes = self.told_sizes(case.sizes) if self.told_sizes is not None else case.sizes
-        arena = Arena(self.challenge.manifest, case.sizes, scalars, self.device.memories, sizes)
+        with phase("arena", enqueues=True):
+            arena = Arena(self.challenge.manifest, case.sizes, scalars, self.device.memories, sizes)
         seconds = self._seconds()
         running: float | None = None
         early = b""
@@ -99,18 +101,21 @@ class Suite:
             client.bind(arena)
             answer = self._warm_up(client, arena, case, seed) if self.warm_up else None
             if answer is None or answer.failure is None:
-                early = client.printed() if answer is not None else b""
-                answer = client.call(arena, question.inputs, seconds)
+                early = self._printed(client) if answer is not None else b""
+                with phase("call"):
+                    answer = client.call(arena, question.inputs, seconds)
             running = answer.seconds
             self._note(case, answer)
-            finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
+            with phase("compare"):
+                finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
             alive = not faults.is_sticky(answer.failure)
         except ChannelError as error:
             finding = faults.of_broken_channel(client, error, "solve ran", seconds)
             mismatch, alive = None, False
         finally:
-            arena.close()
-        printed = printed_text(client.printed(), early)
+            with phase("arena"):
+                arena.close()
+        printed = printed_text(self._printed(client), early)
         if not alive:
             client.close()
         self._record(case, seed, finding, mismatch, printed, running)
@@ -131,9 +136,15 @@ class Suite:
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
         """A call on other data of the same sizes; what it writes does not count, what it raises does."""
-        other = draw_inputs(self.challenge.manifest, case, seed ^ 1)
-        inputs = on_device(other, self.device.torch_device)
-        return client.warm_up(arena, inputs, self._seconds())
+        with phase("draw", enqueues=True):
+            other = draw_inputs(self.challenge.manifest, case, seed ^ 1)
+            inputs = on_device(other, self.device.torch_device)
+        with phase("first call"):
+            return client.warm_up(arena, inputs, self._seconds())
+
+    def _printed(self, client: RunnerClient) -> bytes:
+        with phase("output"):
+            return client.printed()
 
     def _seconds(self) -> float:
         """What the next call may take."""

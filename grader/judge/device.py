@@ -237,6 +237,9 @@ class Device(Protocol):
     def stage(self, question: Question) -> Question:
         """The question where a workload's questions always lie; the one before it is lost."""
 
+    def settle(self) -> None:
+        """Wait for what was enqueued on the device."""
+
     def before_round(self) -> None:
         """Finish what is under way and bring the device to a like state for everyone; then the call is queued."""
 
@@ -303,6 +306,9 @@ class HostDevice:
 
     def stage(self, question: Question) -> Question:
         return question
+
+    def settle(self) -> None:
+        """Nothing is enqueued: what is asked of a host is done."""
 
     def before_round(self) -> None:
         """Nothing to burn: the host's clock speed is not ours to settle."""

@@ -20,7 +20,8 @@ class Job(Strict):
     ``artefact``: what a CUDA source was compiled to ahead, if it was.
     ``context``: fields of the judge's log lines. ``public_only``: a run, by the public cases alone, without times.
     ``workloads``: what is timed in place of the challenge's own, if any.
-    ``ceilings`` of this very GPU as calibrated, see ``Device.ceilings``; without, the judge measures them."""
+    ``ceilings`` of this very GPU as calibrated, see ``Device.ceilings``; without, the judge measures them.
+    ``phases``: the outcome tells where the time went, see ``grader.judge.phases``."""
 
     submission: str
     course: str
@@ -36,6 +37,7 @@ class Job(Strict):
     context: dict[str, str | int] = Field(default_factory=dict)
     public_only: bool = False
     workloads: list[Workload] = Field(default_factory=list)
+    phases: bool = False
 
 
 class JudgingProgress(Strict):
@@ -46,10 +48,14 @@ class JudgingProgress(Strict):
 
 
 class Outcome(Strict):
-    """``baselines`` holds only what was measured newly, to be frozen under ``device_model`` and ``torch``."""
+    """``baselines`` holds only what was measured newly, to be frozen under ``device_model`` and ``torch``.
+    ``phases``: seconds by phase, where the job asked for them; ``start``: seconds of the start of the submission's box,
+    by what was done, as its runner says."""
 
     report: Report
     baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
+    phases: dict[str, float] = Field(default_factory=dict)
+    start: dict[str, float] = Field(default_factory=dict)
 
 
 def counted(number: int, total: int, what: str) -> str:

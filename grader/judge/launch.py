@@ -17,6 +17,7 @@ from grader.judge.channel import ChannelError
 from grader.judge.device import Device
 from grader.judge.hints import hint_of, message_of
 from grader.judge.messages import Failure
+from grader.judge.phases import phase
 from grader.judge.request import Request
 from grader.judge.runner_client import RunnerClient
 from grader.judge.timing import CONTROL_US
@@ -49,6 +50,8 @@ class Launcher:
     interrupt: Callable[[], None]
     artefact: bytes | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    # Of the last box of the submission's: its start, by what was done.
+    start_seconds: dict[str, float] = field(default_factory=dict)
     _open: list[RunnerClient] = field(default_factory=list)
 
     def submission(self) -> RunnerClient:
@@ -56,6 +59,7 @@ class Launcher:
         manifest = self.request.challenge.manifest
         client = self._start(BoxPurpose.RUN)
         self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
+        self.start_seconds = client.start_seconds
         message = {
             "loader": self.request.language.running[self.device.on].loader,
             "source": self.request.source if self.artefact is None else "",
@@ -63,7 +67,8 @@ class Launcher:
             "declaration": declaration(manifest, self.request.language),
         }
         try:
-            failure = client.load(message, self.artefact)
+            with phase("load"):
+                failure = client.load(message, self.artefact)
         except ChannelError as error:
             raise _ended_while_loading(client, error) from error
         if failure is not None:
@@ -108,10 +113,13 @@ class Launcher:
 
     def _start(self, purpose: BoxPurpose) -> RunnerClient:
         spec = self._spec(purpose)
-        client = RunnerClient(self.boxes.start(spec), self.device, self.interrupt, spec.memory_bytes)
+        with phase("box wait"):
+            box = self.boxes.start(spec)
+        client = RunnerClient(box, self.device, self.interrupt, spec.memory_bytes)
         self._open.append(client)
         try:
-            client.hello()
+            with phase("box hello"):
+                client.hello()
         except ChannelError as error:
             raise BoxUnavailable(f"a box started, but its runner did not answer: {error}") from error
         return client

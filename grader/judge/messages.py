@@ -34,6 +34,10 @@ class Failure(Message):
 class Hello(Message):
     op: Literal["hello"]
     environment: Annotated[dict[Word, Word], Field(max_length=16)] = Field(default_factory=dict)
+    # Of the start, by what was done.
+    seconds: Annotated[dict[Word, Annotated[float, Field(ge=0)]], Field(max_length=16)] = Field(
+        default_factory=dict
+    )
 
 
 class Loaded(Message):

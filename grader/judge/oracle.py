@@ -13,6 +13,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import DType, Kind, Manifest, Workload
 from grader.challenge.overlays import Overlay, overlays
 from grader.errors import ChallengeInvalid
+from grader.judge.phases import phase
 
 if TYPE_CHECKING:
     import torch
@@ -53,15 +54,17 @@ def ask(challenge: Challenge, case: Case, seed: int, device: str = "cpu", draw_o
     Raises ChallengeInvalid where the reference fails.
     """
     manifest = challenge.manifest
-    drawn = draw_inputs(manifest, case, seed, draw_on)
-    inputs = {name: values.to(device) for name, values in drawn.items()}
-    reference = challenge.reference
-    outputs = _results(challenge, case, reference.compute, inputs, round_to_dtype=True)
-    magnitudes: dict[str, torch.Tensor] = {}
-    if reference.magnitude is not None:
-        magnitudes = _results(challenge, case, reference.magnitude, inputs, round_to_dtype=False)
-        if device != "cpu":
-            magnitudes = {name: values.float() for name, values in magnitudes.items()}
+    with phase("draw", enqueues=True):
+        drawn = draw_inputs(manifest, case, seed, draw_on)
+        inputs = {name: values.to(device) for name, values in drawn.items()}
+    with phase("oracle", enqueues=True):
+        reference = challenge.reference
+        outputs = _results(challenge, case, reference.compute, inputs, round_to_dtype=True)
+        magnitudes: dict[str, torch.Tensor] = {}
+        if reference.magnitude is not None:
+            magnitudes = _results(challenge, case, reference.magnitude, inputs, round_to_dtype=False)
+            if device != "cpu":
+                magnitudes = {name: values.float() for name, values in magnitudes.items()}
     return Question(inputs, outputs, magnitudes)
 
 

@@ -17,6 +17,7 @@ from grader.judge.arena import Arena
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError
 from grader.judge.device import Device, OutputChecker
 from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned, Seen, Unfreed
+from grader.judge.phases import phase
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxEnd
 from grader.schemas.call_profile import CallProfile
@@ -88,6 +89,8 @@ class RunnerClient:
         self.box = box
         self.memory_bytes = memory_bytes
         self.environment: dict[str, str] = {}
+        # Of its start, by what was done.
+        self.start_seconds: dict[str, float] = {}
         self._device = device
         self._channel = Channel(box.connection, interrupt)
         self._gate = device.make_gate()
@@ -110,7 +113,8 @@ class RunnerClient:
         allowance = Allowance(
             limits.BOX_START_SECONDS, self.box.cpu_seconds, patience=limits.BOX_START_PATIENCE
         )
-        self.environment = self._channel.expect(Hello, allowance).environment
+        hello = self._channel.expect(Hello, allowance)
+        self.environment, self.start_seconds = hello.environment, hello.seconds
 
     def _processor(self, seconds: float) -> Allowance:
         """For what a runner does with the host's processor on any device. A GPU that waits serves no one else: there
@@ -139,13 +143,14 @@ class RunnerClient:
     def bind(self, arena: Arena) -> None:
         """Give the runner the buffers that the next calls work on."""
         message = {"op": "bind", "memory": self._device.memory, "entries": arena.entries()}
-        self._channel.send(message, [self._gate.descriptor, *arena.descriptors()])
-        self._channel.expect(Bound, self._processor(_BIND_SECONDS))
+        with phase("bind"):
+            self._channel.send(message, [self._gate.descriptor, *arena.descriptors()])
+            self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
     def unbind(self) -> None:
         """Have the runner release the arena: a GPU's memory is free only when no process maps it. Does nothing where
         the box is gone, as its mappings are then."""
-        with suppress(ChannelError):
+        with suppress(ChannelError), phase("bind"):
             self._channel.send({"op": "unbind"})
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
@@ -199,12 +204,28 @@ class RunnerClient:
         # Made here, because it may take a while to ask what was used; and asked again only when the call is late.
         allowance = self._allow(seconds, exact=True)
         # Settled first: the longer a runner's stream has been blocked at the gate, the later it polls it again.
-        self._device.before_round()
-        host = self._queue(arena, inputs, seconds) if gated else 0.0
-        if gated:
-            self._device.after_queued()
-        else:
-            self._gate.next_round()
+        with phase("settle"):
+            self._device.before_round()
+        with phase("queue"):
+            host = self._queue(arena, inputs, seconds) if gated else 0.0
+            if gated:
+                self._device.after_queued()
+            else:
+                self._gate.next_round()
+        with phase("window"):
+            return self._window(arena, inputs, seconds, watch, allowance, host, gated=gated)
+
+    def _window(
+        self,
+        arena: Arena,
+        inputs: Mapping[str, torch.Tensor],
+        seconds: float,
+        watch: OutputChecker,
+        allowance: Allowance,
+        host: float,
+        *,
+        gated: bool,
+    ) -> tuple[Timed, Answer]:
         try:
             opened = self._gate.open_behind(
                 lambda: self._device.reveal(arena, inputs), watch.spot_check, watch.full_check

@@ -23,6 +23,7 @@ from grader.judge.job import JudgingProgress, Outcome, counted
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.messages import Unfreed
 from grader.judge.modelled import Modelled
+from grader.judge.phases import phase
 from grader.judge.request import Request
 from grader.judge.rule import Measured
 from grader.judge.runner_client import RunnerClient
@@ -128,7 +129,8 @@ class Session:
             outcome = Outcome(report=failure)
         self.spent["total"] = time.perf_counter() - began
         spent = {name: round(seconds, 4) for name, seconds in self.spent.items()}
-        return outcome.model_copy(update={"report": outcome.report.model_copy(update={"breakdown_s": spent})})
+        told = outcome.report.model_copy(update={"breakdown_s": spent})
+        return outcome.model_copy(update={"report": told, "start": self._launcher.start_seconds})
 
     def _judge_through_kills(self) -> Outcome:
         """What ends a box from outside must not decide: it is judged again, and the report says so. A submission cannot
@@ -242,9 +244,10 @@ class Session:
         finally:
             if self.request.conceals:
                 end = began + step_seconds(time.perf_counter() - began)
-                while (left := end - time.perf_counter()) > 0:
-                    self.interrupt()
-                    time.sleep(min(left, _INTERRUPTED_EVERY))
+                with phase("wait for a step"):
+                    while (left := end - time.perf_counter()) > 0:
+                        self.interrupt()
+                        time.sleep(min(left, _INTERRUPTED_EVERY))
 
     def _outcome(self, cases: Sequence[CaseReport], log: str, hint: str = "") -> Outcome:
         """Of a submission that is not timed, or not for good."""
@@ -351,7 +354,8 @@ class Session:
     def _clock(self, name: str) -> Iterator[None]:
         began = time.perf_counter()
         try:
-            yield
+            with phase(name):
+                yield
         finally:
             self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - began
 

@@ -17,6 +17,7 @@ from grader.errors import ChallengeInvalid
 from grader.judge.arena import Arena
 from grader.judge.device import Device, DeviceRecord
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
+from grader.judge.phases import phase
 from grader.judge.rule import ControlRound, Own
 from grader.judge.runner_client import Answer, RunnerClient, Ungated
 from grader.logs import get_logger
@@ -86,8 +87,9 @@ class Stopwatch:
         self._names: list[str] = []
         self._kept: Question | None = None
         scalars = scalar_values(challenge.manifest, self.case)
-        self.arena = Arena(challenge.manifest, workload.sizes, scalars, device.memories)
-        self._watch = device.watch(self.arena)
+        with phase("arena", enqueues=True):
+            self.arena = Arena(challenge.manifest, workload.sizes, scalars, device.memories)
+            self._watch = device.watch(self.arena)
 
     def control(self, client: RunnerClient) -> list[ControlRound]:
         """Half of the control's rounds, each with its call's known length in seconds. Raises a ChannelError.
@@ -124,19 +126,23 @@ class Stopwatch:
             # Once ahead of the rounds: what a reveal or a check loads or allocates for the first time would wait for
             # ever behind the gate's holds.
             question = self._ask(self.case, self._fresh_seed())
-            self._watch.aim(question)
-            self.device.reveal(self.arena, question.inputs)
-            self._watch.spot_check()
-            self._watch.full_check()
+            with phase("aim", enqueues=True):
+                self._watch.aim(question)
+                self.device.reveal(self.arena, question.inputs)
+                self._watch.spot_check()
+                self._watch.full_check()
             yield
         finally:
-            self.arena.close()
+            with phase("arena"):
+                self.arena.close()
             client.unbind()
 
     def _warm_up(self, subject: RunnerClient) -> bool:
         """Let the subject compile and allocate at these sizes; returns whether its call queues behind the gate."""
         seconds = self.challenge.manifest.limits.call_seconds(self.device.on_processor)
-        subject.warm_up(self.arena, self._ask(self.case, self._fresh_seed()).inputs, seconds)
+        inputs = self._ask(self.case, self._fresh_seed()).inputs
+        with phase("first call"):
+            subject.warm_up(self.arena, inputs, seconds)
         try:
             self._round(subject, self.case, checked=False, gated=True)
         except Ungated:
@@ -213,7 +219,8 @@ class Stopwatch:
     def _round(self, client: RunnerClient, case: Case, *, checked: bool, gated: bool) -> ControlRound:
         seed = self._fresh_seed()
         question = self._ask(case, seed)
-        self._watch.aim(question)
+        with phase("aim", enqueues=True):
+            self._watch.aim(question)
         timed, answer = client.timed_call(
             self.arena,
             question.inputs,
@@ -222,7 +229,8 @@ class Stopwatch:
             gated=gated,
         )
         # Looked for in a control's rounds too, so that every round begins where a like one ended.
-        trespass = self._watch.trespass(question)
+        with phase("trespass", enqueues=True):
+            trespass = self._watch.trespass(question)
         if checked:
             mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or trespass
             if mismatch is not None or answer.failure is not None:
@@ -230,7 +238,9 @@ class Stopwatch:
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 
     def _ask(self, case: Case, seed: int) -> Question:
-        return self.device.stage(self._kept or self._draw(case, seed))
+        question = self._kept or self._draw(case, seed)
+        with phase("stage", enqueues=True):
+            return self.device.stage(question)
 
     def _draw(self, case: Case, seed: int) -> Question:
         on = self.device.torch_device

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import protocol
 from connect import connect
 from failure import describe
-from preload import preload
+import preload
 from binding import Binding, Call, CountedCall, MakeCall, make_binding
 from supervise import supervise
 
@@ -35,7 +35,7 @@ _libc = ctypes.CDLL(None)
 
 
 def _preload() -> EmptyLaunches | None:
-    return preload(os.environ.get("GRADER_PRELOAD", ""))
+    return preload.preload(os.environ.get("GRADER_PRELOAD", ""))
 
 
 class Runner:
@@ -50,7 +50,7 @@ class Runner:
 
     def serve(self) -> None:
         """Answer messages until the judge closes the connection."""
-        self._send({"op": "hello", "environment": _environment()})
+        self._send({"op": "hello", "environment": _environment(), "seconds": preload.seconds})
         while True:
             try:
                 message, descriptors = protocol.receive(self.connection)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +13,17 @@ if TYPE_CHECKING:
 
 # Bytes that kernels can print in one call: as many as a box may print at all. It is a ring: older output is lost.
 _PRINTF_BYTES = 1 << 20
+# How long each part took. Told with hello, before anything of a submission is loaded.
+seconds: dict[str, float] = {}
+
+
+@contextlib.contextmanager
+def timed(name: str) -> Iterator[None]:
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        seconds[name] = round(time.perf_counter() - began, 4)
 
 
 def preload(wanted: str) -> EmptyLaunches | None:
@@ -36,7 +50,8 @@ def preload(wanted: str) -> EmptyLaunches | None:
 
         return prepare_client()
     if wanted in ("cuda", "triton-gpu", "torch-gpu"):
-        _make_context()
+        with timed("context"):
+            _make_context()
     if wanted == "triton-gpu":
         _caches_in_box()
         import gated
@@ -47,10 +62,12 @@ def preload(wanted: str) -> EmptyLaunches | None:
         return empty
     if wanted in ("torch", "torch-gpu"):
         _caches_in_box()
-        import torch
+        with timed("torch"):
+            import torch
 
         if wanted == "torch-gpu":
-            torch.zeros(1, device="cuda")
+            with timed("torch on the GPU"):
+                torch.zeros(1, device="cuda")
     return None
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import warned
 from binding import Binding, Call, MakeCall
 from failure import SOURCE_NAME, printable
+from preload import timed
 
 
 # Products and sums become one instruction, as always; Triton 3.9 warns where nobody says so.
@@ -152,12 +153,16 @@ def prepare_client() -> EmptyLaunches:
 def prepare_compiler() -> EmptyLaunches:
     """Import torch and Triton for a GPU. Done before the box is handed out; the context exists already."""
     os.environ.setdefault(*_FUSION)
-    import torch
-    import triton
-    import triton.language  # loaded now, so that the submission's import is free
+    with timed("torch"):
+        import torch
+    with timed("triton"):
+        import triton
+        import triton.language  # loaded now, so that the submission's import is free
 
-    torch.zeros(1, device="cuda")
-    triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's own helper for the driver
+    with timed("torch on the GPU"):
+        torch.zeros(1, device="cuda")
+    with timed("triton's driver"):
+        triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's own helper for the driver
     empty = EmptyLaunches()
     empty.watch_compiler()
     warned.show_own_lines()

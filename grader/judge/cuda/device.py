@@ -110,6 +110,9 @@ class CudaDevice:
         scales = {name: self._staging.put(f"scale {name}", it) for name, it in question.magnitudes.items()}
         return Question(inputs, outputs, scales)
 
+    def settle(self) -> None:
+        torch.cuda.synchronize()
+
     def before_round(self) -> None:
         """Settle the clocks, and take back what a submission may have made to persist in the L2 cache."""
         self._let_go_of_cache()

@@ -1,0 +1,117 @@
+"""Where the seconds of a box's start lie: containers, imports, bytecode, the GPU's context, Triton's own helper.
+
+Boxes of each kind that the judge starts, one after the other, then as many side by side: seconds until the runner said
+hello, and its own account of them. Beside it, in plain processes: the slowest imports, and how many files of torch and
+Triton have no bytecode.
+
+Usage: python benchmarks/gpu/start.py [--json] [--count N] [--box local|docker] [--device h200|cpu] [--gpu 0]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from results import keep
+
+from grader import limits
+from grader.judge.device import Device, make_device
+from grader.judge.launch import submission_spec
+from grader.judge.runner_client import RunnerClient
+from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
+from grader.sandbox.choose import make_boxes
+
+SLOWEST = 25
+
+
+def start(boxes: BoxMaker, device: Device, spec: BoxSpec) -> dict[str, float]:
+    """Seconds until a box said hello, the runner's own account of them, and the processor time of all of it."""
+    began = time.perf_counter()
+    client = RunnerClient(boxes.start(spec), device)
+    connected = time.perf_counter() - began
+    client.hello()
+    whole = time.perf_counter() - began
+    used = client.box.cpu_seconds()
+    client.close()
+    return {"whole": whole, "connected": connected, "processor": used, **client.start_seconds}
+
+
+def starts(boxes: BoxMaker, device: Device, spec: BoxSpec, count: int, beside: int) -> dict[str, Any]:
+    with ThreadPoolExecutor(beside) as threads:
+        found = list(threads.map(lambda _: start(boxes, device, spec), range(count)))
+    names = list(dict.fromkeys(name for it in found for name in it))
+    medians = {name: round(statistics.median(it.get(name, 0.0) for it in found), 3) for name in names}
+    print(f"  {beside} at a time: " + ", ".join(f"{name} {seconds:.3f}" for name, seconds in medians.items()))
+    return {"median_s": medians, "all_s": [round(it["whole"], 3) for it in found]}
+
+
+def slow_imports(words: str) -> list[tuple[float, str]]:
+    """The slowest by what they take themselves, seconds, in a fresh process as a runner is one."""
+    ran = subprocess.run(
+        [sys.executable, "-I", "-X", "importtime", "-c", words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=limits.BOX_START_SECONDS,
+    )
+    rows = [line.removeprefix("import time:").split("|") for line in ran.stderr.splitlines() if "|" in line]
+    found = [(int(own) / 1e6, name.strip()) for own, _, name in rows if own.strip().isdigit()]
+    print(f"  {words}: {sum(seconds for seconds, _ in found):.2f} s in {len(found)} modules")
+    for seconds, name in sorted(found, reverse=True)[:SLOWEST]:
+        print(f"    {seconds:6.3f} s {name}")
+    return sorted(found, reverse=True)[:SLOWEST]
+
+
+def without_bytecode(package: str) -> dict[str, int]:
+    """Of a package's files, how many have no cached bytecode that a runner could load."""
+    spec = importlib.util.find_spec(package)
+    folder = Path((spec.origin if spec else "") or "").parent
+    files = list(folder.rglob("*.py"))
+    missing = sum(not Path(importlib.util.cache_from_source(str(it))).exists() for it in files)
+    print(f"  {package} in {folder}: {missing} of {len(files)} files have no bytecode")
+    return {"files": len(files), "without": missing}
+
+
+def kinds(device: Device) -> dict[str, BoxSpec]:
+    found = {it.value: submission_spec(device, it, limits.BOX_MEMORY_BYTES) for it in device.languages()}
+    one: Sequence[Any] = device.languages()
+    return {**found, "control": device.box_spec(BoxPurpose.CONTROL, one[-1], limits.BOX_MEMORY_BYTES)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--count", type=int, default=4)
+    parser.add_argument("--box", default="auto")
+    parser.add_argument("--device", default="h200")
+    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
+    options = parser.parse_args()
+    device, boxes = make_device(options.device, options.gpu), make_boxes(options.box)
+    figures: dict[str, Any] = {"boxes": options.box, "count": options.count}
+    for name, spec in kinds(device).items():
+        print(name, flush=True)
+        figures[name] = {
+            f"{beside} at a time": starts(boxes, device, spec, options.count, beside)
+            for beside in (1, options.count)
+        }
+    print("plain processes", flush=True)
+    figures["bytecode"] = {it: without_bytecode(it) for it in ("torch", "triton")}
+    figures["imports"] = {it: slow_imports(it) for it in ("import torch", "import torch, triton.language")}
+    if options.json:
+        keep("gpu_start", figures)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""Where the seconds of a judgement lie, in more parts than a report tells: for benchmarks, which ask for it.
+
+Phases nest, and each second belongs to the innermost, so that they add up. Below the one phase around all, the
+innermost is named with the outermost, as in ``timing: draw``. Nothing is recorded unless somebody does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+
+class Recorder:
+    """Seconds by phase. ``settle`` waits for the device: work that a phase has only enqueued would else be charged to
+    whatever waits for it."""
+
+    def __init__(self, settle: Callable[[], None] = lambda: None) -> None:
+        self.seconds: dict[str, float] = {}
+        self.settle = settle
+        self._open: list[str] = []
+        self._since = time.perf_counter()
+
+    def enter(self, name: str) -> None:
+        self._charge()
+        self._open.append(name)
+
+    def leave(self) -> None:
+        self._charge()
+        self._open.pop()
+
+    def _charge(self) -> None:
+        now = time.perf_counter()
+        if self._open:
+            name = ": ".join(dict.fromkeys((*self._open[1:2], self._open[-1])))
+            self.seconds[name] = self.seconds.get(name, 0.0) + now - self._since
+        self._since = now
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("phases", default=None)
+
+
+@contextmanager
+def recorded(recorder: Recorder | None) -> Iterator[None]:
+    """Record what is within, on this thread."""
+    token = _recorder.set(recorder)
+    try:
+        yield
+    finally:
+        _recorder.reset(token)
+
+
+@contextmanager
+def phase(name: str, *, enqueues: bool = False) -> Iterator[None]:
+    """What is within belongs to ``name``. ``enqueues``: it leaves work on the device, which is waited for where
+    somebody records; never within a round, whose stream is held."""
+    recorder = _recorder.get()
+    if recorder is None:
+        yield
+        return
+    recorder.enter(name)
+    try:
+        yield
+        if enqueues:
+            recorder.settle()
+    finally:
+        recorder.leave()
