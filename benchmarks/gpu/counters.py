@@ -72,6 +72,18 @@ METRICS: dict[str, tuple[str, ...]] = {
     "shared_store_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",),
     "shared_load_conflicts": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",),
     "shared_store_conflicts": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",),
+    # Of the same accesses, by addresses alone: what the pipe does besides is not in them.
+    "shared_load_wavefronts_of_addresses": (
+        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    ),
+    "shared_store_wavefronts_of_addresses": (
+        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    ),
+    "shared_wavefronts_of_addresses": ("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared.sum",),
+    "shared_load_instructions": ("smsp__sass_inst_executed_op_shared_ld.sum",),
+    "shared_store_instructions": ("smsp__sass_inst_executed_op_shared_st.sum",),
+    "shared_atomic_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",),
+    "shared_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",),
     "instructions": ("smsp__inst_executed.sum",),
     "thread_instructions": ("smsp__thread_inst_executed.sum",),
     "l2_sectors": ("lts__t_sectors_srcunit_tex.sum",),
@@ -84,9 +96,18 @@ LIMITS = tuple(f"launch__occupancy_limit_{it}" for it in ("blocks", "registers",
 # Compared as they are; the others as a ratio.
 EXACT = (
     "load_requests", "load_sectors", "store_requests", "store_sectors", "atomic_requests", "shared_load_wavefronts",
-    "shared_store_wavefronts", "shared_load_conflicts", "shared_store_conflicts", "threads_of_instruction", "resident",
+    "shared_store_wavefronts", "shared_load_wavefronts_of_addresses", "shared_store_wavefronts_of_addresses",
+    "shared_load_instructions", "shared_store_instructions", "shared_load_conflicts", "shared_store_conflicts",
+    "threads_of_instruction", "resident",
 )  # fmt: skip
-RATIOS = ("instructions", "l2_sectors", "dram_read_bytes", "registers")
+RATIOS = (
+    "shared_atomic_wavefronts",
+    "shared_wavefronts",
+    "instructions",
+    "l2_sectors",
+    "dram_read_bytes",
+    "registers",
+)
 WHERE = (
     "/usr/local/cuda/bin/ncu",
     "/usr/local/cuda-*/bin/ncu",
@@ -277,9 +298,14 @@ def counts_of(launch: Launch) -> dict[str, Any]:
             counts[f"{access}_requests"] += row.requests
             counts[f"{access}_sectors"] += row.sectors
             counts[f"shared_{access}_wavefronts"] += row.passes
+            counts[f"shared_{access}_wavefronts_of_addresses"] += row.passes
+            counts[f"shared_{access}_instructions"] += row.shared_requests
             counts[f"shared_{access}_conflicts"] += row.passes - row.ideal_passes
         elif access == "atomic":
             counts["atomic_requests"] += row.requests
+            counts["shared_atomic_wavefronts"] += row.passes
+        counts["shared_wavefronts"] += row.passes
+        counts["shared_wavefronts_of_addresses"] += row.passes
         counts["l2_sectors"] += row.l2
         if access == "load":
             counts["dram_read_bytes"] += 32 * row.dram

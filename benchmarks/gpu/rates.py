@@ -1,0 +1,65 @@
+"""Measures constants of the emulated GPU's model on a card: cycles of shared memory's atomics, loads and stores by how
+lanes meet, of memory's answers, and of barriers (``rates.cu``).
+
+    python benchmarks/gpu/rates.py --json     on a card's machine, with nvcc
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from results import keep
+
+from grader.sandbox.toolkit import cuda_home
+
+NAME = "rates"
+SOURCE = Path(__file__).resolve().with_suffix(".cu")
+ARCHITECTURE = "sm_90a"
+PATIENCE_SECONDS = 120.0
+
+
+def measure(gpu: int) -> list[dict[str, str | int | float]]:
+    """Raises SystemExit where there is no nvcc, and CalledProcessError where the program fails."""
+    home = cuda_home()
+    if home is None:
+        raise SystemExit("no nvcc: put it on the path, or set CUDA_HOME")
+    with TemporaryDirectory(prefix="grader-rates-") as folder:
+        program = Path(folder, NAME)
+        subprocess.run(
+            [home / "bin" / "nvcc", "-O3", "-std=c++17", f"-arch={ARCHITECTURE}", "-o", program, SOURCE],
+            check=True,
+        )
+        environment = {"CUDA_VISIBLE_DEVICES": str(gpu), **os.environ}
+        ran = subprocess.run(
+            [program], check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS, env=environment
+        )
+    rows: list[dict[str, str | int | float]] = []
+    for line in ran.stdout.splitlines():
+        what, warps, cycles = line.split("\t")
+        rows.append({"what": what, "warps": int(warps), "cycles": float(cycles)})
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
+    parser.add_argument("--json", action="store_true", help="keep what was found")
+    options = parser.parse_args()
+    rows = measure(options.gpu)
+    for row in rows:
+        print(f"{row['what']:32} {row['warps']:3} warps {row['cycles']:10} cycles")
+    if options.json:
+        keep(f"{NAME}_card", {"rows": rows})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
