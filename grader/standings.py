@@ -112,7 +112,8 @@ def _standing(team: int, of_challenge: Mapping[str, Sequence[Result]], scoring_b
     else:
         counting = [it for it in counting if it.time_us is not None]
         times = [it.time_us for it in counting if it.time_us is not None]
-        score = scoring.geometric_mean(times) if times else None
+        # One time is itself, to the last digit.
+        score = scoring.geometric_mean(times) if len(times) > 1 else next(iter(times), None)
         sort = (-float(len(times)), score) if score is not None else (1.0, 0.0)
     at = max((it.at for it in counting), default=None) if score is not None else None
     return Standing(team, None, score, at, len(best), best, sort)

@@ -7,6 +7,7 @@ import platform
 from pathlib import Path
 
 from grader import __version__
+from grader.device_kinds import kind_of
 
 
 @functools.cache
@@ -27,6 +28,13 @@ def judge_environment() -> dict[str, str]:
     import torch
 
     return {**machine_environment(), "judge_torch": str(torch.__version__)}
+
+
+@functools.cache
+def driver_environment(board: str) -> dict[str, str]:
+    """The driver's version, on a board of GPUs; it cannot change while a process uses one."""
+    gpus = kind_of(board).gpus
+    return {} if gpus is None else {"driver": gpus.driver_version()}
 
 
 @functools.cache

@@ -17,7 +17,7 @@ from grader.judge.assembly import Found, TimedWorkload, report, verdict_of, work
 from grader.judge.compilation import compile_error, compile_source, compiler_of, request_of, result_of
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
-from grader.judge.environment import judge_environment
+from grader.judge.environment import driver_environment, judge_environment
 from grader.judge.faults import BoxKilled, failed_workload
 from grader.judge.job import JudgingProgress, Outcome, counted
 from grader.judge.launch import Launcher, LoadFailed
@@ -375,7 +375,8 @@ class Session:
 
     def _environment(self) -> dict[str, str]:
         known = {"device_model": self.device.model, "box": self._launcher.boxes.about}
-        return {**judge_environment(), **known, **self._launcher.environment}
+        driver = driver_environment(self.device.name)
+        return {**judge_environment(), **driver, **known, **self._launcher.environment}
 
 
 def step_seconds(seconds: float) -> float:

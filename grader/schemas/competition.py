@@ -256,6 +256,7 @@ class BoardRow(Strict):
     at: datetime | None = Field(default=None, description="when its score was reached; earlier stands higher")
     challenges: list[ChallengeScore]
     provisional_rank: int | None = Field(default=None, description="of a final board: the rank before it")
+    sort: tuple[float, float] = Field(description="what orders the board; smaller stands higher")
 
 
 class CompetitionBoard(Strict):

@@ -12,6 +12,7 @@ from grader.records.engine import Sessions, make_engine, make_sessions
 from grader.records.integrity import check_pages, refuse_damaged
 from grader.records.schema import upgrade
 from grader.records.writability import Writability
+from grader.service.kept import Kept
 from grader.service.rankings import Rankings
 from grader.service.waiting import QueueSnapshots
 from grader.settings import Settings
@@ -27,6 +28,7 @@ class Platform:
     engine: Engine
     lines: QueueSnapshots = field(default_factory=QueueSnapshots)
     rankings: Rankings = field(default_factory=Rankings)
+    boards: Kept = field(default_factory=Kept)
     writability: Writability = field(default_factory=Writability)
 
     def close(self) -> None:

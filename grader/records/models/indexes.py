@@ -37,7 +37,7 @@ def reading() -> list[Index]:
         _partial(
             "ix_submissions_competition",
             IN_COMPETITION,
-            *("competition_id", "team_id", "challenge", "created_at", "id"),
+            *("competition_id", "team_id", "challenge", "created_at", "id", "verdict", "finished_at"),
         ),
         # Lists, the newest first: of a user, of a challenge, of everyone.
         _partial("ix_submissions_history", HANDED_IN, "user_id", "created_at", "id"),

@@ -38,7 +38,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_submissions_competition",
         "submissions",
-        ["competition_id", "team_id", "challenge", "created_at", "id"],
+        ["competition_id", "team_id", "challenge", "created_at", "id", "verdict", "finished_at"],
         sqlite_where=within,
         postgresql_where=within,
     )

@@ -1,0 +1,145 @@
+"""What a final found: times by the medians of its repeats, and how much the ranking depends on the repeat."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader import standings
+from grader.challenge.model import Grading
+from grader.device_kinds import resolution_of
+from grader.errors import GraderError
+from grader.records import competitions as record
+from grader.records.models import CompetitionRow, FinalRow, FinalRunRow, SubmissionRow, TeamRow
+from grader.schemas.competition import RankChange, RankChanges
+from grader.schemas.report import Verdict
+from grader.schemas.submission import State
+from grader.service.platform import Platform
+from grader.standings import Result, Standing
+
+# Each judgement of a final with the row that was judged.
+Runs = Sequence[tuple[FinalRunRow, SubmissionRow]]
+
+
+def gradings(platform: Platform, session: Session, row: CompetitionRow) -> dict[str, tuple[Grading, float]]:
+    """Challenge -> its ``[grading]``, and what the competition says that it is worth."""
+    found = {}
+    for it in record.challenges(session, row.id):
+        try:
+            grading = platform.course.load(it.challenge).manifest.grading
+        except GraderError:
+            grading = Grading()  # its folder is broken: what was judged stays
+        found[it.challenge] = (grading, it.points)
+    return found
+
+
+@dataclass(frozen=True)
+class FinalResults:
+    """What a final that is done found: teams in order, and why a team has no time at a challenge."""
+
+    standings: list[Standing]
+    failed: Mapping[tuple[int, str], str]
+
+
+def results(platform: Platform, session: Session, row: CompetitionRow, device: str) -> FinalResults | None:
+    """None without a final on ``device``."""
+    final = record.final(session, row.id)
+    if final is None or final.device != device:
+        return None
+    return of_runs(platform, session, row, final, record.final_runs(session, final.id))
+
+
+def by_entry(runs: Runs) -> dict[tuple[int, str], list[tuple[FinalRunRow, SubmissionRow]]]:
+    found: dict[tuple[int, str], list[tuple[FinalRunRow, SubmissionRow]]] = {}
+    for run, row in sorted(runs, key=lambda it: it[0].repeat):
+        found.setdefault((run.team_id, run.challenge), []).append((run, row))
+    return found
+
+
+def why_failed(runs: Runs) -> str:
+    """Why an entry has no time; empty where it has one. Every repeat has to be accepted and timed."""
+    for run, row in runs:
+        if row.state is State.DONE and row.verdict is not Verdict.ACCEPTED:
+            return f"{row.verdict.value if row.verdict else 'no verdict'} in repeat {run.repeat}"
+        if row.state is State.DONE and row.time_us is None:
+            return f"no time in repeat {run.repeat}"
+    left = sum(row.state is not State.DONE for _, row in runs)
+    return f"{left} of {len(runs)} repeats are not judged yet" if left else ""
+
+
+def of_runs(
+    platform: Platform,
+    session: Session,
+    row: CompetitionRow,
+    final: FinalRow,
+    runs: Runs,
+    repeat: int | None = None,
+) -> FinalResults:
+    """By the medians; with ``repeat``, by that one alone."""
+    entries = by_entry(runs)
+    worth = gradings(platform, session, row)
+    firsts = _firsts(session, [each[0][1].rejudge_of or 0 for each in entries.values()])
+    out = set(
+        session.scalars(
+            select(TeamRow.id).where(TeamRow.competition_id == row.id, TeamRow.disqualified != "")
+        )
+    )
+    entries = {key: it for key, it in entries.items() if key[0] not in out}
+    teams: dict[int, dict[str, list[Result]]] = {team: {} for team, _ in entries}
+    failed = {}
+    for (team, challenge), all_of_it in entries.items():
+        chosen = [it for it in all_of_it if repeat is None or it[0].repeat == repeat]
+        if why := why_failed(chosen):
+            failed[team, challenge] = why
+            continue
+        times = [it.time_us for _, it in chosen if it.time_us is not None]
+        speedups = [it.speedup for _, it in chosen if it.speedup is not None]
+        speedup = statistics.median(speedups) if len(speedups) == len(chosen) else None
+        first = all_of_it[0][1].rejudge_of or 0
+        grading, points = worth[challenge]
+        teams[team][challenge] = [
+            Result(
+                firsts[first],
+                statistics.median(times),
+                speedup,
+                standings.points_of(grading, points, speedup),
+                first,
+            )
+        ]
+    ranked = standings.rank(teams, row.scoring, resolution_of(final.device))
+    return FinalResults(ranked, failed)
+
+
+def _firsts(session: Session, ids: Sequence[int]) -> dict[int, datetime]:
+    """When each was received."""
+    row = SubmissionRow
+    return {
+        it.id: it.created_at for it in session.execute(select(row.id, row.created_at).where(row.id.in_(ids)))
+    }
+
+
+def rank_changes(
+    platform: Platform,
+    session: Session,
+    competition: CompetitionRow,
+    final: FinalRow,
+    runs: Runs,
+    names: Mapping[int, str],
+) -> RankChanges:
+    """How the ranking of each repeat by itself differs from the others'."""
+    whole = of_runs(platform, session, competition, final, runs).standings
+    single = [
+        {it.team: it.rank for it in of_runs(platform, session, competition, final, runs, repeat).standings}
+        for repeat in range(1, final.repeats + 1)
+    ]
+    teams = [
+        RankChange(team=names[it.team], final=it.rank, ranks=[ranks.get(it.team) for ranks in single])
+        for it in whole
+    ]
+    swaps, pairs = standings.swaps(single)
+    return RankChanges(teams=teams, changed=sum(it.changed for it in teams), swaps=swaps, pairs=pairs)

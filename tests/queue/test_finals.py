@@ -1,0 +1,262 @@
+"""A final through the queue: on one machine, in one order, on hidden data, whatever happens to its worker."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from grader.device_kinds import languages_of
+from grader.errors import Conflict, JudgeFailure, NotAllowed, NotFound
+from grader.judge.job import Job, Outcome
+from grader.queue import finaliser
+from grader.queue.executor import Executor
+from grader.queue.heartbeat import Heartbeat
+from grader.queue.sweeper import sweep
+from grader.records import claims, workers
+from grader.records import competitions as record
+from grader.records.engine import clock, writing
+from grader.records.models import CompetitionRow, FinalRunRow, SubmissionRow, utcnow
+from grader.schemas.competition import FinalBody, FinalistsBody, FinalView
+from grader.schemas.report import Score, Verdict
+from grader.schemas.submission import State
+from grader.service import finals
+from grader.service.accounts import User
+from grader.service.cancel import cancel
+from grader.service.competition_boards import board
+from grader.service.leaderboard import leaderboard
+from grader.service.platform import Platform
+from grader.service.submissions import get_submission
+from grader.service.submit import submit
+from tests.queue.fakes import Act, FakeJudge, judged, raises, report_for
+from tests.service.competitions.builders import elapse, enter, hand_in, make, people
+from tests.service.world import body
+
+pytestmark = pytest.mark.both_databases
+
+HERE = socket.gethostname()
+# What each finalist's kernel takes, by its source; the last one varies with the repeat.
+TIMES = {"x = 100.0\n": 90.0, "x = 200.0\n": 300.0, "x = 300.0\n": 80.0}
+
+
+class Course:
+    """Times by source, and the seed keys and workloads that came with the jobs."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def __call__(self) -> Act:
+        def act(job: Job, on_progress: object, cancelled: object) -> object:
+            self.jobs.append(job)
+            time_us = TIMES.get(job.source, 1000.0)
+            score = Score(time_us=time_us, ci=(time_us, time_us), passed=1, total=1, speedup=2.0)
+            return Outcome(report=report_for(job).model_copy(update={"score": score}))
+
+        return act  # type: ignore[return-value]
+
+
+@pytest.fixture
+def worker(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heartbeat]:
+    monkeypatch.setattr(finaliser.Finaliser, "pause_after_failure_s", 0.0)
+    with writing(platform.sessions) as session:
+        workers.register(session, "w", "cpu", languages_of("cpu"), clock(session))
+    heartbeat = Heartbeat(platform, "w")
+    heartbeat.start()
+    yield heartbeat
+    heartbeat.close()
+
+
+@pytest.fixture
+def finalists(platform: Platform, staff: User) -> list[User]:
+    """Three of four teams of a competition that is over."""
+    make(
+        platform,
+        staff,
+        challenges=[{"challenge": "scale", "hidden_workloads": [{"sizes": {"n": 12}}]}],
+        code_shown=True,
+    )
+    users = people(platform, 4)
+    for number, user in enumerate(users):
+        enter(platform, user)
+        hand_in(platform, user, 100.0 * (number + 1))
+    elapse(platform, hours=2)
+    finals.choose_finalists(platform, staff, "cup", FinalistsBody(top=3))
+    return users
+
+
+def _executor(platform: Platform, heartbeat: Heartbeat, *acts: Act) -> Executor:
+    return Executor(platform, FakeJudge(*acts), heartbeat, "w", threading.Event())
+
+
+def _start(platform: Platform, staff: User, repeats: int = 3, machine: str = HERE) -> FinalView:
+    return finals.start_final(platform, staff, "cup", FinalBody(machine=machine, repeats=repeats))
+
+
+def test_a_final_from_finalists_to_results(
+    platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
+) -> None:
+    ordered = _start(platform, staff)
+    assert (ordered.finalists, ordered.total, ordered.judged) == (["user0", "user1", "user2"], 9, 0)
+    assert _start(platform, staff).total == 9, "it is not ordered twice"
+    with platform.sessions() as session:
+        assert session.query(FinalRunRow).count() == 9
+        seed = session.query(CompetitionRow).one().hidden_seed
+    course = Course()
+    # The student's submission comes after all of the final, however long it has waited.
+    waiting = submit(platform, finalists[3], body(competition="")).id
+    assert _executor(platform, worker, course()).serve_one()
+    view = get_submission(platform, finalists[3], waiting)
+    assert view.state is State.DONE, "one wake-up serves all that is left of a final, and then the next"
+    jobs = course.jobs[:-1]
+    entries = [(str(team), "scale") for team in (1, 2, 3)]
+    order = record.final_order(seed, entries, 3)
+    assert [job.source for job in jobs] == [list(TIMES)[int(team) - 1] for _, (team, _) in order]
+    assert [job.seed_key for job in jobs] == [record.final_key(seed, "scale", it) for it, _ in order]
+    assert {(it.name, it.sizes["n"]) for job in jobs for it in job.workloads} == {("n=12", 12)}
+    done = finals.get_final(platform, staff, "cup")
+    assert (done.done, done.judged) == (True, 9)
+    assert done.rank_changes is not None
+    assert (done.rank_changes.changed, done.rank_changes.swaps, done.rank_changes.pairs) == (0, 0, 6)
+    # Until staff publish them, the results are theirs.
+    student = finalists[0]
+    with pytest.raises(NotAllowed):
+        finals.get_final(platform, student, "cup")
+    with pytest.raises(NotFound):
+        get_submission(platform, student, done.entries[0].runs[0].submission)
+    finals.publish_results(platform, staff, "cup")
+    ranks = [(it.team, it.rank, it.score, it.provisional_rank) for it in board(platform, student, "cup").rows]
+    # 80 and 90 cannot be told apart on this board: who was first stands first.
+    assert ranks == [
+        ("user0", 1, 90.0, 1),
+        ("user2", 1, 80.0, 3),
+        ("user1", 3, 300.0, 2),
+        ("user3", 4, 400.0, 4),
+    ]
+    entries_outside = [it.submission for it in leaderboard(platform, "scale").entries]
+    assert entries_outside == [waiting], "a final changes no board of the challenge"
+    assert finals.get_code(platform, student, "cup", "user2", "scale").source == "x = 300.0\n"
+    with pytest.raises(Conflict, match="results are out"):
+        _start(platform, staff)
+
+
+def test_a_worker_lost_in_the_middle(
+    platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
+) -> None:
+    _start(platform, staff, repeats=2)
+    course = Course()
+    stopping = threading.Event()
+    served = 0
+
+    def die(job: Job, *rest: object) -> object:
+        nonlocal served
+        served += 1
+        if served == 3:
+            stopping.set()
+        return course()(job, *rest)  # type: ignore[arg-type]
+
+    Executor(platform, FakeJudge(die), worker, "w", stopping).serve_one()  # type: ignore[arg-type]
+    with writing(platform.sessions) as session:
+        # It held the next one when its host died.
+        request = claims.ClaimRequest("cpu", languages_of("cpu"), "w", clock(session), 1.0, machine=HERE)
+        lost = claims.claim(session, request).held
+        assert lost is not None
+        again = claims.claim(session, request).held
+        assert again is None, "nothing of a final is judged out of its order"
+        session.get_one(SubmissionRow, lost.id).lease_until = utcnow() - timedelta(seconds=1)
+    assert sweep(platform).reclaimed == 1
+    assert _executor(platform, worker, course()).serve_one()
+    done = finals.get_final(platform, staff, "cup")
+    assert (done.done, done.judged, len(course.jobs)) == (True, 6, 6)
+    with platform.sessions() as session:
+        places = [run.place for run, _ in record.final_runs(session, 1)]
+        finished = [row.finished_at for _, row in record.final_runs(session, 1)]
+    assert places == list(range(6))
+    assert finished == sorted(it for it in finished if it is not None)
+
+
+def test_our_failures_are_judged_again_when_it_is_started_again(
+    platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
+) -> None:
+    _start(platform, staff, repeats=1)
+    course = Course()
+    broken = raises(JudgeFailure("The GPU fell off the bus."))
+    executor = _executor(platform, worker, broken, broken, broken, course())
+    assert executor.serve_one()
+    view = finals.get_final(platform, staff, "cup")
+    assert (view.done, view.failed, view.judged) == (False, 1, 2)
+    with pytest.raises(Conflict, match="1 judgements of its final are missing"):
+        finals.publish_results(platform, staff, "cup")
+    assert _start(platform, staff, repeats=1).failed == 0
+    assert executor.serve_one()
+    assert finals.get_final(platform, staff, "cup").done
+
+
+def test_a_repeat_that_is_wrong_leaves_no_time(
+    platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
+) -> None:
+    _start(platform, staff, repeats=1)
+    course = Course()
+    assert _executor(platform, worker, judged(Verdict.WRONG_ANSWER), course()).serve_one()
+    view = finals.get_final(platform, staff, "cup")
+    assert [it.failed for it in view.entries if it.failed] == ["wrong_answer in repeat 1"]
+    rows = board(platform, staff, "cup").rows
+    assert len(rows) == 4
+
+
+def test_only_the_named_machine_judges_it(
+    platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
+) -> None:
+    with pytest.raises(Conflict, match="No worker of GPU-unknown"):
+        _start(platform, staff, machine="GPU-unknown")
+    _start(platform, staff)
+    with writing(platform.sessions) as session:
+        request = claims.ClaimRequest("cpu", languages_of("cpu"), "w2", clock(session), 1.0, machine="other")
+        assert claims.claim(session, request).held is None
+    with pytest.raises(Conflict, match="has begun"):
+        _start(platform, staff, repeats=4)
+    finals.cancel_final(platform, staff, "cup")
+    with platform.sessions() as session:
+        assert {row.state for row in session.query(SubmissionRow) if row.machine} == {State.CANCELLED}
+    assert _start(platform, staff, repeats=4).total == 12
+
+
+def test_what_somebody_cancels_is_judged_after_all(
+    platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
+) -> None:
+    view = _start(platform, staff, repeats=1)
+    cancel(platform, staff, view.entries[0].runs[0].submission)
+    assert _start(platform, staff, repeats=1).total == 3
+    assert _executor(platform, worker, Course()()).serve_one()
+    assert finals.get_final(platform, staff, "cup").done
+
+
+def test_it_begins_when_all_that_counts_is_judged(
+    platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
+) -> None:
+    with writing(platform.sessions) as session:
+        row = session.query(SubmissionRow).first()
+        assert row is not None
+        row.state, row.verdict, row.finished_at = State.QUEUED, None, None
+    with pytest.raises(Conflict, match="1 submissions that were received before the end"):
+        _start(platform, staff)
+    with pytest.raises(NotAllowed):
+        finals.start_final(platform, finalists[0], "cup", FinalBody(machine=HERE))
+
+
+def test_within_a_competition_all_meet_the_same_public_data(
+    platform: Platform, staff: User, worker: Heartbeat
+) -> None:
+    made = make(platform, staff)
+    course = Course()
+    for user in people(platform, 2):
+        enter(platform, user)
+        submit(platform, user, body())
+    executor = _executor(platform, worker, course())
+    assert executor.serve_one()
+    assert executor.serve_one()
+    key = record.provisional_key(made.public_seed, "scale")
+    assert [job.seed_key for job in course.jobs] == [key, key]
+    assert [job.workloads for job in course.jobs] == [[], []]

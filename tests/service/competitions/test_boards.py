@@ -1,0 +1,123 @@
+"""What a competition's board shows to whom, and when."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.errors import Conflict, NotAllowed
+from grader.records.engine import writing
+from grader.records.models import SubmissionRow
+from grader.schemas.competition import BoardKind, CompetitionBoard, DisqualifyBody, Mode
+from grader.schemas.report import Verdict
+from grader.service import finals, teams
+from grader.service.accounts import User
+from grader.service.competition_boards import board
+from grader.service.platform import Platform
+from grader.service.submit import submit
+from tests.service.competitions.builders import elapse, enter, hand_in, judge, make, people
+from tests.service.world import body
+
+pytestmark = pytest.mark.both_databases
+
+
+def _ranks(found: CompetitionBoard) -> list[tuple[str, int | None, float | None]]:
+    return [(it.team, it.rank, it.score) for it in found.rows]
+
+
+def test_live_frozen_and_final(platform: Platform, staff: User, student: User, other: User) -> None:
+    make(platform, staff)
+    for user in (student, other):
+        enter(platform, user)
+    own = hand_in(platform, student, 200.0)
+    hand_in(platform, other, 300.0)
+    hand_in(platform, other, None, verdict=Verdict.WRONG_ANSWER)
+    seen = board(platform, student, "cup")
+    assert (seen.kind, _ranks(seen)) == (BoardKind.LIVE, [("ada", 1, 200.0), ("bob", 2, 300.0)])
+    assert [(it.own, it.challenges[0].submission, it.challenges[0].tries) for it in seen.rows] == [
+        (True, own, 1),
+        (False, None, 2),
+    ]
+    elapse(platform, minutes=40)
+    # Received after the freeze, and one that is still waiting.
+    hand_in(platform, other, 100.0)
+    late = submit(platform, student, body()).id
+    seen = board(platform, student, "cup")
+    assert (seen.kind, _ranks(seen)) == (BoardKind.FROZEN, [("ada", 1, 200.0), ("bob", 2, 300.0)])
+    assert [it.challenges[0].pending for it in seen.rows] == [1, 1]
+    with pytest.raises(NotAllowed, match="frozen"):
+        board(platform, student, "cup", kind=BoardKind.LIVE)
+    live = board(platform, staff, "cup")
+    assert (live.kind, _ranks(live)[0]) == (BoardKind.LIVE, ("bob", 1, 100.0))
+    elapse(platform, hours=1)
+    assert board(platform, student, "cup").kind is BoardKind.FROZEN
+    with pytest.raises(Conflict, match="1 submissions that were received before the end"):
+        finals.publish_results(platform, staff, "cup")
+    # Judged after the end, received before it.
+    judge(platform, late, 50.0)
+    finals.publish_results(platform, staff, "cup")
+    final = board(platform, student, "cup")
+    assert (final.kind, _ranks(final)) == (BoardKind.FINAL, [("ada", 1, 50.0), ("bob", 2, 100.0)])
+    assert board(platform, student, "cup", kind=BoardKind.FROZEN).rows[0].score == 200.0
+
+
+def test_who_is_disqualified_is_on_no_board(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
+    make(platform, staff)
+    for user, time in ((student, 100.0), (other, 200.0)):
+        enter(platform, user)
+        hand_in(platform, user, time)
+    teams.disqualify(platform, staff, "cup", DisqualifyBody(team="ada", reason="copied"))
+    assert _ranks(board(platform, other, "cup")) == [("bob", 1, 200.0)]
+    teams.disqualify(platform, staff, "cup", DisqualifyBody(team="ada"))
+    assert _ranks(board(platform, other, "cup"))[0] == ("ada", 1, 100.0)
+
+
+def test_only_one_version_of_a_challenge_is_compared(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
+    make(platform, staff)
+    for user, time in ((student, 100.0), (other, 200.0)):
+        enter(platform, user)
+        hand_in(platform, user, time)
+    with writing(platform.sessions) as session:
+        newest = session.query(SubmissionRow).order_by(SubmissionRow.id.desc()).first()
+        assert newest is not None
+        newest.version = 2
+    assert _ranks(board(platform, staff, "cup")) == [("bob", 1, 200.0), ("ada", None, None)]
+
+
+def test_virtual_participation_meets_the_others_as_they_were_then(
+    platform: Platform, staff: User, student: User
+) -> None:
+    make(platform, staff, freeze_minutes=0)
+    ada, bob = people(platform, 2)
+    for user in (ada, bob):
+        enter(platform, user)
+    hand_in(platform, ada, 500.0)
+    elapse(platform, minutes=30)
+    hand_in(platform, bob, 300.0)
+    elapse(platform, hours=2)
+    enter(platform, student, mode=Mode.VIRTUAL)
+    with pytest.raises(Conflict, match="no virtual part"):
+        board(platform, ada, "cup", mode=Mode.VIRTUAL)
+    assert _ranks(board(platform, student, "cup", mode=Mode.VIRTUAL))[0][1] is None
+    # An hour and a half into it: the first two submissions were made after 60 and 90 minutes.
+    elapse(platform, minutes=65)
+    hand_in(platform, student, 400.0)
+    seen = board(platform, student, "cup", mode=Mode.VIRTUAL)
+    assert seen.elapsed_s == pytest.approx(65 * 60, abs=60)
+    assert _ranks(seen) == [("ada", 1, 400.0), ("user0", 2, 500.0), ("user1", None, None)]
+    assert seen.rows[0].mode is Mode.VIRTUAL
+    assert _ranks(board(platform, student, "cup")) == [("user1", 1, 300.0), ("user0", 2, 500.0)]
+    elapse(platform, minutes=30)
+    assert _ranks(board(platform, student, "cup", mode=Mode.VIRTUAL))[0] == ("user1", 1, 300.0)
+
+
+def test_practice_has_a_board_of_its_own(platform: Platform, staff: User, student: User) -> None:
+    make(platform, staff)
+    elapse(platform, hours=3)
+    enter(platform, student, mode=Mode.PRACTICE)
+    hand_in(platform, student, 9.0, competition="cup")
+    assert _ranks(board(platform, student, "cup", mode=Mode.PRACTICE)) == [("ada", 1, 9.0)]
+    assert board(platform, student, "cup").rows == []

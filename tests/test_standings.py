@@ -1,0 +1,94 @@
+"""Rankings of competitions, as pure functions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from grader import standings
+from grader.challenge.model import Grading, Tier
+from grader.schemas.competition import Scoring
+from grader.standings import Result
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+ADA, BOB, CAY = 1, 2, 3
+
+
+def _result(
+    minute: int, time_us: float | None = None, speedup: float | None = None, points: float = 0.0
+) -> Result:
+    return Result(START + timedelta(minutes=minute), time_us, speedup, points, minute)
+
+
+def _ranks(
+    teams: dict[int, dict[str, list[Result]]], scoring: Scoring, resolution: float = 0.0
+) -> list[tuple[int, int | None, float | None]]:
+    return [(it.team, it.rank, it.score) for it in standings.rank(teams, scoring, resolution)]
+
+
+def test_by_time_who_solved_more_stands_above_who_was_faster() -> None:
+    teams: dict[int, dict[str, list[Result]]] = {
+        ADA: {"a": [_result(1, 100.0)], "b": [_result(2, 400.0)]},
+        BOB: {"a": [_result(1, 1.0)]},
+        CAY: {"a": []},
+    }
+    assert _ranks(teams, Scoring.TIME) == [(ADA, 1, pytest.approx(200.0)), (BOB, 2, 1.0), (CAY, None, None)]
+
+
+def test_times_that_cannot_be_told_apart_share_a_rank_and_the_earlier_stands_first() -> None:
+    teams = {
+        ADA: {"a": [_result(9, 100.0)]},
+        BOB: {"a": [_result(3, 100.4)]},
+        CAY: {"a": [_result(1, 101.0)]},
+    }
+    assert [(team, rank) for team, rank, _ in _ranks(teams, Scoring.TIME, 0.005)] == [
+        (BOB, 1),
+        (ADA, 1),
+        (CAY, 3),
+    ]
+
+
+def test_the_best_submission_counts_and_of_equals_the_first() -> None:
+    results = [_result(1, None), _result(2, 50.0), _result(3, 20.0), _result(4, 20.0)]
+    best = standings.best_of(results, Scoring.TIME)
+    assert best is not None
+    assert best.key == 3
+    assert standings.best_of([], Scoring.TIME) is None
+
+
+def test_by_points_the_moment_counts_at_which_they_were_reached() -> None:
+    teams = {
+        ADA: {"a": [_result(1, 9.0, points=50), _result(8, 5.0, points=50)], "b": [_result(2, points=30)]},
+        BOB: {"a": [_result(3, 1.0, points=80)]},
+    }
+    ranked = standings.rank(teams, Scoring.POINTS, 0.5)
+    assert [(it.team, it.rank, it.score) for it in ranked] == [(ADA, 1, 80.0), (BOB, 1, 80.0)]
+    assert ranked[0].at == START + timedelta(minutes=2)
+
+
+def test_by_speedups() -> None:
+    teams = {
+        ADA: {"a": [_result(1, 5.0, 2.0)], "b": [_result(1, 5.0, 1.5)]},
+        BOB: {"a": [_result(2, 2.0, 5.0)], "b": [_result(2, 9.0, None)]},
+        CAY: {"a": [_result(1, 9.0, None)]},
+    }
+    assert _ranks(teams, Scoring.SPEEDUPS, 0.005) == [(BOB, 1, 5.0), (ADA, 2, 3.5), (CAY, None, None)]
+
+
+@pytest.mark.parametrize(("speedup", "points"), [(None, 70.0), (0.5, 70.0), (0.8, 90.0), (2.0, 100.0)])
+def test_points_are_a_share_of_what_the_challenge_is_worth(speedup: float | None, points: float) -> None:
+    grading = Grading(
+        correctness_points=35, tiers=[Tier(speedup=0.8, points=10), Tier(speedup=0.95, points=5)]
+    )
+    assert standings.points_of(grading, 100.0, speedup) == pytest.approx(points)
+    assert standings.points_of(Grading(correctness_points=0), 40.0, speedup) == 40.0
+
+
+def test_swaps_between_repeats() -> None:
+    assert standings.swaps(
+        [{ADA: 1, BOB: 2, CAY: 3}, {ADA: 2, BOB: 1, CAY: 3}, {ADA: 1, BOB: 1, CAY: None}]
+    ) == (
+        1,
+        4,
+    )
