@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 
 from grader import limits
 from grader.sandbox.box import BoxSpec
@@ -18,13 +19,24 @@ from grader.sandbox.gpu import box_environment
 from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
 from grader.sandbox.parent import make_folder, sweep_folders
 from grader.sandbox.process_box import ProcessBox
-from grader.sandbox.processes import children, cpu_seconds, descendants, kill, members, memory_bytes
+from grader.sandbox.processes import (
+    children,
+    cpu_seconds,
+    descendants,
+    is_alive,
+    kill,
+    members,
+    memory_bytes,
+)
 
 # Only these pass from the parent: what a program needs to be found and to find its libraries. Never GRADER_*.
 PASSED_ENV = ("PATH", "LANG", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH")
 
 # Address space that is reserved and never touched (thread stacks, arenas) counts as data: so be generous.
 DATA_FACTOR, DATA_EXTRA_BYTES = 2, 1 * limits.GIB
+# How long killed processes may take to be gone, and how often that is looked at. To let go of a GPU takes a fraction
+# of a second.
+_GONE_SECONDS, _LOOK_SECONDS = 5.0, 0.001
 
 
 def environment(spec: BoxSpec, home: str) -> dict[str, str]:
@@ -40,6 +52,7 @@ class LocalBox(ProcessBox):
 
     def __init__(self, spec: BoxSpec) -> None:
         self._folder = str(make_folder("local"))
+        self._killed: list[int] = []
         super().__init__(spec)
 
     def _launch(self, child_end: socket.socket, pipe_end: int) -> subprocess.Popen[bytes]:
@@ -75,7 +88,8 @@ class LocalBox(ProcessBox):
 
     def _kill_all(self) -> None:
         pid = self._process.pid
-        for other in descendants(pid)[1:]:  # those that left the group
+        self._killed = descendants(pid)[1:]
+        for other in self._killed:  # those that left the group
             kill(other)
         if self._is_over():  # and those whose parents are gone
             for other in members(session=pid):
@@ -84,6 +98,11 @@ class LocalBox(ProcessBox):
         kill(-pid)
 
     def _free(self) -> None:
+        """Its first process is over, which waits for no other: while one of them still lets go of a GPU, what is timed
+        there next would have company."""
+        end = time.monotonic() + _GONE_SECONDS
+        while any(map(is_alive, self._killed)) and time.monotonic() < end:
+            time.sleep(_LOOK_SECONDS)
         shutil.rmtree(self._folder, ignore_errors=True)
 
 

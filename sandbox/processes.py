@@ -72,6 +72,17 @@ def members(session: int) -> list[int]:
     return found
 
 
+def is_alive(pid: int) -> bool:
+    """Whether a process still holds anything: files, memory, a GPU. It does not when only its parent has to wait for
+    it, and does while one of its threads is still leaving the kernel."""
+    with contextlib.suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                if (thread / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX":
+                    return True
+    return False
+
+
 def parent_of(pid: int) -> int | None:
     """Who started a process, as a number; None when it is gone."""
     try:

@@ -40,6 +40,7 @@ def machine_findings() -> list[Finding]:
             redis,
             database,
             data_folder,
+            round_costs,
             course,
             leftovers,
             server,
@@ -264,6 +265,33 @@ def data_folder() -> Finding:
         return missing(f"{folder} is not writable", "Set GRADER_DATA_DIR.")
     free = shutil.disk_usage(existing).free / 1024**3
     return ok(f"{folder}, {free:.0f} GiB free" + ("" if existing == folder else ", not created yet"))
+
+
+@checks("cost of a round")
+def round_costs() -> Iterator[Finding]:
+    """What a round of timing costs on each GPU that was judged on here: times beyond it get no rank."""
+    try:
+        from grader.cli.config import load_settings
+        from grader.judge.round_costs import kept_in
+
+        found = kept_in(load_settings().data_dir)
+    except (GraderError, ModuleNotFoundError):
+        return  # the check of the data folder reports it
+    for costs in found:
+        named = f"{costs.machine.model}, {costs.machine.uuid}"
+        if (known := costs.known_range) is None:
+            yield note(f"{named}: not yet known, after {len(costs.costs)} timings")
+            continue
+        low, high = (edge * 1e6 for edge in known)
+        text = f"{named}: {costs.median * 1e6:.1f} us; a time is ranked from {low:.0f} to {high:.0f} us"
+        if costs.strays:
+            yield missing(
+                f"{text}; the last {costs.strays} were beyond it",
+                "Find what else uses the GPU (nvidia-smi); if it costs this for good: grader worker --forget-costs",
+                "ranking",
+            )
+        else:
+            yield ok(text)
 
 
 @checks("leftover", needed_for="keeping data safe")

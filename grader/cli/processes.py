@@ -290,6 +290,20 @@ def calibrate(settings: Settings, wanted: str) -> int:
     return 0
 
 
+def forget_costs(settings: Settings, wanted: str) -> int:
+    """Remove what is kept of the cost of a round on the GPUs that ``wanted`` names. Their workers need not stop."""
+    from grader.judge.round_costs import kept_in
+
+    named = None if wanted in ("", NONE, ALL) else {it.uuid for it in chosen_gpus(wanted)}
+    found = [it for it in kept_in(settings.data_dir) if named is None or it.machine.uuid in named]
+    for costs in found:
+        costs.reset()
+        say(f"{costs.machine.model} ({costs.machine.uuid}): forgotten; the next timings tell anew.", "green")
+    if not found:
+        say("Nothing is kept of the cost of a round there.")
+    return 0
+
+
 def _amount(value: float, dtype: str) -> str:
     unit = "flop/s" if dtype else "B/s"
     for scale, letter in _SCALES:

@@ -1,6 +1,6 @@
 """The judge process, started by JudgeProcess.
 
-``python -m grader.judge.child DESCRIPTOR BOX_KIND SPARE_BOXES DEVICE GPU``
+``python -m grader.judge.child DESCRIPTOR BOX_KIND SPARE_BOXES DEVICE GPU FOLDER OPTIONS``
 """
 
 from __future__ import annotations
@@ -61,12 +61,16 @@ class JudgeServer:
         device: str,
         gpu: int,
         options: SandboxOptions = DEFAULTS,
+        folder: Path | None = None,
     ) -> None:
+        """``folder``: the data folder, where what is learnt of a device is kept."""
         self.lines = JsonStream(connection)
         self.submission = ""
         self.session: Session | None = None
         self._spoke = 0.0
         self.device = make_device(device, gpu)
+        if folder is not None:
+            self.device.keep_in(folder)
         # A board on the host's own processor leaves the web and the queue theirs. As much as its boxes do: those that
         # are its children get no more than it has.
         processor.take(self._spec(self._language).share)
@@ -238,9 +242,15 @@ def main() -> None:
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     connection = socket.socket(fileno=int(sys.argv[1]))
     try:
-        box_kind, spare_boxes, device, gpu, options = sys.argv[2:]
+        box_kind, spare_boxes, device, gpu, folder, options = sys.argv[2:]
         child = JudgeServer(
-            connection, box_kind, int(spare_boxes), device, int(gpu), SandboxOptions.of_json(options)
+            connection,
+            box_kind,
+            int(spare_boxes),
+            device,
+            int(gpu),
+            SandboxOptions.of_json(options),
+            Path(folder) if folder else None,
         )
     except GraderError as error:
         JsonStream(connection).send({"failure": error.as_dict()})

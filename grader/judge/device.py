@@ -6,9 +6,9 @@ One back end for each kind (``grader.device_kinds``): the host's, with Triton's 
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from grader import limits
@@ -27,6 +27,7 @@ from grader.judge.compare import compare, differs, trespass
 from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate, Window
 from grader.judge.oracle import Question
+from grader.judge.round_costs import RoundCosts
 from grader.languages import ON_EMULATED, ON_HOST, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.emulator import BUILD, is_built
@@ -190,7 +191,7 @@ class Device(Protocol):
     ``on_processor``: a call runs on the host's processor, so its limit is processor time.
     ``baselines``: names that ``reference.py`` is timed under. ``architecture``: what nvcc compiles for. ``confirms``:
     what is plainly charged for work outside the gate is measured once more before it counts. ``round_costs``: what a
-    round has cost here lately, seconds, where that is always the same. ``modelled``: times are
+    round has cost here, where that is always the same. ``modelled``: times are
     those of a model, see ``grader.judge.modelled``. ``stages``: ``stage``
     copies, so that a question that was drawn long ago is as good as a new one.
     """
@@ -214,7 +215,7 @@ class Device(Protocol):
     @property
     def confirms(self) -> bool: ...
     @property
-    def round_costs(self) -> deque[float] | None: ...
+    def round_costs(self) -> RoundCosts | None: ...
     @property
     def stages(self) -> bool: ...
     @property
@@ -227,6 +228,9 @@ class Device(Protocol):
     def architecture(self) -> str: ...
 
     def languages(self) -> tuple[Language, ...]: ...
+
+    def keep_in(self, folder: Path) -> None:
+        """Know what was learnt of this device, and is kept in the data folder ``folder``; and keep more there."""
 
     def warm_up_cases(self, language: Language) -> bool: ...
 
@@ -290,6 +294,9 @@ class HostDevice:
 
     def languages(self) -> tuple[Language, ...]:
         return tuple(it for it in Language if it.runs_on(self.on))
+
+    def keep_in(self, folder: Path) -> None:
+        """Nothing is learnt of a host."""
 
     def warm_up_cases(self, language: Language) -> bool:
         return False  # the interpreter compiles nothing

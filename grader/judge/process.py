@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from grader import limits
@@ -85,10 +86,13 @@ class JudgeProcess:
         device: str = "cpu",
         gpu: int = 0,
         options: SandboxOptions = DEFAULTS,
+        folder: Path | None = None,
     ) -> None:
         """``device`` is the board that it judges for: "cpu", or a GPU's model; ``gpu`` is that GPU's index.
-        ``options``: how its boxes are made."""
-        self._arguments = [box_kind, str(spare_boxes), device, str(gpu), options.as_json()]
+        ``options``: how its boxes are made. ``folder``: the data folder, where what it learns of the device outlives
+        it."""
+        kept = str(folder) if folder is not None else ""
+        self._arguments = [box_kind, str(spare_boxes), device, str(gpu), kept, options.as_json()]
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket | None = None
         self._ready: dict[str, str] = {}

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from grader.judge.device import Floor, Noise
+from grader.judge.round_costs import RoundCosts, Usual
 from grader.judge.runner_client import Timed
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.hardware import GpuState
@@ -31,13 +31,6 @@ MOST_DISTURBED = 0.2
 UNEVEN = 0.02
 
 
-# The fixed cost of a round is the same for all submissions on one GPU, within 1 %. Beyond this share of what it has
-# been lately, something else uses the GPU: one more switch between contexts makes it 45 % more.
-COST_WITHIN = 0.05
-# Fewer costs than this tell nothing yet.
-_FEWEST_COSTS = 6
-
-
 # A round of the control and how long its call took, seconds.
 ControlRound = tuple[Timed, float]
 
@@ -56,9 +49,10 @@ class Own:
 
 @dataclass(frozen=True)
 class Measured:
-    """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off, ``drift`` by how
+    """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off, ``cost`` what this
+    timing's control alone makes of it, ``drift`` by how
     much the control's halves differ in it, and ``disturbed`` the share of its rounds that were left out; ``uneven``
-    is the share of own rounds that something seems to have slowed, and ``company`` says that ``fixed`` is not what it
+    is the share of own rounds that something seems to have slowed, and ``company`` says that ``cost`` is not what it
     usually is; ``beyond`` is what lay before and after the gate beyond the control's, which makes E, and ``noise``
     what may lie there without meaning anything, on that side which goes beyond it most; ``charged`` was added for
     work outside the gate. Not ``gated``: its host time is in it. ``gpu``: how the device was meanwhile; ``profile``:
@@ -78,6 +72,7 @@ class Measured:
     profile: CallProfile | None = None
     uneven: float = 0.0
     company: bool = False
+    cost: float = 0.0
 
     @property
     def plainly_charged(self) -> bool:
@@ -104,19 +99,28 @@ class Measured:
         return not self.known and self.time.interval[1] <= self.fixed
 
 
-def held_against(costs: deque[float], measured: Measured) -> Measured:
-    """``measured``, with ``company`` where its cost of a round is not what ``costs`` have been lately (seconds, of one
-    GPU); it is kept there."""
-    usual = statistics.median(costs) if len(costs) >= _FEWEST_COSTS else measured.fixed
-    costs.append(measured.fixed)
-    return replace(measured, company=abs(measured.fixed - usual) > COST_WITHIN * usual)
+def held_against(costs: RoundCosts, workload: str, measured: Measured) -> Measured:
+    """``measured``, with ``company`` where its cost of a round is none that ``costs`` knows; it is kept there, under
+    ``workload``, unless something else makes it doubtful."""
+    held = replace(measured, company=not costs.is_usual(measured.cost))
+    if held.company or not held.doubtful:
+        costs.note(workload, measured.cost)
+    return held
 
 
-def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise) -> Measured:
+def settle(
+    own: Own,
+    first: Sequence[ControlRound],
+    second: Sequence[ControlRound],
+    noise: Noise,
+    usual: Usual | None = None,
+) -> Measured:
     """The rule, with the control's rounds from ahead of the own ones and from behind them.
 
     With G = gate time: c = midmean of (G of control - its known length). Time = midmean(G) - c, plus what ``_Side``
     charges for what a round takes before its gate and after it, beyond what the control's takes there.
+
+    ``usual``: what such rounds have cost in earlier timings, which tells c better than these rounds alone.
 
     Before and after are held against the control's one by one: being quick in the one makes up for nothing in the
     other. The interval holds what the rounds, the control's and the boxes' differ by.
@@ -130,19 +134,21 @@ def settle(own: Own, first: Sequence[ControlRound], second: Sequence[ControlRoun
     costs = control(lambda it: it[0].gate - it[1])
     # As nothing is known yet but that the call took no longer than its gate.
     usual_costs = costs.usual(noise.most * gate.value)
-    fixed = midmean(usual_costs)
+    cost, error = midmean(usual_costs), midmean_error(usual_costs)
+    fixed, error = usual.refine(cost, error) if usual is not None else (cost, error)
     most = noise.most * (gate.value - fixed)
     before = _side([it.before for it in own.rounds], control(lambda it: it[0].before), noise.before, most)
     after = _side([it.after for it in own.rounds], control(lambda it: it[0].after), noise.after, most)
     sides = (before, after)
     charged = sum(it.charged for it in sides)
-    errors = [midmean_error(usual_costs) * Z95, *(it.error * Z95 for it in sides if it.charged)]
+    errors = [error * Z95, *(it.error * Z95 for it in sides if it.charged)]
     return Measured(
         time=_corrected(gate, charged - fixed, errors),
         rounds=len(own.rounds),
         host=statistics.median([it.host for it in own.rounds]),
         charged=charged,
         fixed=fixed,
+        cost=cost,
         drift=costs.drift,
         disturbed=1 - len([*costs.first, *costs.second]) / len([*first, *second]),
         beyond=(before.beyond, after.beyond),

@@ -114,9 +114,9 @@ class Timekeeper:
         found = []
         for rounds, half in zip(own, halves, strict=True):
             after = self._control(control, half.workload, f"after{again}")
-            measured = settle(rounds, half.rounds, after, self.device.noise)
-            if self.device.round_costs is not None:
-                measured = held_against(self.device.round_costs, measured)
+            measured = self._settle(half.workload, rounds, half.rounds, after)
+            if (costs := self.device.round_costs) is not None:
+                measured = held_against(costs, self._costs_name(half.workload), measured)
             found.append(Reading(half.workload, measured, rounds, half.rounds, after))
         self.taken += found
         return found
@@ -181,7 +181,22 @@ class Timekeeper:
         except ChannelError as error:
             raise JudgeFailure(f"the baseline's box failed: {error}") from error
         after = self._control_rounds(control, workload, f"after {part}")
-        return settle(own, before, after, self.device.noise)
+        return self._settle(workload, own, before, after)
+
+    def _settle(
+        self,
+        workload: Workload,
+        own: Own,
+        before: Sequence[ControlRound],
+        after: Sequence[ControlRound],
+    ) -> Measured:
+        costs = self.device.round_costs
+        usual = costs.usual(self._costs_name(workload)) if costs is not None else None
+        return settle(own, before, after, self.device.noise, usual)
+
+    def _costs_name(self, workload: Workload) -> str:
+        challenge = self.request.challenge
+        return f"{challenge.slug} {challenge.manifest.version}: {workload.name}"
 
     def _control(self, control: RunnerClient | None, workload: Workload, part: str) -> list[ControlRound]:
         with self.clock("control"):

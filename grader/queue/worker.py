@@ -254,7 +254,14 @@ def _judge(settings: Settings, gpu: Gpu | None) -> Judge:
     from grader.judge.process import JudgeProcess
 
     index = gpu.index if gpu is not None else 0
-    return JudgeProcess(settings.box, settings.spare_boxes, settings.device, index, options=settings.sandbox)
+    return JudgeProcess(
+        settings.box,
+        settings.spare_boxes,
+        settings.device,
+        index,
+        options=settings.sandbox,
+        folder=settings.data_dir,
+    )
 
 
 def _compiler_beside(boxes: BoxMaker) -> Compiler | None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from grader.cli import processes
+from grader.judge.round_costs import Machine, RoundCosts
 from grader.queue import worker as queue_worker
 from grader.queue.gpu_lock import hold
 from grader.sandbox.gpu import Gpu
@@ -142,6 +143,28 @@ def test_calibration_is_printed(cli: Cli, gpus: Path, monkeypatch: pytest.Monkey
         "2 Tesla T4",
     ):
         assert line in ran.out
+
+
+def test_what_a_round_costs_is_shown_and_forgotten(cli: Cli, home: Path, gpus: Path) -> None:
+    def kept(gpu: Gpu, *strays: float) -> RoundCosts:
+        costs = RoundCosts(Machine(gpu.uuid, gpu.name, "570.86"), home / "data")
+        for cost in [305e-6] * 6 + list(strays):
+            costs.note("vector_add 1: 2^28", cost)
+        return costs
+
+    def shown() -> list[tuple[str, str]]:
+        findings = json.loads(cli("doctor", "--json").out)["findings"]
+        return [(it["level"], it["text"]) for it in findings if it["name"] == "cost of a round"]
+
+    assert "Nothing is kept" in cli("worker", "--forget-costs").err
+    judges = kept(H200, 445e-6), kept(SECOND)
+    (ill, first), (well, second) = shown()
+    assert (well, ill) == ("ok", "missing")
+    assert f"{SECOND.uuid}: 305.0 us; a time is ranked from 290 to 320 us" in second
+    assert first.endswith("the last 1 were beyond it")
+    assert H200.uuid in cli("worker", "--forget-costs", "--gpu", "0").err
+    assert [text for _, text in shown()] == [second]
+    assert [it.is_usual(445e-6) for it in judges] == [True, False]
 
 
 def test_doctor_shows_alerts_with_their_fix_also_where_the_server_is_not_well(cli: Cli, server: Stub) -> None:

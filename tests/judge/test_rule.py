@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from dataclasses import replace
 
 import pytest
 
 from grader.judge import rule
 from grader.judge.device import Floor, Noise
+from grader.judge.round_costs import RoundCosts, Usual
 from grader.judge.rule import Measured, Own, settle
 from grader.judge.runner_client import Timed
 from grader.scoring import Z95, Estimate, midmean_error
@@ -322,20 +322,29 @@ def test_own_rounds_that_others_slowed_are_doubted(slow_us: float, uneven: float
 
 
 def test_a_cost_of_a_round_that_is_not_the_usual_one_means_company() -> None:
-    costs: deque[float] = deque(maxlen=40)
+    costs = RoundCosts()
     for number in range(10):
-        assert not rule.held_against(costs, replace(MEASURED, fixed=(305 + number % 3) * 1e-6)).company
-    for fixed_us in (445, 280):
-        odd = rule.held_against(costs, replace(MEASURED, fixed=fixed_us * 1e-6))
+        usual = replace(MEASURED, cost=(305 + number % 3) * 1e-6)
+        assert not rule.held_against(costs, "w", usual).company
+    for cost_us in (445, 280):
+        odd = rule.held_against(costs, "w", replace(MEASURED, cost=cost_us * 1e-6))
         assert odd.company
         assert odd.doubtful
-    assert not rule.held_against(costs, replace(MEASURED, fixed=310e-6)).company
+    assert not rule.held_against(costs, "w", replace(MEASURED, cost=310e-6)).company
 
 
-def test_what_a_round_costs_for_good_is_known_in_time() -> None:
-    costs: deque[float] = deque(maxlen=40)
-    fixed = [305e-6] * 40 + [360e-6] * 40
-    found = [rule.held_against(costs, replace(MEASURED, fixed=it)).company for it in fixed]
-    assert not any(found[:40])
-    assert all(found[40:60])
-    assert not any(found[61:])
+def test_a_doubtful_timing_tells_nothing_of_what_a_round_costs() -> None:
+    costs = RoundCosts()
+    rule.held_against(costs, "w", replace(MEASURED, cost=305e-6, uneven=0.5))
+    assert costs.costs == []
+
+
+def test_what_a_round_costs_by_earlier_timings_is_taken_off() -> None:
+    """The control's own rounds say 150 us, with an error of a third of a microsecond; twenty timings said 150.3 us."""
+    usual = Usual(FIXED + 0.3e-6, deviation=0.3e-6, count=20)
+    measured = settle(own(2e-3 + FIXED), CONTROL, CONTROL, EXACT, usual)
+    alone = settle(own(2e-3 + FIXED), CONTROL, CONTROL, EXACT)
+    assert measured.cost == alone.fixed == pytest.approx(FIXED, abs=1e-12)
+    assert measured.fixed == pytest.approx(FIXED + 0.3e-6, abs=0.03e-6)
+    assert alone.time.value - measured.time.value == pytest.approx(measured.fixed - FIXED, rel=1e-3)
+    assert measured.time.interval[1] - measured.time.value < alone.time.interval[1] - alone.time.value

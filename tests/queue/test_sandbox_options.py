@@ -41,6 +41,7 @@ def test_settings_from_files_reach_the_judge(
         judges.append(calibrate._judge(settings, gpu))
     for judge in judges:
         assert SandboxOptions.of_json(judge._arguments[-1]) == CHOSEN  # type: ignore[attr-defined]
+    assert judges[0]._arguments[-2] == str(settings.data_dir)  # type: ignore[attr-defined]
 
 
 def test_the_judge_process_makes_its_boxes_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
+from grader.sandbox.processes import is_alive
 from tests.sandbox.talk import ask, within
 
 # What a shell starts in the background ignores SIGINT, and so would this parent of tests that run there.
@@ -88,3 +89,13 @@ def test_leads_its_own_session(local_boxes: BoxMaker, start: Callable[..., Box])
     assert seen["pid"] == seen["group"] == seen["session"]
     assert seen["no_new_privileges"]
     assert seen["oom_score"] == 1000
+
+
+def test_a_process_is_alive_until_only_its_parent_has_to_wait_for_it() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert is_alive(child.pid)
+    child.kill()
+    assert within(5, lambda: _state(child.pid) == "Z")
+    assert not is_alive(child.pid)
+    child.communicate()
+    assert not is_alive(child.pid)

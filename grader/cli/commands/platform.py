@@ -95,6 +95,13 @@ def worker(
             "--calibrate", help="Measure, store and print the highest rates that the GPUs reach, and stop."
         ),
     ] = False,
+    forget_costs: Annotated[
+        bool,
+        typer.Option(
+            "--forget-costs",
+            help="Forget what a round of timing costs on the GPUs (grader doctor shows it), and stop.",
+        ),
+    ] = False,
 ) -> int:
     """Serve the queue of a device until stopped.
 
@@ -111,6 +118,8 @@ def worker(
     settings = load_settings(device=device, gpu=gpu, box=box)
     if calibrate:
         return processes.calibrate(settings, settings.gpu)
+    if forget_costs:
+        return processes.forget_costs(settings, settings.gpu)
     wanted = "" if device is not None else settings.gpu
     only_compile = compilers > 0 and device is None and wanted in ("", NONE)
     chosen = processes.WorkerSet("" if only_compile else settings.device, wanted, compilers)

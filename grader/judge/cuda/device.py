@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
 import torch
 
@@ -22,12 +22,11 @@ from grader.judge.cuda.memory import CudaMemories, Staging
 from grader.judge.cuda.output_checker import CudaOutputChecker
 from grader.judge.device import Floor, Gate, Noise, OutputChecker, TimingPlan
 from grader.judge.oracle import Question
+from grader.judge.round_costs import Machine, RoundCosts
 from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
-from grader.sandbox.gpu import Gpu, nvidia_gpus
+from grader.sandbox.gpu import Gpu, nvidia_driver, nvidia_gpus
 
-# A machine on which the cost of a round changes for good is known anew after half as many timings.
-_COSTS_KEPT = 40
 # Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
 _PLANNED_SHARE = 0.8
 
@@ -74,7 +73,7 @@ class CudaDevice:
         self._staging = Staging(self._memories.device)
         properties = torch.cuda.get_device_properties(index)
         self._flush = torch.empty(2 * properties.L2_cache_size, dtype=torch.uint8, device="cuda")
-        self.round_costs: deque[float] = deque(maxlen=_COSTS_KEPT)
+        self.round_costs = RoundCosts()
         self._burn = kernels.Burn(self._memories.device, programs=properties.multi_processor_count)
 
     @property
@@ -89,6 +88,10 @@ class CudaDevice:
 
     def languages(self) -> tuple[Language, ...]:
         return tuple(it for it in Language if it.runs_on(self.on))
+
+    def keep_in(self, folder: Path) -> None:
+        machine = Machine(self._gpu.uuid, self.model, nvidia_driver())
+        self.round_costs = RoundCosts(machine, folder)
 
     def warm_up_cases(self, language: Language) -> bool:
         return True  # Triton compiles for new sizes, CUDA allocates lazily: both would block behind a closed gate

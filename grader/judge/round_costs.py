@@ -1,0 +1,233 @@
+"""What a round has cost on one GPU, for as long as it is in this machine: kept in a file, or while the judge runs.
+
+The cost of a round is nearly the same for everyone on a GPU. One that is not what it usually is means that something
+else uses the GPU; and what it was in earlier timings of a workload says better what it is than one timing's control.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+from collections import OrderedDict
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.logs import get_logger
+from grader.scoring import midmean, midmean_error
+
+log = get_logger(__name__)
+
+FOLDER = "round_costs"
+# Of the file's form, and of what a round does: costs of another kind of round tell nothing.
+VERSION = 1
+# The cost of a round is the same for all submissions on one GPU, within 1 %. Beyond this share of what it usually is,
+# something else uses the GPU: one more switch between contexts makes it 45 % more.
+WITHIN = 0.05
+# How many timings' costs are kept for the GPU, and for each workload; fewer than the third figure tell nothing yet.
+KEPT, KEPT_EACH, FEWEST = 40, 20, 6
+# A machine on which a round costs something else for good: after so many timings in a row, alike by this share.
+STRAYS, ALIKE = 20, 0.01
+# Those timed least lately are forgotten. With as many costs for each, a file has some 50 KB.
+WORKLOADS = 256
+_MOST_BYTES = 1 << 18
+_LONGEST_S = 1.0
+# Standard errors by which two figures of one thing may differ.
+_CHANCE = 3.0
+# The cost of a round differs by this from box to box, however many rounds there are (benchmarks/gpu/repeatability.py).
+BETWEEN_BOXES_S = 0.2e-6
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a cost belongs to. A new driver begins anew."""
+
+    uuid: str
+    model: str
+    driver: str
+
+
+UNKNOWN = Machine("", "", "")
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What a workload's rounds have cost: ``value`` and by how much one timing's cost differs from it (standard
+    deviation), in seconds; ``count`` timings say so."""
+
+    value: float
+    deviation: float
+    count: int
+
+    def refine(self, cost: float, error: float) -> tuple[float, float]:
+        """The best guess at a cost that one timing's control says is ``cost``, with a standard error of ``error``; and
+        the guess's own. It is mostly what the cost usually is, unless the two disagree by more than chance."""
+        seen, known = math.hypot(error, self.deviation), self.deviation / math.sqrt(self.count)
+        if abs(cost - self.value) > _CHANCE * math.hypot(seen, known):
+            return cost, error
+        weight = known**2 / (seen**2 + known**2)
+        return self.value + weight * (cost - self.value), seen * known / math.hypot(seen, known)
+
+
+class RoundCosts:
+    """The costs on one GPU, in seconds. Without a folder they are lost with the process. ``costs``: the last ones."""
+
+    def __init__(self, machine: Machine = UNKNOWN, folder: Path | None = None) -> None:
+        self.costs: list[float] = []
+        self._strays: list[float] = []
+        self._each: OrderedDict[str, list[float]] = OrderedDict()
+        self.machine = machine
+        self._written = False
+        self.file = folder / FOLDER / f"{machine.uuid}.json" if folder else None
+        if self.file is not None:
+            self._load(self.file)
+
+    @property
+    def known_range(self) -> tuple[float, float] | None:
+        """What a round may cost here; None while too few timings say so."""
+        if len(self.costs) < FEWEST:
+            return None
+        return self.median * (1 - WITHIN), self.median * (1 + WITHIN)
+
+    @property
+    def median(self) -> float:
+        """Raises ValueError where nothing is known."""
+        return statistics.median(self.costs)
+
+    @property
+    def strays(self) -> int:
+        """How many of the last timings in a row were out of the known range."""
+        return len(self._strays)
+
+    def usual(self, workload: str) -> Usual | None:
+        """What rounds of ``workload`` have cost; None while too few timings say so. ``workload`` is a text that no
+        other one has, nor another version of its challenge."""
+        self._heed_reset()
+        found = self._each.get(workload, [])
+        if len(found) < FEWEST:
+            return None
+        # That of single values, from that of their midmean.
+        deviation = midmean_error(found) * math.sqrt(len(found))
+        return Usual(midmean(found), max(deviation, BETWEEN_BOXES_S), len(found))
+
+    def is_usual(self, cost: float) -> bool:
+        """Whether ``cost`` is within the known range, or none is known."""
+        self._heed_reset()
+        known = self.known_range
+        return known is None or known[0] <= cost <= known[1]
+
+    def note(self, workload: str, cost: float) -> None:
+        """Keep what a timing's rounds cost. What is out of the range counts only when it has been so, and alike, many
+        times in a row."""
+        self._heed_reset()
+        if self.is_usual(cost):
+            self._strays.clear()
+            self.costs = [*self.costs, cost][-KEPT:]
+            each = self._each.pop(workload, [])
+            self._each[workload] = [*each, cost][-KEPT_EACH:]
+            while len(self._each) > WORKLOADS:
+                self._each.popitem(last=False)
+        else:
+            self._strays = [*self._strays, cost][-STRAYS:]
+            if len(self._strays) == STRAYS and _alike(self._strays):
+                log.warning("round_cost_changed", was=self.known_range, now=statistics.median(self._strays))
+                self.costs, self._strays = self._strays, []
+                self._each.clear()
+        self._save()
+
+    def reset(self) -> None:
+        """Forget everything; a judge that has this GPU does so, too. Raises OSError."""
+        self._forget()
+        if self.file is not None:
+            self.file.unlink(missing_ok=True)
+
+    def _heed_reset(self) -> None:
+        """Whoever removes the file wants it all forgotten, also by a judge that runs."""
+        if self._written and self.file is not None and not self.file.exists():
+            self._forget()
+
+    def _forget(self) -> None:
+        self.costs, self._strays, self._written = [], [], False
+        self._each.clear()
+
+    def _load(self, file: Path) -> None:
+        try:
+            if file.stat().st_size > _MOST_BYTES:
+                raise ValueError("it is too large")
+            kept = json.loads(file.read_text(encoding="utf-8"))
+            self._take(kept)
+            self._written = True
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            self._forget()
+            log.warning("round_costs_ignored", file=str(file), error=f"{type(error).__name__}: {error}")
+
+    def _take(self, kept: Any) -> None:
+        """Raises ValueError, TypeError or KeyError where this is not what ``_save`` wrote for this GPU."""
+        if not isinstance(kept, dict) or kept["version"] != VERSION:
+            raise ValueError("it is of another version")
+        if kept["machine"] != asdict(self.machine):
+            raise ValueError("it is of another GPU or driver")
+        self.costs = _seconds(kept["costs_us"], KEPT)
+        self._strays = _seconds(kept["strays_us"], STRAYS)
+        each = kept["workloads_us"]
+        if not isinstance(each, dict) or len(each) > WORKLOADS:
+            raise ValueError("it has too many workloads")
+        for name, costs in each.items():
+            self._each[name] = _seconds(costs, KEPT_EACH)
+
+    def _save(self) -> None:
+        """Whole or not at all. What cannot be written is worth a line in the log, and no submission."""
+        if self.file is None:
+            return
+        kept = {
+            "version": VERSION,
+            "machine": asdict(self.machine),
+            "costs_us": _microseconds(self.costs),
+            "strays_us": _microseconds(self._strays),
+            "workloads_us": {name: _microseconds(costs) for name, costs in self._each.items()},
+        }
+        written = self.file.with_name(f".{self.file.name}.{os.getpid()}")
+        try:
+            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            written.write_text(json.dumps(kept), encoding="utf-8")
+            written.replace(self.file)
+            self._written = True
+        except OSError as error:
+            log.warning("round_costs_not_kept", file=str(self.file), error=str(error))
+            with suppress(OSError):
+                written.unlink()
+
+
+def kept_in(folder: Path) -> list[RoundCosts]:
+    """All that is kept in a data folder, for whatever GPU. Files that cannot be read are left out."""
+    found = []
+    for file in sorted((folder / FOLDER).glob("*.json")):
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            machine = Machine(**json.loads(file.read_text(encoding="utf-8"))["machine"])
+            if file.stem == machine.uuid:
+                found.append(RoundCosts(machine, folder))
+    return found
+
+
+def _alike(costs: Iterable[float]) -> bool:
+    ordered = sorted(costs)
+    return ordered[-1] - ordered[0] <= 2 * ALIKE * statistics.median(ordered)
+
+
+def _microseconds(costs: Iterable[float]) -> list[float]:
+    return [round(it * 1e6, 3) for it in costs]
+
+
+def _seconds(kept: Any, most: int) -> list[float]:
+    if not isinstance(kept, list) or len(kept) > most:
+        raise ValueError("it has too many costs")
+    found = [float(it) * 1e-6 for it in kept]
+    if not all(0 < it < _LONGEST_S for it in found):
+        raise ValueError("it has costs that none can be")
+    return found
