@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from grader.languages import Language
 from grader.records import artefacts, queues, workers
 from grader.records.models import SubmissionRow
 from grader.records.order import compilable, runnable, waiting_order
-from grader.records.states import move
+from grader.records.states import UNFINISHED, move
 from grader.schemas.submission import JudgingReason, State
 
 
@@ -97,7 +97,7 @@ def claim(session: Session, request: ClaimRequest) -> Claimed:
     returned: list[int] = []
     claimable = or_(runnable(), compilable()) if uncompiled else runnable()
     in_language = SubmissionRow.language.in_(request.languages)
-    here = _may_run_on(request.machine)
+    here = _may_run_on(request.machine, request.device)
     while row := _next(session, [request.device], now, claimable, in_language, here):
         if row.state is not State.WAITING:
             return Claimed(take(row, State.COMPILING, now), (*returned,))
@@ -111,23 +111,18 @@ def claim(session: Session, request: ClaimRequest) -> Claimed:
     return Claimed(None, (*returned,))
 
 
-def _may_run_on(machine: str) -> ColumnElement[bool]:
+def _may_run_on(machine: str, device: str) -> ColumnElement[bool]:
     """What is bound to no machine, or to this one and next there: what a final times follows one order, whatever is
     compiled first."""
-    row, earlier = SubmissionRow, aliased(SubmissionRow)
-    ahead = (
-        select(earlier.id)
-        .where(
-            earlier.machine == machine,
-            earlier.finished_at.is_(None),
-            # Said twice: the second is what the index is found by.
-            earlier.competition_id == row.competition_id,
-            earlier.competition_id.is_not(None),
-            earlier.created_at < row.created_at,
-        )
-        .exists()
+    row, bound = SubmissionRow, aliased(SubmissionRow)
+    first = (
+        select(bound.id)
+        .where(bound.device == device, bound.state.in_(UNFINISHED), bound.machine == machine)
+        .order_by(bound.created_at, bound.id)
+        .limit(1)
+        .scalar_subquery()
     )
-    return or_(row.machine.is_(None), and_(row.machine == machine, ~ahead))
+    return or_(row.machine.is_(None), row.id == first)
 
 
 def claim_to_compile(
