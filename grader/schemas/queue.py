@@ -93,6 +93,20 @@ class Quota(Strict):
     frees_at: datetime | None = None
 
 
+class AssignmentQuota(Strict):
+    """What is left for this challenge of an assignment that is open now; none: it has no such limit. A day is one of
+    the course's time zone."""
+
+    course: str
+    assignment: str
+    title: str
+    due_at: datetime
+    late_until: datetime | None
+    day: int | None
+    total: int | None
+    pending: int | None
+
+
 class Quotas(Strict):
     """``waiting``: submissions that wait or run at once, for all challenges; ``submissions``: for this challenge.
     ``running`` and ``runs``: runs at once, and within an hour, for all challenges."""
@@ -103,3 +117,4 @@ class Quotas(Strict):
     window_s: float
     running: Quota
     runs: Quota
+    assignments: list[AssignmentQuota] = Field(default_factory=list)

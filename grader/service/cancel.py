@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from grader.errors import Conflict
+from grader.errors import Conflict, NotAllowed
 from grader.records.engine import changed, clock, writing
 from grader.records.leases import end_cancelled
 from grader.records.models import SubmissionRow
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.submission import State, SubmissionView
-from grader.service.accounts import User
+from grader.service.accounts import User, lacking
 from grader.service.platform import Platform
 from grader.service.submissions import find, get_submission
 
@@ -20,13 +20,16 @@ def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
     """What waits is cancelled at once, and so is what a worker should have renewed and did not; what is being judged is
     ended by its worker, within about a second.
 
-    Cancelling what is cancelled changes nothing. Raises NotFound, and Conflict once it is done or has failed.
+    Cancelling what is cancelled changes nothing. Raises NotFound, NotAllowed (who only teaches its author), Conflict
+    once it is done or has failed.
     """
     with writing(platform.sessions) as session:
         # Twice, for the one case that a worker takes or gives back the submission between our look and our
         # step.
         for _ in range(3):
             row = find(session, user, submission)
+            if row.user_id != user.id and not user.staff:
+                raise NotAllowed("Only its author cancels a submission.", lacking(user))
             if row.state is State.CANCELLED or _cancel(session, row):
                 break
             session.expire_all()

@@ -13,6 +13,7 @@ from grader.records.integrity import check_pages, refuse_damaged
 from grader.records.schema import upgrade
 from grader.records.writability import Writability
 from grader.service.kept import Kept
+from grader.service.kept_grades import KeptGrades
 from grader.service.rankings import Rankings
 from grader.service.waiting import QueueSnapshots
 from grader.settings import Settings
@@ -29,6 +30,7 @@ class Platform:
     lines: QueueSnapshots = field(default_factory=QueueSnapshots)
     rankings: Rankings = field(default_factory=Rankings)
     boards: Kept = field(default_factory=Kept)
+    grades: KeptGrades = field(default_factory=KeptGrades)
     writability: Writability = field(default_factory=Writability)
 
     def close(self) -> None:

@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from grader.errors import TooMany
 from grader.records import quotas
 from grader.records.models import utcnow
-from grader.schemas.queue import Quota, Quotas
+from grader.schemas.queue import AssignmentQuota, Quota, Quotas
+from grader.service import assignments
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.settings import Settings
@@ -84,6 +85,7 @@ def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
         handed_in = quotas.read(session, user.id, quotas.of_challenge(challenge.slug), now, window_s)
         running = quotas.read(session, user.id, quotas.RUNNING, now)
         runs = quotas.read(session, user.id, quotas.RUNS, now, RUN_WINDOW_S)
+        of_assignments = assignments.attempts_left(session, user.id, challenge.slug, now)
     return Quotas(
         challenge=challenge.slug,
         waiting=_quota(settings.waiting_per_user, waiting),
@@ -91,6 +93,19 @@ def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
         window_s=window_s,
         running=_quota(settings.runs_at_once, running),
         runs=_quota(settings.run_limit, runs),
+        assignments=[
+            AssignmentQuota(
+                course=it.course.slug,
+                assignment=it.row.slug,
+                title=it.row.title,
+                due_at=it.window.due_at,
+                late_until=it.window.late_until,
+                day=left.day,
+                total=left.total,
+                pending=left.pending,
+            )
+            for it, left in of_assignments
+        ],
     )
 
 

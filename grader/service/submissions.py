@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, defer, joinedload
+from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.errors import Conflict, NotFound
 from grader.records import competitions, histories, order, rejudges
 from grader.records.histories import History
-from grader.records.models import CompetitionRow, ReportRow, SubmissionRow
+from grader.records.models import (
+    AssignmentPartRow,
+    AssignmentRow,
+    CompetitionRow,
+    MemberRow,
+    ReportRow,
+    SubmissionRow,
+    utcnow,
+)
+from grader.schemas.course import CourseRole
 from grader.schemas.report import Report, Score
 from grader.schemas.submission import (
     JudgedAgain,
@@ -21,7 +30,10 @@ from grader.schemas.submission import (
     SubmissionList,
     SubmissionView,
 )
+from grader.schemas.token import Scope
+from grader.service import assignments
 from grader.service.accounts import User
+from grader.service.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform
 from grader.service.waiting import QueueSnapshot
 
@@ -76,18 +88,19 @@ def get_source(platform: Platform, user: User, submission: str) -> SourceView:
 
 
 def get_report(platform: Platform, user: User, submission: str) -> Report:
-    """The report: whole for staff, without the data of hidden cases for others. Raises NotFound, and Conflict
-    where there is none (yet)."""
+    """The report: whole for staff, without the data of hidden cases for others, unless an assignment that is over
+    reveals them. Raises NotFound, and Conflict where there is none (yet)."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         body = session.scalar(
             select(ReportRow.body).where(ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt)
         )
+        whole = reads_hidden(session, user, row)
     if body is None:
         hint = "" if row.state.final else "It comes when the submission is done; `grader watch` waits for it."
         raise Conflict(f"Submission {row.public_id} is {row.state}: it has no report.", hint)
     report = Report.model_validate_json(body)
-    return report if user.staff else report.redacted()
+    return report if whole else report.redacted()
 
 
 def find(session: Session, user: User, submission: str) -> SubmissionRow:
@@ -98,7 +111,7 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
         # The source is read only where it is asked for, not with each poll of the state.
         .options(joinedload(SubmissionRow.user), defer(SubmissionRow.source))
     )
-    if row is None or not (user.staff or _is_own(session, user, row)):
+    if row is None or not (user.staff or _is_own(session, user, row) or teaches_author(session, user, row)):
         raise NotFound(f"There is no submission '{submission[:32]}'.", "`grader history` lists yours.")
     return row
 
@@ -110,6 +123,29 @@ def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
     if row.kind is not JudgingReason.FINAL or row.competition_id is None:
         return True
     return session.get_one(CompetitionRow, row.competition_id).results_at is not None
+
+
+def teaches_author(session: Session, user: User, row: SubmissionRow) -> bool:
+    """Whether ``user`` is of the staff of a course that assigns the challenge to the submission's author."""
+    if not user.teaches or Scope.STAFF not in user.scopes:
+        return False
+    student, teacher, part = MemberRow, aliased(MemberRow), AssignmentPartRow
+    found = session.scalars(
+        select(teacher.role)
+        .join(student, student.course_id == teacher.course_id)
+        .join(AssignmentRow, AssignmentRow.course_id == teacher.course_id)
+        .join(part, part.assignment_id == AssignmentRow.id)
+        .where(teacher.user_id == user.id, teacher.left_at.is_(None), part.challenge == row.challenge)
+        .where(student.user_id == row.user_id, student.role == CourseRole.STUDENT.value)
+    )
+    return any(Standing(role) in TABLE[Action.SUBMISSIONS_READ] for role in found)
+
+
+def reads_hidden(session: Session, user: User, row: SubmissionRow) -> bool:
+    """Whether ``user``, who may see the submission, reads its hidden cases, too."""
+    if user.staff or (row.user_id != user.id and teaches_author(session, user, row)):
+        return True
+    return assignments.hidden_revealed(session, user.id, row.challenge, utcnow())
 
 
 def _views(

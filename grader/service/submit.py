@@ -24,7 +24,7 @@ from grader.records.models import CompetitionRow, ReportRow, SubmissionRow, User
 from grader.records.order import PRIORITIES
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
 from grader.schemas.verdict import ours
-from grader.service import quotas, teams, versions
+from grader.service import assignments, quotas, teams, versions
 from grader.service.accounts import User
 from grader.service.devices import served_devices
 from grader.service.platform import Platform
@@ -43,17 +43,20 @@ def submit(
     """Store a submission and queue it. With a key that this user sent before, the first submission comes back. With
     ``body.reuse``, so does one that was judged before and is the same; it is marked ``reused`` and costs no attempt.
 
-    Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed, BadSource, BadRequest,
-    TooMany, Conflict where the key was sent before with something else, and ChallengeChanged where its folder is not
-    what was served under its version. For a competition also NotFound, and Conflict where one takes no part in it or
-    its time is not now; its own caps stand in place of the challenge's quota.
+    Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed, BadSource, BadRequest, TooMany,
+    NotAllowed (an assignment takes no such language or device), Conflict where the key was sent before with something
+    else, and ChallengeChanged where its folder is not what was served under its version. For a competition also
+    NotFound, and Conflict where one takes no part in it or its time is not now; its own caps stand in place of the
+    challenge's quota and of assignments' limits.
     """
     return take(platform, user, SubmitOrder.of(body, idempotency_key), _counted, body.reuse)
 
 
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int | None:
     if row.competition_id is None:
-        return quotas.take(session, platform.settings, user, row.challenge, row.created_at)
+        of_assignments = assignments.admit(session, user, row)
+        remaining = quotas.take(session, platform.settings, user, row.challenge, row.created_at)
+        return remaining if of_assignments is None else min(remaining, of_assignments)
     quotas.take_waiting(session, platform.settings, user, row.created_at)
     return teams.count_in(session, session.get_one(CompetitionRow, row.competition_id), user, row)
 

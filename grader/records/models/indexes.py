@@ -19,6 +19,8 @@ IN_COMPETITION = "competition_id IS NOT NULL"
 HANDED_IN = "rejudge_of IS NULL AND kind <> 'run'"
 # Runs have no times, so they change no board.
 RUN = "kind = 'run'"
+# What has a verdict of all cases, be it the first or a later one. What was handed in within a competition is no grade.
+JUDGED = "verdict IS NOT NULL AND kind <> 'run' AND competition_id IS NULL"
 # Whatever was judged by all cases, be it for the first time or again.
 GRADED = "kind <> 'run'"
 
@@ -58,6 +60,13 @@ def reading() -> list[Index]:
             GRADED,
             *("user_id", "challenge", "version", "device", "state", "verdict", "speedup", "rejudge_of"),
             *("kind", "id"),
+        ),
+        # Grades: all that points are computed from, student by student.
+        _partial(
+            "ix_submissions_grades",
+            JUDGED,
+            *("challenge", "user_id", "created_at", "id", "public_id", "verdict", "speedup", "device"),
+            *("version", "rejudge_of", "kind", "competition_id"),
         ),
         # What was served lately, and to whom: the turns of those who wait.
         Index("ix_submissions_lately", "claimed_at", "user_id", "state", "language", "rejudge_of", "kind"),

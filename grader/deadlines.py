@@ -1,0 +1,92 @@
+"""When something is due: times of a course's zone as people write them, and how late a moment is.
+
+A day is one of the zone's calendar: where clocks change, a deadline at 18:00 is followed by one at 18:00, not 23 or
+25 hours later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from zoneinfo import ZoneInfo
+
+from grader.errors import BadRequest
+
+_DAY = timedelta(days=1)
+_FORMS = "2026-01-31 18:00, 2026-01-31T18:00+01:00, or 2026-01-31 for the end of that day"
+
+
+class Phase(StrEnum):
+    """Where a moment is in an assignment's time."""
+
+    BEFORE = "before"
+    OPEN = "open"
+    LATE = "late"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True)
+class Window:
+    """The times that hold for one student, in UTC. ``late_until`` None: nothing is taken after ``due_at``."""
+
+    open_at: datetime
+    due_at: datetime
+    late_until: datetime | None
+    zone: ZoneInfo
+
+    @property
+    def closes_at(self) -> datetime:
+        return self.late_until or self.due_at
+
+    def phase(self, at: datetime) -> Phase:
+        if at < self.open_at:
+            return Phase.BEFORE
+        if at <= self.due_at:
+            return Phase.OPEN
+        return Phase.LATE if at <= self.closes_at else Phase.CLOSED
+
+    def late_days(self, at: datetime) -> int:
+        """Days begun after the deadline; 0 where it was kept."""
+        if at <= self.due_at:
+            return 0
+        # Wall time against wall time: what clocks show, whatever they were changed by in between.
+        behind = _wall(at, self.zone) - _wall(self.due_at, self.zone)
+        return max(1, -(-behind // _DAY))
+
+
+def _wall(at: datetime, zone: ZoneInfo) -> datetime:
+    return at.astimezone(zone).replace(tzinfo=None)
+
+
+def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
+    """What somebody wrote, in UTC. Without an offset it is a time of ``zone``; a day alone is its beginning or, with
+    ``end``, its last second. A time that clocks show twice is the later one with ``end``, else the earlier.
+
+    Raises BadRequest where it is no time, or one that the clocks of ``zone`` skip.
+    """
+    words = text.strip()
+    try:
+        at = datetime.fromisoformat(words)
+    except ValueError as error:
+        raise BadRequest(f"'{words[:40]}' is no time.", f"Write it as {_FORMS}.") from error
+    if len(words) == 10 and end:
+        at = at.replace(hour=23, minute=59, second=59)
+    try:
+        if at.tzinfo is not None:
+            return at.astimezone(UTC)
+        found = at.replace(tzinfo=zone, fold=int(end)).astimezone(UTC)
+    except OverflowError as error:
+        raise BadRequest(f"'{words[:40]}' is too far away.", f"Write it as {_FORMS}.") from error
+    if _wall(found, zone) != at:
+        raise BadRequest(
+            f"{at:%Y-%m-%d %H:%M} does not exist in {zone.key}: clocks are put forward then.",
+            f"Take {_wall(found, zone):%H:%M}.",
+        )
+    return found
+
+
+def day_begins(at: datetime, zone: ZoneInfo) -> datetime:
+    """The midnight before ``at`` in ``zone``, in UTC: when what is counted by the day begins."""
+    midnight = _wall(at, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight.replace(tzinfo=zone).astimezone(UTC)

@@ -1,0 +1,92 @@
+"""What points are computed from: every judgement of a challenge, by student and time.
+
+A course has tens of thousands of them, so they are read from one index alone and as the database has them: times are
+compared as it stores them (``stored``), and only those that are shown become Python's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import String, case, func, select, text, type_coerce
+from sqlalchemy.orm import Session
+
+from grader.records.models import SubmissionRow
+from grader.records.models.indexes import JUDGED
+from grader.schemas.report import Verdict
+
+_SQLITE_TIME = "%Y-%m-%d %H:%M:%S.%f"
+# More ids than this in one query are slower than reading the others, too.
+_NAMED = 50
+
+
+class Judgement(NamedTuple):
+    """``at`` is when it was received, as the database stores it. ``rejudge_of`` is the id of what it judges again."""
+
+    challenge: str
+    user: int
+    at: Any
+    id: int
+    public_id: str
+    verdict: str
+    speedup: float | None
+    device: str
+    version: int
+    rejudge_of: int | None
+
+
+def judgements(
+    session: Session, challenges: Collection[str], users: Collection[int] | None = None
+) -> Sequence[Sequence[Any]]:
+    """Rows with the fields of Judgement: challenge by challenge, student by student, the oldest first."""
+    # The table, not its class: what makes rows of objects costs as much as reading them.
+    row = SubmissionRow.__table__.c
+    at = type_coerce(row.created_at, String) if _sqlite(session) else row.created_at
+    query = (
+        select(
+            *(row.challenge, row.user_id, at, row.id, row.public_id, type_coerce(row.verdict, String)),
+            *(row.speedup, row.device, row.version, row.rejudge_of),
+        )
+        .where(row.challenge.in_(challenges), text(JUDGED))
+        .order_by(row.challenge, row.user_id, row.created_at, row.id)
+    )
+    if users is not None and len(users) <= _NAMED:
+        query = query.where(row.user_id.in_(users))
+    found = session.connection().execute(query)
+    # Nothing is left to be converted, so the driver's own tuples do.
+    rows: Sequence[Sequence[Any]] = found.cursor.fetchall()
+    found.close()
+    return rows
+
+
+def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[Any, ...]]:
+    """By user what changes whenever one of their judgements of those challenges does, or another comes."""
+    row = SubmissionRow.__table__.c
+    ours = type_coerce(row.verdict, String) == Verdict.INTERNAL_ERROR.value
+    query = (
+        select(row.challenge, row.user_id, func.count(), func.sum(case((ours, 1), else_=0)), func.max(row.id))
+        .where(row.challenge.in_(challenges), text(JUDGED))
+        .group_by(row.challenge, row.user_id)
+    )
+    found: dict[int, list[Any]] = {}
+    for challenge, user, *counted in session.connection().execute(query):
+        found.setdefault(user, []).append((challenge, *map(int, counted)))
+    return {user: tuple(sorted(it)) for user, it in found.items()}
+
+
+def stored(session: Session, at: datetime) -> Any:
+    """A moment as ``Judgement.at`` has it, to compare with."""
+    return at.astimezone(UTC).strftime(_SQLITE_TIME) if _sqlite(session) else at
+
+
+def moment(at: Any) -> datetime:
+    """``Judgement.at`` as a time in UTC."""
+    if isinstance(at, datetime):
+        return at.astimezone(UTC)
+    return datetime.fromisoformat(at).replace(tzinfo=UTC)
+
+
+def _sqlite(session: Session) -> bool:
+    return session.get_bind().dialect.name == "sqlite"

@@ -1,0 +1,530 @@
+"""Grades of a course: computed from its assignments and what was judged whenever they are asked for, so they are never
+out of date. What staff overrode stands in a table, with its reason.
+
+Late days of an assignment are paid with a student's grace days in the order of the deadlines, as long as there are any.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader import points as pointing
+from grader.challenge.model import Grading
+from grader.deadlines import Window
+from grader.device_kinds import resolution_of
+from grader.errors import BadRequest, ChallengeInvalid, NotFound, UnknownChallenge
+from grader.points import Scheme, Tier
+from grader.records import grades, versions
+from grader.records.grades import Judgement
+from grader.records.models import (
+    AssignmentPartRow,
+    AssignmentRow,
+    CourseRow,
+    MemberRow,
+    OverrideRow,
+    UserRow,
+    utcnow,
+)
+from grader.schemas.assignment import Counts
+from grader.schemas.course import CourseRole
+from grader.schemas.gradebook import (
+    AssignmentGrade,
+    AtRisk,
+    Gradebook,
+    GradeLine,
+    OverrideBody,
+    PartGrade,
+    PartStatistics,
+    Progress,
+    StudentGrades,
+)
+from grader.schemas.report import Verdict
+from grader.service import assignments, audit, courses
+from grader.service.accounts import User, find_row
+from grader.service.assignments import Windows
+from grader.service.courses import OpenCourse
+from grader.service.kept_grades import KeptCourse
+from grader.service.permissions import Action
+from grader.service.platform import Platform
+
+_ACCEPTED, _OURS = Verdict.ACCEPTED.value, Verdict.INTERNAL_ERROR.value
+# Who has less than this share of the points of what is over may need help.
+_LOW_SHARE = 0.5
+_SOON = timedelta(days=3)
+
+
+@dataclass(frozen=True)
+class _Part:
+    challenge: str
+    title: str
+    scheme: Scheme
+    shown: int | None
+    """the version whose judgements count, where something was judged again"""
+
+
+@dataclass(frozen=True)
+class _Assignment:
+    row: AssignmentRow
+    parts: Sequence[_Part]
+
+
+@dataclass(frozen=True)
+class _Student:
+    id: int
+    name: str
+    full_name: str
+    number: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    """A window, and its moments as the database stores them."""
+
+    window: Window
+    opens: Any
+    due: Any
+    closes: Any
+
+
+@dataclass(slots=True)
+class _Choice:
+    """The judgement that counts for a part. ``first`` is what was submitted, ``counted`` its judgement now."""
+
+    first: Sequence[Any]
+    counted: Sequence[Any]
+    raw: float
+    late_days: int
+    points: float
+
+
+@dataclass(slots=True)
+class _Grade:
+    """Of one student for one part."""
+
+    attempts: int = 0
+    right: bool = False
+    choice: _Choice | None = None
+    grace: int = 0
+
+
+@dataclass
+class _Book:
+    """What a course's grades are computed from."""
+
+    session: Session
+    course: CourseRow
+    assignments: Sequence[_Assignment]
+    students: Sequence[_Student]
+    windows: Windows
+    overrides: Mapping[tuple[int, str, int], OverrideRow]
+
+    @property
+    def rules(self) -> Hashable:
+        """All that changes everyone's grades. One extension or override more and all are computed anew: rare enough."""
+        extensions = [*self.windows.of_users.values(), *self.windows.of_sections.values()]
+        return (
+            (self.course.grace_days, self.course.time_zone),
+            tuple((it.row.id, it.row.revision, it.row.published_at, it.parts) for it in self.assignments),
+            frozenset((it.id, it.due_at, it.late_until) for it in extensions),
+            frozenset((it.id, it.points, it.reason) for it in self.overrides.values()),
+        )
+
+    def grades(self, kept: KeptCourse | None = None, explained: bool = False) -> list[StudentGrades]:
+        """Of every student of the book; what ``kept`` has of them and still holds is taken from there."""
+        challenges = {part.challenge for it in self.assignments for part in it.parts}
+        stamps = grades.stamps(self.session, challenges) if kept is not None and challenges else {}
+        known = kept.students if kept is not None else {}
+        facts = {it.id: (it, stamps.get(it.id)) for it in self.students}
+        missing = [it for it in self.students if it.id not in known or known[it.id][0] != facts[it.id]]
+        for student, found in self._compute(missing, explained):
+            known[student.id] = facts[student.id], found
+        return [known[it.id][1] for it in self.students]
+
+    def _compute(
+        self, students: Sequence[_Student], explained: bool
+    ) -> Iterator[tuple[_Student, StudentGrades]]:
+        by_part, again = self._read({it.id for it in students})
+        devices = {row[7] for rows in by_part.values() for row in rows} | {row[7] for row in again.values()}
+        resolutions = {device: resolution_of(device) for device in devices}
+        of_everyone = [self._timed(it.row) for it in self.assignments]
+        for student in students:
+            grace = self.course.grace_days
+            found = []
+            for assignment, timed in zip(self.assignments, of_everyone, strict=True):
+                if self.windows.is_extended(assignment.row, student.id, student.section):
+                    timed = self._timed(assignment.row, student)
+                free = min(grace, assignment.row.grace_days)
+                of_parts = [
+                    _weigh(
+                        assignment,
+                        part,
+                        by_part.get((part.challenge, student.id), ()),
+                        again,
+                        timed,
+                        free,
+                        resolutions,
+                    )
+                    for part in assignment.parts
+                ]
+                grace -= max((it.grace for it in of_parts), default=0)
+                found.append(self._assignment_grade(student, assignment, of_parts, timed.window, explained))
+            yield student, _student_grades(student, found, grace)
+
+    def _timed(self, row: AssignmentRow, student: _Student | None = None) -> _Timed:
+        own = (student.id, student.section) if student is not None else (0, "")
+        window = self.windows.of(row, *own)[0] if student is not None else self.windows.of_everyone(row)
+        opens, due, closes = (
+            grades.stored(self.session, at) for at in (window.open_at, window.due_at, window.closes_at)
+        )
+        return _Timed(window, opens, due, closes)
+
+    def _read(
+        self, students: set[int]
+    ) -> tuple[dict[tuple[str, int], list[Sequence[Any]]], dict[int, Sequence[Any]]]:
+        """What was submitted, by part and student; and by its id what it was judged again as, if that counts."""
+        shown = {part.challenge: part.shown for it in self.assignments for part in it.parts}
+        found: dict[tuple[str, int], list[Sequence[Any]]] = {}
+        again: dict[int, Sequence[Any]] = {}
+        if not shown or not students:
+            return found, again
+        last: tuple[str, int] | None = None
+        rows: list[Sequence[Any]] = []
+        for row in grades.judgements(self.session, shown, students):
+            # By number: 60,000 rows are read here, and a name costs as much as all the rest.
+            if row[9] is not None:
+                if row[8] == shown[row[0]] and row[5] != _OURS:
+                    again[row[9]] = row
+                continue
+            key = row[0], row[1]
+            if key != last:
+                last, rows = key, []
+                found[key] = rows
+            rows.append(row)
+        return found, again
+
+    def _assignment_grade(
+        self,
+        student: _Student,
+        assignment: _Assignment,
+        found: Sequence[_Grade],
+        window: Window,
+        explained: bool,
+    ) -> AssignmentGrade:
+        parts = []
+        for part, grade in zip(assignment.parts, found, strict=True):
+            given = self.overrides.get((assignment.row.id, part.challenge, student.id))
+            parts.append(_part_grade(assignment, part, grade, given, explained))
+        # Not validated: of a large course there are tens of thousands, all made here.
+        return AssignmentGrade.model_construct(
+            assignment=assignment.row.slug,
+            title=assignment.row.title,
+            due_at=window.due_at,
+            closes_at=window.closes_at,
+            points=sum(it.points for it in parts),
+            most=sum(it.most for it in parts),
+            grace_days=max((it.grace_days for it in parts), default=0),
+            parts=parts,
+        )
+
+
+def _weigh(
+    assignment: _Assignment,
+    part: _Part,
+    rows: Sequence[Sequence[Any]],
+    again: Mapping[int, Sequence[Any]],
+    timed: _Timed,
+    free: int,
+    resolutions: Mapping[str, float],
+) -> _Grade:
+    """Which of a student's submissions for a part counts, and for how much. ``free``: late days that grace days pay."""
+    opens, due, closes = timed.opens, timed.due, timed.closes
+    grade = _Grade()
+    percent, last = assignment.row.late_percent, assignment.row.counts == Counts.LAST
+    best_on_time: Sequence[Any] | None = None
+    best_reached = -1.0
+    late: list[tuple[Sequence[Any], Sequence[Any]]] = []
+    latest: tuple[Sequence[Any], Sequence[Any]] | None = None
+    for row in rows:
+        at = row[2]
+        if at < opens or at > closes or row[5] == _OURS:
+            continue
+        counted = again.get(row[3], row) if again else row
+        grade.attempts += 1
+        latest = row, counted
+        if counted[5] != _ACCEPTED:
+            continue
+        grade.right = True
+        if at > due:
+            late.append((row, counted))
+            continue
+        speedup = counted[6]
+        reached = 0.0 if speedup is None else speedup * (1 + resolutions[counted[7]])
+        if reached > best_reached:
+            best_reached, best_on_time = reached, row
+    if last:
+        candidates = [latest] if latest is not None else []
+    else:
+        on_time = (
+            [(best_on_time, again.get(best_on_time[3], best_on_time))] if best_on_time is not None else []
+        )
+        candidates = on_time + late
+        if not candidates and latest is not None:
+            candidates = [latest]  # nothing is right: the latest is shown
+    for row, counted in candidates:
+        raw = part.scheme.earned(counted[5] == _ACCEPTED, counted[6], resolutions[counted[7]])
+        days = timed.window.late_days(grades.moment(row[2])) if row[2] > due else 0
+        points = raw * pointing.kept_share(days, free, percent)
+        # Of as many points the one that is less late: it spends no grace.
+        if grade.choice is None or (points, -days) > (grade.choice.points, -grade.choice.late_days):
+            grade.choice = _Choice(row, counted, raw, days, points)
+    if grade.choice is not None and grade.choice.raw > 0 and percent > 0:
+        grade.grace = min(grade.choice.late_days, free)
+    return grade
+
+
+def _book(platform: Platform, course: OpenCourse, only: int | None = None) -> _Book:
+    session = course.session
+    rows = session.scalars(
+        select(AssignmentRow)
+        .where(AssignmentRow.course_id == course.row.id, AssignmentRow.published_at.is_not(None))
+        .order_by(AssignmentRow.due_at, AssignmentRow.id)
+    ).all()
+    parts = assignments.parts_of(session, [row.id for row in rows])
+    known = {
+        slug: _grading(platform, slug) for slug in {it.challenge for found in parts.values() for it in found}
+    }
+    shown = {slug: versions.shown(session, slug) for slug in known}
+
+    def part(row: AssignmentPartRow) -> _Part:
+        title, grading = known[row.challenge]
+        return _Part(row.challenge, title, scheme(grading, row.weight), shown[row.challenge])
+
+    given = session.scalars(
+        select(OverrideRow).where(OverrideRow.assignment_id.in_([row.id for row in rows]))
+    ).all()
+    return _Book(
+        session,
+        course.row,
+        [_Assignment(row, tuple(part(it) for it in parts.get(row.id, []))) for row in rows],
+        _students(session, course.row.id, only),
+        Windows.read(session, course.row, rows),
+        {(it.assignment_id, it.challenge, it.user_id): it for it in given},
+    )
+
+
+def _grading(platform: Platform, slug: str) -> tuple[str, Grading]:
+    """Title and points of a challenge. One whose folder is broken or gone gives no points until it is mended."""
+    try:
+        manifest = platform.course.load(slug).manifest
+    except (UnknownChallenge, ChallengeInvalid):
+        return slug, Grading(correctness_points=0, tiers=[])
+    return manifest.title, manifest.grading
+
+
+def scheme(grading: Grading, weight: float = 1.0) -> Scheme:
+    """What a challenge's manifest gives, by the weight that an assignment gives it."""
+    return Scheme(
+        grading.correctness_points, tuple(Tier(it.speedup, it.points) for it in grading.tiers), weight
+    )
+
+
+def _students(session: Session, course: int, only: int | None) -> list[_Student]:
+    row = MemberRow
+    query = (
+        select(UserRow.id, UserRow.name, row.full_name, row.student_number, row.section)
+        .join(UserRow, UserRow.id == row.user_id)
+        .where(row.course_id == course, row.left_at.is_(None), row.role == CourseRole.STUDENT.value)
+        .order_by(UserRow.name_key)
+    )
+    if only is not None:
+        query = query.where(row.user_id == only)
+    return [_Student(*found) for found in session.execute(query)]
+
+
+def get_gradebook(platform: Platform, user: User, slug: str) -> Gradebook:
+    """Everyone's grades, statistics and who may need help. Raises NotFound, NotAllowed."""
+    with courses.reading(platform, user, slug, Action.GRADES_READ) as course:
+        book = _book(platform, course)
+        found = book.grades(platform.grades.of(course.row.id, book.rules))
+        return Gradebook.model_construct(
+            course=course.row.slug,
+            name=course.row.name,
+            students=found,
+            statistics=_statistics(book.assignments, found),
+            at_risk=_at_risk(found, utcnow()),
+        )
+
+
+def get_grades(platform: Platform, user: User, slug: str, name: str | None = None) -> StudentGrades:
+    """One student's grades, each point explained: one's own, or as staff somebody's. Raises NotFound, NotAllowed."""
+    own = name is None or name.lower() == user.name.lower()
+    action = Action.GRADES_READ_OWN if own else Action.GRADES_READ
+    with courses.reading(platform, user, slug, action) as course:
+        whose = user.id if own else find_row(course.session, name or "").id
+        book = _book(platform, course, whose)
+        if not book.students:
+            raise NotFound(f"'{name}' is no student of {slug}.", "`grader roster show` lists them.")
+        return book.grades(explained=True)[0]
+
+
+def override(
+    platform: Platform, user: User, course_slug: str, slug: str, body: OverrideBody
+) -> StudentGrades:
+    """Give points in place of the computed ones, with a reason that the student reads; or take that back.
+
+    Raises NotFound, NotAllowed, BadRequest.
+    """
+    reason = audit.tidy_reason(body.reason, needed=True)
+    with courses.changing(platform, user, course_slug, Action.GRADES_OVERRIDE) as course:
+        session, row = course.session, assignments.find(course, slug)
+        if body.challenge not in {
+            it.challenge for it in assignments.parts_of(session, [row.id]).get(row.id, [])
+        }:
+            raise BadRequest(
+                f"'{body.challenge}' is no part of {slug}.", "The assignment's page lists its parts."
+            )
+        whom = assignments.student_of(course, body.student)
+        key = (
+            OverrideRow.assignment_id == row.id,
+            OverrideRow.challenge == body.challenge,
+            OverrideRow.user_id == whom,
+        )
+        given = session.scalar(select(OverrideRow).where(*key))
+        before = {"points": given.points if given is not None else None}
+        if body.points is None:
+            if given is None:
+                raise NotFound("There is no override to take back.", "The points are the computed ones.")
+            session.delete(given)
+        else:
+            if given is None:
+                given = OverrideRow(assignment_id=row.id, challenge=body.challenge, user_id=whom)
+                session.add(given)
+            given.points, given.reason = float(body.points), reason
+            given.made_by, given.created_at = user.id, utcnow()
+        session.flush()
+        subject = f"/assignments/{slug}/{body.challenge}/{body.student}"
+        course.note(
+            Action.GRADES_OVERRIDE, subject, before=before, after={"points": body.points}, reason=reason
+        )
+    return get_grades(platform, user, course_slug, body.student)
+
+
+def _student_grades(student: _Student, found: list[AssignmentGrade], grace: int) -> StudentGrades:
+    return StudentGrades.model_construct(
+        id=student.id,
+        name=student.name,
+        full_name=student.full_name,
+        student_number=student.number,
+        section=student.section,
+        points=sum(it.points for it in found),
+        most=sum(it.most for it in found),
+        grace_left=grace,
+        assignments=found,
+    )
+
+
+def _part_grade(
+    assignment: _Assignment, part: _Part, grade: _Grade, given: OverrideRow | None, explained: bool
+) -> PartGrade:
+    choice = grade.choice
+    first = Judgement(*choice.first) if choice is not None else None
+    counted = Judgement(*choice.counted) if choice is not None else None
+    return PartGrade.model_construct(
+        challenge=part.challenge,
+        points=given.points if given is not None else choice.points if choice is not None else 0.0,
+        most=part.scheme.most,
+        progress=_progress(grade),
+        attempts=grade.attempts,
+        submission=first.public_id if first else None,
+        judged_again=counted.public_id if counted is not None and counted.rejudge_of is not None else None,
+        received_at=grades.moment(first.at) if first else None,
+        late_days=choice.late_days if choice is not None else 0,
+        grace_days=grade.grace,
+        verdict=counted.verdict if counted else None,
+        speedup=counted.speedup if counted is not None and counted.verdict == _ACCEPTED else None,
+        device=counted.device if counted else None,
+        overridden=given is not None,
+        reason=given.reason if given is not None else "",
+        lines=_lines(assignment, part, grade, given) if explained else [],
+    )
+
+
+def _progress(grade: _Grade) -> Progress:
+    if grade.attempts == 0:
+        return Progress.NOT_STARTED
+    return Progress.DONE if grade.right else Progress.STUCK
+
+
+def _lines(assignment: _Assignment, part: _Part, grade: _Grade, given: OverrideRow | None) -> list[GradeLine]:
+    choice = grade.choice
+    if choice is None:
+        lines = [pointing.Line("Nothing was submitted while it counted", 0.0, part.scheme.most)]
+    else:
+        counted = Judgement(*choice.counted)
+        resolution = resolution_of(counted.device)
+        lines = pointing.explain(part.scheme, counted.verdict == _ACCEPTED, counted.speedup, resolution)
+        late = pointing.lateness(choice.raw, choice.late_days, grade.grace, assignment.row.late_percent)
+        lines += [late] if late is not None else []
+    if given is not None:
+        computed = sum(line.points for line in lines)
+        lines.append(pointing.Line(f"Set by staff: {given.reason}", given.points - computed))
+    return [GradeLine(text=it.text, points=it.points, most=it.most) for it in lines]
+
+
+def _statistics(given: Sequence[_Assignment], found: Sequence[StudentGrades]) -> list[PartStatistics]:
+    statistics = []
+    for place, assignment in enumerate(given):
+        for number, part in enumerate(assignment.parts):
+            of_all = [it.assignments[place].parts[number] for it in found]
+            states = Counter(it.progress for it in of_all)
+            statistics.append(
+                PartStatistics(
+                    assignment=assignment.row.slug,
+                    challenge=part.challenge,
+                    title=part.title,
+                    not_started=states[Progress.NOT_STARTED],
+                    stuck=states[Progress.STUCK],
+                    done=states[Progress.DONE],
+                    mean_points=sum(it.points for it in of_all) / len(of_all) if of_all else None,
+                    most=part.scheme.most,
+                    speedups=sorted(it.speedup for it in of_all if it.speedup is not None),
+                )
+            )
+    return statistics
+
+
+def _at_risk(found: Sequence[StudentGrades], now: datetime) -> list[AtRisk]:
+    """Who has few of the points of what is over, or has not begun what is due soon."""
+    at_risk = []
+    for student in found:
+        over = [it for it in student.assignments if it.closes_at < now]
+        points, most = sum(it.points for it in over), sum(it.most for it in over)
+        reasons = (
+            [f"has {100 * points / most:.0f} % of the points of what is over"]
+            if points < _LOW_SHARE * most
+            else []
+        )
+        reasons += [
+            f"has not begun {it.assignment}, which is due soon"
+            for it in student.assignments
+            if now < it.due_at <= now + _SOON and not any(part.attempts for part in it.parts)
+        ]
+        if reasons:
+            at_risk.append(
+                AtRisk(
+                    id=student.id,
+                    name=student.name,
+                    full_name=student.full_name,
+                    section=student.section,
+                    reasons=reasons,
+                )
+            )
+    return at_risk

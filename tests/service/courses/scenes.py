@@ -1,0 +1,80 @@
+"""Courses with students, assignments and judged submissions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import update
+
+from grader.languages import Language
+from grader.records.engine import writing
+from grader.records.models import SubmissionRow, new_public_id
+from grader.schemas.assignment import AssignmentBody, AssignmentView, PartBody
+from grader.schemas.course import RosterBody
+from grader.schemas.report import Verdict
+from grader.schemas.submission import State
+from grader.service import assignments, rosters
+from grader.service.accounts import User
+from grader.service.platform import Platform
+
+NOW = datetime.now(UTC)
+
+
+def enrol(platform: Platform, teacher: User, *users: User, section: str = "A") -> None:
+    text = "account,section\n" + "".join(f"{it.name},{section}\n" for it in users)
+    rosters.import_roster(platform, teacher, "gpu", RosterBody(text=text, dry_run=False))
+
+
+def assign(
+    platform: Platform, teacher: User, slug: str = "week1", published: bool = True, **values: Any
+) -> AssignmentView:
+    """Of the challenge ``scale``, due in a day; times as ``timedelta`` from now."""
+    given: dict[str, Any] = {
+        "title": "Week 1",
+        "parts": [PartBody(challenge="scale")],
+        "open_at": timedelta(days=-7),
+        "due_at": timedelta(days=1),
+    }
+    given |= values
+    for name in ("open_at", "due_at", "late_until"):
+        if isinstance(given.get(name), timedelta):
+            given[name] = (NOW + given[name]).isoformat()
+    found = assignments.put_assignment(platform, teacher, "gpu", slug, AssignmentBody(**given))
+    return assignments.publish_assignment(platform, teacher, "gpu", slug) if published else found
+
+
+def judged(platform: Platform, user: User, at: timedelta | datetime, **values: Any) -> str:
+    """A submission that was received then and judged; its public id."""
+    received = NOW + at if isinstance(at, timedelta) else at
+    given: dict[str, Any] = {
+        "public_id": new_public_id(),
+        "user_id": user.id,
+        "challenge": "scale",
+        "version": 1,
+        "language": Language.TRITON,
+        "device": "cpu",
+        "source": "x = 1\n",
+        "filename": "a.py",
+        "state": State.DONE,
+        "verdict": Verdict.ACCEPTED,
+        "created_at": received,
+        "claimed_at": received,
+        "finished_at": received,
+    }
+    row = SubmissionRow(**(given | values))
+    with writing(platform.sessions) as session:
+        session.add(row)
+    return row.public_id
+
+
+def grading(platform: Platform, text: str, slug: str = "scale") -> None:
+    """Give a challenge points."""
+    path = platform.course.root / "challenges" / slug / "challenge.toml"
+    head, _, args = path.read_text().partition("\n[[args]]")
+    path.write_text(f"{head}\n[grading]\n{text}\n\n[[args]]{args}")
+
+
+def move(platform: Platform, public_id: str, **values: Any) -> None:
+    with writing(platform.sessions) as session:
+        session.execute(update(SubmissionRow).where(SubmissionRow.public_id == public_id).values(**values))

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from grader.deadlines import Phase
+from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, TooMany
+from grader.languages import Language
+from grader.records.engine import writing
+from grader.records.models import MemberRow, ReportRow, SubmissionRow
+from grader.schemas.assignment import AssignmentBody, AttemptLimits, ExtensionBody, PartBody
+from grader.schemas.course import CourseRole, CourseView
+from grader.schemas.submission import State
+from grader.service import assignments, courses, quotas, submissions
+from grader.service.accounts import User
+from grader.service.cancel import cancel
+from grader.service.platform import Platform
+from grader.service.submit import submit
+from tests.service.courses.scenes import NOW, assign, enrol, judged, move
+from tests.service.courses.test_courses import signed_in
+from tests.service.world import body
+from tests.web import builders
+
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def _enrolled(platform: Platform, course: CourseView, staff: User, student: User) -> None:
+    """``ada`` is a student of every test's course."""
+    enrol(platform, staff, student)
+
+
+def test_a_draft_is_for_staff_until_it_is_published(platform: Platform, staff: User, student: User) -> None:
+    assign(platform, staff, published=False)
+    assert assignments.list_assignments(platform, student, "gpu").assignments == []
+    with pytest.raises(NotFound):
+        assignments.get_assignment(platform, student, "gpu", "week1")
+    assignments.publish_assignment(platform, staff, "gpu", "week1")
+    seen = assignments.get_assignment(platform, student, "gpu", "week1")
+    assert (seen.phase, seen.time_zone, seen.parts[0].points) == (Phase.OPEN, "Europe/Berlin", 100)
+
+
+def test_times_are_those_of_the_course(platform: Platform, staff: User) -> None:
+    """Summer time ends on 25 October 2026: 18:00 is another time of UTC on the days before and after."""
+    for slug, day, hour in (("before", 24, 16), ("after", 26, 17)):
+        found = assign(platform, staff, slug, open_at="2026-10-01", due_at=f"2026-10-{day} 18:00")
+        assert (found.open_at.day, found.open_at.hour) == (30, 22)
+        assert (found.due_at.day, found.due_at.hour) == (day, hour)
+
+
+@pytest.mark.parametrize(
+    ("values", "wrong"),
+    [
+        ({"due_at": "2026-03-29 02:30"}, "does not exist in Europe/Berlin"),
+        ({"due_at": timedelta(days=-8)}, "due before it opens"),
+        ({"late_until": timedelta(hours=1)}, "Late submissions would end before"),
+        ({"parts": [PartBody(challenge="nothing")]}, "no challenge 'nothing'"),
+        ({"parts": [PartBody(challenge="scale")] * 2}, "stands there twice"),
+        (
+            {"parts": [PartBody(challenge="only_cuda")], "languages": [Language.TRITON]},
+            "only_cuda takes cuda alone",
+        ),
+    ],
+)
+def test_what_cannot_be_assigned(platform: Platform, staff: User, values: dict[str, Any], wrong: str) -> None:
+    with pytest.raises(BadRequest, match=wrong):
+        assign(platform, staff, **values)
+
+
+def test_two_who_edit_at_once(platform: Platform, staff: User) -> None:
+    first = assign(platform, staff)
+    assign(platform, staff, title="Mine", revision=first.revision)
+    with pytest.raises(Conflict, match="Somebody else changed this"):
+        assign(platform, staff, title="Yours", revision=first.revision)
+
+
+def test_assistants_read_and_do_not_set(platform: Platform, staff: User, other: User) -> None:
+    courses.set_staff(platform, staff, "gpu", "bob", CourseRole.ASSISTANT)
+    bob = signed_in(platform, other)
+    assign(platform, staff, published=False)
+    assert assignments.get_assignment(platform, bob, "gpu", "week1").title == "Week 1"
+    with pytest.raises(NotAllowed):
+        assign(platform, bob)
+    with pytest.raises(NotAllowed):
+        assignments.extend(platform, bob, "gpu", "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
+
+
+def test_a_published_one_stays_once_it_was_used(platform: Platform, staff: User, student: User) -> None:
+    assign(platform, staff)
+    with pytest.raises(Conflict, match="is published"):
+        assignments.delete_assignment(platform, staff, "gpu", "week1")
+    judged(platform, student, -HOUR)
+    with pytest.raises(Conflict, match="Students submitted"):
+        assignments.publish_assignment(platform, staff, "gpu", "week1", published=False)
+
+
+def test_extensions_of_a_section_and_of_a_student(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
+    enrol(platform, staff, other, section="B")
+    assign(platform, staff, due_at=-DAY, late_until=-DAY + 2 * HOUR)
+    later = (NOW + DAY).isoformat()
+    assignments.extend(
+        platform, staff, "gpu", "week1", ExtensionBody(section="B", due_at=later, reason="a strike")
+    )
+    bobs = assignments.get_assignment(platform, other, "gpu", "week1")
+    assert (bobs.due_at, bobs.late_until, bobs.extended) == (NOW + DAY, NOW + DAY + 2 * HOUR, True)
+    assert assignments.get_assignment(platform, student, "gpu", "week1").phase is Phase.CLOSED
+    latest = (NOW + 2 * DAY).isoformat()
+    assignments.extend(
+        platform, staff, "gpu", "week1", ExtensionBody(student="bob", due_at=latest, late_until=latest)
+    )
+    assert assignments.get_assignment(platform, other, "gpu", "week1").due_at == NOW + 2 * DAY
+    given = assignments.list_extensions(platform, staff, "gpu", "week1").extensions
+    assert [(it.student, it.section, it.reason) for it in given] == [
+        ("bob", None, ""),
+        (None, "B", "a strike"),
+    ]
+    assignments.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
+    assert assignments.get_assignment(platform, other, "gpu", "week1").due_at == NOW + DAY
+    with pytest.raises(BadRequest, match="one student or one section"):
+        assignments.extend(platform, staff, "gpu", "week1", ExtensionBody(due_at=later))
+
+
+class TestAttempts:
+    """What students submit for an assignment that is open."""
+
+    def test_in_total(self, platform: Platform, staff: User, student: User) -> None:
+        assign(platform, staff, attempts=AttemptLimits(total=2))
+        assert submit(platform, student, body(source="a = 1\n")).remaining == 1
+        assert quotas.get_quotas(platform, student, "scale").assignments[0].total == 1
+        assert assignments.get_assignment(platform, student, "gpu", "week1").left[0].total == 1
+        submit(platform, student, body(source="a = 2\n"))
+        with pytest.raises(TooMany, match="all 2 attempts for this challenge of gpu/week1"):
+            submit(platform, student, body(source="a = 3\n"))
+
+    def test_of_a_day_which_is_one_of_the_course(
+        self, platform: Platform, staff: User, student: User
+    ) -> None:
+        assign(platform, staff, attempts=AttemptLimits(day=1))
+        judged(platform, student, -26 * HOUR)
+        submit(platform, student, body())
+        with pytest.raises(TooMany, match="today's 1 attempts") as refused:
+            submit(platform, student, body(source="a = 2\n"))
+        assert "midnight in Europe/Berlin" in refused.value.hint
+
+    def test_that_wait(self, platform: Platform, staff: User, student: User) -> None:
+        assign(platform, staff, attempts=AttemptLimits(pending=1))
+        first = submit(platform, student, body())
+        with pytest.raises(TooMany, match="wait or run"):
+            submit(platform, student, body(source="a = 2\n"))
+        cancel(platform, student, first.id)
+        submit(platform, student, body(source="a = 2\n"))
+
+    def test_what_is_no_attempt(self, platform: Platform, staff: User, student: User) -> None:
+        """Before it opened, cancelled before a worker had it, failed by our fault."""
+        assign(platform, staff, attempts=AttemptLimits(total=1))
+        judged(platform, student, -8 * DAY)
+        move(platform, judged(platform, student, -HOUR), state=State.FAILED, verdict="internal_error")
+        cancel(platform, student, submit(platform, student, body()).id)
+        submit(platform, student, body(source="a = 2\n"))
+
+    def test_others_and_later_submissions_are_free(
+        self, platform: Platform, staff: User, student: User, other: User
+    ) -> None:
+        assign(platform, staff, due_at=-HOUR, attempts=AttemptLimits(total=1))
+        for user in (student, other):
+            for number in range(2):
+                assert submit(platform, user, body(source=f"a = {number}\n")).remaining is not None
+
+    def test_languages_and_devices(self, platform: Platform, staff: User, student: User) -> None:
+        assign(platform, staff, languages=[Language.CUDA])
+        with pytest.raises(NotAllowed, match="does not take Triton"):
+            submit(platform, student, body())
+        assign(platform, staff, devices=["h200"])
+        with pytest.raises(NotAllowed, match="does not take results of the device 'cpu'"):
+            submit(platform, student, body())
+
+
+def test_course_staff_read_what_their_students_submit(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
+    shown = judged(platform, student, -HOUR)
+    courses.set_staff(platform, staff, "gpu", "bob", CourseRole.ASSISTANT)
+    bob = signed_in(platform, other)
+    with pytest.raises(NotFound):
+        submissions.get_source(platform, bob, shown)
+    assign(platform, staff)
+    assert submissions.get_source(platform, bob, shown).source == "x = 1\n"
+    with pytest.raises(NotFound):
+        submissions.get_source(platform, bob, judged(platform, student, -HOUR, challenge="only_cuda"))
+
+
+def test_hidden_cases_are_revealed_once_nobody_can_submit_any_more(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
+    enrol(platform, staff, other)
+    mine = judged(platform, student, -2 * DAY)
+    with writing(platform.sessions) as session:
+        row = session.query(SubmissionRow).filter_by(public_id=mine).one()
+        report = builders.accepted(challenge="scale").model_dump_json()
+        session.add(ReportRow(submission_id=row.id, attempt=row.attempt, body=report))
+
+    def named() -> bool:
+        return "secret" in {case.name for case in submissions.get_report(platform, student, mine).cases}
+
+    assign(platform, staff, due_at=-HOUR)
+    assert not named()
+    assign(platform, staff, due_at=-HOUR, reveal_hidden=True)
+    assert named()
+    later = (NOW + DAY).isoformat()
+    assignments.extend(platform, staff, "gpu", "week1", ExtensionBody(student="bob", due_at=later))
+    assert not named()
+    given = assignments.list_extensions(platform, staff, "gpu", "week1").extensions
+    assignments.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
+    assign(platform, staff, "week2")
+    assert not named()
+
+
+def test_who_left_reads_no_hidden_cases(platform: Platform, staff: User, student: User) -> None:
+    assign(platform, staff, due_at=-HOUR, reveal_hidden=True)
+    with writing(platform.sessions) as session:
+        assert assignments.hidden_revealed(session, student.id, "scale", NOW)
+        session.query(MemberRow).filter_by(user_id=student.id).one().left_at = NOW
+        session.flush()
+        assert not assignments.hidden_revealed(session, student.id, "scale", NOW)
+
+
+def test_the_body_of_an_assignment_takes_no_numbers_for_times() -> None:
+    with pytest.raises(ValueError, match="due_at"):
+        AssignmentBody(title="x", parts=[PartBody(challenge="scale")], open_at="2026-01-01", due_at=5)

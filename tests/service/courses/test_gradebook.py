@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from grader.errors import BadRequest, NotAllowed, NotFound
+from grader.records.engine import writing
+from grader.records.models import SubmissionRow, UserRow
+from grader.schemas.assignment import Counts, ExtensionBody, PartBody
+from grader.schemas.course import CourseChange, CourseView, MemberChange
+from grader.schemas.gradebook import Gradebook, OverrideBody, PartGrade, Progress, StudentGrades
+from grader.schemas.report import Verdict
+from grader.service import assignments, courses, gradebook, rosters
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
+
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+WRONG = {"verdict": Verdict.WRONG_ANSWER, "speedup": None}
+
+
+@pytest.fixture(autouse=True)
+def _enrolled(platform: Platform, course: CourseView, staff: User, student: User, other: User) -> None:
+    """``ada`` and ``bob`` are students; ``scale`` gives 60 points, and 20 each for half and for double speed."""
+    enrol(platform, staff, student, other)
+    grading(
+        platform,
+        "correctness_points = 60\ntiers = [{ speedup = 0.5, points = 20 }, { speedup = 2.0, points = 20 }]",
+    )
+
+
+def book(platform: Platform, staff: User) -> Gradebook:
+    return gradebook.get_gradebook(platform, staff, "gpu")
+
+
+def part(platform: Platform, staff: User, place: int = 0) -> PartGrade:
+    """Ada's first part of an assignment, as the whole gradebook and her own page say alike."""
+    of_all = book(platform, staff).students[0].assignments[place].parts[0]
+    own = gradebook.get_grades(platform, staff, "gpu", "ada").assignments[place].parts[0]
+    assert sum(line.points for line in own.lines) == pytest.approx(own.points)
+    assert own.model_copy(update={"lines": []}) == of_all
+    return of_all
+
+
+def test_the_best_counts_or_the_last(platform: Platform, staff: User, student: User) -> None:
+    best = judged(platform, student, -3 * HOUR, speedup=1.5)
+    judged(platform, student, -2 * HOUR, speedup=0.4)
+    last = judged(platform, student, -1 * HOUR, **WRONG)
+    assign(platform, staff)
+    found = part(platform, staff)
+    assert (found.points, found.most, found.submission, found.attempts) == (80, 100, best, 3)
+    assert (found.progress, found.speedup, found.device) == (Progress.DONE, 1.5, "cpu")
+    assign(platform, staff, counts=Counts.LAST)
+    found = part(platform, staff)
+    assert (found.points, found.submission, found.speedup, found.verdict) == (0, last, None, "wrong_answer")
+
+
+def test_what_is_received_when(platform: Platform, staff: User, student: User) -> None:
+    """Before it opens and after it ends nothing counts; in between it counts by when it was received."""
+    assign(platform, staff, open_at=-2 * DAY, due_at=-6 * HOUR, late_until=-2 * HOUR, late_percent=10.0)
+    judged(platform, student, -2 * DAY - HOUR, speedup=3.0)
+    judged(platform, student, -1 * HOUR, speedup=3.0)
+    assert (part(platform, staff).points, part(platform, staff).progress) == (0, Progress.NOT_STARTED)
+    # Received before the deadline, judged after it.
+    judged(platform, student, -6 * HOUR - timedelta(seconds=1), speedup=1.0, finished_at=NOW)
+    assert (part(platform, staff).points, part(platform, staff).late_days) == (80, 0)
+
+
+def test_late_days_cost_and_a_late_one_counts_only_where_it_is_worth_more(
+    platform: Platform, staff: User, student: User
+) -> None:
+    assign(platform, staff, due_at=-3 * DAY, late_until=DAY, late_percent=10.0)
+    judged(platform, student, -3 * DAY - HOUR, speedup=1.0)
+    late = judged(platform, student, -1 * DAY - HOUR, speedup=2.0)
+    assert (part(platform, staff).points, part(platform, staff).late_days) == (80, 0)
+    assign(platform, staff, due_at=-3 * DAY, late_until=DAY, late_percent=5.0)
+    found = part(platform, staff)
+    assert (found.points, found.late_days, found.submission) == (90, 2, late)
+
+
+def test_grace_days_are_spent_in_the_order_of_the_deadlines(
+    platform: Platform, staff: User, student: User
+) -> None:
+    courses.change_course(platform, staff, "gpu", CourseChange(grace_days=3))
+    times: dict[str, Any] = {"late_until": DAY, "late_percent": 20.0, "grace_days": 2}
+    cuda = [PartBody(challenge="only_cuda")]
+    assign(platform, staff, "second", due_at=-3 * DAY, parts=cuda, **times)
+    assign(platform, staff, "first", open_at=-20 * DAY, due_at=-10 * DAY, **times)
+    judged(platform, student, -10 * DAY + 30 * HOUR, speedup=2.0)
+    judged(platform, student, -3 * DAY + 30 * HOUR, challenge="only_cuda")
+    (first, second) = (part(platform, staff, place) for place in range(2))
+    assert (first.points, first.late_days, first.grace_days) == (100, 2, 2)
+    assert (second.points, second.late_days, second.grace_days) == (80, 2, 1)
+    assert book(platform, staff).students[0].grace_left == 0
+    lines = gradebook.get_grades(platform, staff, "gpu", "ada").assignments[1].parts[0].lines
+    assert (lines[-1].text, round(lines[-1].points, 9)) == ("2 days late, 1 grace day: 20 % less", -20)
+
+
+def test_lateness_that_costs_nothing_spends_no_grace(platform: Platform, staff: User, student: User) -> None:
+    courses.change_course(platform, staff, "gpu", CourseChange(grace_days=3))
+    assign(platform, staff, due_at=-3 * DAY, late_until=DAY, grace_days=3)
+    judged(platform, student, -HOUR, speedup=2.0)
+    assert (part(platform, staff).points, book(platform, staff).students[0].grace_left) == (100, 3)
+
+
+def test_an_extension_after_the_deadline_counts_as_if_it_had_always_been(
+    platform: Platform, staff: User, student: User
+) -> None:
+    assign(platform, staff, due_at=-DAY)
+    judged(platform, student, -HOUR, speedup=2.0)
+    assert part(platform, staff).points == 0
+    until = NOW.isoformat()
+    assignments.extend(platform, staff, "gpu", "week1", ExtensionBody(student="ada", due_at=until))
+    assert (part(platform, staff).points, part(platform, staff).late_days) == (100, 0)
+    given = assignments.list_extensions(platform, staff, "gpu", "week1").extensions
+    assignments.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
+    assignments.extend(platform, staff, "gpu", "week1", ExtensionBody(section="A", due_at=until))
+    assert part(platform, staff).points == 100
+    rosters.change_member(platform, staff, "gpu", "ada", MemberChange(section="B"))
+    assert part(platform, staff).points == 0
+
+
+def test_weights_and_several_parts(platform: Platform, staff: User, student: User) -> None:
+    parts = [PartBody(challenge="scale", weight=0.5), PartBody(challenge="only_cuda", weight=2)]
+    assign(platform, staff, parts=parts)
+    judged(platform, student, -HOUR, speedup=2.0)
+    judged(platform, student, -HOUR, challenge="only_cuda", speedup=None)
+    (ada, bob) = book(platform, staff).students
+    assert [it.points for it in ada.assignments[0].parts] == [50, 200]
+    assert (ada.points, ada.most, bob.points, bob.most) == (250, 250, 0, 250)
+
+
+def test_a_judgement_under_a_later_version_counts_once_that_is_shown_and_never_twice(
+    platform: Platform, staff: User, student: User
+) -> None:
+    first = judged(platform, student, -2 * HOUR, speedup=2.0)
+    assign(platform, staff)
+    with platform.sessions() as session:
+        number = session.query(SubmissionRow.id).filter_by(public_id=first).scalar()
+    again = judged(platform, student, -2 * HOUR, version=2, rejudge_of=number, **WRONG)
+    # A failure of ours takes nothing away.
+    judged(platform, student, -2 * HOUR, version=2, rejudge_of=number, verdict=Verdict.INTERNAL_ERROR)
+    found = part(platform, staff)
+    assert (found.points, found.attempts, found.judged_again) == (100, 1, None)
+    from grader.records import versions
+    from grader.records.models import VersionRow, utcnow
+
+    with writing(platform.sessions) as session:
+        session.add(VersionRow(challenge="scale", version=2, fingerprint="-", content="{}"))
+        session.flush()
+        versions.publish(session, "scale", 2, utcnow())
+    found = part(platform, staff)
+    assert (found.points, found.attempts, found.submission, found.judged_again) == (0, 1, first, again)
+
+
+def test_failures_of_ours_are_no_attempts(platform: Platform, staff: User, student: User) -> None:
+    judged(platform, student, -HOUR, verdict=Verdict.INTERNAL_ERROR)
+    assign(platform, staff)
+    assert (part(platform, staff).attempts, part(platform, staff).progress) == (0, Progress.NOT_STARTED)
+
+
+def test_what_changes_is_seen_at_once(platform: Platform, staff: User, student: User) -> None:
+    """What a process keeps of grades is never shown once it is not true any more."""
+    assign(platform, staff)
+    assert part(platform, staff).points == 0
+    found = judged(platform, student, -HOUR, verdict=Verdict.INTERNAL_ERROR)
+    assert part(platform, staff).points == 0
+    with writing(platform.sessions) as session:
+        session.query(SubmissionRow).filter_by(public_id=found).update(
+            {"verdict": Verdict.ACCEPTED, "speedup": 2.0}
+        )
+    assert part(platform, staff).points == 100
+    path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+    path.write_text(path.read_text().replace("correctness_points = 60", "correctness_points = 50"))
+    assert part(platform, staff).points == 90
+    with writing(platform.sessions) as session:
+        session.get_one(UserRow, student.id).name = "countess"
+    assert book(platform, staff).students[0].name == "countess"
+
+
+def override(platform: Platform, user: User, points: float | None, **values: str) -> StudentGrades:
+    given = {"student": "ada", "challenge": "scale", "reason": "a broken GPU"} | values
+    return gradebook.override(platform, user, "gpu", "week1", OverrideBody(points=points, **given))
+
+
+def test_overrides_stand_with_their_reason_and_can_be_taken_back(
+    platform: Platform, staff: User, student: User
+) -> None:
+    judged(platform, student, -HOUR, speedup=1.0)
+    assign(platform, staff)
+    override(platform, staff, 95)
+    found = part(platform, staff)
+    assert (found.points, found.overridden, found.reason) == (95, True, "a broken GPU")
+    own = gradebook.get_grades(platform, student, "gpu")
+    assert own.assignments[0].parts[0].lines[-1].text == "Set by staff: a broken GPU"
+    override(platform, staff, None, reason="it was fine")
+    assert part(platform, staff).points == 80
+    log = [it for it in courses.get_audit(platform, staff, "gpu").entries if it.action == "grades.override"]
+    assert [(it.before, it.after, it.reason) for it in log] == [
+        ({"points": 95.0}, {"points": None}, "it was fine"),
+        ({"points": None}, {"points": 95.0}, "a broken GPU"),
+    ]
+    with pytest.raises(BadRequest, match="no part of week1"):
+        override(platform, staff, 1, challenge="only_cuda")
+    with pytest.raises(BadRequest, match="A reason is needed"):
+        override(platform, staff, 1, reason="  ")
+    with pytest.raises(NotFound):
+        override(platform, staff, 1, student="teacher")
+
+
+def test_students_read_their_own_grades_alone(platform: Platform, staff: User, student: User) -> None:
+    assign(platform, staff)
+    assert gradebook.get_grades(platform, student, "gpu").name == "ada"
+    for wanted in (
+        lambda: book(platform, student),
+        lambda: gradebook.get_grades(platform, student, "gpu", "bob"),
+        lambda: override(platform, student, 100),
+    ):
+        with pytest.raises(NotAllowed):
+            wanted()
+
+
+def test_statistics_and_who_may_need_help(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
+    assign(platform, staff, "over", open_at=-20 * DAY, due_at=-10 * DAY)
+    assign(platform, staff, "soon", open_at=-9 * DAY, due_at=2 * DAY)
+    assign(platform, staff, "later", open_at=-9 * DAY, due_at=20 * DAY)
+    judged(platform, student, -11 * DAY, speedup=1.0)
+    judged(platform, student, -1 * DAY, **WRONG)
+    found = book(platform, staff)
+    over, soon, _ = found.statistics
+    assert (over.not_started, over.stuck, over.done, over.mean_points, over.speedups) == (1, 0, 1, 40, [1.0])
+    assert (soon.not_started, soon.stuck, soon.done) == (1, 1, 0)
+    assert [(it.name, it.reasons) for it in found.at_risk] == [
+        ("bob", ["has 0 % of the points of what is over", "has not begun soon, which is due soon"])
+    ]
+
+
+def test_drafts_and_students_who_left_are_not_in_it(platform: Platform, staff: User) -> None:
+    assign(platform, staff, published=False)
+    rosters.change_member(platform, staff, "gpu", "bob", MemberChange(on_roster=False))
+    (ada,) = book(platform, staff).students
+    assert (ada.name, ada.assignments, ada.most) == ("ada", [], 0)

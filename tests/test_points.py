@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from grader.points import Scheme, Tier, explain, kept_share, lateness
+
+SCHEME = Scheme(60, [Tier(2.0, 15), Tier(0.5, 25)], weight=2)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "speedup", "resolution", "points"),
+    [
+        (False, None, 0.0, 0),
+        (False, 9.0, 0.0, 0),
+        (True, None, 0.0, 120),
+        (True, 0.4, 0.0, 120),
+        (True, 0.5, 0.0, 170),
+        (True, 1.99, 0.0, 170),
+        (True, 1.99, 0.01, 200),
+        (True, 2.0, 0.0, 200),
+    ],
+)
+def test_points_and_the_lines_that_explain_them(
+    accepted: bool, speedup: float | None, resolution: float, points: float
+) -> None:
+    assert SCHEME.earned(accepted, speedup, resolution) == points
+    lines = explain(SCHEME, accepted, speedup, resolution)
+    assert sum(line.points for line in lines) == points
+    assert sum(line.most or 0 for line in lines) == SCHEME.most == 200
+
+
+def test_the_words_of_an_explanation() -> None:
+    assert [(it.text, it.points) for it in explain(SCHEME, True, 1.99, 0.01)] == [
+        ("Correctness: every case is right", 120),
+        ("Speedup 0.5: reached with 1.99", 50),
+        ("Speedup 2: reached with 1.99, as near as the board can tell (1 %)", 30),
+    ]
+    assert "not reached with 1.5" in explain(SCHEME, True, 1.5, 0.01)[2].text
+    assert "the time is not known" in explain(SCHEME, True, None, 0)[1].text
+
+
+@pytest.mark.parametrize(
+    ("late", "grace", "percent", "share"),
+    [
+        (0, 0, 10, 1),
+        (1, 0, 10, 0.9),
+        (3, 0, 10, 0.7),
+        (3, 2, 10, 0.9),
+        (3, 9, 10, 1),
+        (11, 0, 10, 0),
+        (5, 0, 0, 1),
+    ],
+)
+def test_what_is_left_after_late_days(late: int, grace: int, percent: float, share: float) -> None:
+    assert kept_share(late, grace, percent) == pytest.approx(share)
+    line = lateness(80, late, grace, percent)
+    assert (line.points if line else 0.0) == pytest.approx(80 * (share - 1))
+
+
+def test_the_line_of_lateness() -> None:
+    assert lateness(80, 0, 0, 10) is None
+    line = lateness(80, 3, 2, 10)
+    assert line is not None
+    assert line.text == "3 days late, 2 grace days: 10 % less"
