@@ -48,7 +48,12 @@ class Rule:
         self.firsts: list[Sequence[ControlRound]] = []
 
     def __call__(
-        self, own: Own, first: Sequence[ControlRound], second: Sequence[ControlRound], noise: Noise
+        self,
+        own: Own,
+        first: Sequence[ControlRound],
+        second: Sequence[ControlRound],
+        noise: Noise,
+        usual: None,
     ) -> Measured:
         charged = CHARGED_S if self.charged and self.charged.pop(0) else 0.0
         self.firsts.append(first)
