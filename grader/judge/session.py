@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Unpack
 
@@ -189,7 +189,8 @@ class Session:
                 return known
         self._tell(State.COMPILING, 0, compiler_of(language).progress)
         with self._clock("compile"):
-            return compile_source(self.boxes, request, self.interrupt)
+            wanted = replace(request, background=not self.device.modelled)
+            return compile_source(self.boxes, wanted, self.interrupt)
 
     def _compile_error(self, compiled: CompileResult) -> Report:
         request = self.request

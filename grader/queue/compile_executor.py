@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -55,21 +56,23 @@ class Compiler(Protocol):
 
 
 class BoxCompiler:
-    """nvcc in a box of its own for each source; up to ``spares`` boxes are started ahead of need."""
+    """nvcc in a box of its own for each source; up to ``spares`` boxes are started ahead of need. ``background``: see
+    ``grader.sandbox.compiler.nvcc.compile_spec``."""
 
-    def __init__(self, boxes: BoxMaker, spares: int) -> None:
-        self._maker = boxes
-        self._boxes = SpareBoxes(boxes, compile_spec(), spares)
+    def __init__(self, boxes: BoxMaker, spares: int, background: bool = True) -> None:
+        self._maker, self._background = boxes, background
+        self._boxes = SpareBoxes(boxes, compile_spec(background), spares)
         self._boxes.refill()
 
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult:
         try:
-            return compile_source(WatchedBoxes(self._boxes, metrics.box_started), request, interrupt)
+            wanted = replace(request, background=self._background)
+            return compile_source(WatchedBoxes(self._boxes, metrics.box_started), wanted, interrupt)
         finally:
             self._boxes.refill()
 
     def try_box(self) -> None:
-        self._maker.start(compile_spec()).kill()
+        self._maker.start(compile_spec(self._background)).kill()
 
     def close(self) -> None:
         self._boxes.close()

@@ -15,9 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from grader import logs, metrics
-from grader.device_kinds import board_of, languages_of
+from grader.device_kinds import board_of, kind_of, languages_of
 from grader.errors import BoxUnavailable, JudgeFailure
-from grader.languages import Language
+from grader.languages import ON_EMULATED, Language
 from grader.logs import get_logger
 from grader.metrics.host import serve as serve_figures
 from grader.queue.compile_executor import BoxCompiler, CompileExecutor, Compiler
@@ -89,7 +89,7 @@ def run_worker(
         judge = judge or _judge(settings, gpu)
         stack.callback(judge.close)
         boxes = boxes or _boxes(settings)
-        compiler = compiler or _compiler_beside(boxes)
+        compiler = compiler or _compiler_beside(boxes, settings)
         if compiler is not None:
             stack.callback(compiler.close)
         entry = _Entry(
@@ -264,9 +264,14 @@ def _judge(settings: Settings, gpu: Gpu | None) -> Judge:
     )
 
 
-def _compiler_beside(boxes: BoxMaker) -> Compiler | None:
-    """What a worker of a device compiles with when it is idle; None where this machine has no compiler."""
-    return BoxCompiler(boxes, spares=0) if nvcc_version() is not None else None
+def _compiler_beside(boxes: BoxMaker, settings: Settings) -> Compiler | None:
+    """What a worker of a device compiles with when it is idle; None where this machine has no compiler. The emulated
+    GPU's has nobody to compile for it, and nothing that it times is hurt by a compiler."""
+    if nvcc_version() is None:
+        return None
+    if kind_of(settings.device).on == ON_EMULATED:
+        return BoxCompiler(boxes, settings.spare_boxes, background=False)
+    return BoxCompiler(boxes, spares=0)
 
 
 def _boxes(settings: Settings) -> BoxMaker:

@@ -47,13 +47,15 @@ _BUSY = "Is the host short of memory or processors? It is tried again."
 @dataclass(frozen=True)
 class CompileRequest:
     """``footer`` is appended to ``source`` and must define ``grader_entry``; ``arch`` is such as ``sm_90``, or
-    ``compute_90a`` for PTX. ``compiler``: its name in ``grader.judge.compilation.COMPILERS``."""
+    ``compute_90a`` for PTX. ``compiler``: its name in ``grader.judge.compilation.COMPILERS``. ``background``: something
+    may be timed by a clock on this host meanwhile, see ``compile_spec``."""
 
     source: str
     footer: str
     filename: str = "solution.cu"
     arch: str = "sm_90"
     compiler: str = "nvcc"
+    background: bool = True
 
     def key(self, toolkit: str | None = None) -> str:
         """What the artefact depends on, as a hash; ``toolkit``: another version than this machine's."""
@@ -114,7 +116,7 @@ def compile_cuda(
         known = cache.get(key)
     if known is not None:
         return replace(known, seconds=time.monotonic() - started)
-    box = boxes.start(compile_spec())
+    box = boxes.start(compile_spec(request.background))
     try:
         compilation = _Compilation(box, request, str(home / "bin" / "nvcc"), interrupt)
         made = compilation.run()
@@ -130,8 +132,9 @@ def compile_cuda(
     return result
 
 
-def compile_spec() -> BoxSpec:
-    """The box that a compiler gets: it yields to all else, and leaves cores to what is timed meanwhile."""
+def compile_spec(background: bool = True) -> BoxSpec:
+    """The box that a compiler gets. In the background it yields to all else, and leaves cores to what is timed
+    meanwhile; else it gets what a submission's box on this host's processor gets."""
     return BoxSpec(
         BoxPurpose.COMPILE,
         program=PROGRAM,
@@ -139,8 +142,8 @@ def compile_spec() -> BoxSpec:
         # Past this even a silent parent's box ends; the parent has a clock of its own.
         wall_seconds=limits.CLOCK_PATIENCE * limits.COMPILE_SECONDS
         + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS,
-        share=Share.BACKGROUND,
-        cores=background_cores(),
+        share=Share.BACKGROUND if background else Share.YIELDING,
+        cores=background_cores() if background else (),
         compute_libraries=False,  # a source could take one into itself
     )
 

@@ -9,18 +9,23 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.device_kinds import CPU, EMULATED
 from grader.queue.compile_executor import BoxCompiler
+from grader.queue.worker import _compiler_beside
 from grader.records import artefacts
 from grader.records.models import SubmissionRow
 from grader.sandbox.box import BoxSpec
 from grader.sandbox.compiler import nvcc
+from grader.sandbox.compiler.nvcc import CompileRequest
 from grader.sandbox.local_box import LocalBox, LocalBoxes
+from grader.sandbox.processor import Share
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.submissions import get_report
+from grader.settings import Settings
 from tests.components import need
 from tests.queue.compiling.builders import SOURCE, MakeExecutor, Send, see, state
 
@@ -50,6 +55,7 @@ class TestByNvcc:
         assert state(platform, student, sent) is State.WAITING
         with platform.sessions() as session:
             (key,) = session.query(SubmissionRow.artefact).one()
+            assert key is not None
             made = artefacts.read(session, key)
         assert made is not None
         assert made.library.startswith(b"\x7fELF")
@@ -100,3 +106,25 @@ class TestByNvcc:
         seen = see(platform, student, sent)
         assert (seen.state, seen.verdict) == (State.QUEUED, None)
         assert "the box that compiles failed: the process was ended by signal 9" in seen.error
+
+    def test_where_nothing_is_timed_a_compiler_yields_no_more_than_what_is_judged(self) -> None:
+        need("nvcc")
+        specs: list[BoxSpec] = []
+
+        class Seen(LocalBoxes):
+            def start(self, spec: BoxSpec) -> LocalBox:
+                specs.append(spec)
+                return super().start(spec)
+
+        made = _compiler_beside(Seen(), Settings(device=EMULATED))
+        assert isinstance(made, BoxCompiler)
+        made._boxes.wait()
+        assert made.compile(CompileRequest("nonsense", "", arch="compute_90a"), lambda: None).log
+        made._boxes.wait()
+        made.close()
+        assert {(it.share, it.cores) for it in specs} == {(Share.YIELDING, ())}
+        assert len(specs) == 2, "the one that compiled had been started ahead, and another is now"
+        beside = _compiler_beside(Seen(), Settings(device=CPU))
+        assert isinstance(beside, BoxCompiler)
+        beside.try_box()
+        assert specs[-1].share is Share.BACKGROUND
