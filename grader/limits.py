@@ -46,6 +46,8 @@ BOX_CPUS = 2.0
 BOX_START_SECONDS = 60.0
 # Factor from that to wall-clock time: a busy host starts boxes late.
 BOX_START_PATIENCE = 10.0
+# Of one language, started ahead by one judge of a GPU: each holds half a gigabyte of its memory and one of the host's.
+SPARE_BOXES = 8
 # Time to wait for the end of a box whose connection is gone: the engine of a busy host notices it late.
 BOX_END_SECONDS = 10.0
 # Time of one box for a whole submission: wall-clock time on a GPU, processor time on the host's board.

@@ -148,6 +148,13 @@ class Box(Protocol):
         returns only what came after."""
 
 
+class Clocked(Protocol):
+    """A box with a wall clock, as all that run submissions have."""
+
+    def live_for(self, seconds: float) -> None:
+        """Restart it: the box may live ``seconds`` from now."""
+
+
 class BoxMaker(Protocol):
     """A kind of box: docker, bubblewrap, local. ``about``: what it is made with on this host, for reports."""
 

@@ -8,40 +8,41 @@ import select
 import threading
 import time
 from dataclasses import replace
-from typing import Protocol
 
+from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import Box, BoxMaker, BoxSpec
+from grader.sandbox.box import Box, BoxMaker, BoxSpec, Clocked
 
 log = logging.getLogger("grader.sandbox")
 
 # A spare box that waited longer than this is replaced: it would look like one that was forgotten.
 IDLE_SECONDS = 3600.0
-
-
-class _Clocked(Protocol):
-    def live_for(self, seconds: float) -> None: ...
+# How often a box that starts is looked at.
+_LOOK_MS = 250
 
 
 class SpareBoxes:
     """Up to ``count`` spare boxes of ``spec``. Each is handed out once; its wall clock starts when it is.
 
     It is a ``BoxMaker`` itself, so that its callers need not know. ``refill`` is explicit: the judge decides when
-    the machine is quiet enough to start processes.
+    the machine is quiet enough to start processes. ``beside``: how many start at a time.
     """
 
-    def __init__(self, maker: BoxMaker, spec: BoxSpec, count: int) -> None:
+    def __init__(self, maker: BoxMaker, spec: BoxSpec, count: int, beside: int = 1) -> None:
         self.name, self.about = maker.name, maker.about
+        self.count = count
         self._maker = maker
         self._spec = spec
-        self._count = count
+        self._beside = beside
         self._spares: list[tuple[Box, float]] = []
-        self._lock = threading.Lock()
-        self._filling: threading.Thread | None = None
+        self._starting = 0
+        self._changed = threading.Condition()
+        self._threads: list[threading.Thread] = []
         self._closed = False
 
     def start(self, spec: BoxSpec) -> Box:
-        while spec == self._spec and (spare := self._take()):
+        """A spare box where one is ready or about to be, else a new one."""
+        while spec == self._spec and (spare := self._take(patient=True)):
             box, started = spare
             if _is_well(box) and time.monotonic() - started < IDLE_SECONDS:
                 _restart_clock(box, spec.wall_seconds)
@@ -57,45 +58,85 @@ class SpareBoxes:
         return len(self._spares)
 
     def refill(self) -> None:
-        """Start what is missing, on a thread of its own. Does nothing while an earlier call is still at it."""
-        with self._lock:
-            busy = self._filling is not None and self._filling.is_alive()
-            if self._closed or busy or len(self._spares) >= self._count:
-                return
-            self._filling = threading.Thread(target=self._fill, name="spare-boxes", daemon=True)
-            self._filling.start()
+        """Start what is missing, on threads of its own."""
+        with self._changed:
+            self._threads = [it for it in self._threads if it.is_alive()]
+            room = self._beside - len(self._threads)
+            for _ in range(min(room, self._missing())):
+                thread = threading.Thread(target=self._fill, name="spare-boxes", daemon=True)
+                self._threads.append(thread)
+                thread.start()
 
     def wait(self) -> None:
-        """Wait until a running refill has finished."""
-        if filling := self._filling:
-            filling.join()
+        """Wait until nothing starts any more."""
+        for thread in self._threads:
+            thread.join()
+
+    def trim(self) -> None:
+        """End what is more than ``count``."""
+        while self.ready() > self.count and (spare := self._take()):
+            _end(spare[0])
 
     def close(self) -> None:
         """Kill the spare boxes. A box that was handed out belongs to its user."""
-        with self._lock:
+        with self._changed:
             self._closed = True
         self.wait()
         while spare := self._take():
             _end(spare[0])
 
-    def _take(self) -> tuple[Box, float] | None:
-        with self._lock:
+    def _take(self, *, patient: bool = False) -> tuple[Box, float] | None:
+        """The spare that waited longest. ``patient``: where there is none, the next that is starting."""
+        with self._changed:
+            while patient and not self._spares and self._starting:
+                self._changed.wait()
             return self._spares.pop(0) if self._spares else None
 
+    def _missing(self) -> int:
+        return 0 if self._closed else self.count - len(self._spares) - self._starting
+
     def _fill(self) -> None:
-        waiting = replace(self._spec, wall_seconds=self._spec.wall_seconds + IDLE_SECONDS)
-        while not self._closed and len(self._spares) < self._count:
-            began = time.monotonic()
+        while True:
+            with self._changed:
+                if self._missing() <= 0:
+                    return
+                self._starting += 1
+            spare = None
             try:
-                box = self._maker.start(waiting)
-            except BoxUnavailable:
+                spare = self._started()
+            finally:
+                with self._changed:
+                    self._starting -= 1
+                    if spare is not None:
+                        self._spares.append(spare)
+                    self._changed.notify_all()
+            if spare is None:
                 return  # the next call of start() raises the error
-            seconds = round(time.monotonic() - began, 4)
-            log.info(
-                "spare_ready", extra={"box": box.id, "purpose": self._spec.purpose.value, "seconds": seconds}
-            )
-            with self._lock:
-                self._spares.append((box, time.monotonic()))
+
+    def _started(self) -> tuple[Box, float] | None:
+        """A box that has started, its runner's imports included: it is as quiet then as it will be."""
+        waiting = replace(self._spec, wall_seconds=self._spec.wall_seconds + IDLE_SECONDS)
+        began = time.monotonic()
+        try:
+            box = self._maker.start(waiting)
+        except BoxUnavailable:
+            return None
+        if self._spec.supervised:
+            self._hear(box)
+        ended = time.monotonic()
+        seconds, purpose = round(ended - began, 4), self._spec.purpose.value
+        log.info("spare_ready", extra={"box": box.id, "purpose": purpose, "seconds": seconds})
+        return box, ended
+
+    def _hear(self, box: Box) -> None:
+        """Wait until the runner has said hello, or is over."""
+        looking = select.poll()
+        looking.register(box.connection, select.POLLIN | select.POLLRDHUP)
+        end = time.monotonic() + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS
+        while (
+            not looking.poll(_LOOK_MS) and box.end() is None and not self._closed and time.monotonic() < end
+        ):
+            pass
 
 
 def _is_well(box: Box) -> bool:
@@ -115,5 +156,5 @@ def _end(box: Box) -> None:
 
 
 def _restart_clock(box: Box, seconds: float) -> None:
-    clocked: _Clocked = box  # type: ignore[assignment]
+    clocked: Clocked = box  # type: ignore[assignment]
     clocked.live_for(seconds)

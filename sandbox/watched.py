@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxPurpose, BoxSpec
+from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxPurpose, BoxSpec, Clocked
 
 log = logging.getLogger("grader.sandbox")
 
@@ -67,6 +67,10 @@ class _WatchedBox:
         if self._logged.acquire(blocking=False):  # never released: an end is logged once
             self._context.run(self._log_end, end)
         return end
+
+    def live_for(self, seconds: float) -> None:
+        clocked: Clocked = self._box  # type: ignore[assignment]
+        clocked.live_for(seconds)
 
     def cpu_seconds(self) -> float:
         return self._box.cpu_seconds()

@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
+import os
+import select
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,27 +33,35 @@ from grader import limits
 from grader.judge.device import Device, make_device
 from grader.judge.launch import submission_spec
 from grader.judge.runner_client import RunnerClient
-from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.choose import make_boxes
 
 SLOWEST = 25
 
 
-def start(boxes: BoxMaker, device: Device, spec: BoxSpec) -> dict[str, float]:
-    """Seconds until a box said hello, the runner's own account of them, and the processor time of all of it."""
+def start(boxes: BoxMaker, spec: BoxSpec) -> tuple[Box, dict[str, float]]:
+    """A box that said hello, the seconds until it did, and the processor time of all of it."""
     began = time.perf_counter()
-    client = RunnerClient(boxes.start(spec), device)
+    box = boxes.start(spec)
     connected = time.perf_counter() - began
-    client.hello()
+    select.select([box.connection], [], [], limits.BOX_START_SECONDS)
     whole = time.perf_counter() - began
-    used = client.box.cpu_seconds()
+    return box, {"whole": whole, "connected": connected, "processor": box.cpu_seconds()}
+
+
+def heard(box: Box, device: Device) -> dict[str, float]:
+    """The runner's own account."""
+    client = RunnerClient(box, device)
+    client.hello()
     client.close()
-    return {"whole": whole, "connected": connected, "processor": used, **client.start_seconds}
+    return client.start_seconds
 
 
 def starts(boxes: BoxMaker, device: Device, spec: BoxSpec, count: int, beside: int) -> dict[str, Any]:
     with ThreadPoolExecutor(beside) as threads:
-        found = list(threads.map(lambda _: start(boxes, device, spec), range(count)))
+        started = list(threads.map(lambda _: start(boxes, spec), range(count)))
+    # Here: a client needs the GPU's context, which is this thread's.
+    found = [{**seconds, **heard(box, device)} for box, seconds in started]
     names = list(dict.fromkeys(name for it in found for name in it))
     medians = {name: round(statistics.median(it.get(name, 0.0) for it in found), 3) for name in names}
     print(f"  {beside} at a time: " + ", ".join(f"{name} {seconds:.3f}" for name, seconds in medians.items()))
@@ -83,6 +95,21 @@ def without_bytecode(package: str) -> dict[str, int]:
     return {"files": len(files), "without": missing}
 
 
+def compiling() -> dict[str, float]:
+    """What Triton's first compilations in a process take, seconds, with an empty cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        ran = subprocess.run(
+            [sys.executable, str(Path(__file__).parent / "compiling.py")],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=limits.BOX_START_SECONDS,
+            env={**os.environ, "TRITON_CACHE_DIR": folder},
+        )
+    print(ran.stdout, ran.stderr[-2000:], flush=True)
+    return dict(json.loads(ran.stdout.splitlines()[-1])) if ran.returncode == 0 else {}
+
+
 def kinds(device: Device) -> dict[str, BoxSpec]:
     found = {it.value: submission_spec(device, it, limits.BOX_MEMORY_BYTES) for it in device.languages()}
     one: Sequence[Any] = device.languages()
@@ -108,6 +135,8 @@ def main() -> int:
     print("plain processes", flush=True)
     figures["bytecode"] = {it: without_bytecode(it) for it in ("torch", "triton")}
     figures["imports"] = {it: slow_imports(it) for it in ("import torch", "import torch, triton.language")}
+    if not device.on_processor:
+        figures["compiling_s"] = compiling()
     if options.json:
         keep("gpu_start", figures)
     return 0

@@ -13,6 +13,7 @@ Triton under 2.5 s; and the GPU is held at most 1.5 s for each.
 
 Usage: python benchmarks/gpu/turnaround.py [--json] [--quick] [--count N] [--pause SECONDS] [--box local|docker]
        [--device h200|cpu] [--gpu 0] [--spares N] [--languages cuda,triton] [--phases] [--inline]
+       [--no-baselines]
 """
 
 from __future__ import annotations
@@ -111,6 +112,11 @@ class Submitter:
         parts = dict(report.breakdown_s)
         judged = parts.pop("total")
         rest = judged - sum(parts.values())
+        times = {it.name: (it.rounds, it.time_us, it.fixed_us, it.charged_us) for it in report.workloads}
+        print(
+            f"    rounds, us, cost of a round, charged: {times}; flags: {[it.value for it in report.flags]}",
+            flush=True,
+        )
         parts |= {"rest of the judge": rest, "around the judge": whole - judged}
         return Run(whole - parts.get("compile", 0.0), parts, outcome.phases, outcome.start)
 
@@ -203,6 +209,7 @@ def main() -> int:
     parser.add_argument("--spares", type=int, default=1, help="boxes started ahead, for each language")
     parser.add_argument("--languages", default="cuda,triton")
     parser.add_argument("--phases", action="store_true")
+    parser.add_argument("--no-baselines", action="store_true", help="none with the first submission")
     parser.add_argument("--inline", action="store_true", help="load_inline as well")
     parser.add_argument("--box", default="auto")
     parser.add_argument("--device", default="h200")
@@ -219,6 +226,9 @@ def main() -> int:
         steps.attempt("warm", judge.warm_up)
         ceilings = steps.attempt("calibrate", judge.calibrate) or {}
         baselines: dict[str, dict[str, float | None]] = {}
+        if options.no_baselines:
+            names = ("eager",) if options.device == CPU else ("eager", "compile")
+            baselines = {it.name: dict.fromkeys(names) for it in course.load(SLUG).manifest.workloads}
         for language in languages:
             submitter = Submitter(judge, course, language, options.device, options.phases)
             submitter.ceilings, submitter.baselines = ceilings, baselines

@@ -52,7 +52,7 @@ class Channel:
 
     def __init__(self, connection: socket.socket, interrupt: Callable[[], None] = lambda: None) -> None:
         """``interrupt`` is called while waiting; it ends the wait by raising."""
-        self._interrupt = interrupt
+        self.interrupt = interrupt
         self._connection = connection
         self._connection.settimeout(_SEND_SECONDS)
         self._pending = bytearray()
@@ -60,7 +60,7 @@ class Channel:
 
     def ask(self) -> None:
         """Raises where the answer is no longer wanted."""
-        self._interrupt()
+        self.interrupt()
 
     def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         """Send one message. Raises BoxGone where the box no longer listens."""
@@ -129,13 +129,13 @@ class Channel:
         while len(self._pending) < size:
             now = time.perf_counter()
             if now - asked >= _INTERRUPT_SECONDS:
-                self._interrupt()
+                self.interrupt()
                 asked = now
             left = deadline.left() if isinstance(deadline, Allowance) else max(deadline - now, 0.0)
             if self._events(select.POLLIN, min(left, _INTERRUPT_SECONDS)):
                 self._read(size - len(self._pending))
             if left == 0.0 and len(self._pending) < size:
-                self._interrupt()
+                self.interrupt()
                 raise BoxSilent("no answer in time", deadline if isinstance(deadline, Allowance) else None)
 
     def _read(self, most: int) -> None:

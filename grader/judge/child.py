@@ -25,18 +25,19 @@ from grader.errors import BoxUnavailable, GraderError, JudgeFailure
 from grader.judge.device import make_device
 from grader.judge.environment import judge_environment
 from grader.judge.job import Job, JudgingProgress, Outcome
+from grader.judge.kept_control import KeptControl
 from grader.judge.launch import submission_spec
 from grader.judge.phases import Recorder, phase, recorded
 from grader.judge.process import JsonStream
 from grader.judge.request import Request
 from grader.judge.session import Session
+from grader.judge.spares import Spares
 from grader.languages import Language
 from grader.logs import get_logger
 from grader.sandbox import processor
-from grader.sandbox.box import BoxPurpose, BoxSpec
+from grader.sandbox.box import BoxSpec
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.options import DEFAULTS, SandboxOptions
-from grader.sandbox.pool import SpareBoxes
 from grader.sandbox.watched import WatchedBoxes
 
 log = get_logger(__name__)
@@ -44,6 +45,8 @@ log = get_logger(__name__)
 _PR_SET_PDEATHSIG = 1
 # A call may be waited for longer than a judge may be silent.
 _SPEAK_SECONDS = 30.0
+# How often a judge that has nothing to do looks after its spare boxes.
+_IDLE_LOOK_SECONDS = 30.0
 
 
 class Stopped(Exception):
@@ -74,18 +77,11 @@ class JudgeServer:
         # A board on the host's own processor leaves the web and the queue theirs. As much as its boxes do: those that
         # are its children get no more than it has.
         processor.take(self._spec(self._language).share)
-        self.maker = maker = make_boxes(box_kind, options)
-        maker.reap()
-        # A control costs one more start per submission; keeping one ahead hides it.
-        control = self.device.box_spec(BoxPurpose.CONTROL, self._language, limits.BOX_MEMORY_BYTES)
-        self.pools = [SpareBoxes(maker, control, min(spare_boxes, 1))]
-        for language in self.device.languages():
-            self.pools.append(SpareBoxes(self.boxes, self._spec(language), spare_boxes))
-
-    @property
-    def boxes(self) -> SpareBoxes:
-        """Each pool passes on what it has none of to the one before it."""
-        return self.pools[-1]
+        self.maker = make_boxes(box_kind, options)
+        self.maker.reap()
+        self.spares = Spares(self.device, self.maker, spare_boxes)
+        # On the host's processor a box is cheap, and its share of it is counted.
+        self.control = None if self.device.on_processor else KeptControl()
 
     @property
     def _language(self) -> Language:
@@ -96,34 +92,36 @@ class JudgeServer:
         return submission_spec(self.device, language, limits.BOX_MEMORY_BYTES)
 
     def serve(self) -> None:
-        self._refill()
+        self.spares.refill()
         environment = judge_environment()
         ready = {"device_model": self.device.model, "architecture": self.device.architecture}
         self.lines.send({"ready": {**ready, "torch": environment["judge_torch"]}})
         try:
+            patience = _IDLE_LOOK_SECONDS
             while True:
-                message = self.lines.receive(seconds=3600.0)
+                message = self.lines.receive(seconds=patience)
                 if message is not None:
                     self._handle(message)
+                    patience = self.spares.patience()
+                else:
+                    self.spares.refill()
+                    patience = _IDLE_LOOK_SECONDS
         except EOFError:
             pass
         finally:
-            for pool in reversed(self.pools):
-                pool.close()
+            if self.control is not None:
+                self.control.close()
+            self.spares.close()
 
     def _handle(self, message: dict[str, Any]) -> None:
         if "job" in message:
             job = Job.model_validate(message["job"])
-            if self.device.on_processor:
-                # A box that starts takes the processors from what is timed. The job needs these boxes in any case.
-                for pool in self.pools:
-                    pool.wait()
+            self.spares.expect(job.language)
             with structlog.contextvars.bound_contextvars(**job.context):
                 try:
                     self._answer(lambda: {"outcome": self._judge(job).model_dump(mode="json")})
                 finally:
                     self._end_boxes()
-            self._refill()
         elif "probe" in message:
             self._answer(self._probe)
         elif "box" in message:
@@ -188,9 +186,17 @@ class JudgeServer:
             conceals=True,
             timed=job.workloads,
         )
-        boxes = WatchedBoxes(self.boxes, metrics.box_started)
+        boxes = WatchedBoxes(self.spares.boxes, metrics.box_started)
         log.info("judge_began", device=job.device)
-        self.session = Session(request, self.device, boxes, self._progress, self._look_for_cancel)
+        self.session = Session(
+            request,
+            self.device,
+            boxes,
+            self._progress,
+            self._look_for_cancel,
+            quiet=self.spares.quiet,
+            kept_control=self.control,
+        )
         try:
             outcome = self.session.judge()
         except BaseException:
@@ -220,10 +226,6 @@ class JudgeServer:
         # A cancel that crossed the previous submission's outcome is not meant for this one.
         if message is not None and message.get("cancel") == self.submission:
             raise Stopped
-
-    def _refill(self) -> None:
-        for pool in self.pools:
-            pool.refill()
 
 
 def _die_with_parent() -> None:

@@ -16,6 +16,7 @@ from grader.judge import faults
 from grader.judge.channel import ChannelError
 from grader.judge.device import Device
 from grader.judge.hints import hint_of, message_of
+from grader.judge.kept_control import KeptControl
 from grader.judge.messages import Failure
 from grader.judge.phases import phase
 from grader.judge.request import Request
@@ -52,7 +53,9 @@ class Launcher:
     environment: dict[str, str] = field(default_factory=dict)
     # Of the last box of the submission's: its start, by what was done.
     start_seconds: dict[str, float] = field(default_factory=dict)
+    kept_control: KeptControl | None = None
     _open: list[RunnerClient] = field(default_factory=list)
+    _control: RunnerClient | None = None
 
     def submission(self) -> RunnerClient:
         """A fresh box with the submission loaded. Raises LoadFailed, BoxUnavailable."""
@@ -85,10 +88,28 @@ class Launcher:
             )
 
     def control(self) -> RunnerClient:
-        """A runner that loads no submission and whose call has a known length."""
+        """A runner that loads no submission and whose call has a known length; one that is kept, where one is."""
         outputs = self.request.names(Kind.OUTPUT)
         message = {"loader": "control", "outputs": outputs, "duration_us": CONTROL_US}
-        return self._trusted(BoxPurpose.CONTROL, message)
+        kept = self.kept_control
+        if kept is None:
+            return self._trusted(BoxPurpose.CONTROL, message)
+        client = kept.take(self.interrupt)
+        if client is None:
+            kept.new()
+            client = self._start(BoxPurpose.CONTROL)
+        else:
+            self._open.append(client)
+        self._load_trusted(client, BoxPurpose.CONTROL, message)
+        self._control = client
+        return client
+
+    def keep_control(self) -> None:
+        """All went well: the control's box may serve the next submission."""
+        if self._control is not None and self.kept_control is not None:
+            self._open.remove(self._control)
+            self.kept_control.give_back(self._control)
+            self._control = None
 
     def reference(self, mode: str) -> RunnerClient:
         """The reference as a baseline: ``eager``, or ``compile`` for torch.compile."""
@@ -103,13 +124,16 @@ class Launcher:
 
     def _trusted(self, purpose: BoxPurpose, message: Mapping[str, Any]) -> RunnerClient:
         client = self._start(purpose)
+        self._load_trusted(client, purpose, message)
+        return client
+
+    def _load_trusted(self, client: RunnerClient, purpose: BoxPurpose, message: Mapping[str, Any]) -> None:
         try:
             failure = client.load(message)
         except ChannelError as error:
             raise JudgeFailure(f"the {purpose} box failed: {error}") from error
         if failure is not None:
             raise JudgeFailure(f"the {purpose} box failed: {failure.type}: {failure.message}")
-        return client
 
     def _start(self, purpose: BoxPurpose) -> RunnerClient:
         spec = self._spec(purpose)

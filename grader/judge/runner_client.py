@@ -19,7 +19,7 @@ from grader.judge.device import Device, OutputChecker
 from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned, Seen, Unfreed
 from grader.judge.phases import phase
 from grader.sandbox.allowance import Allowance
-from grader.sandbox.box import Box, BoxEnd
+from grader.sandbox.box import Box, BoxEnd, Clocked
 from grader.schemas.call_profile import CallProfile
 
 if TYPE_CHECKING:
@@ -98,6 +98,17 @@ class RunnerClient:
         self._token = secrets.token_hex(8)
         self._marks_come = True
         self._seen_waiting = False
+
+    def serve(self, interrupt: Callable[[], None], seconds: float) -> None:
+        """Go on with another submission, as a box of ours does: ``interrupt`` speaks for that one, and the box may live
+        ``seconds`` from now."""
+        self._channel.interrupt = interrupt
+        clocked: Clocked = self.box  # type: ignore[assignment]
+        clocked.live_for(seconds)
+
+    def gone(self) -> bool:
+        """Whether the connection has ended, and the box with it."""
+        return self._channel.gone()
 
     @property
     def on_processor(self) -> bool:

@@ -20,6 +20,7 @@ from grader.judge.device import Device
 from grader.judge.environment import driver_environment, judge_environment
 from grader.judge.faults import BoxKilled, failed_workload
 from grader.judge.job import JudgingProgress, Outcome, counted
+from grader.judge.kept_control import KeptControl
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.messages import Unfreed
 from grader.judge.modelled import Modelled
@@ -57,13 +58,17 @@ class OutOfTime(Exception):
 
 @dataclass
 class Session:
-    """One submission's way through the judge. ``interrupt`` raises when the answer is no longer wanted."""
+    """One submission's way through the judge. ``interrupt`` raises when the answer is no longer wanted. ``quiet`` waits
+    until nothing of the judge's own would disturb what is timed next. ``kept_control``: the judge's, where it keeps one
+    from submission to submission."""
 
     request: Request
     device: Device
     boxes: BoxMaker
     on_progress: Callable[[JudgingProgress], None]
     interrupt: Callable[[], None]
+    quiet: Callable[[], None] = lambda: None
+    kept_control: KeptControl | None = None
     spent: dict[str, float] = field(default_factory=dict)
     own_seconds: list[float] = field(default_factory=list)
     measured: dict[str, Measured] = field(default_factory=dict)
@@ -78,10 +83,17 @@ class Session:
     def __post_init__(self) -> None:
         self._deadline = math.inf
         self.interrupt = self._in_time(self.interrupt)
-        self._launcher = Launcher(self.request, self.device, self.boxes, self.interrupt)
+        self._launcher = Launcher(
+            self.request, self.device, self.boxes, self.interrupt, kept_control=self.kept_control
+        )
         kind = Modelled if self.device.modelled else Timekeeper
         self._timekeeper = kind(
-            self.request, self.device, self._launcher, tell=self._tell_timing, clock=self._clock
+            self.request,
+            self.device,
+            self._launcher,
+            tell=self._tell_timing,
+            clock=self._clock,
+            quiet=self.quiet,
         )
         self._public = [case for case in self.request.cases if not case.hidden]
         # They come last of all: a box that has seen them must have nothing left to say that its author may read,
@@ -120,6 +132,7 @@ class Session:
         self._deadline = began + limits.JUDGING_CLOCK_SECONDS
         try:
             outcome = self._judge_through_kills()
+            self._launcher.keep_control()
         except OutOfTime:
             minutes = limits.JUDGING_CLOCK_SECONDS / 60
             late = f"Judging it took longer than {minutes:g} minutes in all, so it was stopped."
@@ -127,6 +140,7 @@ class Session:
         except LoadFailed as failed:
             failure = self._report(failed.verdict, detail=failed.detail, hint=failed.hint, log=failed.log)
             outcome = Outcome(report=failure)
+            self._launcher.keep_control()
         self.spent["total"] = time.perf_counter() - began
         spent = {name: round(seconds, 4) for name, seconds in self.spent.items()}
         told = outcome.report.model_copy(update={"breakdown_s": spent})

@@ -12,6 +12,7 @@ from grader.judge.channel import ChannelError
 from grader.judge.device import Device
 from grader.judge.job import counted
 from grader.judge.launch import Launcher
+from grader.judge.phases import phase
 from grader.judge.request import Request
 from grader.judge.rule import ControlRound, Measured, Own, held_against, settle
 from grader.judge.runner_client import RunnerClient, Ungated
@@ -66,7 +67,8 @@ class TimedWrong(Exception):
 
 @dataclass
 class Timekeeper:
-    """``clock`` adds to the seconds spent under a name, ``report`` says how far we are.
+    """``clock`` adds to the seconds spent under a name, ``tell`` says how far we are, and ``quiet`` waits until nothing
+    of the judge's own would disturb what is timed next.
 
     A submission and its control are never alive together while either is timed (see ``Stopwatch``), so the order is:
     control, submission, control. The control's box idles meanwhile; it is ours.
@@ -79,6 +81,7 @@ class Timekeeper:
     launcher: Launcher
     tell: Tell
     clock: Clock
+    quiet: Callable[[], None] = lambda: None
     taken: list[Reading] = field(default_factory=list)
 
     def control(self) -> RunnerClient | None:
@@ -87,8 +90,12 @@ class Timekeeper:
             return self.launcher.control()
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
-        """Half of the control's rounds, before the submission is alive, of every workload that fits this device."""
-        return [Half(it, self._control(control, it, "before")) for it in self.fitting()]
+        """Half of the control's rounds, before the submission is alive, of every workload that fits this device. Those
+        from right behind another submission will do."""
+        workloads, kept = self.fitting(), self.launcher.kept_control
+        if kept is not None and (known := kept.take_rounds(self.request.challenge, workloads)):
+            return [Half(it, rounds) for it, rounds in zip(workloads, known, strict=True)]
+        return [Half(it, self._control(control, it, "before")) for it in workloads]
 
     def fitting(self) -> list[Workload]:
         """The workloads that fit this device."""
@@ -118,6 +125,8 @@ class Timekeeper:
             if (costs := self.device.round_costs) is not None:
                 measured = held_against(costs, self._costs_name(half.workload), measured)
             found.append(Reading(half.workload, measured, rounds, half.rounds, after))
+            if self.launcher.kept_control is not None:
+                self.launcher.kept_control.keep_rounds(self.request.challenge, half.workload, after)
         self.taken += found
         return found
 
@@ -214,4 +223,6 @@ class Timekeeper:
             raise JudgeFailure("the control's call did not queue in time") from error
 
     def _stopwatch(self, workload: Workload, part: str) -> Stopwatch:
+        with phase("quiet"):
+            self.quiet()
         return Stopwatch(self.request.challenge, workload, self.request.seed_key, self.device, part)

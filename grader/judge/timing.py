@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
@@ -61,6 +62,15 @@ class TooSlow(Exception):
         self.made = made
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a round asks, and how it is drawn again."""
+
+    case: Case
+    seed: int
+    question: Question
+
+
 class Stopwatch:
     """Makes the rounds of one workload of one challenge. ``part`` names them, so that none draws what another drew.
 
@@ -85,7 +95,7 @@ class Stopwatch:
         self._specials = self._dice.sample(specials, min(_MOST_SPECIALS, len(specials)))
         self._drawn = 0
         self._names: list[str] = []
-        self._kept: Question | None = None
+        self._kept: Asked | None = None
         scalars = scalar_values(challenge.manifest, self.case)
         with phase("arena", enqueues=True):
             self.arena = Arena(challenge.manifest, workload.sizes, scalars, device.memories)
@@ -99,23 +109,29 @@ class Stopwatch:
         same in the caches.
         """
         if self.device.stages:
-            self._kept = self._draw(self.case, self._fresh_seed())
+            self._kept = self._draw(self.case)
         with self._bound(client):
             record = self.device.record()
             count = self.plan.control_rounds
+            self._warm_up_rounds(client, checked=False, gated=True)
             return self._rounds(client, count, count, record, checked=False, gated=True)
 
     def own(self, client: RunnerClient, *, checked: bool = True) -> Own:
         """The rounds of a submission or baseline. ``checked``: a wrong output ends it (a baseline is ours, and
         returns its result). Raises WrongInTiming, TooSlow, or a ChannelError where the box fails."""
+        # What is asked ahead of the rounds that count is always the same: to draw it takes longer than a round.
+        self._kept = self._draw(self.case)
         with self._bound(client):
             gated = self._warm_up(client)
             record, fewest, most = self.device.record(), self.plan.rounds, self.plan.most_rounds
             try:
+                self._warm_up_rounds(client, checked=checked, gated=gated)
+                self._kept = None
                 rounds = self._rounds(client, fewest, most, record, checked=checked, gated=gated)
             except Ungated:
                 # One call that does not queue makes all rounds ungated: which of them are must not be its choice.
-                gated, record = False, self.device.record()
+                self._kept, gated, record = None, False, self.device.record()
+                self._warm_up_rounds(client, checked=checked, gated=False)
                 rounds = self._rounds(client, fewest, most, record, checked=checked, gated=False)
         return Own([it for it, _ in rounds], gated, record.state(), drawn=self._names)
 
@@ -125,7 +141,7 @@ class Stopwatch:
             client.bind(self.arena)
             # Once ahead of the rounds: what a reveal or a check loads or allocates for the first time would wait for
             # ever behind the gate's holds.
-            question = self._ask(self.case, self._fresh_seed())
+            question = self._ask(self.case).question
             with phase("aim", enqueues=True):
                 self._watch.aim(question)
                 self.device.reveal(self.arena, question.inputs)
@@ -140,7 +156,7 @@ class Stopwatch:
     def _warm_up(self, subject: RunnerClient) -> bool:
         """Let the subject compile and allocate at these sizes; returns whether its call queues behind the gate."""
         seconds = self.challenge.manifest.limits.call_seconds(self.device.on_processor)
-        inputs = self._ask(self.case, self._fresh_seed()).inputs
+        inputs = self._ask(self.case).question.inputs
         with phase("first call"):
             subject.warm_up(self.arena, inputs, seconds)
         try:
@@ -148,6 +164,10 @@ class Stopwatch:
         except Ungated:
             return False
         return True
+
+    def _warm_up_rounds(self, client: RunnerClient, *, checked: bool, gated: bool) -> None:
+        for _ in range(self.plan.warm_up):
+            self._round(client, self.case, checked=checked, gated=gated)
 
     def _rounds(
         self,
@@ -166,8 +186,6 @@ class Stopwatch:
         is also asked what is special (``grader.challenge.overlays``), in rounds that it cannot tell from these.
         """
         end = time.perf_counter() + self.plan.seconds
-        for _ in range(self.plan.warm_up):
-            self._round(client, self._drawn_case(checked), checked=checked, gated=gated)
         places = sorted(self._dice.randrange(fewest) for _ in self._specials)
         specials = list(zip(places, self._specials, strict=True)) if checked else []
         kept: list[ControlRound] = []
@@ -217,8 +235,8 @@ class Stopwatch:
         return self.case
 
     def _round(self, client: RunnerClient, case: Case, *, checked: bool, gated: bool) -> ControlRound:
-        seed = self._fresh_seed()
-        question = self._ask(case, seed)
+        asked = self._ask(case)
+        question = asked.question
         with phase("aim", enqueues=True):
             self._watch.aim(question)
         timed, answer = client.timed_call(
@@ -228,23 +246,23 @@ class Stopwatch:
             self._watch,
             gated=gated,
         )
-        # Looked for in a control's rounds too, so that every round begins where a like one ended.
-        with phase("trespass", enqueues=True):
-            trespass = self._watch.trespass(question)
         if checked:
+            with phase("trespass", enqueues=True):
+                trespass = self._watch.trespass(question)
             mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or trespass
             if mismatch is not None or answer.failure is not None:
-                raise WrongInTiming(case, seed, mismatch, answer)
+                raise WrongInTiming(asked.case, asked.seed, mismatch, answer)
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 
-    def _ask(self, case: Case, seed: int) -> Question:
-        question = self._kept or self._draw(case, seed)
+    def _ask(self, case: Case) -> Asked:
+        """What is kept, else a new question of ``case``."""
+        asked = self._kept or self._draw(case)
         with phase("stage", enqueues=True):
-            return self.device.stage(question)
+            return replace(asked, question=self.device.stage(asked.question))
 
-    def _draw(self, case: Case, seed: int) -> Question:
-        on = self.device.torch_device
-        return ask(self.challenge, case, seed, on, draw_on=on)
+    def _draw(self, case: Case) -> Asked:
+        on, seed = self.device.torch_device, self._fresh_seed()
+        return Asked(case, seed, ask(self.challenge, case, seed, on, draw_on=on))
 
     def _fresh_seed(self) -> int:
         """A seed that no round had before, unpredictable without the key."""

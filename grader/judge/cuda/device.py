@@ -42,7 +42,7 @@ class CudaDevice:
         rounds=30,
         most_rounds=160,
         enough=0.0007,
-        control_rounds=15,
+        control_rounds=10,
         warm_up=3,
         seconds=20.0,
         call_seconds=20.0,

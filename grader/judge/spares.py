@@ -1,0 +1,92 @@
+"""The spare boxes of one judge: how many arrivals need, and when they may start.
+
+A box that starts imports for seconds and makes a context on the GPU, which shows in whatever is timed there meanwhile.
+So none starts while something is timed. While submissions come one right behind the other there is no other time: then
+those of the next submissions start together, ahead of the one that finds none.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict, deque
+
+from grader import limits
+from grader.judge.device import Device
+from grader.judge.launch import submission_spec
+from grader.languages import Language
+from grader.sandbox.box import BoxMaker, BoxPurpose
+from grader.sandbox.pool import SpareBoxes
+
+# As many submissions of a language as came within this time are expected within the next.
+_ARRIVALS_SECONDS = 60.0
+# The next submission comes within this time, or there is none for now.
+_NEXT_SECONDS = 0.5
+# The same where a spare box is left: to start another is then in no hurry, and a submission that comes meanwhile waits.
+_NEXT_WITH_SPARE_SECONDS = 2.0
+
+
+class Spares:
+    """``least``: spare boxes of each language that are kept however few submissions come; 0 for none at all."""
+
+    def __init__(self, device: Device, maker: BoxMaker, least: int) -> None:
+        self._device = device
+        self._least = least
+        # One takes a core for itself.
+        beside = 1 if device.on_processor else max(1, (os.cpu_count() or 1) // 2)
+        # A control costs one more start; keeping one ahead hides it.
+        control = device.box_spec(BoxPurpose.CONTROL, device.languages()[-1], limits.BOX_MEMORY_BYTES)
+        pool = self._control = SpareBoxes(maker, control, min(least, 1))
+        self._pools: dict[Language, SpareBoxes] = {}
+        for language in device.languages():
+            spec = submission_spec(device, language, limits.BOX_MEMORY_BYTES)
+            pool = self._pools[language] = SpareBoxes(pool, spec, least, beside)
+        # Each pool passes on what it has none of to the one before it.
+        self.boxes = pool
+        self._came: dict[Language, deque[float]] = defaultdict(lambda: deque(maxlen=limits.SPARE_BOXES))
+
+    @property
+    def _all(self) -> list[SpareBoxes]:
+        return [self._control, *self._pools.values()]
+
+    def expect(self, language: Language) -> None:
+        """A submission came, and is about to be judged."""
+        self._came[language].append(time.monotonic())
+        if self._device.on_processor:
+            # A box that starts takes the processors from what is timed. The job needs these boxes in any case.
+            self.quiet()
+            return
+        pool = self._pools.get(language)
+        if pool is not None and not pool.ready():
+            pool.count = self._wanted(language)
+            pool.refill()
+
+    def quiet(self) -> None:
+        """Wait until no box starts: something is about to be timed."""
+        for pool in self._all:
+            pool.wait()
+
+    def patience(self) -> float:
+        """How many seconds without a submission show that there is time to start boxes."""
+        if self._device.on_processor:
+            return 0.0
+        return _NEXT_WITH_SPARE_SECONDS if all(it.ready() for it in self._pools.values()) else _NEXT_SECONDS
+
+    def refill(self) -> None:
+        """Nothing is judged: start what will be needed, and end what will not."""
+        for language, pool in self._pools.items():
+            pool.count = self._wanted(language)
+            pool.trim()
+        for pool in self._all:
+            pool.refill()
+
+    def _wanted(self, language: Language) -> int:
+        """Of this language's boxes. What runs on the host's processor has none to start many on."""
+        if not self._least or self._device.on_processor:
+            return self._least
+        since = time.monotonic() - _ARRIVALS_SECONDS
+        return max(self._least, sum(it > since for it in self._came[language]))
+
+    def close(self) -> None:
+        for pool in reversed(self._all):
+            pool.close()
