@@ -45,7 +45,12 @@ def cases() -> list[Case]:
         ),
         case("just_outside", "range", n=600, bins=50, inputs={"x": Choice((-1, 0, 49, 50))}),
         case(
-            "extremes", "range", n=600, bins=50, inputs={"x": Choice((_INT_MIN, _INT_MAX, 0, 49, 256, 65536))}
+            "extremes",
+            "range",
+            n=600,
+            bins=50,
+            inputs={"x": Choice((_INT_MIN, _INT_MAX, 0, 49, 256, 65536))},
+            timed=True,
         ),
         case("all_outside", "range", n=300, bins=8, inputs={"x": Choice((-1, 8))}),
         case("large", "large", n=60_001, bins=200),

@@ -75,12 +75,39 @@ class CandidateResult(Strict):
     seconds: float = 0.0
 
 
+class ApproximationOutcome(StrEnum):
+    """What became of a wrong answer in the rounds of a workload. ``allowed``: it passes, and the challenge says why
+    it may. ``not_applicable``: it is right, bit for bit, on everything that the cases hold."""
+
+    CAUGHT = "caught"
+    PASSES = "passes"
+    ALLOWED = "allowed"
+    NOT_APPLICABLE = "not_applicable"
+
+
+class ApproximationResult(Strict):
+    """One wrong answer at one workload. ``tried_at``: the sizes of the rounds drawn; ``factor``: how many times as many
+    terms the workload's own sums have. ``probability``: of passing a whole grading. ``shown_by``: the kinds of rounds
+    that showed it. ``reason``: why it is allowed."""
+
+    workload: str
+    name: str
+    words: str
+    tried_at: dict[str, int]
+    factor: float = 1.0
+    outcome: ApproximationOutcome
+    probability: float
+    shown_by: list[str] = Field(default_factory=list)
+    reason: str = ""
+
+
 class Proof(Strict):
     """What is known of one challenge."""
 
     slug: str
     checks: list[Check]
     tried: list[CandidateResult] = Field(default_factory=list)
+    approximations: list[ApproximationResult] = Field(default_factory=list)
     seconds: float = Field(description="processor time of ours spent on it, by the clock of each worker")
 
     @property

@@ -8,12 +8,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.authoring.candidates import subjects
-from grader.authoring.findings import CandidateResult, CandidateRole, Check, Proof, Proofs, Status, check
-from grader.authoring.verdicts import suite_checks
+from grader.authoring.findings import (
+    ApproximationResult,
+    CandidateResult,
+    CandidateRole,
+    Check,
+    Proof,
+    Proofs,
+    Status,
+    check,
+)
+from grader.authoring.verdicts import approximation_checks, suite_checks
 from grader.authoring.worker_pool import Done, Part, Work, begin, do
 from grader.challenge.course import Course
 from grader.device_kinds import kind_of
@@ -51,11 +61,15 @@ class _Draft:
     slug: str
     checks: list[Check] = field(default_factory=list)
     tried: list[CandidateResult] = field(default_factory=list)
+    approximations: list[ApproximationResult] = field(default_factory=list)
+    misfits: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def add(self, done: Done) -> None:
         self.checks += done.checks
         self.tried += done.tried
+        self.approximations += done.odds.results
+        self.misfits += done.odds.misfits
         self.seconds += done.seconds
 
 
@@ -70,8 +84,12 @@ def prove(course: Path, slugs: Sequence[str], options: Options, on_progress: OnP
     began = time.perf_counter()
     drafts = {slug: _Draft(slug) for slug in slugs}
     work = [it for slug in slugs for it in _plan(Course(course), drafts[slug], options)]
-    # Timed runs come last, one at a time on each GPU, when nothing else runs.
+    # Timed runs come last, one at a time on each GPU, when nothing else runs; so do workloads of full size.
     timed = [Work(slug, Part.MEASURED, 0, "a timed run", options.languages) for slug in _timed(work, options)]
+    if not kind_of(options.device).representative:
+        work += approximated(Course(course), slugs)
+    else:
+        timed += [it for it in approximated(Course(course), slugs) if it.slug in _timed(work, options)]
     done = 0
     for part, workers in ((work, options.workers), (timed, len(options.gpus))):
         for one, result in _results(course, options, part, workers):
@@ -103,6 +121,17 @@ def _plan(course: Course, draft: _Draft, options: Options) -> Iterator[Work]:
     for number, candidate in enumerate(chosen):
         label = f"{candidate.role.value} {candidate.name}"
         yield Work(draft.slug, Part.SUBMISSION, number, label, options.languages, options.matrix)
+
+
+def approximated(course: Course, slugs: Sequence[str]) -> list[Work]:
+    """Each workload of each challenge that loads, for its approximations."""
+    found = []
+    for slug in slugs:
+        with suppress(ChallengeInvalid):
+            for number, workload in enumerate(course.load(slug).manifest.workloads):
+                label = f"approximations at {workload.name}"
+                found.append(Work(slug, Part.APPROXIMATIONS, number, label))
+    return found
 
 
 def _told(error: GraderError) -> str:
@@ -167,9 +196,19 @@ def _proof(course: Course, draft: _Draft, options: Options) -> Proof:
     # A reference that fails does so for every submission; it is reported once.
     checks = list({(it.name, it.summary): it for it in draft.checks}.values())
     draft.tried.sort(key=lambda it: (list(CandidateRole).index(it.role), it.name))
+    if draft.approximations:
+        order = [it.name for it in course.load(draft.slug).manifest.workloads]
+        draft.approximations.sort(key=lambda it: order.index(it.workload))
+        checks += approximation_checks(draft.approximations, draft.misfits)
     if draft.tried:
         checks += suite_checks(draft.tried, options.matrix, _case_names(course, draft.slug))
-    return Proof(slug=draft.slug, checks=checks, tried=draft.tried, seconds=round(draft.seconds, 2))
+    return Proof(
+        slug=draft.slug,
+        checks=checks,
+        tried=draft.tried,
+        approximations=draft.approximations,
+        seconds=round(draft.seconds, 2),
+    )
 
 
 def _case_names(course: Course, slug: str) -> list[str]:

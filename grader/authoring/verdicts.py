@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from grader.authoring.findings import CandidateOutcome, CandidateResult, CandidateRole, Check, Status, check
+from grader.authoring.findings import (
+    ApproximationOutcome,
+    ApproximationResult,
+    CandidateOutcome,
+    CandidateResult,
+    CandidateRole,
+    Check,
+    Status,
+    check,
+)
 
 _PASSING = (CandidateOutcome.ACCEPTED, CandidateOutcome.COMPILED, CandidateOutcome.NOT_RUN)
 
@@ -20,6 +29,43 @@ def suite_checks(tried: Sequence[CandidateResult], matrix: bool, cases: Sequence
         _kills(tried, cases) if matrix else None,
     ]
     return [it for it in checks if it is not None]
+
+
+def approximation_checks(results: Sequence[ApproximationResult], misfits: Sequence[str]) -> list[Check]:
+    """``approximations``: none passes without leave. ``special_inputs``: all fit the workloads."""
+    of = {outcome: [it for it in results if it.outcome is outcome] for outcome in ApproximationOutcome}
+    problems = [_passing(name, found) for name, found in _by_name(of[ApproximationOutcome.PASSES]).items()]
+    counted = Counter(it.workload for it in of[ApproximationOutcome.CAUGHT])
+    good = "caught: " + ", ".join(f"{number} at {name}" for name, number in counted.items())
+    remarks = [f"{name}: {sizes}" for name, sizes in {it.workload: _tried_at(it) for it in results}.items()]
+    for reason in dict.fromkeys(it.reason for it in of[ApproximationOutcome.ALLOWED]):
+        names = dict.fromkeys(it.name for it in of[ApproximationOutcome.ALLOWED] if it.reason == reason)
+        remarks.append(f"allowed: {', '.join(names)}: {reason}")
+    if unable := dict.fromkeys(it.name for it in of[ApproximationOutcome.NOT_APPLICABLE]):
+        remarks.append(f"no mistake where all that is asked comes out right: {', '.join(unable)}")
+    return [
+        check("approximations", problems, good, remarks=remarks),
+        check("special_inputs", list(misfits), "those of every timed case fit the workloads"),
+    ]
+
+
+def _by_name(results: Sequence[ApproximationResult]) -> dict[str, list[ApproximationResult]]:
+    found: dict[str, list[ApproximationResult]] = {}
+    for it in results:
+        found.setdefault(it.name, []).append(it)
+    return found
+
+
+def _passing(name: str, found: Sequence[ApproximationResult]) -> str:
+    """How likely it passes a grading, at each workload."""
+    where = ", ".join(f"{it.probability:.2g} at {it.workload}" for it in found)
+    return f"{name} ({found[0].words}) passes gradings with a probability of {where}"
+
+
+def _tried_at(result: ApproximationResult) -> str:
+    sizes = ", ".join(f"{name} = {size}" for name, size in result.tried_at.items())
+    shorter = f", sums {result.factor:g} times shorter" if result.factor != 1 else ""
+    return f"tried at {sizes}{shorter}"
 
 
 def _of(tried: Sequence[CandidateResult], role: CandidateRole) -> list[CandidateResult]:

@@ -19,6 +19,7 @@ from grader.authoring.costs import cost_checks
 from grader.authoring.examples import example_check
 from grader.authoring.findings import CandidateResult, CandidateRole, Check, Status
 from grader.authoring.measure import calibrated_check, measured_check
+from grader.authoring.odds import Odds, odds
 from grader.authoring.specs import text_checks
 from grader.authoring.trial import Trial
 from grader.challenge.cases import Case
@@ -34,16 +35,18 @@ from grader.sandbox.forked_box import ForkedBoxes
 
 
 class Part(StrEnum):
-    """What a piece of work is: all that runs no submission, one submission against the suite, or a timed run."""
+    """What a piece of work is: all that runs no submission, one submission against the suite, a timed run, or wrong
+    answers at one workload."""
 
     FILES = "files"
     SUBMISSION = "submission"
     MEASURED = "measured"
+    APPROXIMATIONS = "approximations"
 
 
 @dataclass(frozen=True)
 class Work:
-    """One piece of work on a challenge; ``number`` is that of a submission."""
+    """One piece of work on a challenge; ``number`` is that of a submission, or of a workload."""
 
     slug: str
     part: Part = Part.FILES
@@ -57,6 +60,7 @@ class Work:
 class Done:
     checks: list[Check] = field(default_factory=list)
     tried: list[CandidateResult] = field(default_factory=list)
+    odds: Odds = field(default_factory=Odds)
     seconds: float = 0.0
 
 
@@ -101,8 +105,13 @@ def do(work: Work) -> Done:
     assert _desk is not None, "begin() comes first"
     began = time.perf_counter()
     bench = _desk.bench(work.slug)
-    files = work.part is Part.FILES
-    done = Done(checks=examine(bench.challenge, _desk.device)) if files else _run(bench, work)
+    match work.part:
+        case Part.FILES:
+            done = Done(checks=examine(bench.challenge, _desk.device))
+        case Part.APPROXIMATIONS:
+            done = approximate(bench.challenge, work.number, _desk.device)
+        case _:
+            done = _run(bench, work)
     return replace(done, seconds=time.perf_counter() - began)
 
 
@@ -115,6 +124,17 @@ def _run(bench: Trial, work: Work) -> Done:
         return Done(tried=[bench.try_out(made[work.number], every_case=work.matrix)])
     except ChallengeInvalid as error:  # the same for every submission: the checks without one say it once
         return Done(checks=[Check(name="suite", status=Status.ERROR, summary=error.message)])
+
+
+def approximate(challenge: Challenge, number: int, device: Device) -> Done:
+    """Try wrong answers at workload ``number``: on a GPU at its own sizes, if they fit. A failure of the reference is a
+    check."""
+    workload = challenge.manifest.workloads[number]
+    whole = not device.on_processor and workload.on == "gpu" and not device.fits(challenge, workload.sizes)
+    try:
+        return Done(odds=odds(challenge, workload, device.torch_device, whole=whole))
+    except ChallengeInvalid as error:
+        return Done(checks=[Check(name="approximations", status=Status.ERROR, summary=error.message)])
 
 
 def examine(challenge: Challenge, device: Device) -> list[Check]:

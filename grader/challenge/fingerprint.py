@@ -26,7 +26,8 @@ Content = dict[str, Any]
 
 # What challenge.toml says that no verdict and no time depends on. Every other key is judged by, also keys to come.
 _NOT_JUDGED = frozenset(
-    "title track order prerequisites difficulty tags version languages grading waives name_hidden_categories".split()
+    "title track order prerequisites difficulty tags version languages grading waives approximations"
+    " name_hidden_categories".split()
 )
 # Parts that hold one value for each name: a difference names what was added, removed and changed in them.
 _BY_NAME = ("workloads", "compare", "inputs", "cases", "hidden_cases")

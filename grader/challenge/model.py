@@ -6,6 +6,7 @@ import keyword
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -174,6 +175,19 @@ class Grading(Strict, allow_inf_nan=False):
     tiers: list[Tier] = Field(default_factory=list)
 
 
+class AllowedApproximations(Strict):
+    """Approximations that `grader challenge check` may find to pass: ``names`` are theirs, or patterns of them with
+    ``*``; ``workloads``: where, everywhere if empty. Students read the ``reason``."""
+
+    names: list[str] = Field(min_length=1)
+    workloads: list[str] = Field(default_factory=list)
+    reason: str = Field(min_length=1)
+
+    def allows(self, name: str, workload: str) -> bool:
+        here = not self.workloads or workload in self.workloads
+        return here and any(fnmatchcase(name, pattern) for pattern in self.names)
+
+
 # What `grader challenge check` asks of a suite and a challenge may do without, for a reason that it states.
 Waivable = Literal[
     "basic", "empty", "one_element", "odd", "prime", "block_edge", "large",
@@ -213,6 +227,10 @@ class Manifest(Strict):
         default_factory=dict, description="checks of the suite that do not fit this challenge, and why"
     )
 
+    approximations: list[AllowedApproximations] = Field(
+        default_factory=list, description="wrong answers that may pass at a workload, and why"
+    )
+
     @property
     def sizes(self) -> list[str]:
         return [arg.name for arg in self.args if arg.kind is Kind.SIZE]
@@ -225,6 +243,12 @@ class Manifest(Strict):
     def results(self) -> list[Argument]:
         """In-outs and outputs, in signature order: what ``reference()`` returns."""
         return [arg for arg in self.args if arg.kind in (Kind.INOUT, Kind.OUTPUT)]
+
+    @property
+    def exact(self) -> bool:
+        """Whether every result must be right bit for bit."""
+        tolerant = self.tolerance.atol > 0 or self.tolerance.rtol > 0
+        return not (tolerant and any(arg.dtype.floating for arg in self.results))
 
     @property
     def multiplied(self) -> DType:
@@ -260,6 +284,9 @@ class Manifest(Strict):
         _refuse_twins([workload.name for workload in self.workloads], "workloads")
         for workload in self.workloads:
             check_sizes(self, workload.sizes, f"workloads '{workload.name}'")
+        known = {workload.name for workload in self.workloads}
+        if unknown := {name for it in self.approximations for name in it.workloads} - known:
+            raise ValueError(f"approximations: {sorted(unknown)} are no workloads; there are {sorted(known)}")
         return self
 
     def _check_expressions(self) -> None:

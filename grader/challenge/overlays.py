@@ -15,7 +15,8 @@ Importing this module does not import torch.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 # Outliers in one array: a part of 1 % that is not read holds one but for one time in 30,000, a part of 0.1 % two times
 # in three. In a small array they are no more than this share of it.
 _OUTLIERS, _MOST_SHARE = 1024, 1 / 64
-# An outlier is this many times the tolerance of a sum over the array's longest dimension.
-_TOLERANCES = 4.0
+# An outlier is this many times the tolerance of a sum over the array's longest dimension, or a little less.
+_TOLERANCES, _SMALLEST = 4.0, 0.875
 # Beyond anything that a normal distribution gives in so small an array, and harmless to what sums or exponentiates it.
 _LEAST = 16.0
 # In float16 a larger one makes the scores of attention so large that their own rounding decides. It need not be larger:
@@ -40,11 +41,16 @@ _MOST = {DType.FLOAT16: _LEAST}
 # Categories whose values make no rounding harder at a larger size; and those that are safe where results are exact.
 _SPECIAL = frozenset({Category.NAN, Category.POS_INF, Category.NEG_INF, Category.ZEROS, Category.RANGE})
 _EXACT = _SPECIAL | {Category.ONES, Category.TIES, Category.TINY, Category.DENORMAL}
+# One of each is asked in every grading: whoever drops them saves work.
+_ALWAYS = (Category.NAN, Category.POS_INF, Category.NEG_INF)
+# What is special is asked this often for a workload, unless more must be: each time takes as long as a round.
+_MOST_SPECIALS = 6
 
 
 @dataclass(frozen=True)
 class Outliers:
-    """``base`` with ``value`` at ``count`` random places."""
+    """``base`` with values from ``_SMALLEST * value`` to ``value`` at ``count`` random places. They differ, so that the
+    largest of a row may be any of them."""
 
     value: float
     count: int
@@ -57,25 +63,42 @@ class Outliers:
         flat = values.view(-1)
         if flat.numel():
             places = torch.randint(flat.numel(), (self.count,), generator=generator, device=generator.device)
-            flat[places] = self.value
+            share = torch.rand(self.count, generator=generator, device=generator.device)
+            flat[places] = (self.value * (_SMALLEST + (1 - _SMALLEST) * share)).to(dtype)
         return values
 
     def words(self) -> str:
-        return f"{self.base.words()}, with {self.value:g} at {self.count} places"
+        least = _SMALLEST * self.value
+        return f"{self.base.words()}, with {least:g} to {self.value:g} at {self.count} places"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Overlay:
-    """``inputs`` in place of the challenge's own. ``counts``: whether a round with them has the time of others."""
+    """``inputs`` in place of the challenge's own. ``counts``: whether a round with them has the time of others.
+    ``category``: of the case that holds them. ``always``: every grading asks it."""
 
     name: str
     inputs: Mapping[str, Filling]
     counts: bool
+    category: Category | None = None
+    always: bool = False
 
 
 def overlays(challenge: Challenge, workload: Workload) -> list[Overlay]:
     """All there are for ``workload``. Raises ChallengeInvalid."""
     return [*_outliers(challenge, workload), *_specials(challenge)]
+
+
+def drawn_specials(specials: Sequence[Overlay], dice: random.Random) -> list[Overlay]:
+    """Those that a workload is asked: what a case wants to be timed, one of each category that no kernel may be spared,
+    and of the others as many as there is room for."""
+    drawn = [it for it in specials if it.always]
+    for category in _ALWAYS:
+        found = [it for it in specials if it.category is category]
+        if found and not any(it in drawn for it in found):
+            drawn.append(dice.choice(found))
+    others = [it for it in specials if it not in drawn]
+    return drawn + dice.sample(others, min(max(0, _MOST_SPECIALS - len(drawn)), len(others)))
 
 
 def _outliers(challenge: Challenge, workload: Workload) -> list[Overlay]:
@@ -100,17 +123,12 @@ def _value(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> float
 
 def _specials(challenge: Challenge) -> list[Overlay]:
     """By the public cases: what students may read. Where a case says ``timed``, that decides."""
-    exact = not any(arg.dtype.floating and _rounds(challenge.manifest) for arg in challenge.manifest.results)
-    categories = _EXACT if exact else _SPECIAL
+    categories = _EXACT if challenge.manifest.exact else _SPECIAL
     return [
-        Overlay(case.name, case.inputs, counts=False)
+        Overlay(case.name, case.inputs, counts=False, category=case.category, always=case.timed is True)
         for case in challenge.cases
         if (case.category in categories if case.timed is None else case.timed) and _is_other(challenge, case)
     ]
-
-
-def _rounds(manifest: Manifest) -> bool:
-    return manifest.tolerance.rtol > 0 or manifest.tolerance.atol > 0
 
 
 def _is_other(challenge: Challenge, case: Case) -> bool:

@@ -18,6 +18,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind
 from grader.languages import Language
 from grader.schemas.challenge import (
+    AllowedView,
     ArgumentView,
     CaseView,
     ChallengeDetail,
@@ -85,6 +86,10 @@ def detail(
         hidden_categories_named=manifest.name_hidden_categories,
         library_kernels=manifest.library_kernels,
         workloads=[WorkloadView(name=it.name, sizes=it.sizes, on=it.on) for it in manifest.workloads],
+        approximations=[
+            AllowedView(names=it.names, workloads=it.workloads, reason=it.reason)
+            for it in manifest.approximations
+        ],
         reference=challenge.reference_source,
         tolerance=manifest.tolerance.model_dump(),
         limits={name: float(value) for name, value in manifest.limits.model_dump().items()},

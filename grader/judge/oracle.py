@@ -59,13 +59,20 @@ def ask(challenge: Challenge, case: Case, seed: int, device: str = "cpu", draw_o
         inputs = {name: values.to(device) for name, values in drawn.items()}
     with phase("oracle", enqueues=True):
         reference = challenge.reference
-        outputs = _results(challenge, case, reference.compute, inputs, round_to_dtype=True)
+        outputs = right_answers(challenge, case, inputs)
         magnitudes: dict[str, torch.Tensor] = {}
         if reference.magnitude is not None:
             magnitudes = _results(challenge, case, reference.magnitude, inputs, round_to_dtype=False)
             if device != "cpu":
                 magnitudes = {name: values.float() for name, values in magnitudes.items()}
     return Question(inputs, outputs, magnitudes)
+
+
+def right_answers(
+    challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    """What the reference makes of ``inputs``, in float64, each result rounded to its dtype. Raises ChallengeInvalid."""
+    return _results(challenge, case, challenge.reference.compute, inputs, round_to_dtype=True)
 
 
 def _results(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
-from grader.challenge.overlays import overlays
+from grader.challenge.overlays import drawn_specials, overlays
 from grader.errors import ChallengeInvalid
 from grader.judge.arena import Arena
 from grader.judge.device import Device, DeviceRecord
@@ -29,10 +29,8 @@ log = get_logger(__name__)
 
 # Known length of the control's call: long beside the cost of a round, short beside a workload.
 CONTROL_US = 1000.0
-# Of the rounds that count, this share holds rare outliers. What is special is asked this often at most for a workload:
-# each time takes as long as a round.
-_RARE_SHARE = 0.5
-_MOST_SPECIALS = 6
+# Of the rounds that count, this share holds rare outliers.
+RARE_SHARE = 0.5
 # Rounds of a control or a baseline, however slow it is: an interval needs them. A submission makes as many as the plan
 # says, or is too slow.
 _FEWEST_ROUNDS = 3
@@ -89,10 +87,10 @@ class Stopwatch:
         self._part = part
         text = f"{self.case.name}:{part}:dice".encode()
         self._dice = random.Random(hmac.digest(seed_key, text, hashlib.sha256))  # noqa: S311 - its seed is secret
-        cases = [(workload_case(challenge, workload, it), it.counts) for it in overlays(challenge, workload)]
-        self._rare = [case for case, counts in cases if counts]
-        specials = [case for case, counts in cases if not counts]
-        self._specials = self._dice.sample(specials, min(_MOST_SPECIALS, len(specials)))
+        found = overlays(challenge, workload)
+        self._rare = [workload_case(challenge, workload, it) for it in found if it.counts]
+        specials = drawn_specials([it for it in found if not it.counts], self._dice)
+        self._specials = [workload_case(challenge, workload, it) for it in specials]
         self._drawn = 0
         self._names: list[str] = []
         self._kept: Asked | None = None
@@ -230,7 +228,7 @@ class Stopwatch:
 
     def _drawn_case(self, checked: bool) -> Case:
         """Of what is checked, every other question has outliers in one of its inputs."""
-        if checked and self._rare and self._dice.random() < _RARE_SHARE:
+        if checked and self._rare and self._dice.random() < RARE_SHARE:
             return self._dice.choice(self._rare)
         return self.case
 

@@ -32,6 +32,14 @@ class WorkloadView(Strict):
     on: str
 
 
+class AllowedView(Strict):
+    """Wrong answers that may pass where a workload is timed; ``workloads``: where, everywhere if empty."""
+
+    names: list[str]
+    workloads: list[str] = Field(default_factory=list)
+    reason: str
+
+
 class ChallengeSummary(Strict):
     slug: str
     title: str
@@ -72,6 +80,9 @@ class ChallengeDetail(ChallengeSummary):
         description="what becomes of an accepted submission that calls a library's kernels: flag or unranked",
     )
     workloads: list[WorkloadView]
+    approximations: list[AllowedView] = Field(
+        default_factory=list, description="wrong answers that may pass where a workload is timed, and why"
+    )
     reference: str
     tolerance: dict[str, float]
     limits: dict[str, float]

@@ -127,6 +127,11 @@ def _show(detail: ChallengeDetail) -> None:
     console.print(_workloads(detail))
     tolerance = ", ".join(f"{name} {value:g}" for name, value in detail.tolerance.items())
     console.print(safe(f"\nTolerance: {tolerance or 'exact'}", "dim"))
+    for allowed in detail.approximations:
+        where = f" at {', '.join(allowed.workloads)}" if allowed.workloads else ""
+        console.print(
+            safe(f"May pass where it is timed{where}: {', '.join(allowed.names)}. {allowed.reason}", "dim")
+        )
     if detail.judged_with:
         versions = ", ".join(f"{name} {version}" for name, version in detail.judged_with.items())
         console.print(safe(f"Triton is judged with {versions}", "dim"), soft_wrap=True)

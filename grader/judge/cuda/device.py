@@ -20,7 +20,7 @@ from grader.judge.cuda.driver import NEEDS_MEND, DriverError, api, check, lackin
 from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import CudaMemories, Staging
 from grader.judge.cuda.output_checker import CudaOutputChecker
-from grader.judge.device import Floor, Gate, Noise, OutputChecker, TimingPlan
+from grader.judge.device import GPU_PLAN, Floor, Gate, Noise, OutputChecker
 from grader.judge.oracle import Question
 from grader.judge.round_costs import Machine, RoundCosts
 from grader.languages import ON_GPU, Language
@@ -37,16 +37,7 @@ class CudaDevice:
     memory = "cuda"
     on = ON_GPU
     torch_device = "cuda"
-    # Most kernels' rounds differ by 0.1 %, and the fewest are enough; those of a few differ by 0.6 %.
-    plan = TimingPlan(
-        rounds=30,
-        most_rounds=160,
-        enough=0.0007,
-        control_rounds=10,
-        warm_up=3,
-        seconds=20.0,
-        call_seconds=20.0,
-    )
+    plan = GPU_PLAN
     # Measured on an H200 (benchmarks/gpu/repeatability.py prints it): honest kernels lie within 1 us of the control's
     # before the gate and, at arrays of exactly 2^28 elements, within 20 us behind it, where no time is won any more.
     noise = Noise(before=Floor(0.002, 2.5e-6), after=Floor(0.04, 20e-6), most=0.005, disturbed=30e-6)

@@ -1,0 +1,327 @@
+"""How likely a wrong answer passes a whole grading, from rounds that are drawn and compared as the judge does.
+
+An approximation may choose by size whom it answers: it is taken to be right in every case and in every other workload.
+So what is found is the probability that no round of one workload shows it, of those that the judge makes at least.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from grader.authoring.approximations import Approximation, Draw, Tensors, approximations
+from grader.authoring.findings import ApproximationOutcome, ApproximationResult
+from grader.authoring.reduced import Reduced, reduced
+from grader.challenge.cases import Case
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Workload
+from grader.challenge.overlays import Overlay, drawn_specials, overlays
+from grader.errors import ChallengeInvalid
+from grader.judge.compare import counted, wrong_elements
+from grader.judge.device import GPU_PLAN, HOST_PLAN, TimingPlan
+from grader.judge.oracle import Question, ask, workload_case
+from grader.judge.timing import RARE_SHARE
+
+if TYPE_CHECKING:
+    import torch
+
+# What passes more often than this is named: who tries it is caught in 99 submissions of 100, all of them on record. On
+# the processor's board a workload has few rounds, and its times say nothing of a GPU.
+PASSES = {"gpu": 0.01, "cpu": 0.5}
+# Ordinary rounds from which the expectation is learnt. Rounds drawn of each kind at first, and of what may pass.
+_LEARNT, _FIRST, _SPECIAL, _MORE = 6, 3, 2, 21
+# Rounds that are taken to have passed beside so few.
+_BENEFIT = 2
+# Samples of special rounds, as the judge's dice draw them.
+_SAMPLES = 300
+# So many wrong elements in one round are no chance: every round has some.
+_MANY = 64
+
+
+@dataclass
+class _Tally:
+    """What became of one approximation in rounds of one kind."""
+
+    drawn: int = 0
+    passed: int = 0
+    hopeless: bool = False
+
+    @property
+    def probability(self) -> float:
+        """An estimate on the high side while few were drawn, and 1 where none was: nothing is known against it."""
+        if self.hopeless:
+            return 0.0
+        benefit = 0 if self.drawn > _FIRST else _BENEFIT
+        return (self.passed + benefit) / (self.drawn + benefit) if self.drawn else 1.0
+
+
+@dataclass
+class Tried:
+    """``probability``: of passing a grading. ``shown_by``: the kinds of rounds that showed it. ``same``: it gave what
+    is right, bit for bit, in every round drawn."""
+
+    approximation: Approximation
+    same: bool = True
+    tallies: dict[str, _Tally] = field(default_factory=dict)
+    probability: float = 1.0
+    limit: float = PASSES["gpu"]
+
+    @property
+    def shown_by(self) -> list[str]:
+        return [name for name, it in self.tallies.items() if it.passed < it.drawn]
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether some rounds showed it and others of the same kind may not: then more of them say more."""
+        return any(it.passed < it.drawn and not it.hopeless for it in self.tallies.values())
+
+    @property
+    def passes(self) -> bool:
+        return self.probability >= self.limit
+
+
+ORDINARY = "ordinary"
+
+
+@dataclass(frozen=True)
+class Odds:
+    """What was found at one workload. ``misfits``: special inputs that do not fit its sizes, each with why."""
+
+    results: list[ApproximationResult] = field(default_factory=list)
+    misfits: list[str] = field(default_factory=list)
+
+
+def odds(challenge: Challenge, workload: Workload, device: str, *, whole: bool) -> Odds:
+    """Try every approximation at ``workload``, on "cpu" or "cuda"; ``whole``: at its own sizes, which fit there.
+
+    Raises ChallengeInvalid where the reference or an ordinary round fails.
+    """
+    sized = Reduced(workload, 1.0) if whole else reduced(challenge, workload)
+    rounds = Rounds(challenge, sized, device)
+    tried = rounds.try_all(approximations(challenge, workload, sized.workload))
+    return Odds(
+        [_result(challenge, sized, it) for it in tried],
+        [
+            f"{workload.name}: '{name}' does not fit {sized.text}: {why}"
+            for name, why in rounds.misfits.items()
+        ],
+    )
+
+
+def _result(challenge: Challenge, sized: Reduced, tried: Tried) -> ApproximationResult:
+    name, workload = tried.approximation.name, sized.workload
+    reasons = [it.reason for it in challenge.manifest.approximations if it.allows(name, workload.name)]
+    outcome = ApproximationOutcome.CAUGHT
+    if tried.passes:
+        outcome = ApproximationOutcome.ALLOWED if reasons else ApproximationOutcome.PASSES
+        right = tried.same and not tried.approximation.lucky
+        outcome = ApproximationOutcome.NOT_APPLICABLE if right else outcome
+    return ApproximationResult(
+        workload=workload.name,
+        name=name,
+        words=tried.approximation.words,
+        tried_at=workload.sizes,
+        factor=sized.factor,
+        outcome=outcome,
+        probability=tried.probability,
+        shown_by=tried.shown_by,
+        reason=reasons[0] if outcome is ApproximationOutcome.ALLOWED else "",
+    )
+
+
+@dataclass(frozen=True)
+class _Kind:
+    name: str
+    case: Case
+    overlay: Overlay | None
+
+    @property
+    def counts(self) -> bool:
+        return self.overlay is None or self.overlay.counts
+
+
+class Rounds:
+    """The rounds of one workload at sizes that fit, on ``device``. ``misfits``: special inputs that do not fit the
+    sizes, each with why."""
+
+    def __init__(self, challenge: Challenge, sized: Reduced, device: str) -> None:
+        self.challenge = challenge
+        self.workload = sized.workload
+        self.factor = sized.factor
+        self.device = device
+        self.misfits: dict[str, str] = {}
+        self._learnt: tuple[Question, dict[str, torch.Tensor], dict[str, float]] | None = None
+        found = overlays(challenge, self.workload)
+        self.ordinary = _Kind(ORDINARY, workload_case(challenge, self.workload), None)
+        self.outliers = [self._kind(it) for it in found if it.counts]
+        self.specials = [self._kind(it) for it in found if not it.counts]
+        dice = random.Random(challenge.slug)  # noqa: S311 - it simulates dice
+        asked = [it for it in found if not it.counts]
+        self._samples = [drawn_specials(asked, dice) for _ in range(_SAMPLES)]
+
+    def _kind(self, overlay: Overlay) -> _Kind:
+        return _Kind(overlay.name, workload_case(self.challenge, self.workload, overlay), overlay)
+
+    def _draws(self, kind: _Kind, first: int, count: int) -> Iterator[tuple[Draw, Draw | None]]:
+        """Rounds ``first`` and the next. Beside one with outliers, where sums are shorter than the workload's, the same
+        without them. Raises ChallengeInvalid where one that counts cannot be made."""
+        previous, expected, means = self._what_is_learnt()
+        for number in range(first, first + count):
+            seed = self._seed(kind, number)
+            try:
+                question = ask(self.challenge, kind.case, seed, self.device, self.device)
+            except ChallengeInvalid as error:
+                if kind.counts:
+                    raise
+                self.misfits[kind.name] = error.message
+                return
+            draw = Draw(self.challenge, kind.case, question, previous, expected, means)
+            if self.factor == 1 or not kind.counts or kind is self.ordinary:
+                yield draw, None
+                continue
+            case = self.ordinary.case
+            plain = ask(self.challenge, case, seed, self.device, self.device)
+            yield draw, replace(draw, case=case, question=plain)
+
+    def _what_is_learnt(self) -> tuple[Question, dict[str, torch.Tensor], dict[str, float]]:
+        if self._learnt is None:
+            sums: dict[str, torch.Tensor] = {}
+            means: dict[str, float] = {}
+            for number in range(_LEARNT):
+                seed = self._seed(self.ordinary, -1 - number)
+                question = ask(self.challenge, self.ordinary.case, seed, self.device, self.device)
+                for name, values in question.outputs.items():
+                    part = values.double() / _LEARNT
+                    sums[name] = part if name not in sums else sums[name].add_(part)
+                for name, values in question.inputs.items():
+                    mean = float(values.double().mean()) if values.numel() else 0.0
+                    means[name] = means.get(name, 0.0) + mean / _LEARNT
+            self._learnt = question, sums, means
+        return self._learnt
+
+    def _seed(self, kind: _Kind, number: int) -> int:
+        text = f"{self.challenge.slug}:{self.workload.name}:{kind.name}:{number}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
+    def try_all(self, wrong: Sequence[Approximation]) -> list[Tried]:
+        """Each of ``wrong`` with the probability that it passes. Raises ChallengeInvalid."""
+        tried = [Tried(it, limit=PASSES[self.workload.on]) for it in wrong]
+        plan = GPU_PLAN if self.workload.on == "gpu" else HOST_PLAN
+        self._round_up(tried, self.ordinary, 0, _FIRST, plan)
+        for kind in self.outliers:
+            self._round_up(tried, kind, 0, _FIRST, plan)
+        for kind in self.specials:
+            self._round_up(tried, kind, 0, _SPECIAL, plan)
+        self._hold_against_cases([it for it in tried if it.same])
+        chance = [it for it in tried if it.by_chance]
+        for kind in (self.ordinary, *self.outliers):
+            self._round_up(chance, kind, _FIRST, _MORE, plan)
+        return tried
+
+    def _round_up(
+        self, tried: Sequence[Tried], kind: _Kind, first: int, count: int, plan: TimingPlan
+    ) -> None:
+        """Hold what still passes against ``count`` rounds of ``kind``."""
+        left = [it for it in tried if it.passes]
+        if not left:
+            return
+        for draw, plain in self._draws(kind, first, count):
+            for it in left:
+                tally = it.tallies.setdefault(kind.name, _Tally())
+                if not tally.hopeless:
+                    self._hold(it, tally, draw, plain)
+        for it in left:
+            it.probability = self._probability(it, plan)
+
+    def _hold_against_cases(self, tried: Sequence[Tried]) -> None:
+        """Whether what was right in all rounds is so on the inputs of every public case, at the workload's sizes."""
+        drawn = {kind.name for kind in self.specials}
+        for case in self.challenge.cases:
+            if case.name in drawn or case.scalars or dict(case.inputs) == self.challenge.inputs or not tried:
+                continue
+            kind = self._kind(Overlay(case.name, case.inputs, counts=False))
+            with suppress(ChallengeInvalid):
+                question = ask(self.challenge, kind.case, self._seed(kind, 0), self.device, self.device)
+                draw = Draw(self.challenge, kind.case, question, *self._what_is_learnt())
+                for it in tried:
+                    if not _same(it.approximation.answer(draw), question.outputs):
+                        it.same = False
+
+    def _hold(self, it: Tried, tally: _Tally, draw: Draw, plain: Draw | None) -> None:
+        answer = it.approximation.answer(draw)
+        it.same &= _same(answer, draw.question.outputs)
+        if self.factor != 1:
+            beside = it.approximation.answer(plain) if plain else None
+            answer = _as_in_longer_sums(draw, answer, plain, beside, self.factor**-it.approximation.relief)
+        wrong = _wrong(draw, answer)
+        tally.drawn += 1
+        tally.passed += not wrong
+        tally.hopeless = wrong >= _MANY
+
+    def _probability(self, it: Tried, plan: TimingPlan) -> float:
+        def of(kind: _Kind) -> float:
+            tally = it.tallies.get(kind.name)
+            if tally is None or kind.counts:
+                return tally.probability if tally else 1.0
+            return tally.passed / tally.drawn
+
+        rare = [of(kind) for kind in self.outliers]
+        round_passes = of(self.ordinary)
+        if rare:
+            round_passes = (1 - RARE_SHARE) * round_passes + RARE_SHARE * sum(rare) / len(rare)
+        chances = {kind.overlay: of(kind) for kind in self.specials}
+        special = sum(math.prod(chances[it] for it in sample) for sample in self._samples) / _SAMPLES
+        # Rounds that warm up are compared, too.
+        return float(round_passes ** (plan.warm_up + plan.rounds) * special)
+
+
+def _as_in_longer_sums(
+    draw: Draw, answer: Tensors, plain: Draw | None, beside: Tensors | None, share: float
+) -> Tensors:
+    """What ``answer`` would be if its error on ordinary numbers, which ``plain`` and its answer ``beside`` tell of a
+    round with outliers, were only this ``share`` of it beside the tolerance. What outliers add to it stays: they and
+    the tolerance grow alike. So does what is not finite."""
+    import torch
+
+    found = {}
+    for name, want in draw.question.outputs.items():
+        got = answer[name]
+        if not want.is_floating_point():
+            found[name] = got
+            continue
+        error = got.double() - want.double()
+        usual = error
+        if plain is not None and beside is not None:
+            usual = beside[name].double() - plain.question.outputs[name].double()
+        near = (want.double() + (error - usual) + usual * share).to(want.dtype)
+        found[name] = torch.where(near.isfinite() & got.isfinite() & want.isfinite(), near, got)
+    return found
+
+
+def _same(answer: Tensors, right: Mapping[str, torch.Tensor]) -> bool:
+    """Bit for bit."""
+    import torch
+
+    return all(
+        answer[name] is want
+        or torch.equal(answer[name].reshape(-1).view(torch.uint8), want.reshape(-1).view(torch.uint8))
+        for name, want in right.items()
+    )
+
+
+def _wrong(draw: Draw, answer: Tensors) -> int:
+    """How many elements the judge calls wrong."""
+    manifest, question = draw.challenge.manifest, draw.question
+    wrong = 0
+    for arg in manifest.results:
+        got, want = answer[arg.name].reshape(-1), question.outputs[arg.name].reshape(-1)
+        number = counted(manifest, arg, question, want.numel())
+        magnitude = question.magnitudes.get(arg.name)
+        scale = magnitude.reshape(-1)[:number] if magnitude is not None else None
+        wrong += int(wrong_elements(got[:number], want[:number], manifest.tolerance, scale).sum())
+    return wrong

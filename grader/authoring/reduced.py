@@ -1,0 +1,126 @@
+"""Sizes of a workload that this machine can draw many rounds of, and what is lost by them.
+
+A size may shrink freely where each element of a result is made from as many elements of the inputs as before: fewer
+rows of a softmax are only fewer chances to be wrong. Where sums become shorter, rounding and chance weigh more beside
+the tolerance, and ``factor`` says by how much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.challenge.cases import Derived
+from grader.challenge.draw import draw_inputs
+from grader.challenge.expression import parse
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Argument, Manifest, Workload
+from grader.judge.oracle import right_answers, workload_case
+
+if TYPE_CHECKING:
+    import torch
+
+# What one round may hold and compute: some 10 ms of one core with the reference in float64. What is exact takes less.
+ELEMENTS, EXACT_ELEMENTS, FLOPS = 1 << 18, 1 << 19, 1 << 26
+# A size that may shrink freely keeps so many, if that is enough; one that sums depend on shrinks only if it is long.
+_SEVERAL, _LONG = 64, 256
+# Sizes at which it is tried what depends on what, and how many elements are changed for that.
+_SMALL, _CHANGED = 24, 24
+# Twice the size, this many times the elements that a result is made from: the border between as many and twice as many.
+_GROWS = 1.4
+_SEED = 3
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """``factor``: how many times as many terms the sums of the workload itself have. 1 where nothing is lost."""
+
+    workload: Workload
+    factor: float
+
+    @property
+    def text(self) -> str:
+        return ", ".join(f"{name} = {size}" for name, size in self.workload.sizes.items())
+
+
+def reduced(challenge: Challenge, workload: Workload) -> Reduced:
+    """Raises ChallengeInvalid where the reference fails."""
+    manifest, sizes = challenge.manifest, dict(workload.sizes)
+    exact = manifest.exact
+    most = EXACT_ELEMENTS if exact else ELEMENTS
+    if _small_enough(manifest, sizes, most):
+        return Reduced(workload, 1.0)
+    free = list(sizes) if exact else [name for name in sizes if _free(challenge, sizes, name)]
+    for least in (_SEVERAL, 1):
+        while not _small_enough(manifest, sizes, most) and (
+            large := [name for name in free if sizes[name] >= 2 * least]
+        ):
+            _halve(sizes, [max(large, key=lambda name: sizes[name])])
+    halvings = 0
+    while not _small_enough(manifest, sizes, most) and (
+        bound := [name for name in sizes if name not in free and sizes[name] >= _LONG]
+    ):
+        _halve(sizes, bound)
+        halvings += 1
+    shrunk = [name for name in sizes if sizes[name] < workload.sizes[name]]
+    grows = halvings > 0 and _growth(challenge, sizes, shrunk) > _GROWS
+    return Reduced(workload.model_copy(update={"sizes": sizes}), float(1 << halvings) if grows else 1.0)
+
+
+def _halve(sizes: dict[str, int], names: Sequence[str]) -> None:
+    """Odd sizes stay odd."""
+    for name in names:
+        sizes[name] = max(1, sizes[name] // 2 | sizes[name] & 1)
+
+
+def _small_enough(manifest: Manifest, sizes: Mapping[str, int], most: int) -> bool:
+    elements = max(math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers)
+    return elements <= most and parse(manifest.cost.flops)(sizes) <= FLOPS
+
+
+def _free(challenge: Challenge, sizes: Mapping[str, int], name: str) -> bool:
+    """Whether it is a dimension of a result, and one on which no element's number of terms depends."""
+    manifest = challenge.manifest
+    dimension = any(name in parse(text).names for arg in manifest.results for text in arg.shape)
+    return dimension and 1 / _GROWS < _growth(challenge, sizes, [name]) < _GROWS
+
+
+def _growth(challenge: Challenge, sizes: Mapping[str, int], names: Sequence[str]) -> float:
+    """How many times as many elements of an input an element of a result is made from where ``names`` are twice as
+    large, as tried at small sizes: what is farthest from 1 among all inputs and results."""
+    small = {name: min(size, _SMALL) for name, size in sizes.items()}
+    double = {name: 2 * size if name in names else size for name, size in small.items()}
+    one, two = _needs(challenge, small), _needs(challenge, double)
+    ratios = [two[pair] / one[pair] for pair in one if one[pair] > 0 and two[pair] > 0]
+    return max(ratios, key=lambda it: abs(math.log(it)), default=1.0)
+
+
+def _needs(challenge: Challenge, sizes: Mapping[str, int]) -> dict[tuple[str, str], float]:
+    """By input and result: how many elements of the input an element of the result depends on, on average."""
+    manifest = challenge.manifest
+    case = workload_case(challenge, Workload(name="small sizes", sizes=dict(sizes)))
+    inputs = draw_inputs(manifest, case, _SEED)
+    right = right_answers(challenge, case, inputs)
+    found: dict[tuple[str, str], float] = {}
+    for arg in manifest.buffers:
+        if arg.name not in inputs or isinstance(challenge.inputs.get(arg.name), Derived):
+            continue
+        values = inputs[arg.name]
+        places = sorted({i * values.numel() // _CHANGED for i in range(_CHANGED)}) if values.numel() else []
+        for place in places:
+            answers = right_answers(challenge, case, {**inputs, arg.name: _changed(arg, values, place)})
+            for name, want in right.items():
+                differs = (answers[name] != want).sum().item() * values.numel()
+                key = (arg.name, name)
+                found[key] = found.get(key, 0.0) + differs / len(places) / max(1, want.numel())
+    return found
+
+
+def _changed(arg: Argument, values: torch.Tensor, place: int) -> torch.Tensor:
+    """One element is another value that the input may hold."""
+    changed = values.clone()
+    flat = changed.view(-1)
+    flat[place] = flat[place] * 1.5 + 0.5 if arg.dtype.floating else flat[(place + 1) % flat.numel()]
+    return changed
