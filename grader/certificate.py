@@ -1,0 +1,230 @@
+"""Certificates of results: how they are signed, and how anyone checks one without the platform.
+
+A certificate is JSON with three parts. ``certificate`` is what it says. ``digests`` holds the SHA-256 of every value
+in it, by the value's path. ``signature`` is the platform's Ed25519 signature (RFC 8032) over the digests: so one
+signature covers everything, and a value that was changed can be named.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grader.errors import BadRequest
+
+FORMAT = "grader certificate 1"
+_PARTS = {"certificate", "digests", "signature"}
+_KEY_BYTES, _SIGNATURE_BYTES = 32, 64
+# In a name of a key: enough that nobody makes another key of the same name by trying.
+_ID_CHARS = 32
+
+
+@dataclass(frozen=True)
+class Checked:
+    """``problems``: what was changed, a sentence each; none where it is as it was signed. ``key_id`` names the key in
+    it; ``key_known``: that is the key which the caller trusts."""
+
+    certificate: Mapping[str, Any]
+    problems: tuple[str, ...]
+    key_id: str
+    key_known: bool
+
+    @property
+    def genuine(self) -> bool:
+        return not self.problems and self.key_known
+
+
+def sign(certificate: Mapping[str, Any], secret: bytes) -> dict[str, Any]:
+    """All three parts. ``secret``: the 32 bytes of an Ed25519 private key."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key = Ed25519PrivateKey.from_private_bytes(secret)
+    digests = digests_of(certificate)
+    return {
+        "certificate": certificate,
+        "digests": digests,
+        "signature": {
+            "algorithm": "Ed25519",
+            "key": text_of(key.public_key().public_bytes_raw()),
+            "value": text_of(key.sign(_signed(digests))),
+        },
+    }
+
+
+def public_key(secret: bytes) -> bytes:
+    """The 32 bytes of the public key that belongs to ``secret``."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    return Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+
+
+def key_id(key: bytes) -> str:
+    """What people call a public key: the beginning of its SHA-256, hex."""
+    return hashlib.sha256(key).hexdigest()[:_ID_CHARS]
+
+
+def pem(key: bytes) -> str:
+    """A public key as PEM (RFC 8410), as OpenSSL reads it."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    found = Ed25519PublicKey.from_public_bytes(key).public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return found.decode("ascii")
+
+
+def read_key(text: str) -> bytes:
+    """A public key from PEM, from the API's JSON, or from its 32 bytes in base64 or hex. Raises BadRequest."""
+    given = text.strip()
+    if given.startswith("-----"):
+        return _of_pem(given)
+    if given.startswith("{"):
+        try:
+            given = str(json.loads(given)["key"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise _no_key() from error
+    if len(given) == 2 * _KEY_BYTES:
+        try:
+            return bytes.fromhex(given)
+        except ValueError as error:
+            raise _no_key() from error
+    return _bytes(given, _KEY_BYTES)
+
+
+def _of_pem(text: str) -> bytes:
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    try:
+        key = load_pem_public_key(text.encode())
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise _no_key() from error
+    if not isinstance(key, Ed25519PublicKey):
+        raise _no_key()
+    return key.public_bytes_raw()
+
+
+def _no_key() -> BadRequest:
+    return BadRequest(
+        "That is no Ed25519 public key.", "Take the file that the platform serves at /signing-key.pem."
+    )
+
+
+def check(text: str, trusted: bytes | None = None) -> Checked:
+    """Whether a certificate is as it was signed, and by ``trusted``, 32 bytes; without it by the key that it names,
+    which anybody could have made.
+
+    Raises BadRequest where the text is no certificate at all.
+    """
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    whole = _read(text)
+    certificate, digests = whole["certificate"], whole["digests"]
+    signature = whole["signature"]
+    named = _bytes(signature["key"], _KEY_BYTES)
+    problems = []
+    try:
+        Ed25519PublicKey.from_public_bytes(named).verify(
+            _bytes(signature["value"], _SIGNATURE_BYTES), _signed(digests)
+        )
+    except InvalidSignature:
+        problems.append("The signature does not fit: the digests or the signature were changed.")
+    if trusted is not None and named != trusted:
+        problems.append(
+            f"It was signed by another key ({key_id(named)}) than the one that you trust ({key_id(trusted)})."
+        )
+    found = digests_of(certificate)
+    problems += [f"{path} was changed." for path in found if path in digests and digests[path] != found[path]]
+    problems += [f"{path} was added." for path in found if path not in digests]
+    problems += [f"{path} was removed." for path in digests if path not in found]
+    known = trusted is not None and named == trusted
+    return Checked(certificate, tuple(problems), key_id(named), known)
+
+
+def _read(text: str) -> dict[str, Any]:
+    try:
+        whole = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"It is not JSON: {error}.", "Take the file as the platform gave it.") from error
+    if (
+        not isinstance(whole, dict)
+        or set(whole) != _PARTS
+        or not all(isinstance(it, dict) for it in whole.values())
+    ):
+        raise BadRequest("It is no certificate.", f"One has the parts {', '.join(sorted(_PARTS))}.")
+    if whole["certificate"].get("format") != FORMAT or whole["signature"].get("algorithm") != "Ed25519":
+        raise BadRequest(f"It is no '{FORMAT}'.", "A newer release of grader may be able to read it.")
+    if not all(isinstance(it, str) for it in whole["digests"].values()):
+        raise BadRequest("Its digests are not text.")
+    return whole
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Of two values of one name, readers would take different ones."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"'{name}' stands there twice")
+        found[name] = value
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def digests_of(certificate: Mapping[str, Any]) -> dict[str, str]:
+    """Path of each value -> SHA-256, hex, of path and value."""
+    return {path: _digest(path, value) for path, value in _leaves(certificate, "")}
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping) and value:
+        for name, each in value.items():
+            # A name with a dot must not make a path that another value has.
+            yield from _leaves(each, f"{path}.{_escaped(name)}" if path else _escaped(name))
+    elif isinstance(value, list) and value:
+        for number, each in enumerate(value):
+            yield from _leaves(each, f"{path}[{number}]")
+    else:
+        yield path, value
+
+
+def _escaped(name: str) -> str:
+    return name if name.replace("_", "").isalnum() else json.dumps(name)
+
+
+def _digest(path: str, value: Any) -> str:
+    return hashlib.sha256(_canonical([path, value])).hexdigest()
+
+
+def _signed(digests: Mapping[str, str]) -> bytes:
+    return FORMAT.encode() + b"\n" + _canonical(digests)
+
+
+def _canonical(value: Any) -> bytes:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return text.encode()
+
+
+def text_of(value: bytes) -> str:
+    """As certificates and the API write it: base64."""
+    return base64.b64encode(value).decode("ascii")
+
+
+def _bytes(text: Any, length: int) -> bytes:
+    try:
+        found = base64.b64decode(str(text), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise _no_key() from error
+    if len(found) != length:
+        raise _no_key()
+    return found
