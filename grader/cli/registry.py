@@ -23,6 +23,8 @@ GROUPS = {
         "diff": ("diff", "Compare two submissions, or a file and a submission"),
         "open": ("pages", "Open a page of the server in the browser"),
         "leaderboard": ("boards", "Show the leaderboard of a challenge"),
+        "competition": ("competitions", "Take part in competitions, and run them: competition list, ..."),
+        "verify": ("verify", "Check a certificate of a result, without a server"),
         "progress": ("progress", "Show what you have solved, track by track"),
     },
     "Account and machine": {

@@ -90,7 +90,7 @@ class ChallengeBody(Strict):
 
 
 class CompetitionBody(Strict):
-    """The body of POST /api/v1/competitions and PUT /api/v1/competitions/SLUG."""
+    """The body of POST /api/v1/competitions and POST /api/v1/competitions/SLUG."""
 
     slug: Slug
     title: Title
@@ -266,7 +266,6 @@ class CompetitionBoard(Strict):
     title: str
     kind: BoardKind
     phase: Phase
-    now: datetime
     ends_at: datetime
     freeze_at: datetime | None = None
     device: str

@@ -108,6 +108,8 @@ def _challenge(
 ) -> dict[str, Any]:
     first = runs[0][1]
     source = session.get_one(SubmissionRow, first.rejudge_of)
+    if not source.source:
+        raise NotFound("Its author asked for all of it to be deleted, so nothing is left to certify.")
     version = versions.find(session, first.challenge, first.version)
     best = standing.best.get(key[1])
     return {

@@ -257,7 +257,6 @@ def _board(
         title=row.title,
         kind=kind,
         phase=found.phase,
-        now=found.now,
         ends_at=row.ends_at,
         freeze_at=freeze_at(row),
         device=device,

@@ -23,8 +23,10 @@ from grader.records.models import (
     LinkRow,
     PauseRow,
     QuotaRow,
+    RegistrationRow,
     ReportRow,
     SubmissionRow,
+    TeamRow,
     TokenRow,
     UserRow,
     WorkerRow,
@@ -33,7 +35,7 @@ from grader.records.models import (
 from grader.records.models.indexes import RUN
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.report import Verdict
-from grader.schemas.submission import State
+from grader.schemas.submission import JudgingReason, State
 from grader.schemas.submission_search import Forgotten, Pruned
 from grader.service.platform import Platform
 
@@ -107,6 +109,8 @@ def _old_reports(before: datetime) -> Select[int, int]:
     row = SubmissionRow
     stands = _standing()
     ended = and_(row.finished_at < before, row.state.in_((State.DONE, State.FAILED, State.CANCELLED)))
+    # Certificates are made of what finals found.
+    ended = and_(ended, row.kind != JudgingReason.FINAL)
     return (
         select(ReportRow.submission_id, ReportRow.attempt)
         .join(row, row.id == ReportRow.submission_id)
@@ -201,7 +205,13 @@ def forget(platform: Platform, name: str) -> Forgotten:
         submissions = _blank(session, user.id)
         _end_access(session, user)
         session.execute(update(PauseRow).where(PauseRow.by == user.name).values(by=""))
-        user.name = user.name_key = f"gone-{secrets.token_hex(4)}"
+        gone = f"gone-{secrets.token_hex(4)}"
+        teams = update(TeamRow).where(
+            TeamRow.name_key == user.name.casefold(), TeamRow.id.in_(_teams(user.id))
+        )
+        # Teams of that name; one that its members chose otherwise keeps its name.
+        session.execute(teams.values(name=gone, name_key=gone).execution_options(synchronize_session=False))
+        user.name = user.name_key = gone
         user.email = user.email_key = None
         user.password_hash, user.role = _NO_PASSWORD, "student"
         made_up = user.name
@@ -233,6 +243,10 @@ def _blank(session: Session, user: int) -> int:
     hashes = {"request_sha256": None, "source_sha256": None}
     statement = update(row).where(row.user_id == user).values({**blank, **hashes, "progress": {}})
     return changed(session, statement.execution_options(synchronize_session=False))
+
+
+def _teams(user: int) -> Select[int]:
+    return select(RegistrationRow.team_id).where(RegistrationRow.user_id == user)
 
 
 def _end_access(session: Session, user: UserRow) -> None:

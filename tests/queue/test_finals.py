@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ from datetime import timedelta
 
 import pytest
 
+from grader import certificate
 from grader.device_kinds import languages_of
 from grader.errors import Conflict, JudgeFailure, NotAllowed, NotFound
 from grader.judge.job import Job, Outcome
@@ -23,7 +26,7 @@ from grader.records.models import CompetitionRow, FinalRunRow, SubmissionRow, ut
 from grader.schemas.competition import FinalBody, FinalistsBody, FinalView
 from grader.schemas.report import Score, Verdict
 from grader.schemas.submission import State
-from grader.service import finals
+from grader.service import certificates, finals
 from grader.service.accounts import User
 from grader.service.cancel import cancel
 from grader.service.competition_boards import board
@@ -140,6 +143,23 @@ def test_a_final_from_finalists_to_results(
     assert finals.get_code(platform, student, "cup", "user2", "scale").source == "x = 300.0\n"
     with pytest.raises(Conflict, match="results are out"):
         _start(platform, staff)
+    _check_certificate(platform, student, seed)
+
+
+def _check_certificate(platform: Platform, viewer: User, seed: str) -> None:
+    key = certificate.read_key(certificates.signing_key(platform).pem)
+    signed = certificates.get_certificate(platform, viewer, "cup", "user2")
+    assert signed == certificates.get_certificate(platform, viewer, "cup", "user2")
+    checked = certificate.check(json.dumps(signed), key)
+    assert checked.genuine
+    said = checked.certificate
+    assert (said["result"]["rank"], said["result"]["finalists"], said["final"]["seed"]) == (1, 3, seed)
+    (challenge,) = said["challenges"]
+    assert challenge["source_sha256"] == hashlib.sha256(b"x = 300.0\n").hexdigest()
+    assert [it["time_us"] for it in challenge["repeats"]] == [80.0] * 3
+    assert (platform.settings.data_dir / "secrets" / "signing_key").stat().st_mode & 0o777 == 0o600
+    with pytest.raises(NotFound, match="no finalist"):
+        certificates.get_certificate(platform, viewer, "cup", "user3")
 
 
 def test_a_worker_lost_in_the_middle(

@@ -10,6 +10,7 @@ def register(app: OpenAPI) -> None:
     from grader.web.api import (
         accounts,
         challenges,
+        competitions,
         device_codes,
         diagnostics,
         drafts,
@@ -31,6 +32,7 @@ def register(app: OpenAPI) -> None:
         diagnostics,
         drafts,
         leaderboards,
+        competitions,
         progress,
         versions,
         tokens,

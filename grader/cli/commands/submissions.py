@@ -34,6 +34,14 @@ def submit(
     challenge: options.Challenge = None,
     language: options.LanguageOption = None,
     device: options.Device = None,
+    competition: Annotated[
+        str | None,
+        typer.Option(
+            "--competition",
+            metavar="SLUG",
+            help="The competition that it is for, or `none` (default: the running one that you take part in).",
+        ),
+    ] = None,
     wait: Annotated[bool, typer.Option("--wait", "-w", help="Wait for the report and print it.")] = False,
     reuse: Annotated[
         bool,
@@ -48,7 +56,8 @@ def submit(
 ) -> int:
     """Submit a file to the server."""
     client = connect()
-    body = SubmitBody(**_read(file, challenge, language, device, check), reuse=reuse)
+    for_it = "" if competition == "none" else competition
+    body = SubmitBody(**_read(file, challenge, language, device, check), competition=for_it, reuse=reuse)
     view = understood(SubmissionView, send(client, "/submissions", body))
     names.add(names.SUBMISSIONS, view.id)
     if view.reused:
@@ -62,6 +71,8 @@ def submit(
     else:
         tell(view.id)
         say(f"{'Show' if view.reused else 'Follow'} it with: grader watch {view.id}", "dim")
+        if view.competition is not None:
+            say(f"It counts for the competition {view.competition}.")
         if view.remaining is not None and view.remaining <= _FEW_LEFT:
             say(f"You can submit {view.remaining} more for {view.challenge} for now.", "yellow")
     return EXIT_ACCEPTED
@@ -115,6 +126,8 @@ def send(client: Client, path: str, body: RunBody) -> Any:
     """
     # With a key, a request that is sent again after a broken connection makes no second submission.
     sent = body.model_dump(mode="json")
+    if sent.get("competition", "") is None:
+        del sent["competition"]  # a server of an earlier release knows no such thing
     headers = {"Idempotency-Key": uuid.uuid4().hex}
     for pause in RETRY_PAUSES:
         try:

@@ -1,0 +1,494 @@
+"""`competition`: take part in competitions, and, for staff, make and run them."""
+
+from __future__ import annotations
+
+import json as jsons
+import sys
+import tomllib
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+from rich.text import Text
+
+from grader.cli import options
+from grader.cli.client import connect, segment, understood
+from grader.cli.command import make_app
+from grader.cli.report import factor_text, time_text
+from grader.cli.terminal import put_columns, put_json, safe, say, tell
+from grader.errors import BadRequest
+from grader.schemas.competition import (
+    BoardKind,
+    BoardRow,
+    CompetitionBoard,
+    CompetitionBody,
+    CompetitionList,
+    CompetitionView,
+    DisqualifyBody,
+    FinalBody,
+    FinalistsBody,
+    FinalView,
+    Mode,
+    ModeBody,
+    Phase,
+    RegisterBody,
+    Scoring,
+    TeamView,
+)
+from grader.schemas.submission import SourceView
+
+app = make_app()
+competition = make_app()
+app.add_typer(competition, name="competition", help="Take part in competitions, and run them.")
+final = make_app()
+competition.add_typer(final, name="final", help="Judge the finalists again (staff only).")
+
+Slug = Annotated[
+    str, typer.Argument(metavar="SLUG", help="The competition, as `grader competition list` names it.")
+]
+Team = Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.")]
+ModeOption = Annotated[
+    Mode,
+    typer.Option(
+        "--mode", help="official; after the end also virtual, in a window of your own, or practice."
+    ),
+]
+Definition = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Its definition, TOML or JSON; - reads it from stdin.")
+]
+
+_TEMPLATE = '''\
+slug = "spring-cup"
+title = "Spring cup"
+starts_at = 2027-03-01T09:00:00Z
+ends_at = 2027-03-01T15:00:00Z
+freeze_minutes = 60          # how long before the end participants' board stops; 0: never
+devices = []                 # the platform's, first the default; all where empty
+languages = []               # cuda, triton; both where empty
+scoring = "time"             # time, points or speedups
+registration = "open"        # or invite
+team_size = 3
+cap_day = 50                 # submissions of a team for one challenge in a day of UTC; left out: no cap
+cap_total = 200
+code_shown = true            # whether the sources that count are shown with the results
+open_afterwards = true       # whether it can be practised, and taken part in virtually, after the end
+rules = """
+# Rules
+
+Markdown: who may take part, what is forbidden, what can be won.
+"""
+
+[[challenges]]
+challenge = "vector_add"
+points = 100                 # what it is worth where points are scored
+hidden_workloads = [{ sizes = { n = 123456789 } }]   # what the final times; left out: the challenge's own
+'''
+
+
+@competition.command("list")
+def list_competitions(json: options.Json = False) -> int:
+    """List the competitions, the newest first."""
+    found = understood(CompetitionList, connect().get("/competitions"))
+    if json:
+        put_json(found)
+        return 0
+    rows = found.competitions
+    put_columns(
+        {
+            "competition": [safe(it.slug, "cyan") for it in rows],
+            "title": [safe(it.title) for it in rows],
+            "state": [_phase(it.phase) for it in rows],
+            "starts": [Text(_clock(it.starts_at)) for it in rows],
+            "ends": [Text(_clock(it.ends_at)) for it in rows],
+            "teams": [Text(str(it.teams)) for it in rows],
+            "your team": [safe(", ".join(team.name for team in it.own)) for it in rows],
+        },
+        optional=("starts", "teams"),
+        wrapped="title",
+    )
+    return 0
+
+
+@competition.command()
+def show(slug: Slug, json: options.Json = False) -> int:
+    """Show a competition: its times, rules and challenges, and your team."""
+    return _put(_get(slug), json, rules=True)
+
+
+@competition.command()
+def register(
+    slug: Slug,
+    team: Annotated[
+        str | None, typer.Option("--team", metavar="NAME", help="A team of your own (default: your name).")
+    ] = None,
+    join: Annotated[
+        str | None, typer.Option("--join", metavar="CODE", help="Join a team by the code that it was given.")
+    ] = None,
+    invite: Annotated[
+        str | None, typer.Option("--invite", metavar="CODE", help="The code of your invitation.")
+    ] = None,
+    mode: ModeOption = Mode.OFFICIAL,
+    json: options.Json = False,
+) -> int:
+    """Take part in a competition."""
+    body = RegisterBody(team=team, join_code=join, invite_code=invite, mode=mode)
+    return _put(_post(slug, "/register", body), json)
+
+
+@competition.command()
+def leave(slug: Slug, mode: ModeOption = Mode.OFFICIAL, json: options.Json = False) -> int:
+    """Leave your team. After the start that is for good; what you submitted stays the team's."""
+    return _put(_post(slug, "/leave", ModeBody(mode=mode)), json)
+
+
+@competition.command()
+def board(
+    slug: Slug,
+    device: options.Device = None,
+    kind: Annotated[
+        BoardKind | None, typer.Option("--kind", help="While it is frozen, live and final are for staff.")
+    ] = None,
+    mode: ModeOption = Mode.OFFICIAL,
+    json: options.Json = False,
+) -> int:
+    """Show the board of a competition."""
+    found = understood(
+        CompetitionBoard,
+        connect().get(_path(slug, "/board"), device=device, kind=kind, mode=mode.value),
+    )
+    if json:
+        put_json(found)
+    else:
+        _put_board(found)
+    return 0
+
+
+@competition.command()
+def code(
+    slug: Slug,
+    team: Team,
+    challenge: Annotated[str, typer.Argument(metavar="CHALLENGE", help="The challenge's slug.")],
+    json: options.Json = False,
+) -> int:
+    """Print the source that counts of a team, where the rules show it."""
+    path = _path(slug, f"/teams/{segment(team)}/code/{segment(challenge)}")
+    found = understood(SourceView, connect().get(path))
+    if json:
+        put_json(found)
+    else:
+        sys.stdout.write(found.source)
+    return 0
+
+
+@competition.command()
+def certificate(
+    slug: Slug,
+    team: Team,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there (default: stdout).")
+    ] = None,
+) -> int:
+    """Fetch the signed certificate of a finalist's result; `grader verify` checks it."""
+    found = connect().get(_path(slug, f"/teams/{segment(team)}/certificate"))
+    text = jsons.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    if output is None:
+        sys.stdout.write(text)
+        return 0
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadRequest(f"{output} cannot be written: {error.strerror}.") from error
+    say(f"Check it with: grader verify {output} --key KEY", "dim")
+    return 0
+
+
+@competition.command()
+def create(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Its definition, TOML or JSON; - reads it from stdin."),
+    ] = None,
+    template: Annotated[bool, typer.Option("--template", help="Print a definition to begin with.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Make a competition, as a draft (staff only)."""
+    if template or file is None:
+        sys.stdout.write(_TEMPLATE)
+        return 0
+    body = _definition(file)
+    made = understood(CompetitionView, connect().post("/competitions", body.model_dump(mode="json")))
+    say(f"It is a draft. Show it to everyone with: grader competition publish {made.slug}", "dim")
+    return _put(made, json)
+
+
+@competition.command()
+def edit(file: Definition, json: options.Json = False) -> int:
+    """Change all of a competition by a new definition (staff only)."""
+    body = _definition(file)
+    return _put(_post(body.slug, "", body), json)
+
+
+@competition.command()
+def definition(slug: Slug) -> int:
+    """Print the definition of a competition as JSON, to edit it (staff only)."""
+    put_json(understood(CompetitionBody, connect().get(_path(slug, "/definition"))))
+    return 0
+
+
+@competition.command()
+def publish(slug: Slug, json: options.Json = False) -> int:
+    """Show a competition to everyone (staff only)."""
+    return _put(_post(slug, "/publish"), json)
+
+
+@competition.command()
+def delete(slug: Slug) -> int:
+    """Remove a competition in which nothing was submitted (staff only)."""
+    connect().delete(_path(slug))
+    tell(f"{slug} is removed.")
+    return 0
+
+
+@competition.command("invite-code")
+def invite_code(slug: Slug, json: options.Json = False) -> int:
+    """Take another code for invitations (staff only). The old one lets nobody in any more."""
+    found = _post(slug, "/invite-code")
+    if json:
+        put_json(found)
+    else:
+        tell(found.invite_code or "")
+    return 0
+
+
+@competition.command()
+def disqualify(
+    slug: Slug,
+    team: Team,
+    reason: Annotated[
+        str,
+        typer.Option("--reason", "-r", metavar="TEXT", help="What the team reads; empty: it is put back."),
+    ] = "",
+    json: options.Json = False,
+) -> int:
+    """Take a team off the boards, or put it back (staff only)."""
+    return _put(_post(slug, "/disqualify", DisqualifyBody(team=team, reason=reason)), json)
+
+
+@competition.command()
+def finalists(
+    slug: Slug,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEAM]...", help="The teams, by name.")
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option("--top", min=1, metavar="N", help="The best N, and who shares the last rank."),
+    ] = None,
+    device: options.Device = None,
+    json: options.Json = False,
+) -> int:
+    """Choose who is judged again in the final (staff only)."""
+    body = FinalistsBody(top=top, teams=names or [], device=device)
+    return _put_final(_final(slug, "/finalists", body), json)
+
+
+@final.command("show")
+def show_final(slug: Slug, json: options.Json = False) -> int:
+    """Show how far a final is, its times, and how ranks changed between its repeats."""
+    return _put_final(understood(FinalView, connect().get(_path(slug, "/final"))), json)
+
+
+@final.command()
+def start(
+    slug: Slug,
+    machine: Annotated[
+        str,
+        typer.Option(
+            "--machine", metavar="GPU", help="The GPU's UUID, or a host without one: `final show` lists them."
+        ),
+    ],
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often each is judged.")] = 5,
+    json: options.Json = False,
+) -> int:
+    """Start a final; once more, it judges again what the platform failed to judge."""
+    return _put_final(_final(slug, "/final", FinalBody(machine=machine, repeats=repeats)), json)
+
+
+@final.command()
+def cancel(slug: Slug, json: options.Json = False) -> int:
+    """Give a final up; what it judged is worth nothing."""
+    return _put_final(_final(slug, "/final/cancel"), json)
+
+
+@competition.command()
+def results(slug: Slug, json: options.Json = False) -> int:
+    """Show everyone the results (staff only)."""
+    return _put(_post(slug, "/results"), json)
+
+
+def _path(slug: str, rest: str = "") -> str:
+    return f"/competitions/{segment(slug)}{rest}"
+
+
+def _get(slug: str) -> CompetitionView:
+    return understood(CompetitionView, connect().get(_path(slug)))
+
+
+def _post(slug: str, rest: str, body: Any = None) -> CompetitionView:
+    sent = body.model_dump(mode="json") if body is not None else None
+    return understood(CompetitionView, connect().post(_path(slug, rest), sent))
+
+
+def _final(slug: str, rest: str, body: Any = None) -> FinalView:
+    sent = body.model_dump(mode="json") if body is not None else None
+    return understood(FinalView, connect().post(_path(slug, rest), sent))
+
+
+def _definition(file: Path) -> CompetitionBody:
+    """Raises BadRequest."""
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{file} cannot be read: {error}.") from error
+    try:
+        given = jsons.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+        return CompetitionBody.model_validate(given)
+    except (jsons.JSONDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadRequest(f"{file}: {error}.", "`grader competition create --template` prints one.") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        said = first["msg"].removeprefix("Value error, ")
+        raise BadRequest(
+            f"{file}: {where + ': ' if where else ''}{said}.",
+            "`grader competition create --template` prints one.",
+        ) from error
+
+
+_STYLES = {Phase.RUNNING: "green", Phase.FROZEN: "cyan", Phase.RESULTS: "bold", Phase.DRAFT: "yellow"}
+
+
+def _phase(phase: Phase) -> Text:
+    return Text(phase.value, _STYLES.get(phase, ""))
+
+
+def _clock(at: datetime) -> str:
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"
+
+
+def _put(view: CompetitionView, json: bool, rules: bool = False) -> int:
+    if json:
+        put_json(view)
+        return 0
+    tell(f"{view.title} ({view.slug}), {view.phase.value}", "bold")
+    tell(f"{_clock(view.starts_at)} to {_clock(view.ends_at)}, by {view.scoring.value}")
+    if view.freeze_at is not None:
+        tell(f"The board stops at {_clock(view.freeze_at)}.")
+    tell(f"Devices: {', '.join(view.devices)}. Languages: {', '.join(view.languages)}.")
+    if view.challenges:
+        tell(f"Challenges: {', '.join(it.challenge for it in view.challenges)}")
+    if view.invite_code is not None and view.registration == "invite":
+        tell(f"Invitation: {view.invite_code}")
+    for team in view.own:
+        _put_team(team)
+    if rules and view.rules:
+        for line in ("", *view.rules.splitlines()):
+            tell(line)
+    if not view.own and view.phase in (Phase.UPCOMING, Phase.RUNNING, Phase.FROZEN):
+        say(f"Take part: grader competition register {view.slug}", "green")
+    return 0
+
+
+def _put_team(team: TeamView) -> None:
+    inside = [it.name for it in team.members if it.left_at is None]
+    tell(f"Your team: {team.name} ({team.mode.value}): {', '.join(inside)}")
+    if team.join_code:
+        tell(f"Others join it with --join {team.join_code}")
+    if team.disqualified:
+        tell(f"It is disqualified: {team.disqualified}")
+    for cap in team.caps:
+        left = [
+            f"{most - used} of {most} {words}"
+            for used, most, words in (
+                (cap.day_used, cap.day_most, "today (UTC)"),
+                (cap.total_used, cap.total_most, "in all"),
+            )
+            if most is not None
+        ]
+        if left:
+            tell(f"{cap.challenge}: {', '.join(left)} left")
+
+
+def _put_board(found: CompetitionBoard) -> None:
+    rows = found.rows
+    columns = {
+        "rank": [Text(str(it.rank) if it.rank is not None else "-") for it in rows],
+        "team": [safe(it.team, "bold" if it.own else "") for it in rows],
+        _SCORES[found.scoring]: [Text(_score(found.scoring, it)) for it in rows],
+    }
+    if len(found.challenges) > 1:
+        for number, challenge in enumerate(found.challenges):
+            columns[challenge] = [Text(_cell(found.scoring, it, number)) for it in rows]
+    columns["tries"] = [Text(str(sum(each.tries for each in it.challenges))) for it in rows]
+    columns["not shown"] = [Text(str(sum(each.pending for each in it.challenges) or "")) for it in rows]
+    put_columns(columns, optional=(*found.challenges, "not shown", "tries"))
+    say(f"{found.title}: the {found.kind.value} board on {found.device}.", "dim")
+    if found.kind is BoardKind.FROZEN:
+        say("It stopped before the end; what came later is shown with the results.", "cyan")
+
+
+_SCORES = {Scoring.TIME: "time", Scoring.POINTS: "points", Scoring.SPEEDUPS: "speedups"}
+
+
+def _score(scoring: Scoring, row: BoardRow) -> str:
+    if row.score is None:
+        return ""
+    if scoring is Scoring.TIME:
+        return time_text(row.score)
+    return f"{row.score:.6g}" if scoring is Scoring.POINTS else factor_text(row.score)
+
+
+def _cell(scoring: Scoring, row: BoardRow, number: int) -> str:
+    it = row.challenges[number]
+    if not it.solved:
+        return it.failed
+    if scoring is Scoring.POINTS:
+        return f"{it.points or 0:.6g}"
+    if scoring is Scoring.SPEEDUPS:
+        return factor_text(it.speedup) if it.speedup is not None else "solved"
+    return time_text(it.time_us) if it.time_us is not None else "solved"
+
+
+def _put_final(view: FinalView, json: bool) -> int:
+    if json:
+        put_json(view)
+        return 0
+    tell(f"Finalists: {', '.join(view.finalists) or 'none yet'}")
+    if view.state is None:
+        for it in view.machines:
+            tell(f"It can run on {it.name} ({it.model or it.device}).")
+        return 0
+    tell(
+        f"{view.judged} of {view.total} judged on {view.machine} ({view.device}), {view.repeats} repeats each"
+        + (f"; the platform failed to judge {view.failed}" if view.failed else "")
+    )
+    put_columns(
+        {
+            "team": [safe(it.team) for it in view.entries],
+            "challenge": [safe(it.challenge) for it in view.entries],
+            "median": [Text(time_text(it.time_us) if it.time_us else it.failed) for it in view.entries],
+            "spread": [Text(f"{it.spread:.2%}" if it.spread is not None else "") for it in view.entries],
+        },
+        optional=("spread",),
+    )
+    if (changes := view.rank_changes) is not None:
+        tell(
+            f"Rank changes between repeats: {changes.changed} of {len(changes.teams)} teams; "
+            f"{changes.swaps} of {changes.pairs} pairs changed places."
+        )
+        for team in changes.teams:
+            if team.changed:
+                tell(f"  {team.team}: {', '.join(str(rank or '-') for rank in team.ranks)}")
+    return 0

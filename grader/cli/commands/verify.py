@@ -1,0 +1,110 @@
+"""`verify`: whether a certificate of a result is what a platform signed. It asks no server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from grader import certificate
+from grader.cli import options
+from grader.cli.command import make_app
+from grader.cli.report import time_text
+from grader.cli.terminal import put_json, say, tell
+from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, EXIT_NOT_ALLOWED, BadRequest
+from grader.schemas.certificate import Verified
+
+app = make_app()
+
+# One of 26 challenges and 51 repeats has some megabytes.
+_BYTES = 64 * 1024 * 1024
+# A certificate that was made anew has all of its values changed.
+_SHOWN = 20
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The certificate.")],
+    key: Annotated[
+        str | None,
+        typer.Option(
+            "--key",
+            metavar="KEY",
+            help="The platform's public key: a file that holds it, or the key itself.",
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Check a certificate of a result, without a server.
+
+    Exit codes: 0 genuine; 1 changed, or signed by another key; 2 no certificate; 3 as it was signed, but without --key
+    nobody vouches for the key.
+    """
+    trusted = certificate.read_key(_key_text(key)) if key is not None else None
+    checked = certificate.check(_read(file), trusted)
+    found = Verified(
+        genuine=checked.genuine,
+        intact=not checked.problems,
+        key_id=checked.key_id,
+        key_known=checked.key_known,
+        problems=list(checked.problems),
+    )
+    if json:
+        put_json(found)
+    else:
+        _show(checked.certificate, found)
+    if found.problems:
+        return EXIT_NOT_ACCEPTED
+    return EXIT_ACCEPTED if found.genuine else EXIT_NOT_ALLOWED
+
+
+def _read(file: Path) -> str:
+    try:
+        if file.stat().st_size > _BYTES:
+            raise BadRequest(f"{file} is too large for a certificate.")
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{file} cannot be read: {error}.") from error
+
+
+def _key_text(key: str) -> str:
+    path = Path(key)
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else key
+    except (OSError, ValueError) as error:  # a key is a strange name of a file
+        raise BadRequest(f"{key} cannot be read: {error}.") from error
+
+
+def _show(said: Any, found: Verified) -> None:
+    if found.problems:
+        for problem in found.problems[:_SHOWN]:
+            tell(problem)
+        if (more := len(found.problems) - _SHOWN) > 0:
+            tell(f"And {more} more.")
+        say("This certificate is not what the platform signed.", "red")
+        return
+    for line in _lines(said):
+        tell(line)
+    if found.genuine:
+        say(f"Genuine: signed by the key {found.key_id}.", "green")
+    else:
+        say(f"Nothing was changed since the key {found.key_id} signed it.", "yellow")
+        say("Anybody can make a key: pass the platform's own with --key (its /signing-key.pem).", "yellow")
+
+
+def _lines(said: Any) -> list[str]:
+    """What it certifies, in words. It is as it was signed, so its form is that of our own."""
+    competition, result, final = said["competition"], said["result"], said["final"]
+    rank = f"rank {result['rank']}" if result["rank"] is not None else "no rank"
+    lines = [
+        f"{said['team']['name']}: {rank} of {result['finalists']} finalists in {competition['title']} "
+        f"({competition['slug']}), {competition['ends_at'][:10]}",
+        f"members: {', '.join(said['team']['members']) or 'none'}",
+        f"judged {final['repeats']} times on {final['machine']} ({final['device']})",
+    ]
+    for it in said["challenges"]:
+        time = time_text(it["time_us"]) if it["time_us"] is not None else it["failed"] or "no time"
+        lines.append(f"{it['challenge']} version {it['version']}, {it['language']}: {time}")
+        lines.append(f"  source SHA-256 {it['source_sha256']}")
+    return lines

@@ -1,0 +1,70 @@
+"""`competition`: what is sent, and how a board is shown."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.schemas.competition import BoardKind, BoardRow, ChallengeScore, CompetitionBoard, Phase, Scoring
+from tests.cli.conftest import Cli
+from tests.cli.stub import Stub
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def _board() -> CompetitionBoard:
+    def row(rank: int | None, team: str, score: float | None, pending: int = 0) -> BoardRow:
+        score_ = ChallengeScore(
+            challenge="scale", solved=score is not None, time_us=score, tries=2, pending=pending
+        )
+        return BoardRow(
+            rank=rank, team=team, members=[], solved=1, score=score, challenges=[score_], sort=(0.0, 0.0)
+        )
+
+    return CompetitionBoard(
+        competition="cup",
+        title="The cup",
+        kind=BoardKind.FROZEN,
+        phase=Phase.FROZEN,
+        ends_at=AT,
+        device="h200",
+        devices=["h200"],
+        scoring=Scoring.TIME,
+        resolution=0.005,
+        challenges=["scale"],
+        rows=[row(1, "Warps", 12.5, 3), row(None, "Late", None)],
+    )
+
+
+def test_a_frozen_board(cli: Cli, server: Stub) -> None:
+    server.answer("GET /competitions/cup/board", _board().model_dump(mode="json"))
+    ran = cli("competition", "board", "cup", "--mode", "official")
+    assert ran.code == 0
+    assert "Warps" in ran.out
+    assert "12.5" in ran.out
+    assert "stopped before the end" in ran.err
+
+
+def test_the_template_is_a_definition(cli: Cli, server: Stub, tmp_path: Path) -> None:
+    template = cli("competition", "create", "--template").out
+    file = tmp_path / "cup.toml"
+    file.write_text(template)
+    cli("competition", "create", str(file))
+    sent = json.loads(server.asked[-1].body)
+    assert (sent["slug"], sent["challenges"][0]["hidden_workloads"]) == (
+        "spring-cup",
+        [{"sizes": {"n": 123456789}}],
+    )
+    file.write_text(template.replace('scoring = "time"', 'scoring = "luck"'))
+    ran = cli("competition", "create", str(file))
+    assert ran.code == 2
+    assert "scoring" in ran.err
+
+
+def test_submitting_to_a_competition_and_to_none(cli: Cli, server: Stub, tmp_path: Path) -> None:
+    file = tmp_path / "scale.py"
+    file.write_text("x = 1\n")
+    for given, sent in (("cup", "cup"), ("none", "")):
+        cli("submit", str(file), "-c", "scale", "--competition", given)
+        assert json.loads(server.asked[-1].body)["competition"] == sent
