@@ -9,11 +9,13 @@ cost of a round; its boxes must be plain processes.
 
 Usage: python benchmarks/gpu/repeatability.py [--json] [--quick] [--count N] [--processes N] [--seconds S]
        [--box local|docker] [--device h200|cpu] [--only TEXT ...] [--inside] [--rounds N] [--control-rounds N]
+       [--learn N]: first time N controls of each workload, so that what a round costs is known as on a machine in use
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from collections import defaultdict
@@ -33,12 +35,15 @@ from trueness import INSTRUMENT
 
 from grader.challenge.model import Workload
 from grader.judge.device import Device, make_device
-from grader.judge.request import CPU
-from grader.judge.timekeeper import Reading
+from grader.judge.launch import Launcher
+from grader.judge.request import CPU, Request
+from grader.judge.timekeeper import Reading, costs_name
+from grader.judge.timing import Stopwatch
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import make_boxes
 from grader.schemas.report import Report
+from grader.scoring import midmean
 
 OTHERS = ("do_bench", "events")
 # Of the time allowed, how much the gradings may use; the other processes get the rest.
@@ -119,6 +124,27 @@ def gradings(
                     note(subject, report, times)
     finally:
         boxes.close()
+
+
+def learn(chosen: Chosen, device: Device, maker: BoxMaker, count: int) -> None:
+    """Time that many controls of each workload, each in a box of its own, and keep what a round cost."""
+    if (costs := device.round_costs) is None:
+        return
+    for subject, some in chosen.items():
+        for number in range(count):
+            request = Request(subject.challenge, subject.language, "", device.name, os.urandom(32), [])
+            launcher = Launcher(request, device, maker, lambda: None)
+            try:
+                control = launcher.control()
+                for it in some:
+                    watch = Stopwatch(request.challenge, it, request.seed_key, device, f"learnt {number}")
+                    rounds = watch.control(control)
+                    costs.note(
+                        costs_name(request.challenge, it),
+                        midmean([one.gate - known for one, known in rounds]),
+                    )
+            finally:
+                launcher.close()
 
 
 def note(subject: Subject, report: Report, times: Times) -> None:
@@ -219,6 +245,7 @@ def main() -> int:
     parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     parser.add_argument("--only", nargs="*", default=[""], help="subjects whose names contain one of these")
     parser.add_argument("--inside", action="store_true", help="Triton solutions note their times, too")
+    parser.add_argument("--learn", type=int, default=6, help="controls of each workload ahead")
     parser.add_argument("--rounds", type=int, help="as many in every timing")
     parser.add_argument("--control-rounds", type=int, help="in each of the control's halves")
     options = parser.parse_args()
@@ -235,6 +262,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="grader-bench-") as inside:
         raw = Raw(Recorded(device), Path(inside) if options.inside else None)
         try:
+            steps.attempt("what rounds cost", learn, chosen, device, maker, options.learn)
+            raw.recorded.clocks()
             share = GRADINGS_SHARE if processes else 1.0
             gradings(chosen, device, maker, count, share * options.seconds, steps, times, raw)
             if device.name != CPU and processes:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.errors import JudgeFailure
 from grader.judge.channel import ChannelError
@@ -26,6 +27,11 @@ Baselines = dict[str, dict[str, float | None]]
 # How many workloads are done, and what is being timed.
 Tell = Callable[[int, str], None]
 Clock = Callable[[str], AbstractContextManager[None]]
+
+
+def costs_name(challenge: Challenge, workload: Workload) -> str:
+    """What ``RoundCosts`` knows a workload by."""
+    return f"{challenge.slug} {challenge.manifest.version}: {workload.name}"
 
 
 @dataclass(frozen=True)
@@ -123,7 +129,7 @@ class Timekeeper:
             after = self._control(control, half.workload, f"after{again}")
             measured = self._settle(half.workload, rounds, half.rounds, after)
             if (costs := self.device.round_costs) is not None:
-                measured = held_against(costs, self._costs_name(half.workload), measured)
+                measured = held_against(costs, costs_name(self.request.challenge, half.workload), measured)
             found.append(Reading(half.workload, measured, rounds, half.rounds, after))
             if self.launcher.kept_control is not None:
                 self.launcher.kept_control.keep_rounds(self.request.challenge, half.workload, after)
@@ -200,12 +206,8 @@ class Timekeeper:
         after: Sequence[ControlRound],
     ) -> Measured:
         costs = self.device.round_costs
-        usual = costs.usual(self._costs_name(workload)) if costs is not None else None
+        usual = costs.usual(costs_name(self.request.challenge, workload)) if costs is not None else None
         return settle(own, before, after, self.device.noise, usual)
-
-    def _costs_name(self, workload: Workload) -> str:
-        challenge = self.request.challenge
-        return f"{challenge.slug} {challenge.manifest.version}: {workload.name}"
 
     def _control(self, control: RunnerClient | None, workload: Workload, part: str) -> list[ControlRound]:
         with self.clock("control"):

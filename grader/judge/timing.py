@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -34,6 +35,24 @@ RARE_SHARE = 0.5
 # Rounds of a control or a baseline, however slow it is: an interval needs them. A submission makes as many as the plan
 # says, or is too slow.
 _FEWEST_ROUNDS = 3
+
+
+# Halves of a series that differ by so many standard errors do not come from one and the same state of the device.
+_DRIFT_ERRORS = 3.0
+
+
+def drifted(gates: Sequence[float], share: float) -> bool:
+    """Whether the second half of these times differs from the first beyond chance, and by more than ``share`` of it.
+
+    A GPU that multiplies matrices takes 0.4 % longer once it is warm. Then the earlier half is dropped and more rounds
+    are made: where all count, a time depends on how many there are. A submission cannot choose which count: it does not
+    know how many there will be.
+    """
+    middle = len(gates) // 2
+    first, second = gates[:middle], gates[middle:]
+    differ = abs(midmean(second) - midmean(first))
+    errors = math.hypot(midmean_error(first), midmean_error(second))
+    return differ > max(_DRIFT_ERRORS * errors, share * midmean(second))
 
 
 class WrongInTiming(Exception):
@@ -188,24 +207,35 @@ class Stopwatch:
         specials = list(zip(places, self._specials, strict=True)) if checked else []
         kept: list[ControlRound] = []
         self._names = names = []
-        in_calls = between = 0.0
+        made, in_calls, between = 0, 0.0, 0.0
         enough = fewest if checked else _FEWEST_ROUNDS
-        while len(kept) < fewest or (len(kept) < most and not self._known_well(kept)):
-            while specials and specials[0][0] <= len(kept):
+        while len(kept) < fewest or (made < most and not self._known_well(kept)):
+            while specials and specials[0][0] <= made:
                 self._special_round(client, specials.pop(0)[1], gated=gated)
             case = self._drawn_case(checked)
             timed = self._round(client, case, checked=checked, gated=gated)
             if record.round_counts():
                 kept.append(timed)
                 names.append(case.name)
+                made += 1
                 one = timed[0]
                 in_calls += one.before + one.gate + one.after
                 between += one.between
             if len(kept) >= enough and time.perf_counter() > end:
                 break
-            if checked and len(kept) < fewest:
-                self._in_time(in_calls, between, fewest, len(kept))
+            if checked and made < fewest:
+                self._in_time(in_calls, between, fewest, made)
+            if len(kept) >= fewest and made < most and self._is_settling(kept):
+                del kept[: len(kept) // 2], names[: len(names) // 2]
         return kept
+
+    def _is_settling(self, rounds: Sequence[ControlRound]) -> bool:
+        """Asked only where these rounds would be enough."""
+        return (
+            self.plan.settles
+            and self._known_well(rounds)
+            and drifted([it.gate for it, _ in rounds], self.plan.enough)
+        )
 
     def _in_time(self, in_calls: float, between: float, fewest: int, made: int) -> None:
         """Raises TooSlow."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -178,3 +178,50 @@ def test_outliers_and_special_values_are_drawn_among_a_submissions_rounds(launch
     assert sum(bool(it.isnan().any()) for it in drawn) == 1
     # What is special is drawn in a round of its own.
     assert len(drawn) == QUESTIONS + 3
+
+
+class Settling(HostDevice):
+    plan = TimingPlan(rounds=8, most_rounds=40, warm_up=0, settles=True)
+
+
+JITTER = [-1e-9, 1e-9, 0.5e-9, -0.5e-9]
+
+
+@pytest.mark.parametrize(
+    ("slower", "first", "made"),
+    [
+        (lambda number: 0.0, 0, 8),
+        (lambda number: 1.2e-3 * (number >= 4), 4, 12),
+        (lambda number: 0.4e-3 * number, 32, 40),
+    ],
+)
+def test_rounds_from_before_the_device_was_warm_do_not_count(
+    launcher: Launcher,
+    monkeypatch: pytest.MonkeyPatch,
+    slower: Callable[[int], float],
+    first: int,
+    made: int,
+) -> None:
+    """The earlier half is dropped until both are alike, or no more rounds may be made: even at once, after a step
+    within the first eight, and never."""
+    watch, device = _watch(launcher, Settling()), Settling()
+    numbers = iter(range(1000))
+
+    def timed(*_: Any, **__: Any) -> tuple[Timed, float]:
+        number = next(numbers)
+        return Timed(0.0, 1e-3 * (1 + slower(number)) + JITTER[number % 4], 0.0, float(number)), 0.0
+
+    monkeypatch.setattr(watch, "_round", timed)
+    rounds = watch._rounds(
+        RunnerClient.__new__(RunnerClient), 8, 40, device.record(), checked=False, gated=True
+    )
+    assert next(numbers) == made
+    assert (rounds[0][0].host, len(rounds)) == (first, 8)
+
+
+def test_halves_drift_apart_beyond_chance_and_beyond_what_matters() -> None:
+    steady = [100.0 + number % 3 for number in range(30)]
+    assert not timing.drifted(steady, 0.001)
+    assert timing.drifted([*steady[:15], *(it + 2.0 for it in steady[15:])], 0.001)
+    assert not timing.drifted([*steady[:15], *(it + 2.0 for it in steady[15:])], 0.03)
+    assert not timing.drifted([*steady[:15], *(it + 0.5 for it in steady[15:])], 0.001)
