@@ -10,7 +10,7 @@ which runs no CUDA, half are Triton's and half are CUDA sources that are compile
 and then have no entry point: a definite end without a GPU.
 
 Usage: python benchmarks/throughput.py [--json] [--submissions N] [--workers N] [--compilers N] [--device cpu|h200|...]
-       [--languages cuda,triton] [--box local|docker] [--gpu 0]
+       [--languages cuda,triton] [--box local|docker] [--gpu 0] [--overlapped] [--no-baselines]
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ from grader.device_kinds import CPU, CPU_ARCHITECTURE, board_of
 from grader.languages import Language
 from grader.queue.embedded import start_redis
 from grader.queue.gpus import chosen_gpus
-from grader.records import gpus
+from grader.records import baselines, gpus
+from grader.records.baselines import BaselineKey
 from grader.records.engine import writing
 from grader.records.gpus import GpuRecord
 from grader.records.models import utcnow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import SubmissionView, SubmitBody
+from grader.service import versions
 from grader.service.accounts import User, create_user
 from grader.service.health import health
 from grader.service.platform import Platform, open_platform
@@ -54,7 +56,7 @@ from grader.settings import Settings
 
 SLUG = "vector_add"
 # The board of CUDA sources where there is no GPU; nobody serves it, and nothing of it ever runs.
-NOWHERE = "compile-only"
+NOWHERE = "t4"
 # Hides what the compiler's footer defines: compiled and linked in full, and of no use.
 WITHOUT_ENTRY = "\n#define grader_entry hidden\n"
 READY_SECONDS = 240.0
@@ -70,6 +72,8 @@ class Options:
     languages: list[Language]
     box: str
     gpu: int
+    overlapped: bool
+    baselines: bool
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,19 @@ def _workers(options: Options, compilers: int) -> list[list[str]]:
     return [*workers, *([["--gpu", "none", "--compile", str(compilers)]] if compilers else [])]
 
 
+def freeze_none(platform: Platform, options: Options) -> None:
+    """Have every baseline of a GPU's board count as frozen, so that no submission measures any: it takes half a minute
+    once."""
+    words = "import torch; print(torch.__version__); print(torch.cuda.get_device_name(0))"
+    ran = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    torch_version, model = ran.stdout.splitlines()
+    challenge = platform.course.load(SLUG)
+    key = BaselineKey(SLUG, versions.serve(platform, challenge).version, model, torch_version)
+    none: dict[str, float | None] = {"eager": None, "compile": None}
+    with writing(platform.sessions) as session:
+        baselines.freeze(session, key, {it.name: none for it in challenge.manifest.workloads})
+
+
 def finish(platform: Platform, sent: list[Sent]) -> list[SubmissionView]:
     """Wait for the end of all. Raises SystemExit where one ends otherwise than it must."""
     views = []
@@ -171,11 +188,16 @@ def measure(
         f"{compilers} beside that only compile: {len(views)} in {elapsed:.1f} s ({dict(verdicts)})",
         flush=True,
     )
+    per_hour = 3600 * len(views) / elapsed
+    median = statistics.median(judged) if judged else 0.0
+    print(
+        f"  {per_hour:.0f} an hour, {elapsed / len(views):.3f} s each; the judge's own seconds: {median:.3f}"
+    )
     return {
-        "per_hour": round(3600 * len(views) / elapsed, 1),
+        "per_hour": round(per_hour, 1),
         "elapsed_s": round(elapsed, 3),
         "median_turnaround_s": round(statistics.median(turnarounds), 3),
-        "median_judge_s": round(statistics.median(judged), 3) if judged else 0.0,
+        "median_judge_s": round(median, 3),
     }
 
 
@@ -189,11 +211,15 @@ def parse() -> tuple[Options, bool]:
     parser.add_argument("--languages", default="")
     parser.add_argument("--box", default="auto")
     parser.add_argument("--gpu", type=int, default=0, help="the first of this machine to use")
+    parser.add_argument("--overlapped", action="store_true", help="only with compilers beside")
+    parser.add_argument(
+        "--no-baselines", action="store_true", help="of a GPU: none with the first submission"
+    )
     said = parser.parse_args()
     names = said.languages or ("cuda,triton" if said.device == CPU else "cuda")
     languages = [Language.named(name) for name in names.split(",")]
     chosen = (said.submissions, said.workers, said.compilers, said.device, languages, said.box, said.gpu)
-    return Options(*chosen), said.json
+    return Options(*chosen, said.overlapped, not said.no_baselines), said.json
 
 
 def main() -> None:
@@ -212,13 +238,13 @@ def main() -> None:
             with writing(platform.sessions) as session:
                 gpus.register(session, GpuRecord("none", NOWHERE, "no GPU", CPU_ARCHITECTURE), utcnow())
             sender = Sender(platform, options)
-            without = measure(settings, options, sender, platform, 0)
-            beside = measure(settings, options, sender, platform, options.compilers)
+            if not options.baselines:
+                freeze_none(platform, options)
+            figures: dict[str, object] = {}
+            if not options.overlapped:
+                figures["without_overlap"] = measure(settings, options, sender, platform, 0)
+            figures["with_overlap"] = measure(settings, options, sender, platform, options.compilers)
             platform.close()
-    gain = beside["per_hour"] / without["per_hour"]
-    print(
-        f"submissions an hour: {without['per_hour']:.0f}, overlapped {beside['per_hour']:.0f}, {gain:.2f} times"
-    )
     if kept:
         setup = {
             "submissions": options.submissions,
@@ -228,10 +254,7 @@ def main() -> None:
             "languages": [language.value for language in options.languages],
             "box": options.box,
         }
-        keep(
-            "throughput",
-            {**setup, "without_overlap": without, "with_overlap": beside, "gain": round(gain, 3)},
-        )
+        keep("throughput", {**setup, **figures})
 
 
 if __name__ == "__main__":

@@ -56,10 +56,11 @@ STEPS = {
     "repeatability": Step("benchmarks/gpu/repeatability.py --json --box docker --seconds 400", 460),
     "band": Step("benchmarks/gpu/band.py --json --seconds 300", 360),
     "trueness": Step("benchmarks/gpu/trueness.py --json --box docker", 240),
-    "turnaround": Step("benchmarks/gpu/turnaround.py --json --box docker", 180),
+    "turnaround": Step("benchmarks/gpu/turnaround.py --json --box docker --no-baselines", 240),
     "throughput": Step(
-        "benchmarks/throughput.py --json --submissions 16 --compilers 2 --device h200 --box docker",
+        "benchmarks/throughput.py --json --device h200 --box docker",
         240,
+        "--submissions 24 --compilers 4 --overlapped --no-baselines",
     ),
     "hostile": Step("scripts/hostile.py --on gpu --json --seconds 480", 560),
 }

@@ -143,6 +143,7 @@ def prepare_client() -> EmptyLaunches:
 
     emulated_triton.use()
     torch.cuda.synchronize = lambda device=None: None
+    _name_by_version()
     _warm()
     empty = EmptyLaunches()
     empty.watch_compiler()
@@ -163,18 +164,31 @@ def prepare_compiler() -> EmptyLaunches:
         torch.zeros(1, device="cuda")
     with timed("triton's driver"):
         triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's own helper for the driver
+    _name_by_version()
+    with timed("a first kernel"):
+        _warm("cuda")
     empty = EmptyLaunches()
     empty.watch_compiler()
     warned.show_own_lines()
     return empty
 
 
-def _warm() -> None:
-    """Run a tiny kernel, so that the first case does not pay for what Triton imports and patches lazily."""
+def _name_by_version() -> None:
+    """Have compiled kernels cached under Triton's version, not under a hash of all its 400 MB: a box's cache is empty
+    when it begins and ends with it."""
+    import triton
+    from triton.runtime import cache
+
+    if hasattr(cache, "triton_key"):
+        cache.triton_key = lambda: str(triton.__version__)
+
+
+def _warm(device: str = "cpu") -> None:
+    """Run a tiny kernel, so that the first case does not pay for what Triton imports, finds and patches lazily."""
     import torch
     import warm_kernel
 
-    values = torch.zeros(4)
+    values = torch.zeros(4, device=device)
     warm_kernel.touch[(1,)](values, BLOCK=4)
 
 

@@ -1,4 +1,4 @@
-"""A kernel that does next to nothing: it makes Triton's interpreter load what it loads lazily."""
+"""A kernel that does next to nothing: it makes Triton load what it loads lazily."""
 
 import triton
 import triton.language as tl

@@ -94,7 +94,10 @@ class CudaDevice:
         preload = {BoxPurpose.CONTROL: "cuda", BoxPurpose.BASELINE: "torch-gpu"}.get(purpose)
         if preload is None:
             preload = language.preload_on(self.on)
-        env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": "EAGER"}
+        # A library's kernels are loaded before its first call: behind a closed gate that might wait for ever. With
+        # torch it would be torch's own thousands, for seconds; what of them a call takes, its warm-up loads.
+        loading = "EAGER" if preload == "cuda" else "LAZY"
+        env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": loading}
         return BoxSpec(purpose, env=env, memory_bytes=limits.GPU_BOX_MEMORY_BYTES, gpu=self._gpu)
 
     def stage(self, question: Question) -> Question:
