@@ -34,6 +34,8 @@ from grader.scoring import Estimate
 if TYPE_CHECKING:
     import torch
 
+# What the emulated GPU's own lines begin with among what a submission printed (``sandbox/runner/emulated_loader.py``).
+_NOTE = b"[emulated GPU] "
 # Operations that PyTorch answers without a kernel, beside views.
 _NO_KERNEL = (
     "empty",
@@ -61,6 +63,7 @@ class Modelled(Timekeeper):
 
     def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
         """One counted call of each workload. Raises TimedWrong, HostComputed."""
+        subject.printed()  # what a case printed and nobody read
         found = []
         for number, half in enumerate(halves):
             counts = counted(number + 1, len(halves), "workload")
@@ -75,6 +78,8 @@ class Modelled(Timekeeper):
             assert answer.modelled_s is not None
             timed = Timed(0.0, answer.modelled_s, 0.0, 0.0)
             found.append(Own([timed], gated=True, profile=answer.profile))
+        lines = subject.printed().splitlines()
+        self.silenced = any(it.strip() and not it.startswith(_NOTE) for it in lines)
         return found
 
     def _counted(self, subject: RunnerClient, workload: Workload) -> Answer:

@@ -43,6 +43,7 @@ log = get_logger(__name__)
 
 # Shown with an accepted run, so that nobody takes it for more.
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
+_SILENCED = "What it printed while its work was counted is not shown; what it prints in a case is."
 # A cancellation is noticed within this many seconds.
 _INTERRUPTED_EVERY = 0.05
 
@@ -167,6 +168,8 @@ class Session:
         if self.kills:
             times = {1: "once", 2: "twice"}.get(self.kills, f"{self.kills} times")
             found.append(f"The box was killed from outside {times} and the submission was judged again.")
+        if self._timekeeper.silenced:
+            found.append(_SILENCED)
         return [*found, *([self.unfreed.sentence] if self.unfreed is not None else [])]
 
     def _judge(self) -> Outcome:

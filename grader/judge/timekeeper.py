@@ -79,7 +79,8 @@ class Timekeeper:
     A submission and its control are never alive together while either is timed (see ``Stopwatch``), so the order is:
     control, submission, control. The control's box idles meanwhile; it is ours.
 
-    ``taken`` holds every reading of the submission, also of what was then measured once more.
+    ``taken`` holds every reading of the submission, also of what was then measured once more. ``silenced``: it printed
+    something in the calls of workloads, which no report shows; known where times are modelled.
     """
 
     request: Request
@@ -89,6 +90,7 @@ class Timekeeper:
     clock: Clock
     quiet: Callable[[], None] = lambda: None
     taken: list[Reading] = field(default_factory=list)
+    silenced: bool = False
 
     def control(self) -> RunnerClient | None:
         """The control's box, where one is needed. Raises BoxUnavailable, JudgeFailure."""

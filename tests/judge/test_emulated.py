@@ -255,3 +255,23 @@ def test_what_is_not_freed_is_noted(course: Course, boxes: BoxMaker) -> None:
     assert report.remarks == [
         f"Not freed: {1000 * count:,} bytes in {count} allocations, allocated at line 8."
     ]
+
+
+def test_what_is_printed_while_work_is_counted_is_said_to_be_withheld(
+    course: Course, boxes: BoxMaker
+) -> None:
+    """And it is not taken for what the first hidden case printed, which comes next."""
+    says = '    if (i == 0 && n > SIZE) printf("n is %lld\\n", (long long)n);\n'
+    printing = CUDA.replace("<cstdint>", "<cstdint>\n#include <cstdio>")
+    printing = printing.replace("    if (i < n) out[i]", says + "    if (i < n) out[i]")
+    largest = max(case.sizes["n"] for case in course.load("twice").cases + course.load("twice").hidden_cases)
+    report = cuda(course, boxes, printing.replace("SIZE", str(largest)), timing=True)
+    assert report.verdict is Verdict.ACCEPTED, report
+    assert report.remarks == [
+        "What it printed while its work was counted is not shown; what it prints in a case is."
+    ]
+    assert [it.output for it in report.cases] == [""] * len(report.cases)
+    shown = cuda(course, boxes, printing.replace("SIZE", "0"), timing=False)
+    assert shown.remarks == []
+    sizes = [(it.sizes or {})["n"] for it in shown.cases]
+    assert [it.output for it in shown.cases] == [f"n is {n}\n" if n else "" for n in sizes]
