@@ -9,7 +9,8 @@ does not import torch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 # Permutations of more places than this take longer than a case.
 _PERMUTED = 1 << 24
+# On a GPU what takes 64 bits an element beside the input, such as places in it, is drawn so many at a time: a device's
+# ``fits`` does not plan for it. On a CPU in one go: there the numbers of a seed stay what they were.
+_PIECE = 1 << 24
 INF = float("inf")
 NAN = float("nan")
 
@@ -88,6 +92,31 @@ def _drawing_type(generator: torch.Generator) -> torch.dtype:
     return torch.float64 if generator.device.type == "cpu" else torch.float32
 
 
+def _in_pieces(
+    shape: tuple[int, ...],
+    dtype: torch.dtype,
+    generator: torch.Generator,
+    draw: Callable[[tuple[int, ...]], torch.Tensor],
+) -> torch.Tensor:
+    """``draw`` of ``shape`` as ``dtype``, in pieces where the generator is a GPU's."""
+    import torch
+
+    count = math.prod(shape)
+    step = _at_once(generator, count)
+    if step == count:
+        return draw(shape).to(dtype)
+    values = torch.empty(count, dtype=dtype, device=generator.device)
+    for start in range(0, count, step):
+        piece = values[start : start + step]
+        piece.copy_(draw((piece.numel(),)))
+    return values.view(shape)
+
+
+def _at_once(generator: torch.Generator, count: int) -> int:
+    """How many of ``count`` elements are drawn at once."""
+    return count if generator.device.type == "cpu" else min(count, _PIECE)
+
+
 @dataclass(frozen=True)
 class Normal:
     """Normally distributed values."""
@@ -136,9 +165,11 @@ class Integers:
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
         import torch
 
-        return torch.randint(
-            self.low, max(self.high, self.low + 1), shape, generator=generator, device=generator.device
-        ).to(dtype)
+        def piece(shape: tuple[int, ...]) -> torch.Tensor:
+            high = max(self.high, self.low + 1)
+            return torch.randint(self.low, high, shape, generator=generator, device=generator.device)
+
+        return _in_pieces(shape, dtype, generator, piece)
 
     def words(self) -> str:
         return f"whole numbers from {self.low} to {self.high - 1}"
@@ -153,7 +184,8 @@ class Constant:
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
         import torch
 
-        return torch.full(shape, self.value, dtype=torch.float64, device=generator.device).to(dtype)
+        value = torch.tensor(self.value, dtype=torch.float64).to(dtype)
+        return torch.full(shape, value.item(), dtype=dtype, device=generator.device)
 
     def words(self) -> str:
         return f"{self.value:g} everywhere"
@@ -176,9 +208,13 @@ class Sprinkle:
             count = max(1, round(flat.numel() * self.share))
             if flat.numel() <= _PERMUTED:
                 places = torch.randperm(flat.numel(), generator=generator, device=generator.device)[:count]
-            else:  # some twice, which nobody notices among so many
-                places = torch.randint(flat.numel(), (count,), generator=generator, device=generator.device)
-            flat[places] = self.value
+                flat[places] = self.value
+                return values
+            step = _at_once(generator, count)
+            for start in range(0, count, step):  # some twice, which nobody notices among so many
+                size = (min(step, count - start),)
+                places = torch.randint(flat.numel(), size, generator=generator, device=generator.device)
+                flat[places] = self.value
         return values
 
     def words(self) -> str:
@@ -212,9 +248,11 @@ class Choice:
         import torch
 
         table = torch.tensor(self.values, dtype=torch.float64, device=generator.device)
-        return table[torch.randint(len(self.values), shape, generator=generator, device=generator.device)].to(
-            dtype
-        )
+
+        def piece(shape: tuple[int, ...]) -> torch.Tensor:
+            return table[torch.randint(len(table), shape, generator=generator, device=generator.device)]
+
+        return _in_pieces(shape, dtype, generator, piece)
 
     def words(self) -> str:
         return "one of " + ", ".join(f"{value:g}" for value in self.values)

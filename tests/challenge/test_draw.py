@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from grader.challenge import cases
 from grader.challenge.cases import (
     Case,
     Category,
@@ -196,3 +197,24 @@ def test_a_challenge_without_inputs_draws_what_its_manifest_says(write: Write) -
 def test_bad_inputs_of_a_challenge_name_file_and_argument(write: Write, inputs: str, said: str) -> None:
     with pytest.raises(ChallengeInvalid, match=said):
         _ = with_inputs(write, inputs).cases
+
+
+@pytest.mark.parametrize("recipe", [Integers(-3, 4), Choice((1.0, 2.0)), Sprinkle(9.0, 0.5, Constant(1))])
+def test_what_is_drawn_in_pieces_holds_what_it_says(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU, where each piece is small: every element is drawn, and the last piece is shorter."""
+    largest = 0
+    randint = torch.randint
+
+    def drawn(*args: object, **kwargs: object) -> torch.Tensor:
+        nonlocal largest
+        values: torch.Tensor = randint(*args, **kwargs)  # type: ignore[call-overload]
+        largest = max(largest, values.numel())
+        return values
+
+    monkeypatch.setattr(cases, "_PERMUTED", 1)
+    monkeypatch.setattr(cases, "_at_once", lambda generator, count: min(7, count))
+    monkeypatch.setattr(torch, "randint", drawn)
+    values = recipe.draw((9, 11), torch.float32, torch.Generator().manual_seed(1))
+    assert values.shape == (9, 11)
+    assert largest == 7
+    assert len(values.unique()) == {"Integers": 7, "Choice": 2, "Sprinkle": 2}[type(recipe).__name__]
