@@ -109,6 +109,16 @@ def message_of(it: Finding, *, programs: bool = False) -> str:
             )
         case "bad_descriptor":
             return f"{_capital(who)} gives an instruction a description of a matrix or tensor that is none."
+        case "bad_coordinate" if it.writes:
+            return (
+                f"{_capital(who)} stores a tensor's tile that begins before the tensor, at {it.offset:,} along one of its "
+                "dimensions: a card refuses that as an illegal instruction."
+            )
+        case "bad_coordinate":
+            return (
+                f"{_capital(who)} copies a tensor's tile that begins at byte {it.offset:,} of its first dimension, which "
+                "is not a multiple of 16: a card refuses that as an illegal instruction."
+            )
         case "bulk_unwaited":
             return (
                 f"{_capital(who)} returns though its copy of {_bytes(it.size)} may not have read shared memory yet: it "

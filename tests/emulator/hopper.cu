@@ -4,6 +4,7 @@
 #include <cooperative_groups/memcpy_async.h>
 #include <cmath>
 #include <cstdint>
+#include <algorithm>
 #include <cstring>
 #include <cuda.h>
 #include <cuda/barrier>
@@ -216,13 +217,13 @@ __global__ void bulk_sum(int* out) {
 __global__ void tensor_tiles(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to, uint16_t* raw) {
     __shared__ alignas(1024) uint16_t tile[32 * 64];
     __shared__ uint64_t barrier;
-    int x = blockIdx.x * 64 - 8, y = blockIdx.y * 32;
+    int x = blockIdx.x * 64, y = blockIdx.y * 32;
     if (threadIdx.x == 0) {
         mbarrier_init(&barrier, 1);
         proxy_fence();
         asm volatile("prefetch.tensormap [%0];" ::"l"(&from));
         mbarrier_expect(&barrier, sizeof tile);
-        tensor_load(tile, &from, x, y, &barrier);
+        tensor_load(tile, &from, x - 8, y - 3, &barrier);  // from before the tensor
     }
     __syncthreads();
     mbarrier_wait(&barrier, 0);
@@ -246,7 +247,7 @@ __global__ void tensor_cube(const __grid_constant__ CUtensorMap map, float* out)
         mbarrier_init(&barrier, 1);
         proxy_fence();
         mbarrier_expect(&barrier, sizeof tile);
-        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared(tile)), "l"(&map), "r"(-2), "r"(1), "r"(2), "r"(shared(&barrier)) : "memory");
+        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared(tile)), "l"(&map), "r"(-4), "r"(1), "r"(2), "r"(shared(&barrier)) : "memory");
     }
     __syncthreads();
     mbarrier_wait(&barrier, 0);
@@ -443,6 +444,56 @@ __global__ void product_halves(const __half* a, const __half* b, __half* out) {
     for (int i = 0; i < 2; i++) *reinterpret_cast<uint32_t*>(out + 512 + (row + i * 8) * 8 + column) = e[i];
 }
 
+// ---- how sums are rounded ----
+// 64 x 8 of a product along 32 bytes of K, added to what is in ``sums``.
+template <typename Product>
+__device__ void group_sum(const uint8_t* a, const uint8_t* b, float* sums, Product product) {
+    __shared__ alignas(1024) uint8_t rows_a[2048], rows_b[256];
+    for (int i = threadIdx.x; i < 64 * 32; i += 128) rows_a[i / 256 * 128 + i / 32 % 8 * 16 + i % 32 / 16 * 1024 + i % 16] = a[i];
+    for (int i = threadIdx.x; i < 8 * 32; i += 128) rows_b[i / 32 * 16 + i % 32 / 16 * 128 + i % 16] = b[i];
+    proxy_fence();
+    __syncthreads();
+    int at = (threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4) * 8 + threadIdx.x % 4 * 2;
+    float d[4];
+    for (int i = 0; i < 4; i++) d[i] = sums[at + i / 2 * 64 + i % 2];
+    product_fence();
+    product(d, described(rows_a, 1024, 128, 0), described(rows_b, 128, 128, 0));
+    product_commit();
+    product_wait<0>();
+    for (int i = 0; i < 4; i++) sums[at + i / 2 * 64 + i % 2] = d[i];
+}
+#define GROUP_SUM(NAME, FORM, ENDING)                                                                                        \
+    __global__ void NAME(const uint8_t* a, const uint8_t* b, float* sums) {                                                    \
+        group_sum(a, b, sums, [](float (&d)[4], uint64_t a, uint64_t b) {                                                      \
+            asm volatile("wgmma.mma_async.sync.aligned." FORM " {%0, %1, %2, %3}, %4, %5, 1, 1, 1" ENDING ";"                  \
+                         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(a), "l"(b));                                   \
+        });                                                                                                                    \
+    }
+GROUP_SUM(group_e4m3, "m64n8k32.f32.e4m3.e4m3", "")
+GROUP_SUM(group_e5m2, "m64n8k32.f32.e5m2.e5m2", "")
+GROUP_SUM(group_f16, "m64n8k16.f32.f16.f16", ", 0, 0")
+GROUP_SUM(group_bf16, "m64n8k16.f32.bf16.bf16", ", 0, 0")
+GROUP_SUM(group_tf32, "m64n8k8.f32.tf32.tf32", "")
+// The same of one warp, of the first 16 rows.
+#define WARP_SUM(NAME, FORM)                                                                                                   \
+    __global__ void NAME(const uint8_t* a, const uint8_t* b, float* sums) {                                                    \
+        int row = threadIdx.x / 4, bytes = threadIdx.x % 4 * 4, at = row * 8 + threadIdx.x % 4 * 2;                            \
+        uint32_t x[4], y[2];                                                                                                   \
+        float d[4];                                                                                                            \
+        for (int i = 0; i < 4; i++) x[i] = *reinterpret_cast<const uint32_t*>(a + (row + i % 2 * 8) * 32 + bytes + i / 2 * 16); \
+        for (int i = 0; i < 2; i++) y[i] = *reinterpret_cast<const uint32_t*>(b + row * 32 + bytes + i * 16);                  \
+        for (int i = 0; i < 4; i++) d[i] = sums[at + i / 2 * 64 + i % 2];                                                      \
+        asm volatile("mma.sync.aligned." FORM " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"              \
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                         \
+                     : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));                                    \
+        for (int i = 0; i < 4; i++) sums[at + i / 2 * 64 + i % 2] = d[i];                                                      \
+    }
+WARP_SUM(warp_e4m3, "m16n8k32.row.col.f32.e4m3.e4m3.f32")
+WARP_SUM(warp_e5m2, "m16n8k32.row.col.f32.e5m2.e5m2.f32")
+WARP_SUM(warp_f16, "m16n8k16.row.col.f32.f16.f16.f32")
+WARP_SUM(warp_bf16, "m16n8k16.row.col.f32.bf16.bf16.f32")
+WARP_SUM(warp_tf32, "m16n8k8.row.col.f32.tf32.tf32.f32")
+
 using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
                             CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 static bool encode(CUtensorMap* map, CUtensorMapDataType type, int rank, void* data, const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* box,
@@ -476,6 +527,29 @@ static float tf32(float value) {
     memcpy(&value, &bits, 4);
     return value;
 }
+// Random numbers of wide ranges: of e4m3, e5m2, f16, bf16, tf32; and sums to add them to.
+struct Wide {
+    uint32_t seed = 12345;
+    uint32_t next() { seed = seed * 1664525u + 1013904223u; return seed >> 8; }
+    void fill(int kind, std::vector<uint8_t>& bytes) {
+        static const uint32_t SIZES[] = {1, 1, 2, 2, 4}, LOWEST[] = {3, 10, 11, 121, 121}, RANGES[] = {8, 9, 8, 10, 10}, BITS[] = {3, 2, 10, 7, 10}, PLACES[] = {0, 0, 0, 0, 13};
+        for (size_t i = 0; i < bytes.size(); i += SIZES[kind]) {
+            uint32_t sign = next() & 1, exponent = LOWEST[kind] + next() % RANGES[kind];
+            uint32_t word = sign << (8 * SIZES[kind] - 1) | (exponent << BITS[kind] | (next() & ((1u << BITS[kind]) - 1))) << PLACES[kind];
+            memcpy(&bytes[i], &word, SIZES[kind]);
+        }
+    }
+    void fill(int trial, std::vector<float>& sums) {
+        for (auto& sum : sums) {
+            uint32_t sign = next() & 1, word = 0;
+            if (trial) {
+                uint32_t exponent = 116 + next() % (trial == 1 ? 24 : 14);
+                word = sign << 31 | exponent << 23 | (next() & 0x7fffff);
+            }
+            memcpy(&sum, &word, 4);
+        }
+    }
+};
 // A matrix's element as an operand has it, from where the program put it.
 struct Operand {
     std::vector<__half> halves;
@@ -616,13 +690,14 @@ static int run(int which, float* out, float* in, const std::vector<float>& given
             tensor_tiles<<<dim3(across, down), 128>>>(from, to, target + 16384);
             auto* host = reinterpret_cast<const uint16_t*>(given.data());
             auto stored = fetched(target, pitch * height), raw = fetched(target + 16384, across * down * 2048);
+            auto source = [&](int x, int y) { return x >= 0 && x < width && y >= 0 && y < height ? host[y * pitch + x] : 0; };
+            // A card stores 16 bytes or none: four elements behind the last column, too.
             for (int y = 0; y < height; y++)
-                for (int x = 0; x < pitch; x++) CHECK(stored[y * pitch + x] == (x < width ? host[y * pitch + x] ^ 0x8000 : 0));
+                for (int x = 0; x < pitch; x++) CHECK(stored[y * pitch + x] == (source(x - 8, y - 3) ^ 0x8000));
             for (int b = 0; b < across * down; b++)
                 for (int i = 0; i < 2048; i++) {
-                    int x = b % across * 64 - 8 + i % 64, y = b / across * 32 + i / 64;
                     int at = 2 * i ^ (2 * i >> 7 & 7) << 4;
-                    CHECK(raw[b * 2048 + at / 2] == (x >= 0 && x < width && y < height ? host[y * pitch + x] : 0));
+                    CHECK(raw[b * 2048 + at / 2] == source(b % across * 64 - 8 + i % 64, b / across * 32 - 3 + i / 64));
                 }
             keep(raw);
             break;
@@ -635,7 +710,7 @@ static int run(int which, float* out, float* in, const std::vector<float>& given
             tensor_cube<<<1, 128>>>(map, out);
             auto got = fetched(out, 96);
             for (int i = 0; i < 96; i++) {
-                int x = i % 8 - 2, y = i / 8 % 3 + 1, z = i / 24 + 2;
+                int x = i % 8 - 4, y = i / 8 % 3 + 1, z = i / 24 + 2;
                 if (x < 0) CHECK(got[i] != got[i]);
                 else CHECK(got[i] == given[(z * 9 + y) * 20 + x]);
             }
@@ -686,17 +761,17 @@ static int run(int which, float* out, float* in, const std::vector<float>& given
             for (int row = 0; row < 64; row++)
                 for (int column = 0; column < 8; column++) {
                     long sum = 0;
-                    double eights = 0, size = 0, brains = 0;
+                    double eights = 0, largest = 0, brains = 0;
                     for (int i = 0; i < 32; i++) {
                         uint8_t x = bytes[row * 32 + i], y = bytes[2048 + column * 32 + i];
                         sum += int8_t(x) * int8_t(y);
                         eights -= small(x, 4) * small(y, 5);
-                        size += std::abs(small(x, 4) * small(y, 5));
+                        largest = std::max(largest, std::abs(small(x, 4) * small(y, 5)));
                         if (i % 2 == 0) brains += brain(row * 32 + i) * brain(2048 + column * 32 + i);
                     }
                     int at = row * 8 + column;
                     CHECK(integers[at] == sum);
-                    CHECK(std::abs(floats[at] - eights) <= 5e-4 * size);  // a card keeps 13 bits of these sums
+                    CHECK(std::abs(floats[at] - eights) <= 33 * largest / 8192);  // each is cut to 13 bits below the largest
                     CHECK(std::abs(floats[512 + at] - brains) <= 1e-4 * (1 + std::abs(brains)));
                 }
             keep(integers);
@@ -715,6 +790,24 @@ static int run(int which, float* out, float* in, const std::vector<float>& given
                 double sum = 0;
                 for (int k = 0; k < 16; k++) sum += double(__half2float(a[i % 512 / 8 * 16 + k])) * __half2float(b[i / 512 * 128 + i % 8 * 16 + k]);
                 CHECK(std::abs(__half2float(got[i]) - sum) <= 2e-3 * (1 + std::abs(sum)));
+            }
+            break;
+        }
+        case 20: case 21: {  // by groups of warps, by warps
+            static void (*const KERNELS[2][5])(const uint8_t*, const uint8_t*, float*) = {{group_e4m3, group_e5m2, group_f16, group_bf16, group_tf32}, {warp_e4m3, warp_e5m2, warp_f16, warp_bf16, warp_tf32}};
+            auto* data = reinterpret_cast<uint8_t*>(in);
+            Wide dice;
+            for (int trial = 0; trial < 6; trial++) {
+                std::vector<uint8_t> a(2048), b(256);
+                std::vector<float> sums(which == 20 ? 512 : 128), all(512);
+                for (int kind = 0; kind < 5; kind++) {
+                    dice.fill(kind, a); dice.fill(kind, b); dice.fill(trial, all);
+                    RAN(cudaMemcpy(data, a.data(), 2048, cudaMemcpyHostToDevice));
+                    RAN(cudaMemcpy(data + 2048, b.data(), 256, cudaMemcpyHostToDevice));
+                    RAN(cudaMemcpy(out, all.data(), sums.size() * 4, cudaMemcpyHostToDevice));
+                    KERNELS[which - 20][kind]<<<1, which == 20 ? 128 : 32>>>(data, data + 2048, out);
+                    keep(fetched(out, sums.size()));
+                }
             }
             break;
         }

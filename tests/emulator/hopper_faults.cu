@@ -2,6 +2,7 @@
 // that is to be named.
 #include <cooperative_groups.h>
 #include <cstdint>
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 namespace cg = cooperative_groups;
@@ -261,6 +262,46 @@ __global__ void operands_without_fence(float* out, const float* in) {
     GROUPS_DONE();
     out[threadIdx.x] = d[0];
 }
+// Of a tensor of 64 columns and 2 rows, tiles of 16 by 2.
+__global__ void tile_between_16_bytes(const __grid_constant__ CUtensorMap map, float* out) {
+    __shared__ alignas(128) float tile[32];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) {
+        INIT(&barrier, 1);
+        FENCE();
+        EXPECT(&barrier, 128);
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::AT(tile), "l"(&map), "r"(2), "r"(0), AT(&barrier) : "memory");  // FAULT: bad_coordinate
+    }
+    __syncthreads();
+    WAIT(&barrier, 0);
+    if (threadIdx.x < 32) out[threadIdx.x] = tile[threadIdx.x];
+}
+__global__ void tile_stored_before_the_tensor(const __grid_constant__ CUtensorMap map, float* out) {
+    __shared__ alignas(128) float tile[32];
+    if (threadIdx.x < 32) tile[threadIdx.x] = 1.0f;
+    FENCE();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(0), "r"(-1), AT(tile) : "memory");  // FAULT: bad_coordinate
+        COMMIT();
+        DONE();
+    }
+}
+
+using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
+                            CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+static int with_map(void (*kernel)(CUtensorMap, float*), float* out) {
+    void* encode = nullptr;
+    cudaDriverEntryPointQueryResult status;
+    CUtensorMap map;
+    const cuuint64_t sizes[2] = {64, 2}, strides[1] = {256};
+    const cuuint32_t box[2] = {16, 2}, ones[2] = {1, 1};
+    if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &status) != cudaSuccess) return -1;
+    if (reinterpret_cast<Encode>(encode)(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, out, sizes, strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                                         CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) return -2;
+    kernel<<<1, 64>>>(map, out);
+    return cudaDeviceSynchronize();
+}
 
 using Kernel = void (*)(float*, const float*);
 static const Kernel kernels[] = {
@@ -268,8 +309,11 @@ static const Kernel kernels[] = {
     too_many_arrive, one_never_arrives, waits_for_the_wrong_phase, consumer_does_not_wait, stored_then_changed, loaded_over, returns_too_early,
     misaligned_copy, copies_too_much, no_cluster_sync, leaves_the_cluster, used_before_it_is_there, operands_changed_too_early, operands_without_fence,
 };
+static void (*const tile_kernels[])(CUtensorMap, float*) = {tile_between_16_bytes, tile_stored_before_the_tensor};
 // which, out, in: one launch of two blocks of 64 threads.
 extern "C" int grader_entry(void** a) {
-    kernels[*static_cast<int*>(a[0])]<<<2, 64>>>(*static_cast<float**>(a[1]), *static_cast<float**>(a[2]));
+    unsigned which = *static_cast<int*>(a[0]), plain = sizeof kernels / sizeof *kernels;
+    if (which >= plain) return with_map(tile_kernels[which - plain], *static_cast<float**>(a[1]));
+    kernels[which]<<<2, 64>>>(*static_cast<float**>(a[1]), *static_cast<float**>(a[2]));
     return cudaDeviceSynchronize();
 }

@@ -15,7 +15,7 @@ from tests.emulator.judging import HOPPER_PROGRAMS
 
 SOURCE, FAULTS = FOLDER / "hopper.cu", FOLDER / "hopper_faults.cu"
 TEXT = FAULTS.read_text()
-FAULTY = re.findall(r"\w+", TEXT[TEXT.index("kernels[] = {") :].partition("{")[2].partition("}")[0])
+FAULTY = re.findall(r"\w+", " ".join(re.findall(r"kernels\[\].* = {([^}]*)}", TEXT)))
 
 
 def planted() -> dict[str, tuple[str, int]]:

@@ -29,7 +29,7 @@ struct tensor_map {
 };
 static const uint8_t TYPE_BYTES[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4}; /* as CUtensorMapDataType */
 /* A tensor's part that one copy moves: counts of elements, bytes in all. */
-struct part { struct tensor_map map; int64_t at[DIMENSIONS]; uint32_t counts[DIMENSIONS], element; uint64_t bytes; };
+struct part { struct tensor_map map; int64_t at[DIMENSIONS]; uint32_t counts[DIMENSIONS], element; uint64_t bytes; bool stores; };
 
 static uint64_t value_of(struct warp *w, const struct operand *it, int lane) {
     uint64_t base = it->unit == NONE ? 0 : it->wide ? u64_of(w, it->unit)[lane] : u32_of(w, it->unit)[lane];
@@ -40,7 +40,7 @@ static uint32_t swizzle_of(const struct tensor_map *map) { return map->swizzle =
 static uint64_t swizzled(uint64_t offset, uint32_t mask) { return offset ^ ((offset >> 7 & mask) << 4); }
 
 /* False: a fault was recorded. */
-static bool part_of(struct warp *w, const struct row *r, const struct bulk *bulk, const struct operand *where, int lane, struct part *part) {
+static bool part_of(struct warp *w, const struct row *r, const struct bulk *bulk, const struct operand *where, int lane, bool stores, struct part *part) {
     struct span span;
     uint64_t address = value_of(w, where, lane);
     if (!span_of(w, r, address, sizeof part->map, 64, GENERIC, lane, false, &span)) return false;
@@ -56,8 +56,14 @@ static bool part_of(struct warp *w, const struct row *r, const struct bulk *bulk
         part->bytes *= part->counts[i];
         part->at[i] = (int32_t)value_of(w, &bulk->coordinates[i], lane);
     }
-    if (!good) fault(w, r, BAD_DESCRIPTOR, lane, span.region, (int64_t)span.offset, sizeof *map, false);
-    return good;
+    if (!good) { fault(w, r, BAD_DESCRIPTOR, lane, span.region, (int64_t)span.offset, sizeof *map, false); return false; }
+    /* As an H100 refuses it (benchmarks/gpu/hopper.py). */
+    int64_t first = part->at[0] * part->element;
+    if (first % 16 && map->steps[0] == 1) { fault(w, r, BAD_COORDINATE, lane, NULL, first, 16, false); return false; }
+    for (uint32_t i = 0; stores && i < map->rank; i++)
+        if (part->at[i] < 0) { fault(w, r, BAD_COORDINATE, lane, NULL, part->at[i], 0, true); return false; }
+    part->stores = stores;
+    return true;
 }
 
 struct line { uint64_t address, at, bytes; uint32_t skip, elements; bool inside; };
@@ -73,6 +79,8 @@ static struct line line_of(const struct part *part, const uint32_t *index, uint6
     int64_t step = map->steps[0], first = part->at[0], size = (int64_t)map->sizes[0] + 1;
     int64_t skip = first < 0 ? (-first + step - 1) / step : 0;
     int64_t end = first >= size ? 0 : (size - first + step - 1) / step;
+    /* What is stored is cut off at a multiple of 16 bytes, and not where the tensor ends. */
+    if (part->stores && step == 1 && end > 0) end = ((end * part->element + 15) & ~(int64_t)15) / part->element;
     if (end > part->counts[0]) end = part->counts[0];
     if (end <= skip) line.inside = false;
     if (!line.inside) return line;
@@ -206,7 +214,7 @@ static int into_shared(struct warp *w, const struct row *r, const struct bulk *b
     struct block *owner;
     struct row barriers = *r;
     barriers.flags |= CLUSTER;
-    if (bulk->rank && !part_of(w, r, bulk, &bulk->from, lane, &part)) return 1;
+    if (bulk->rank && !part_of(w, r, bulk, &bulk->from, lane, false, &part)) return 1;
     uint64_t size = bulk->rank ? part.bytes : (uint32_t)value_of(w, &bulk->size, lane), to = value_of(w, &bulk->to, lane), from = value_of(w, &bulk->from, lane);
     uint64_t at = value_of(w, &bulk->mbarrier, lane);
     struct span span;
@@ -270,7 +278,7 @@ static int out_of_shared(struct warp *w, const struct row *r, const struct bulk 
     struct part part = {0};
     struct span span, target;
     uint32_t reads = check_async_segment(w, r, async_slot(w, READS_SLOT), w->bulk_groups), writes = check_async_segment(w, r, async_slot(w, WRITES_SLOT), w->bulk_groups);
-    if (bulk->rank && !part_of(w, r, bulk, &bulk->to, lane, &part)) return 1;
+    if (bulk->rank && !part_of(w, r, bulk, &bulk->to, lane, true, &part)) return 1;
     uint64_t size = bulk->rank ? part.bytes : (uint32_t)value_of(w, &bulk->size, lane), from = value_of(w, &bulk->from, lane), to = value_of(w, &bulk->to, lane);
     uint32_t mask = bulk->rank ? swizzle_of(&part.map) : 0;
     if (!span_of(w, r, from & 0xffffffff, size, bulk->rank ? 128 : 16, SHARED, lane, false, &span)) return 1;

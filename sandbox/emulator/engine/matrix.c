@@ -6,6 +6,7 @@
 
 #include "engine.h"
 #include "numbers.h"
+#include "sums.h"
 
 enum { LOAD_FRAGMENT, STORE_FRAGMENT, MULTIPLY_WMMA, MULTIPLY_MMA, TRANSPOSE, MULTIPLY_QUADS };
 enum type { F16, BF16, TF32, F32, F64, S8, U8, S32, S4, U4, B1, E4M3, E5M2 };
@@ -73,14 +74,45 @@ static void collect(struct warp *w, const struct matrix *it, uint32_t which, uin
             }
 }
 
+/* Exponents of their smallest normal numbers. */
+static const int LOWEST[] = {[F16] = -14, [BF16] = -126, [TF32] = -126, [E4M3] = -6, [E5M2] = -14};
+
+/* Sums of float32, into c. A card makes float16 of 8-bit floats, multiplies those whose place is 0 or 1 of four and then
+ * the others, and adds what was there last. */
+static void add_floats(const struct matrix *it, const double *a, const double *b, double *c) {
+    static _Thread_local int16_t a_exponents[MOST], b_exponents[MOST];
+    static _Thread_local double left[MOST], right[MOST];
+    uint32_t m = it->m, n = it->n, k = it->k;
+    bool eight = it->types[0] == E4M3 || it->types[0] == E5M2;
+    if (eight) {
+        for (uint32_t i = 0; i < k; i++) {
+            uint32_t to = (i & 2 ? k / 2 : 0) + i / 4 * 2 + (i & 1);
+            for (uint32_t row = 0; row < m; row++) left[row * k + to] = a[row * k + i];
+            memcpy(right + to * n, b + i * n, n * sizeof *b);
+        }
+        a = left; b = right;
+    }
+    exponents_of(a, m * k, LOWEST[it->types[0]], a_exponents);
+    exponents_of(b, k * n, LOWEST[it->types[1]], b_exponents);
+    for (uint32_t row = 0; row < m; row++) {
+        double sums[MOST_COLUMNS] = {0};
+        if (!eight) { add_products(WIDE_ADDER, k, n, a + row * k, a_exponents + row * k, b, b_exponents, c + row * n); continue; }
+        for (uint32_t part = 0; part < k; part += k / 2)
+            add_products(WIDE_ADDER, k / 2, n, a + row * k + part, a_exponents + row * k + part, b + part * n, b_exponents + part * n, sums);
+        for (uint32_t column = 0; column < n; column++) c[row * n + column] += sums[column]; /* rounded when it is set */
+    }
+}
+
 static void multiply(struct warp *w, const struct matrix *it) {
     static _Thread_local double a[MOST], b[MOST], c[MOST];
     uint32_t d_count = it->counts[0], a_count = it->counts[1], b_count = it->counts[2];
     collect(w, it, 0, d_count, a_count, it->types[0], a);
     collect(w, it, 1, d_count + a_count, b_count, it->types[1], b);
     collect(w, it, 2, d_count + a_count + b_count, it->counts[3], it->types[2], c);
-    /* Cards add the products of one instruction in more than float32 and round once; how exactly, NVIDIA does not say. */
-    for (uint32_t row = 0; row < it->m; row++)
+    bool floats = it->types[3] == F32 && it->types[2] == F32;
+    if (floats) add_floats(it, a, b, c);
+    /* Float16 results are taken to be rounded once. */
+    for (uint32_t row = 0; row < it->m && !floats; row++)
         for (uint32_t column = 0; column < it->n; column++) {
             double sum = c[row * it->n + column];
             if (it->types[0] == B1) /* how many bits are in both, or with the flag in one alone */

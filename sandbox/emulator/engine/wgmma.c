@@ -7,6 +7,7 @@
 
 #include "async.h"
 #include "numbers.h"
+#include "sums.h"
 
 enum type { F16, BF16, TF32, F32, F64, S8, U8, S32, E4M3, E5M2, B1 };
 enum { ROWS = 16, MOST_N = 256, MOST_K = 32, BYTES = 32 };
@@ -27,6 +28,8 @@ static double element(const uint8_t *at, uint32_t type) {
     default: return fp8_value(*at, 5);
     }
 }
+/* Exponents of their smallest normal numbers. */
+static const int LOWEST[] = {[F16] = -14, [BF16] = -126, [TF32] = -126, [E4M3] = -6, [E5M2] = -14};
 static uint32_t bytes_of(uint32_t type) { return type == TF32 ? 4 : type == F16 || type == BF16 ? 2 : 1; }
 
 /* Rows of M or N, from ``first`` on, as 32 bytes each of K; or, transposed, 16 of K with ``rows`` elements of 2 bytes each. */
@@ -62,7 +65,10 @@ static bool collect(struct warp *w, const struct row *r, uint64_t descriptor, bo
 
 static void multiply(struct warp *w, const struct product *it, uint32_t mask, const double *a, const double *b, bool adds) {
     static _Thread_local double sums[MOST_N];
+    static _Thread_local int16_t a_exponents[MOST_K], b_exponents[MOST_K * MOST_N];
     uint32_t d_type = it->types[0], n = it->n, k = it->k;
+    bool eight = it->types[1] == E4M3 || it->types[1] == E5M2;
+    if (d_type == F32) exponents_of(b, k * n, LOWEST[it->types[2]], b_exponents);
     for (uint32_t row = 0; row < ROWS; row++) {
         uint32_t lanes = row % 8 * 4, half = row / 8;
         for (uint32_t column = 0; column < n; column++) {
@@ -70,11 +76,15 @@ static void multiply(struct warp *w, const struct product *it, uint32_t mask, co
             uint32_t unit = it->d_units[d_type == F16 ? 2 * block + half : 4 * block + 2 * half + pair], word = u32_of(w, unit)[lane];
             sums[column] = !adds ? 0.0 : d_type == F16 ? f16_value((uint16_t)(word >> 16 * pair)) : d_type == S32 ? (double)(int32_t)word : f32_of(word);
         }
-        for (uint32_t i = 0; i < k; i++) {
-            double scale = a[row * k + i];
-            const double *from = b + (size_t)i * n;
-            for (uint32_t column = 0; column < n; column++) sums[column] += scale * from[column];
-        }
+        if (d_type == F32) {
+            exponents_of(a + row * k, k, LOWEST[it->types[1]], a_exponents);
+            add_products(eight ? NARROW_ADDER : WIDE_ADDER, k, n, a + row * k, a_exponents, b, b_exponents, sums);
+        } else
+            for (uint32_t i = 0; i < k; i++) {
+                double scale = a[row * k + i];
+                const double *from = b + (size_t)i * n;
+                for (uint32_t column = 0; column < n; column++) sums[column] += scale * from[column];
+            }
         for (uint32_t column = 0; column < n; column++) {
             uint32_t lane = lanes + column % 8 / 2, pair = column & 1, block = column / 8;
             if (!(mask >> lane & 1)) continue;

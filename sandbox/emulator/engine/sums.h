@@ -1,0 +1,65 @@
+/* How the tensor cores of an H100 add, bit for bit as benchmarks/gpu/hopper.py saw it.
+ *
+ * An instruction adds all its products and what is added to at once. Each is cut, toward zero, some binary places below
+ * the largest exponent among them, where a product's exponent is the sum of its factors'; the sum of what is left is
+ * exact, and is cut, toward zero, to the bits that its result keeps. */
+#ifndef SUMS_H
+#define SUMS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "numbers.h"
+
+/* Places kept below the largest exponent, and bits kept of the sum. */
+struct adder { int places, bits; };
+static const struct adder WIDE_ADDER = {25, 24}, NARROW_ADDER = {13, 14}; /* the second is of wgmma of 8-bit floats */
+enum { NO_EXPONENT = -30000, MOST_COLUMNS = 256 };
+
+/* Exponents of factors of a type whose smallest normal number has the exponent ``lowest``; NO_EXPONENT of zeros. */
+static inline void exponents_of(const double *values, uint32_t count, int lowest, int16_t *into) {
+    for (uint32_t i = 0; i < count; i++) {
+        int exponent = (int)(bits64_of(values[i]) >> 52 & 0x7ff) - 1023;
+        into[i] = (int16_t)(values[i] == 0 ? NO_EXPONENT : exponent < lowest ? lowest : exponent);
+    }
+}
+
+static inline double cut(double value, int bits) { return f64_of(bits64_of(value) & ~(uint64_t)0 << (53 - bits)); }
+
+/* One row of D: sums[n], of float32, += a[k] * b[k][n], by an adder. Infinite and no numbers are as in any sum. */
+static inline void add_products(struct adder adder, uint32_t k, uint32_t n, const double *a, const int16_t *a_exponents, const double *b, const int16_t *b_exponents, double *sums) {
+    int32_t top[MOST_COLUMNS];
+    double scale[MOST_COLUMNS], total[MOST_COLUMNS];
+    bool finite = true;
+    for (uint32_t c = 0; c < n; c++) {
+        int16_t own;
+        exponents_of(&sums[c], 1, -126, &own);
+        top[c] = own;
+    }
+    for (uint32_t i = 0; i < k; i++) {
+        int32_t left = a_exponents[i];
+        const int16_t *right = b_exponents + (size_t)i * n;
+        for (uint32_t c = 0; c < n; c++) {
+            int32_t sum = left + right[c];
+            top[c] = sum > top[c] ? sum : top[c];
+        }
+    }
+    for (uint32_t c = 0; c < n; c++) {
+        int32_t up = top[c] <= NO_EXPONENT / 2 ? 0 : adder.places - top[c];
+        scale[c] = f64_of((uint64_t)(up + 1023) << 52);
+        total[c] = trunc(sums[c] * scale[c]) + 0.0; /* nothing is +0 */
+    }
+    for (uint32_t i = 0; i < k; i++) {
+        double left = a[i];
+        const double *right = b + (size_t)i * n;
+        for (uint32_t c = 0; c < n; c++) total[c] += trunc(left * right[c] * scale[c]);
+    }
+    for (uint32_t c = 0; c < n; c++) finite &= isfinite(total[c]);
+    if (finite)
+        for (uint32_t c = 0; c < n; c++) sums[c] = cut(total[c] / scale[c], adder.bits);
+    else
+        for (uint32_t c = 0; c < n; c++) {
+            if (isfinite(total[c])) { sums[c] = cut(total[c] / scale[c], adder.bits); continue; }
+            for (uint32_t i = 0; i < k; i++) sums[c] += a[i] * b[(size_t)i * n + c];
+        }
+}
+#endif
