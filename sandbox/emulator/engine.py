@@ -29,7 +29,8 @@ KINDS = (
     "", "out_of_bounds", "misaligned", "unwritten", "shared_race", "global_race", "barrier_places", "barrier_exited",
     "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit",
     "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun", "mbarrier_bytes",
-    "cluster_exited", "early_result", "bad_descriptor", "bulk_unwaited", "bad_free", "bad_mask", "shuffled", "bad_coordinate",
+    "cluster_exited", "early_result", "bad_descriptor", "bulk_unwaited", "bad_free", "bad_mask", "shuffled",
+    "bad_coordinate",
 )  # fmt: skip
 # Those about shared memory, whatever address names it.
 _OF_SHARED = frozenset(

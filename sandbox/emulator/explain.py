@@ -111,13 +111,13 @@ def message_of(it: Finding, *, programs: bool = False) -> str:
             return f"{_capital(who)} gives an instruction a description of a matrix or tensor that is none."
         case "bad_coordinate" if it.writes:
             return (
-                f"{_capital(who)} stores a tensor's tile that begins before the tensor, at {it.offset:,} along one of its "
-                "dimensions: a card refuses that as an illegal instruction."
+                f"{_capital(who)} stores a tensor's tile that begins before the tensor, at {it.offset:,} along one "
+                "of its dimensions: a card refuses that as an illegal instruction."
             )
         case "bad_coordinate":
             return (
-                f"{_capital(who)} copies a tensor's tile that begins at byte {it.offset:,} of its first dimension, which "
-                "is not a multiple of 16: a card refuses that as an illegal instruction."
+                f"{_capital(who)} copies a tensor's tile that begins at byte {it.offset:,} of its first dimension, "
+                "which is not a multiple of 16: a card refuses that as an illegal instruction."
             )
         case "bulk_unwaited":
             return (
