@@ -140,7 +140,7 @@ def measure(course: Course, slug: str, name: str, counted: list[float]) -> dict[
     )
     source = variant((course.root / f"reference/{slug}/staff/solution.py").read_text(), VARIANTS[slug][name])
     timed = [workload_case(challenge, it) for it in manifest.workloads if it.on == CPU]
-    cases = [*challenge.cases, *challenge.hidden_cases, *timed]
+    cases = [*challenge.suite("cpu"), *timed]
     request = Request(
         replace(challenge, manifest=manifest), Language.TRITON, source, CPU, b"benchmark", cases, timing=False
     )

@@ -152,4 +152,26 @@ def cases() -> list[Case]:
             note="Long sums of one sign.",
         ),
         case("large", "large", heads=2, seq=400, dim=64),
+        case(
+            "all_scores_low_1100",
+            "huge",
+            heads=1,
+            seq=1_100,
+            dim=16,
+            inputs={"q": Uniform(10, 12), "k": Uniform(-12, -10)},
+            timed=False,
+            note="Long rows need their maximum as well.",
+        ),
+        case(
+            "nan_q_1100", "nan", heads=1, seq=1_100, dim=4, inputs={"q": Sprinkle(NAN, 0.0005)}, timed=False
+        ),
+        case(
+            "odd_as_timed",
+            "huge",
+            heads=15,
+            seq=4_099,
+            dim=65,
+            inputs={"q": Uniform(8, 10), "k": Uniform(-10, -8)},
+            on="gpu",
+        ),
     ]

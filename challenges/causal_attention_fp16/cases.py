@@ -142,4 +142,26 @@ def cases() -> list[Case]:
             note="2100 equal terms: a sum kept in float16 rounds each step the same way.",
         ),
         case("large", "large", heads=2, seq=600, dim=64),
+        case(
+            "all_scores_low_1100",
+            "huge",
+            heads=1,
+            seq=1_100,
+            dim=16,
+            inputs={"q": Uniform(10, 12), "k": Uniform(-12, -10)},
+            timed=False,
+            note="Long rows need their maximum as well.",
+        ),
+        case(
+            "nan_q_1100", "nan", heads=1, seq=1_100, dim=4, inputs={"q": Sprinkle(NAN, 0.0005)}, timed=False
+        ),
+        case(
+            "odd_as_timed",
+            "huge",
+            heads=31,
+            seq=8_193,
+            dim=129,
+            inputs={"q": Uniform(8, 10), "k": Uniform(-10, -8)},
+            on="gpu",
+        ),
     ]

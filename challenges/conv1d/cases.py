@@ -1,6 +1,18 @@
 """The edge cases of conv1d."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Integers, Normal, Sprinkle, Uniform, case
+from grader.challenge.cases import (
+    INF,
+    NAN,
+    At,
+    Case,
+    Choice,
+    Constant,
+    Integers,
+    Normal,
+    Sprinkle,
+    Uniform,
+    case,
+)
 
 # Numbers of values and weights one off a multiple of a block.
 _EDGES = [
@@ -68,6 +80,14 @@ def cases() -> list[Case]:
             note="0 * inf is NaN.",
         ),
         case(
+            "nan_times_zero",
+            "nan",
+            n=900,
+            k=5,
+            inputs={"x": Sprinkle(NAN, 0.01), "w": Choice((0.0, 1.0))},
+            note="0 * NaN is NaN.",
+        ),
+        case(
             "cancellation",
             "cancellation",
             n=900,
@@ -76,4 +96,21 @@ def cases() -> list[Case]:
             note="Small sums of large terms: errors are measured against the terms.",
         ),
         case("large", "large", n=60_001, k=7),
+        case(
+            "nan_150001",
+            "nan",
+            n=150_001,
+            k=7,
+            inputs={"x": At(INF, (-1, 70_000), Sprinkle(NAN, 0.0005))},
+            timed=False,
+        ),
+        case(
+            "odd_as_timed",
+            "nan",
+            n=268_435_459,
+            k=15,
+            inputs={"x": At(INF, (-1, 7), Sprinkle(NAN, 0.0001))},
+            on="gpu",
+        ),
+        case("beyond_2_31", "large", n=2_151_678_979, k=7, on="gpu"),
     ]

@@ -1,6 +1,18 @@
 """The edge cases of conv2d."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Integers, Normal, Sprinkle, Uniform, case
+from grader.challenge.cases import (
+    INF,
+    NAN,
+    At,
+    Case,
+    Choice,
+    Constant,
+    Integers,
+    Normal,
+    Sprinkle,
+    Uniform,
+    case,
+)
 
 # Sizes one off a multiple of a block, of the image and of what comes out: h, width, kh, kw.
 _EDGES = [
@@ -114,6 +126,16 @@ def cases() -> list[Case]:
             note="0 * inf is NaN.",
         ),
         case(
+            "nan_times_zero",
+            "nan",
+            h=40,
+            width=50,
+            kh=3,
+            kw=3,
+            inputs={"x": Sprinkle(NAN, 0.004), "w": Choice((0.0, 1.0))},
+            note="0 * NaN is NaN.",
+        ),
+        case(
             "cancellation",
             "cancellation",
             h=40,
@@ -124,4 +146,25 @@ def cases() -> list[Case]:
             note="Small sums of large terms: errors are measured against the terms.",
         ),
         case("large", "large", h=207, width=261, kh=3, kw=3),
+        case(
+            "nan_301_517",
+            "nan",
+            h=301,
+            width=517,
+            kh=3,
+            kw=5,
+            inputs={"x": At(INF, (-1,), Sprinkle(NAN, 0.0005))},
+            timed=False,
+        ),
+        case(
+            "odd_as_timed",
+            "nan",
+            h=16_387,
+            width=16_385,
+            kh=5,
+            kw=5,
+            inputs={"x": Sprinkle(NAN, 0.0001)},
+            on="gpu",
+        ),
+        case("beyond_2_31", "large", h=46_387, width=46_349, kh=3, kw=3, on="gpu"),
     ]

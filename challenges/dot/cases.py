@@ -1,6 +1,6 @@
 """The edge cases of dot."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
+from grader.challenge.cases import INF, NAN, At, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
 
 
 def cases() -> list[Case]:
@@ -76,5 +76,31 @@ def cases() -> list[Case]:
             "stream_order",
             n=300_001,
             note="Clearing, adding and finishing must not overtake each other.",
+        ),
+        case(
+            "tail_131075",
+            "range",
+            n=131_075,
+            inputs={"a": At(1e3, (-1, -2, -3), Uniform(-1, 1.5)), "b": At(1e3, (-1, -2, -3), Uniform())},
+            timed=False,
+            note="The last three products are most of the sum.",
+        ),
+        case("nan_in_tail", "nan", n=262_147, inputs={"b": At(NAN)}, timed=False),
+        case(
+            "odd_as_timed",
+            "range",
+            n=268_435_459,
+            inputs={"a": At(1e3, (-1, -2, -3), Uniform(-1, 1.5)), "b": At(1e3, (-1, -2, -3), Uniform())},
+            on="gpu",
+        ),
+        case(
+            "beyond_2_31",
+            "large",
+            n=2_151_678_979,
+            inputs={
+                "a": At(1e3, (-1, -2, -3, -4_194_305), Uniform(-1, 1.5)),
+                "b": At(1e3, (-1, -2, -3, -4_194_305), Uniform()),
+            },
+            on="gpu",
         ),
     ]

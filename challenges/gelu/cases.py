@@ -1,6 +1,6 @@
 """The edge cases of gelu."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Normal, Sprinkle, Uniform, case
+from grader.challenge.cases import INF, NAN, At, Case, Choice, Normal, Sprinkle, Uniform, case
 
 
 def cases() -> list[Case]:
@@ -60,4 +60,22 @@ def cases() -> list[Case]:
             note="Work on a stream of your own must wait for the default stream, and the default stream for it.",
         ),
         case("large", "large", n=100_003),
+        case(
+            "special_300007",
+            "nan",
+            n=300_007,
+            inputs={"x": Choice((NAN, INF, -INF, 3e38, -3e38, -4.0, 1.5, 0.01))},
+            timed=False,
+            note="All of them, in many blocks.",
+        ),
+        case(
+            "odd_as_timed",
+            "nan",
+            n=300_000_011,
+            inputs={"x": Choice((NAN, INF, -INF, 3e38, -3e38, -4.0, 1.5, 0.01))},
+            on="gpu",
+        ),
+        case(
+            "beyond_2_31", "large", n=2_151_678_979, inputs={"x": At(NAN, (-1, -2, -3, -4_194_305))}, on="gpu"
+        ),
     ]

@@ -61,4 +61,27 @@ def cases() -> list[Case]:
             bins=64,
             note="Clearing and counting must not overtake each other.",
         ),
+        case(
+            "one_hot_150001",
+            "ties",
+            n=150_001,
+            bins=300,
+            inputs={"x": Constant(299)},
+            note="More in one bin than 16 bits count.",
+        ),
+        case(
+            "outside_150001", "range", n=150_001, bins=1000, inputs={"x": Integers(-1000, 2000)}, timed=False
+        ),
+        case(
+            "one_hot_beyond_2_24",
+            "ties",
+            n=33_554_437,
+            bins=300,
+            inputs={"x": Constant(299)},
+            note="More in one bin than a float32 counts.",
+            on="gpu",
+        ),
+        case(
+            "odd_as_timed", "range", n=536_870_917, bins=1001, inputs={"x": Integers(-1001, 2002)}, on="gpu"
+        ),
     ]

@@ -1,6 +1,18 @@
 """The edge cases of inclusive_scan."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Integers, Normal, Sprinkle, Uniform, case
+from grader.challenge.cases import (
+    INF,
+    NAN,
+    At,
+    Case,
+    Choice,
+    Constant,
+    Integers,
+    Normal,
+    Sprinkle,
+    Uniform,
+    case,
+)
 
 
 def cases() -> list[Case]:
@@ -57,4 +69,20 @@ def cases() -> list[Case]:
         ),
         case("large_mean", "cancellation", n=6000, inputs={"x": Normal(1000, 1)}),
         case("large", "large", n=70_001),
+        case(
+            "special_150001",
+            "nan",
+            n=150_001,
+            inputs={"x": At(NAN, (-5,), At(INF, (100_000,)))},
+            timed=False,
+            note="Infinite from 100,000 on, NaN in the last five.",
+        ),
+        case(
+            "odd_as_timed",
+            "nan",
+            n=268_435_459,
+            inputs={"x": At(NAN, (-5,), At(INF, (200_000_000,)))},
+            on="gpu",
+        ),
+        case("beyond_2_31", "large", n=2_151_678_979, inputs={"x": At(INF, (-5,))}, on="gpu"),
     ]

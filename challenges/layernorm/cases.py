@@ -104,4 +104,19 @@ def cases() -> list[Case]:
         ),
         case("stream_order", "stream_order", rows=40, cols=500),
         case("large", "large", rows=7, cols=9001, note="Longer than a block holds."),
+        case("no_eps", "range", rows=5, cols=77, scalars={"eps": 0.0}),
+        case("large_eps_in_long_rows", "range", rows=3, cols=2_050, scalars={"eps": 0.5}),
+        case(
+            "nan_in_long_rows", "nan", rows=7, cols=9_001, inputs={"x": Sprinkle(NAN, 0.00003)}, timed=False
+        ),
+        case(
+            "odd_as_timed",
+            "nan",
+            rows=65_537,
+            cols=4_097,
+            inputs={"x": Sprinkle(NAN, 0.00001)},
+            scalars={"eps": 0.5},
+            on="gpu",
+        ),
+        case("beyond_2_31", "large", rows=525_313, cols=4_097, on="gpu"),
     ]

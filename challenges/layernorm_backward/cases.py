@@ -101,4 +101,23 @@ def cases() -> list[Case]:
         ),
         case("long_rows", "large", rows=3, cols=9001),
         case("many_rows", "large", rows=1801, cols=6, note="Long sums for dgamma and dbeta."),
+        case(
+            "nan_dy_in_long_rows",
+            "nan",
+            rows=5,
+            cols=9_001,
+            inputs={"dy": Sprinkle(NAN, 0.00005)},
+            timed=False,
+        ),
+        case(
+            "nan_x_in_many_rows",
+            "nan",
+            rows=2_049,
+            cols=33,
+            inputs={"x": Sprinkle(NAN, 0.00005)},
+            timed=False,
+        ),
+        case(
+            "odd_as_timed", "nan", rows=65_537, cols=4_097, inputs={"dy": Sprinkle(NAN, 0.0000001)}, on="gpu"
+        ),
     ]

@@ -1,6 +1,6 @@
 """The edge cases of matmul_bf16."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
+from grader.challenge.cases import INF, NAN, At, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
 
 # Sizes one off a multiple of a block, on one dimension at a time and on all at once.
 _EDGES = [
@@ -106,4 +106,19 @@ def cases() -> list[Case]:
         case("large_mean", "cancellation", m=20, n=30, k=200, inputs={"a": Normal(8, 1)}),
         case("stream_order", "stream_order", m=70, n=60, k=50),
         case("large", "large", m=200, n=150, k=300),
+        case(
+            "nan_with_long_k", "nan", m=33, n=40, k=2_100, inputs={"a": Sprinkle(NAN, 0.00005)}, timed=False
+        ),
+        case(
+            "inf_with_long_k",
+            "pos_inf",
+            m=33,
+            n=40,
+            k=2_100,
+            inputs={"b": At(INF, (-1,), Uniform(1, 2))},
+            timed=False,
+        ),
+        case(
+            "odd_as_timed", "nan", m=8_191, n=8_193, k=8_195, inputs={"a": Sprinkle(NAN, 0.0000001)}, on="gpu"
+        ),
     ]

@@ -1,6 +1,6 @@
 """The edge cases of reduce_sum."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
+from grader.challenge.cases import INF, NAN, At, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
 
 
 def cases() -> list[Case]:
@@ -65,5 +65,29 @@ def cases() -> list[Case]:
             "stream_order",
             n=300_001,
             note="Clearing, adding and finishing must not overtake each other.",
+        ),
+        case(
+            "tail_131075",
+            "range",
+            n=131_075,
+            inputs={"x": At(1e6, (-1, -2, -3), Uniform(-1, 1.5))},
+            timed=False,
+            note="The last three elements are most of the sum.",
+        ),
+        case("nan_in_tail", "nan", n=262_147, inputs={"x": At(NAN)}, timed=False),
+        case("inf_first", "pos_inf", n=262_145, inputs={"x": At(INF, (0,))}, timed=False),
+        case(
+            "odd_as_timed",
+            "range",
+            n=536_870_915,
+            inputs={"x": At(1e6, (-1, -2, -3), Uniform(-1, 1.5))},
+            on="gpu",
+        ),
+        case(
+            "beyond_2_31",
+            "large",
+            n=2_151_678_979,
+            inputs={"x": At(1e6, (-1, -2, -3, -4_194_305), Uniform(-1, 1.5))},
+            on="gpu",
         ),
     ]

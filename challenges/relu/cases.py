@@ -1,6 +1,6 @@
 """The edge cases of relu."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Normal, Sprinkle, Uniform, case
+from grader.challenge.cases import INF, NAN, At, Case, Choice, Normal, Sprinkle, Uniform, case
 
 
 def cases() -> list[Case]:
@@ -39,4 +39,22 @@ def cases() -> list[Case]:
         case("neg_inf", "neg_inf", n=300, inputs={"x": Sprinkle(-INF, 0.1)}, note="-inf becomes 0."),
         case("many_digits", "range", n=300, inputs={"x": Normal(0, 1000)}),
         case("large", "large", n=100_003),
+        case(
+            "special_300007",
+            "nan",
+            n=300_007,
+            inputs={"x": Choice((NAN, INF, -INF, 1e-44, -3e38, 3e38, -1.5, 2.0))},
+            timed=False,
+            note="All of them, in many blocks.",
+        ),
+        case(
+            "odd_as_timed",
+            "nan",
+            n=268_435_459,
+            inputs={"x": Choice((NAN, INF, -INF, 1e-44, -3e38, 3e38, -1.5, 2.0))},
+            on="gpu",
+        ),
+        case(
+            "beyond_2_31", "large", n=2_151_678_979, inputs={"x": At(NAN, (-1, -2, -3, -4_194_305))}, on="gpu"
+        ),
     ]

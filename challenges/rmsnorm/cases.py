@@ -66,6 +66,7 @@ def cases() -> list[Case]:
             note="Its whole row is NaN, and no other.",
         ),
         case("nan_in_gamma", "nan", rows=9, cols=33, inputs={"gamma": Sprinkle(NAN, 0.05)}),
+        case("inf_in_gamma", "pos_inf", rows=9, cols=33, inputs={"gamma": Sprinkle(INF, 0.05)}),
         case(
             "pos_inf",
             "pos_inf",
@@ -80,4 +81,19 @@ def cases() -> list[Case]:
         case("stream_order", "stream_order", rows=40, cols=500),
         case("large", "large", rows=7, cols=9001, note="Longer than a block holds."),
         case("positive_long_row", "large", rows=2, cols=20_011, inputs={"x": Uniform(1, 2)}),
+        case("no_eps", "range", rows=5, cols=77, scalars={"eps": 0.0}),
+        case("large_eps_in_long_rows", "range", rows=3, cols=2_050, scalars={"eps": 0.5}),
+        case(
+            "nan_in_long_rows", "nan", rows=7, cols=9_001, inputs={"x": Sprinkle(NAN, 0.00003)}, timed=False
+        ),
+        case(
+            "odd_as_timed",
+            "nan",
+            rows=65_537,
+            cols=4_097,
+            inputs={"x": Sprinkle(NAN, 0.00001)},
+            scalars={"eps": 0.5},
+            on="gpu",
+        ),
+        case("beyond_2_31", "large", rows=525_313, cols=4_097, on="gpu"),
     ]

@@ -1,6 +1,6 @@
 """The edge cases of saxpy."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
+from grader.challenge.cases import INF, NAN, At, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
 
 
 def cases() -> list[Case]:
@@ -72,4 +72,28 @@ def cases() -> list[Case]:
             note="Errors are measured against the terms, not against what is left of them.",
         ),
         case("large", "large", n=100_003),
+        case(
+            "special_300007",
+            "nan",
+            n=300_007,
+            inputs={
+                "x": Choice((NAN, INF, -INF, 1e-44, 1e38, -1.5, 2.0)),
+                "y": Choice((NAN, INF, -INF, 1e-44, 1e38, -1.5, 2.0)),
+            },
+            timed=False,
+            note="All of them, in many blocks.",
+        ),
+        case(
+            "odd_as_timed",
+            "nan",
+            n=268_435_459,
+            inputs={
+                "x": Choice((NAN, INF, -INF, 1e-44, 1e38, -1.5, 2.0)),
+                "y": Choice((NAN, INF, -INF, 1e-44, 1e38, -1.5, 2.0)),
+            },
+            on="gpu",
+        ),
+        case(
+            "beyond_2_31", "large", n=2_151_678_979, inputs={"x": At(NAN, (-1, -2, -3, -4_194_305))}, on="gpu"
+        ),
     ]

@@ -66,4 +66,18 @@ def cases() -> list[Case]:
             note="Equal inputs, equal outputs.",
         ),
         case("large", "large", rows=7, cols=9001),
+        case(
+            "plus_1000_in_long_rows",
+            "huge",
+            rows=3,
+            cols=2_050,
+            inputs={"x": Normal(1000, 3)},
+            timed=False,
+            note="exp(1000) overflows in long rows as well.",
+        ),
+        case("minus_1000_in_20011", "huge", rows=2, cols=20_011, inputs={"x": Normal(-1000, 3)}),
+        case(
+            "nan_in_long_rows", "nan", rows=7, cols=9_001, inputs={"x": Sprinkle(NAN, 0.00003)}, timed=False
+        ),
+        case("odd_as_timed", "huge", rows=1_025, cols=262_145, inputs={"x": Normal(1000, 3)}, on="gpu"),
     ]

@@ -41,4 +41,28 @@ def cases() -> list[Case]:
         case("pos_inf", "pos_inf", n=700, inputs={"x": Sprinkle(INF, 0.2)}),
         case("neg_inf", "neg_inf", n=700, inputs={"x": Sprinkle(-INF, 0.2)}),
         case("large", "large", n=70_001),
+        case(
+            "special_150001",
+            "nan",
+            n=150_001,
+            inputs={"x": Choice((NAN, INF, -INF, 0.0, -0.0, 1e-44, -1.5, 2.0))},
+            timed=False,
+            note="All of them, in many blocks.",
+        ),
+        case(
+            "all_kept_beyond_2_24",
+            "range",
+            n=33_554_437,
+            inputs={"x": Uniform(1, 9)},
+            note="A float32 cannot count so far.",
+            on="gpu",
+        ),
+        case(
+            "odd_as_timed",
+            "nan",
+            n=402_653_189,
+            inputs={"x": Choice((NAN, INF, -INF, 0.0, -0.0, 1e-44, -1.5, 2.0))},
+            on="gpu",
+        ),
+        case("beyond_2_31", "large", n=2_151_678_979, on="gpu"),
     ]

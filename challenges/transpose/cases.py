@@ -49,4 +49,22 @@ def cases() -> list[Case]:
         case("neg_inf", "neg_inf", rows=20, cols=33, inputs={"x": Sprinkle(-INF, 0.05)}),
         case("many_digits", "range", rows=20, cols=33, inputs={"x": Normal(0, 1e6)}),
         case("large", "large", rows=301, cols=403),
+        case(
+            "special_517_603",
+            "nan",
+            rows=517,
+            cols=603,
+            inputs={"x": Choice((NAN, INF, -INF, 1e-44, -3e38, 2.0))},
+            timed=False,
+            note="All of them, in many tiles.",
+        ),
+        case(
+            "odd_as_timed",
+            "nan",
+            rows=16_385,
+            cols=16_387,
+            inputs={"x": Choice((NAN, INF, -INF, 1e-44, -3e38, 2.0))},
+            on="gpu",
+        ),
+        case("beyond_2_31", "large", rows=46_387, cols=46_349, on="gpu"),
     ]

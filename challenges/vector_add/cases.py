@@ -1,6 +1,6 @@
 """The edge cases of vector_add."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
+from grader.challenge.cases import INF, NAN, At, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
 
 
 def cases() -> list[Case]:
@@ -44,4 +44,28 @@ def cases() -> list[Case]:
             "cancellation", "cancellation", n=300, inputs={"a": Normal(1000, 0.01), "b": Normal(-1000, 0.01)}
         ),
         case("large", "large", n=100_003),
+        case(
+            "special_300007",
+            "nan",
+            n=300_007,
+            inputs={
+                "a": Choice((NAN, INF, -INF, 1e-44, 3e38, -1.5, 2.0)),
+                "b": Choice((NAN, INF, -INF, 1e-44, 3e38, -1.5, 2.0)),
+            },
+            timed=False,
+            note="All of them, in many blocks.",
+        ),
+        case(
+            "odd_as_timed",
+            "nan",
+            n=268_435_459,
+            inputs={
+                "a": Choice((NAN, INF, -INF, 1e-44, 3e38, -1.5, 2.0)),
+                "b": Choice((NAN, INF, -INF, 1e-44, 3e38, -1.5, 2.0)),
+            },
+            on="gpu",
+        ),
+        case(
+            "beyond_2_31", "large", n=2_151_678_979, inputs={"a": At(NAN, (-1, -2, -3, -4_194_305))}, on="gpu"
+        ),
     ]

@@ -18,7 +18,7 @@ _NATIVE = Language.TRITON
 @dataclass(frozen=True)
 class Candidate:
     """One submission of ours. ``reason`` says why it is not run, where it cannot be made. ``mistake``: which generic
-    one it is."""
+    one it is. ``large``: its mistake shows only in cases for a GPU alone."""
 
     role: CandidateRole
     name: str
@@ -26,6 +26,12 @@ class Candidate:
     source: str
     reason: str = ""
     words: str = ""
+    large: bool = False
+
+
+# How the first line of a mutant begins, after its comment or quotes; the second, where its mistake shows only in cases
+# for a GPU alone.
+MISTAKE, LARGE_MISTAKE = "Mistake: ", "Mistake on a GPU: "
 
 
 def staff_folder(challenge: Challenge) -> Path:
@@ -48,9 +54,9 @@ def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Cand
     for path in mutant_files(challenge):
         language = Language.of_file(path.name)
         if language is not None and language in languages:
-            made.append(
-                Candidate(CandidateRole.MUTANT, path.name, language, path.read_text(encoding="utf-8"))
-            )
+            text = path.read_text(encoding="utf-8")
+            large = LARGE_MISTAKE in text.partition("\n")[0]
+            made.append(Candidate(CandidateRole.MUTANT, path.name, language, text, large=large))
     if _NATIVE in languages:
         made += [
             Candidate(CandidateRole.GENERIC, it.name, _NATIVE, it.source, it.reason, WORDS[it.mistake])

@@ -54,6 +54,8 @@ def _probes(challenge: Challenge, mistake: str) -> Iterator[Case]:
     """The interpreter's workload, and cases: every one as it is, or where NaN is the question typical ones with it."""
     yield from (workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == "cpu")
     for case in challenge.cases:
+        if case.on is not None:
+            continue
         if mistake != "nan_swallowed":
             yield case
         elif case.category in _PROBED:

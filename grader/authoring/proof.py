@@ -201,7 +201,7 @@ def _proof(course: Course, draft: _Draft, options: Options) -> Proof:
         draft.approximations.sort(key=lambda it: order.index(it.workload))
         checks += approximation_checks(draft.approximations, draft.misfits)
     if draft.tried:
-        checks += suite_checks(draft.tried, options.matrix, _case_names(course, draft.slug))
+        checks += suite_checks(draft.tried, options.matrix, _case_names(course, draft.slug, options.device))
     return Proof(
         slug=draft.slug,
         checks=checks,
@@ -211,6 +211,5 @@ def _proof(course: Course, draft: _Draft, options: Options) -> Proof:
     )
 
 
-def _case_names(course: Course, slug: str) -> list[str]:
-    challenge = course.load(slug)
-    return [case.name for case in [*challenge.cases, *challenge.hidden_cases]]
+def _case_names(course: Course, slug: str, device: str) -> list[str]:
+    return [case.name for case in course.load(slug).suite(kind_of(device).workloads)]

@@ -7,7 +7,7 @@ import ast
 import re
 from pathlib import Path
 
-from grader.authoring.candidates import mutant_files
+from grader.authoring.candidates import LARGE_MISTAKE, MISTAKE, mutant_files
 from grader.authoring.findings import Check, Status, check
 from grader.challenge import signature
 from grader.challenge.loader import Challenge, starter_name
@@ -15,7 +15,6 @@ from grader.languages import Language
 
 LEAST_HINTS = 3
 LEAST_MUTANTS = 5
-_MISTAKE = "Mistake: "
 
 
 def text_checks(challenge: Challenge) -> list[Check]:
@@ -66,7 +65,7 @@ def _starter_problems(challenge: Challenge) -> list[str]:
 def _mutants(challenge: Challenge) -> Check:
     files = mutant_files(challenge)
     problems = [
-        f"{path.name} does not begin with '{_MISTAKE}...'" for path in files if not _names_mistake(path)
+        f"{path.name} does not begin with '{MISTAKE}...'" for path in files if not _names_mistake(path)
     ]
     if len(files) < LEAST_MUTANTS:
         problems.insert(0, f"there are {len(files)} mutants; {LEAST_MUTANTS} are the least")
@@ -77,8 +76,9 @@ def _names_mistake(path: Path) -> bool:
     text = path.read_text(encoding="utf-8")
     language = Language.of_file(path.name)
     if language is None or not language.python:
-        return language is not None and text.startswith(f"{language.comment} {_MISTAKE}")
+        said = text.removeprefix(f"{language.comment} ") if language is not None else ""
+        return said != text and said.startswith((MISTAKE, LARGE_MISTAKE))
     try:
-        return (ast.get_docstring(ast.parse(text)) or "").startswith(_MISTAKE)
+        return (ast.get_docstring(ast.parse(text)) or "").startswith((MISTAKE, LARGE_MISTAKE))
     except SyntaxError:
         return False

@@ -6,13 +6,15 @@ import hashlib
 import math
 import re
 import time
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from grader.authoring.candidates import Candidate
 from grader.authoring.findings import CandidateOutcome, CandidateResult, CandidateRole
 from grader.authoring.probe import makes_a_difference
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
+from grader.device_kinds import kind_of
 from grader.judge.compilation import compile_source, compiler_of, request_of
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
@@ -41,15 +43,26 @@ class Trial:
 
     @property
     def cases(self) -> list[Case]:
-        return [*self.challenge.cases, *self.challenge.hidden_cases]
+        """All but those for a GPU alone, which are asked one submission at a time: see ``try_large``."""
+        return [it for it in [*self.challenge.cases, *self.challenge.hidden_cases] if it.on is None]
 
     def try_out(self, candidate: Candidate, *, every_case: bool) -> CandidateResult:
         """Run ``candidate``. A wrong one ends at its first failure unless ``every_case``.
 
         Raises ChallengeInvalid where the reference fails, BoxUnavailable where no box can be had.
         """
+        return self.try_cases(candidate, self.cases, every_case=every_case or not candidate.role.wrong)
+
+    def try_large(self, candidate: Candidate) -> CandidateResult:
+        """The same with the cases for a GPU alone, those for which this one has the memory. Nothing else may use it."""
+        cases = self.challenge.suite(kind_of(self.device.name).workloads)
+        large = [it for it in cases if it.on and not self.device.fits_case(self.challenge, it)]
+        return self.try_cases(replace(candidate, large=False), large, every_case=True)
+
+    def try_cases(self, candidate: Candidate, cases: Sequence[Case], *, every_case: bool) -> CandidateResult:
+        """Run ``candidate`` on ``cases``; see ``try_out``."""
         began = time.perf_counter()
-        ending, reports, detail = self._ending(candidate, every_case or not candidate.role.wrong)
+        ending, reports, detail = self._ending(candidate, cases, every_case)
         failed = [it for it in reports if it.verdict.failed]
         if failed:
             detail = f"{failed[0].name}: {failed[0].verdict.value}: {_told(failed[0])}"
@@ -66,18 +79,22 @@ class Trial:
             seconds=round(time.perf_counter() - began, 3),
         )
 
-    def _ending(self, candidate: Candidate, whole: bool) -> tuple[CandidateOutcome, list[CaseReport], str]:
+    def _ending(
+        self, candidate: Candidate, cases: Sequence[Case], whole: bool
+    ) -> tuple[CandidateOutcome, list[CaseReport], str]:
         if candidate.reason:
             return CandidateOutcome.NOT_APPLICABLE, [], candidate.reason
         if candidate.role is CandidateRole.GENERIC and (
             reason := makes_a_difference(self.challenge, candidate)
         ):
             return CandidateOutcome.NOT_APPLICABLE, [], reason
-        launcher = self.launcher(candidate)
+        launcher = self.launcher(candidate, cases)
         if (prevented := self.compile_into(launcher, candidate)) is not None:
             return prevented[0], [], prevented[1]
+        if candidate.large:
+            return CandidateOutcome.NOT_RUN, [], "its mistake shows only in cases for a GPU"
         try:
-            reports = self._run(launcher, whole)
+            reports = self._run(launcher, cases, whole)
         except LoadFailed as failed:
             return CandidateOutcome.BROKEN, [], failed.detail
         finally:
@@ -102,7 +119,7 @@ class Trial:
             return CandidateOutcome.COMPILED, "it compiles; no GPU here can run it"
         return None
 
-    def launcher(self, candidate: Candidate) -> Launcher:
+    def launcher(self, candidate: Candidate, cases: Sequence[Case] = ()) -> Launcher:
         """Starts boxes with ``candidate`` loaded, its seeds the same in every run."""
         request = Request(
             challenge=self.challenge,
@@ -110,36 +127,38 @@ class Trial:
             source=candidate.source,
             device=self.device.name,
             seed_key=hashlib.sha256(f"check: {self.challenge.slug}".encode()).digest(),
-            cases=self.cases,
+            cases=cases,
             timing=False,
         )
         return Launcher(request, self.device, self.boxes, interrupt=lambda: None)
 
-    def _run(self, launcher: Launcher, whole: bool) -> list[CaseReport]:
+    def _run(self, launcher: Launcher, cases: Sequence[Case], whole: bool) -> list[CaseReport]:
         suite = Suite(
             challenge=self.challenge,
-            cases=self.cases if whole else self._small_first(),
+            cases=cases if whole else self._small_first(cases),
             seed_of=launcher.request.seed_of,
             start=launcher.submission,
             on_case=lambda *_: None,
             device=self.device,
             warm_up=self.device.warm_up_cases(launcher.request.language),
-            fresh_boxes=len(self.cases),
+            fresh_boxes=len(cases),
             answer=self._question,
             stop_at_failure=not whole,
         )
         suite.run(launcher.submission())
         return suite.reports
 
-    def _small_first(self) -> list[Case]:
+    def _small_first(self, cases: Sequence[Case]) -> list[Case]:
         """Most mistakes show on small cases too, and in the interpreter a large one takes a hundred times as long."""
         manifest = self.challenge.manifest
         return sorted(
-            self.cases,
+            cases,
             key=lambda it: sum(math.prod(manifest.shape(arg, it.sizes)) for arg in manifest.buffers),
         )
 
     def _question(self, case: Case, seed: int) -> Question:
+        if case.on is not None:  # too large to be kept
+            return ask(self.challenge, case, seed, self.device.torch_device)
         if case.name not in self._questions:
             self._questions[case.name] = ask(self.challenge, case, seed, self.device.torch_device)
         return self._questions[case.name]

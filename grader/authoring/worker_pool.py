@@ -15,6 +15,7 @@ from grader.authoring.baseline import baseline_checks
 from grader.authoring.calibrate import calibrate, calibration_checks
 from grader.authoring.candidates import subjects
 from grader.authoring.categories import category_checks
+from grader.authoring.contract import contract_check
 from grader.authoring.costs import cost_checks
 from grader.authoring.examples import example_check
 from grader.authoring.findings import CandidateResult, CandidateRole, Check, Status
@@ -120,7 +121,11 @@ def _run(bench: Trial, work: Work) -> Done:
         made = subjects(bench.challenge, work.languages)
         if work.part is Part.MEASURED:
             solutions = [it for it in made if it.role is CandidateRole.SOLUTION]
-            return Done(checks=[calibrated_check(bench), measured_check(bench, solutions)])
+            large = [*solutions, *(it for it in made if it.large)]
+            return Done(
+                checks=[calibrated_check(bench), measured_check(bench, solutions)],
+                tried=[bench.try_large(it) for it in large] if _has_large(bench.challenge) else [],
+            )
         return Done(tried=[bench.try_out(made[work.number], every_case=work.matrix)])
     except ChallengeInvalid as error:  # the same for every submission: the checks without one say it once
         return Done(checks=[Check(name="suite", status=Status.ERROR, summary=error.message)])
@@ -141,10 +146,11 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
     """Every check that runs no submission; one that cannot be made says why as an error of its own."""
     parts: list[tuple[str, Callable[[], list[Check]]]] = [
         ("spec", lambda: text_checks(challenge)),
+        ("contract", lambda: [contract_check(challenge)]),
         ("examples", lambda: [example_check(challenge)]),
         ("categories", lambda: category_checks(challenge)),
         ("reference", lambda: _calibrated(challenge, device)),
-        ("baseline", lambda: baseline_checks(challenge, all_cases(challenge), device.torch_device)),
+        ("baseline", lambda: baseline_checks(challenge, small_cases(challenge), device.torch_device)),
         ("cost_bytes", lambda: cost_checks(challenge)),
     ]
     checks: list[Check] = []
@@ -161,13 +167,18 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
     return checks
 
 
-def all_cases(challenge: Challenge) -> list[Case]:
-    return [*challenge.cases, *challenge.hidden_cases]
+def _has_large(challenge: Challenge) -> bool:
+    return any(it.on for it in [*challenge.cases, *challenge.hidden_cases])
+
+
+def small_cases(challenge: Challenge) -> list[Case]:
+    """All but those for a GPU alone: side by side, these would not fit its memory."""
+    return [it for it in [*challenge.cases, *challenge.hidden_cases] if it.on is None]
 
 
 def _calibrated(challenge: Challenge, device: Device) -> list[Check]:
     """A GPU's workloads are left to the timed runs: side by side they would not fit its memory."""
-    cases = all_cases(challenge)
+    cases = small_cases(challenge)
     if device.on_processor:
         on = kind_of(device.name).workloads
         cases += [workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == on]

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import torch
@@ -259,12 +259,40 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class At:
+    """``base`` with ``value`` at these ``places`` of the last dimension, in every row; negative ones count from its
+    end. Places that an array does not have are left out."""
+
+    value: float
+    places: tuple[int, ...] = (-1,)
+    base: Recipe = field(default_factory=Normal)
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        values = self.base.draw(shape, dtype, generator)
+        last = shape[-1]
+        for place in self.places:
+            if -last <= place < last:
+                values[..., place] = self.value
+        return values
+
+    def words(self) -> str:
+        last = all(place < 0 for place in self.places)
+        where = f"the last {-min(self.places)}" if last else "places " + ", ".join(map(str, self.places))
+        return f"{self.base.words()}, with {self.value:g} at {where} of each row"
+
+
+# The kind of device whose boards alone run a case.
+OnlyOn = Literal["gpu"]
+
+
+@dataclass(frozen=True)
 class Case:
     """One correctness test. ``inputs`` and ``scalars`` override what ``challenge.toml`` says.
 
     A case of a loaded challenge holds the challenge's own recipes too, where it names none itself. ``timed``: whether
     some of the rounds in which a workload is timed draw its inputs at the workload's sizes; None: by its category (see
-    ``grader.challenge.overlays``).
+    ``grader.challenge.overlays``). ``on``: "gpu" for a case that is too large for any other board; its inputs are drawn
+    there, and it is left out where it does not fit the GPU's memory.
     """
 
     name: str
@@ -275,6 +303,11 @@ class Case:
     note: str = ""
     hidden: bool = False
     timed: bool | None = None
+    on: OnlyOn | None = None
+
+    def runs_on(self, workloads: str) -> bool:
+        """Whether boards with these workloads, "cpu" or "gpu", run it."""
+        return self.on is None or self.on == workloads
 
 
 def case(
@@ -285,7 +318,8 @@ def case(
     scalars: Mapping[str, float] | None = None,
     note: str = "",
     timed: bool | None = None,
+    on: OnlyOn | None = None,
     **sizes: int,
 ) -> Case:
     """A case, its sizes as keywords: ``case("odd", "odd", n=1023)``. Raises ValueError: unknown category."""
-    return Case(name, Category(category), sizes, inputs or {}, scalars or {}, note, timed=timed)
+    return Case(name, Category(category), sizes, inputs or {}, scalars or {}, note, timed=timed, on=on)

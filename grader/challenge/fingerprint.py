@@ -27,7 +27,7 @@ Content = dict[str, Any]
 # What challenge.toml says that no verdict and no time depends on. Every other key is judged by, also keys to come.
 _NOT_JUDGED = frozenset(
     "title track order prerequisites difficulty tags version languages grading waives approximations"
-    " name_hidden_categories".split()
+    " name_hidden_categories pieces".split()
 )
 # Parts that hold one value for each name: a difference names what was added, removed and changed in them.
 _BY_NAME = ("workloads", "compare", "inputs", "cases", "hidden_cases")
@@ -142,7 +142,13 @@ def _change(part: str, name: str, old: Any, new: Any) -> ContentChange:
 
 def _case(case: Case) -> dict[str, Any]:
     # Without the category and the note: they tell a person why the case exists.
-    return {"sizes": _plain(case.sizes), "inputs": _plain(case.inputs), "scalars": _plain(case.scalars)}
+    where = {"on": case.on} if case.on else {}
+    return {
+        "sizes": _plain(case.sizes),
+        "inputs": _plain(case.inputs),
+        "scalars": _plain(case.scalars),
+        **where,
+    }
 
 
 def _recipes(part: str, path: Path, cases: Iterable[Case], others: Iterable[object]) -> Content:

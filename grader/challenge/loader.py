@@ -9,12 +9,12 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from grader.challenge import signature
-from grader.challenge.cases import Case, Derived, Filling, Recipe
+from grader.challenge.cases import Case, Derived, Filling, OnlyOn, Recipe
 from grader.challenge.model import Kind, Manifest, check_sizes
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
@@ -74,6 +74,11 @@ class Challenge:
         """Staff's own cases; an empty list where there is no such file (a student's copy has none)."""
         path = self.reference_folder / "staff" / "hidden_cases.py"
         return self._suite(path, hidden=True) if path.exists() else []
+
+    def suite(self, workloads: str, *, hidden: bool = True) -> list[Case]:
+        """Every case that boards with these workloads, "cpu" or "gpu", run; without the hidden ones unless wanted."""
+        cases = [*self.cases, *(self.hidden_cases if hidden else ())]
+        return [case for case in cases if case.runs_on(workloads)]
 
     def case(self, name: str) -> Case:
         """The public or hidden case of that name. Raises ChallengeInvalid."""
@@ -169,6 +174,10 @@ class Challenge:
             raise ChallengeInvalid(f"{where}: a second case has this name")
         seen.add(case.name)
         manifest = self.manifest
+        if case.on not in (None, *get_args(OnlyOn)):
+            raise ChallengeInvalid(
+                f"{where}: on = {case.on!r}", 'It is "gpu", or left out: every board runs it.'
+            )
         if odd := [name for name, value in case.sizes.items() if not isinstance(value, int)]:
             raise ChallengeInvalid(f"{where}: sizes {odd} are not whole numbers")
         try:

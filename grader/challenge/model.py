@@ -137,6 +137,19 @@ class Compare(Strict):
     first: Name | None = None
 
 
+class Pieces(Strict):
+    """How the right answer of a case for a GPU alone is computed, piece by piece along the size ``along``: inputs and
+    results whose shape names it are cut there, other inputs are passed whole, other results are sums over the pieces.
+    ``overlap``: what neighbouring pieces share of their inputs, in the sizes. ``running``: each piece of a result
+    continues the last element of the one before (a running sum). What a result's ``compare`` counts is put together
+    without gaps.
+    """
+
+    along: Name
+    overlap: ExpressionText = "0"
+    running: bool = False
+
+
 class Cost(Strict):
     """Bytes that must move and operations that must be done, in the sizes: the roofline's two sides. ``multiplied``:
     the type of what the operations multiply, where it is not that of the first input."""
@@ -213,6 +226,7 @@ class Manifest(Strict):
     args: list[Argument] = Field(min_length=1)
     tolerance: Tolerance = Tolerance()
     compare: dict[str, Compare] = Field(default_factory=dict)
+    pieces: Pieces | None = None
     workloads: list[Workload] = Field(min_length=1)
     cost: Cost
     limits: Limits = Limits()
@@ -281,6 +295,7 @@ class Manifest(Strict):
             raise ValueError("args: a challenge needs at least one size")
         self._check_expressions()
         self._check_compare()
+        self._check_pieces()
         _refuse_twins([workload.name for workload in self.workloads], "workloads")
         for workload in self.workloads:
             check_sizes(self, workload.sizes, f"workloads '{workload.name}'")
@@ -309,6 +324,22 @@ class Manifest(Strict):
                 counter = by_name.get(rule.first)
                 if counter is None or counter.dtype is not DType.INT64:
                     raise ValueError(f"compare.{name}: first = '{rule.first}' must name an int64 output")
+
+    def _check_pieces(self) -> None:
+        if self.pieces is None:
+            return
+        if self.pieces.along not in self.sizes:
+            raise ValueError(
+                f"pieces: along = '{self.pieces.along}' is no size; the sizes are {sorted(self.sizes)}"
+            )
+        if unknown := parse(self.pieces.overlap).names - set(self.sizes):
+            raise ValueError(f"pieces: overlap names {sorted(unknown)}; the sizes are {sorted(self.sizes)}")
+        for arg in self.buffers:
+            naming = [text for text in arg.shape if self.pieces.along in parse(text).names]
+            if len(naming) > 1 or (arg.kind is not Kind.OUTPUT and naming not in ([], [self.pieces.along])):
+                raise ValueError(
+                    f"pieces: '{arg.name}' cannot be cut along '{self.pieces.along}': one dimension must be that size"
+                )
 
 
 def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:

@@ -127,7 +127,9 @@ def _specials(challenge: Challenge) -> list[Overlay]:
     return [
         Overlay(case.name, case.inputs, counts=False, category=case.category, always=case.timed is True)
         for case in challenge.cases
-        if (case.category in categories if case.timed is None else case.timed) and _is_other(challenge, case)
+        if (case.category in categories if case.timed is None else case.timed)
+        and case.on is None
+        and _is_other(challenge, case)
     ]
 
 

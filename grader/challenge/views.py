@@ -108,6 +108,7 @@ def _case(challenge: Challenge, case: Case) -> CaseView:
         sizes=dict(case.sizes),
         inputs=words,
         note=case.note,
+        on=case.on,
     )
 
 

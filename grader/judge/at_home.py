@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 
 from grader.challenge.loader import Challenge
-from grader.device_kinds import EMULATED, home_board
+from grader.device_kinds import EMULATED, home_board, kind_of
 from grader.errors import ChallengeInvalid
 from grader.judge.device import make_device
 from grader.judge.job import JudgingProgress
@@ -34,15 +34,20 @@ def judge_at_home(
     that one alone; with ``seed`` it replays a failure that a report named.
 
     The seeds are fixed per challenge, so that two runs on one machine see the same data.
-    Raises ChallengeInvalid on an unknown case, LanguageNotServed where the device does not run the language,
-    BoxUnavailable.
+    Raises ChallengeInvalid on an unknown case and on one that the board does not run, LanguageNotServed where the
+    device does not run the language, BoxUnavailable.
     """
+    board = device or home_board(language)
     cases = [find_case(challenge, case)] if case else [*challenge.cases, *challenge.hidden_cases]
+    if case and not cases[0].runs_on(kind_of(board).workloads):
+        raise ChallengeInvalid(
+            f"Case '{case}' is too large for the board {board}.", "It runs on a GPU: name one with --device."
+        )
     request = Request(
         challenge=challenge,
         language=language,
         source=source,
-        device=device or home_board(language),
+        device=board,
         seed_key=_seed_key(challenge),
         cases=cases,
         seeds={case: seed} if case is not None and seed is not None else {},

@@ -24,6 +24,8 @@ NOT_CLEARED = "not_cleared"
 _TELLING = 8
 # To compare so much at a time takes as much again.
 _PIECE_BYTES = 1 << 26
+# Of a result that is compared piece by piece: float64 copies and masks of a piece take a dozen times as much.
+_LARGE_PIECE_BYTES = 1 << 27
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,35 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
         compared = _compare(arena, arg, snapshot, question)
         if compared.wrong.any():
             return _explain(arena.buffers[arg.name], compared, arena.manifest.tolerance)
+    return None
+
+
+def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
+    """As ``compare``, on what the arena holds now: a private copy of one piece after the other, so that a large result
+    needs no copy of the whole. What is found in the first wrong piece is explained, ``wrong`` counts all of them."""
+    for arg in arena.manifest.results:
+        buffer, found, wrong = arena.buffers[arg.name], None, 0
+        want = question.outputs[arg.name].reshape(-1)
+        scale = question.magnitudes.get(arg.name)
+        number = counted(arena.manifest, arg, question, want.numel())
+        step = _LARGE_PIECE_BYTES // want.element_size()
+        for start in range(0, number, step):
+            piece = slice(start, min(start + step, number))
+            got = buffer.values[piece].clone()
+            if _same_bits(got, want[piece]):
+                continue
+            compared = _wrong_in(
+                buffer,
+                arena.manifest.tolerance,
+                got,
+                want[piece],
+                None if scale is None else scale.reshape(-1)[piece],
+            )
+            if found is None and compared.wrong.any():
+                found = _explain(buffer, compared, arena.manifest.tolerance, first_place=start)
+            wrong += int(compared.wrong.sum())
+        if found is not None:
+            return found.model_copy(update={"wrong": wrong, "total": number})
     return None
 
 
@@ -75,11 +106,17 @@ def _compare(
     manifest = arena.manifest
     got, want = snapshot[arg.name].reshape(-1), question.outputs[arg.name].reshape(-1)
     number = counted(manifest, arg, question, want.numel())
-    got, want = got[:number], want[:number]
-    poisoned = arena.buffers[arg.name].poisoned(got) if arg.kind is Kind.OUTPUT else None
     magnitude = question.magnitudes.get(arg.name)
     scale = magnitude.reshape(-1)[:number] if magnitude is not None else None
-    wrong = wrong_elements(got, want, manifest.tolerance, scale)
+    return _wrong_in(arena.buffers[arg.name], manifest.tolerance, got[:number], want[:number], scale)
+
+
+def _wrong_in(
+    buffer: Buffer, tolerance: Tolerance, got: torch.Tensor, want: torch.Tensor, scale: torch.Tensor | None
+) -> _Compared:
+    """Flat elements of a result, or of a piece of one."""
+    poisoned = buffer.poisoned(got) if buffer.argument.kind is Kind.OUTPUT else None
+    wrong = wrong_elements(got, want, tolerance, scale)
     if poisoned is not None and want.is_floating_point():
         wrong |= poisoned
     return _Compared(got, want, wrong, poisoned, scale)
@@ -111,23 +148,28 @@ def changed_input(arena: Arena, question: Question) -> Mismatch | None:
     import torch
 
     for buffer in arena.of_kind(Kind.INPUT):
-        before = question.inputs[buffer.argument.name].reshape(-1)
-        if _same_in_place(buffer.values, before):
+        whole = question.inputs[buffer.argument.name].reshape(-1)
+        if _same_in_place(buffer.values, whole):
             continue
-        now = buffer.snapshot().reshape(-1)
-        differs = (now.view(torch.uint8) != before.view(torch.uint8)).view(buffer.count, -1).any(dim=1)
-        if differs.any():
-            first = int(differs.nonzero()[0])
-            return Mismatch(
-                argument=buffer.argument.name,
-                kind="input_changed",
-                index=index_of(first, buffer.shape),
-                expected=text_of(before[first]),
-                got=text_of(now[first]),
-                wrong=int(differs.sum()),
-                total=buffer.count,
-                worst=worst_elements(Suspects(now, before, differs), buffer.shape),
-            )
+        found, wrong, step = None, 0, _LARGE_PIECE_BYTES // whole.element_size()
+        for start in range(0, buffer.count, step):
+            before, now = whole[start : start + step], buffer.values[start : start + step].clone()
+            differs = (now.view(torch.uint8) != before.view(torch.uint8)).view(now.numel(), -1).any(dim=1)
+            wrong += int(differs.sum())
+            if found is None and differs.any():
+                first = int(differs.nonzero()[0])
+                found = Mismatch(
+                    argument=buffer.argument.name,
+                    kind="input_changed",
+                    index=index_of(start + first, buffer.shape),
+                    expected=text_of(before[first]),
+                    got=text_of(now[first]),
+                    wrong=wrong,
+                    total=buffer.count,
+                    worst=worst_elements(Suspects(now, before, differs), buffer.shape, first_place=start),
+                )
+        if found is not None:
+            return found.model_copy(update={"wrong": wrong})
     return None
 
 
@@ -154,7 +196,8 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
     return min(total, int(question.outputs[rule.first].reshape(-1)[0]))
 
 
-def _explain(buffer: Buffer, compared: _Compared, tolerance: Tolerance) -> Mismatch:
+def _explain(buffer: Buffer, compared: _Compared, tolerance: Tolerance, first_place: int = 0) -> Mismatch:
+    """``first_place``: where what was compared begins in the result, flat."""
     got, want, wrong, poisoned = compared.got, compared.want, compared.wrong, compared.poisoned
     on_poison = _computed_from_poison(buffer, compared)
     not_cleared = bool(on_poison.any())
@@ -165,13 +208,13 @@ def _explain(buffer: Buffer, compared: _Compared, tolerance: Tolerance) -> Misma
     return Mismatch(
         argument=buffer.argument.name,
         kind=NOT_CLEARED if not_cleared else "unwritten" if unwritten else kind,
-        index=index_of(first, buffer.shape),
+        index=index_of(first_place + first, buffer.shape),
         expected=text_of(want[first]),
         got="never written" if unwritten else text_of(got[first]),
         wrong=int(wrong.sum()),
         total=want.numel(),
         max_error=_largest(suspects),
-        worst=worst_elements(suspects, buffer.shape, tolerance),
+        worst=worst_elements(suspects, buffer.shape, tolerance, first_place),
     )
 
 

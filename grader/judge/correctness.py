@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 
 from grader import limits
 from grader.challenge.cases import Case
-from grader.challenge.draw import draw_inputs
 from grader.challenge.loader import Challenge
 from grader.judge import faults
 from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
-from grader.judge.compare import compare, trespass
-from grader.judge.device import Device, on_device
+from grader.judge.compare import compare, compare_in_pieces, trespass
+from grader.judge.device import Device
 from grader.judge.launch import LoadFailed
 from grader.judge.messages import Unfreed
-from grader.judge.oracle import Question, ask, scalar_values
+from grader.judge.oracle import Question, ask, draw_for, scalar_values
 from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
@@ -63,6 +62,10 @@ class Suite:
             if self.stop_at_failure and not self.passed:
                 break
             self.on_case(len(self.reports), len(self.cases), case.name)
+            if current is not None and case.on and not self.device.has_room(self.challenge, case):
+                # What the submission has kept must not decide whether the case is asked. The new box costs it none.
+                current.close()
+                current, self._fresh = None, self._fresh - 1
             if current is None:
                 if self._fresh >= self.fresh_boxes:
                     self._record(case, None, faults.not_run(self._fresh, self._ended), None, "", None)
@@ -88,18 +91,23 @@ class Suite:
     def _judge(self, client: RunnerClient, case: Case) -> bool:
         """Judge one case; returns whether the box may go on."""
         began = time.perf_counter()
-        seed = self.seed_of(case)
-        question = self._ask(case, seed)
+        large, seed = case.on is not None, self.seed_of(case)
+        question = None if large else self._ask(case, seed)
         scalars = scalar_values(self.challenge.manifest, case)
         sizes = self.told_sizes(case.sizes) if self.told_sizes is not None else case.sizes
         with phase("arena", enqueues=True):
-            arena = Arena(self.challenge.manifest, case.sizes, scalars, self.device.memories, sizes)
+            memories = self.device.passing_memories if large else self.device.memories
+            arena = Arena(self.challenge.manifest, case.sizes, scalars, memories, sizes)
         seconds = self._seconds()
         running: float | None = None
         early = b""
         try:
             client.bind(arena)
             answer = self._warm_up(client, arena, case, seed) if self.warm_up else None
+            # A large question is drawn only when the untimed call's inputs are gone: there may be no room for both.
+            question = question or self._ask(case, seed)
+            if large:
+                self.device.make_room()
             if answer is None or answer.failure is None:
                 early = self._printed(client) if answer is not None else b""
                 with phase("call"):
@@ -115,6 +123,11 @@ class Suite:
         finally:
             with phase("arena"):
                 arena.close()
+        if large:
+            if alive:
+                client.unbind()
+            question = None
+            self.device.make_room()
         printed = printed_text(self._printed(client), early)
         if not alive:
             client.close()
@@ -137,8 +150,7 @@ class Suite:
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
         """A call on other data of the same sizes; what it writes does not count, what it raises does."""
         with phase("draw", enqueues=True):
-            other = draw_inputs(self.challenge.manifest, case, seed ^ 1)
-            inputs = on_device(other, self.device.torch_device)
+            inputs = draw_for(self.challenge, case, seed ^ 1, self.device.torch_device)
         with phase("first call"):
             return client.warm_up(arena, inputs, self._seconds())
 
@@ -160,8 +172,11 @@ class Suite:
     ) -> tuple[faults.CaseFault | None, Mismatch | None]:
         if answer.failure is not None:
             return faults.of_exception(answer.failure, "solve ran", memory_bytes), None
-        snapshot = arena.snapshot()
-        mismatch = trespass(arena, question) or compare(arena, snapshot, question)
+        if case.on is not None:
+            mismatch = trespass(arena, question) or compare_in_pieces(arena, question)
+        else:
+            snapshot = arena.snapshot()
+            mismatch = trespass(arena, question) or compare(arena, snapshot, question)
         if mismatch is None:
             return None, None
         return faults.of_mismatch(mismatch, case, answer.empty_launches), mismatch

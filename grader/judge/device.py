@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from grader import limits
+from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.device_kinds import (
     CPU,
@@ -205,6 +206,7 @@ class Device(Protocol):
     """``name`` keys boards ("cpu", "h200"), ``model`` is the hardware's own name, ``memory`` the word of a binding,
     ``on`` the kind of device as ``grader.languages`` has it.
 
+    ``passing_memories``: for a case that is ``on`` a GPU alone; nothing of it is kept for the next use.
     ``warm_up_cases``: a case's first call compiles something, so an untimed one goes ahead of it.
     ``on_processor``: a call runs on the host's processor, so its limit is processor time.
     ``baselines``: names that ``reference.py`` is timed under. ``architecture``: what nvcc compiles for. ``confirms``:
@@ -226,6 +228,8 @@ class Device(Protocol):
     def torch_device(self) -> str: ...
     @property
     def memories(self) -> MemoryMaker: ...
+    @property
+    def passing_memories(self) -> MemoryMaker: ...
     @property
     def plan(self) -> TimingPlan: ...
     @property
@@ -278,6 +282,16 @@ class Device(Protocol):
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         """Why a workload cannot be timed here (its memory), or nothing."""
 
+    def fits_case(self, challenge: Challenge, case: Case) -> str:
+        """Why a case that is ``on`` a GPU alone cannot be asked here (its memory), or nothing. Asked before anything of
+        a judgement is in memory."""
+
+    def has_room(self, challenge: Challenge, case: Case) -> bool:
+        """Whether there is memory for such a case now."""
+
+    def make_room(self) -> None:
+        """Hand back the memory that nothing uses now, so that a submission has it."""
+
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
         """Take these instead of measuring; with none, measure when asked."""
 
@@ -293,6 +307,7 @@ class HostDevice:
     on = ON_HOST
     torch_device = "cpu"
     memories: MemoryMaker = HOST
+    passing_memories: MemoryMaker = HOST
     plan = HOST_PLAN
     # A shared CPU moves the end of a window by about a scheduler's tick, and by more when others are busy.
     noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0, disturbed=math.inf)
@@ -352,6 +367,15 @@ class HostDevice:
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         return ""
 
+    def fits_case(self, challenge: Challenge, case: Case) -> str:
+        return ""
+
+    def has_room(self, challenge: Challenge, case: Case) -> bool:
+        return True
+
+    def make_room(self) -> None:
+        """What the host keeps is small."""
+
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
         """A host has none."""
 
@@ -386,10 +410,6 @@ def emulated_device(name: str, index: int) -> EmulatedDevice:
             "the emulated GPU is not built here", f"{BUILD} Or judge Triton on the board cpu."
         )
     return EmulatedDevice()
-
-
-def on_device(tensors: Mapping[str, torch.Tensor], device: str) -> dict[str, torch.Tensor]:
-    return {name: values.to(device) for name, values in tensors.items()}
 
 
 def make_device(name: str, index: int | None = None) -> Device:

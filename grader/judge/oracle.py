@@ -14,6 +14,7 @@ from grader.challenge.model import DType, Kind, Manifest, Workload
 from grader.challenge.overlays import Overlay, overlays
 from grader.errors import ChallengeInvalid
 from grader.judge.phases import phase
+from grader.judge.pieces import compute_in_pieces
 
 if TYPE_CHECKING:
     import torch
@@ -47,16 +48,17 @@ def _rounded(value: float, dtype: DType) -> float:
     return float(rounded)
 
 
-def ask(challenge: Challenge, case: Case, seed: int, device: str = "cpu", draw_on: str = "cpu") -> Question:
+def ask(
+    challenge: Challenge, case: Case, seed: int, device: str = "cpu", draw_on: str | None = None
+) -> Question:
     """Draw the inputs of ``case`` and compute what is right, all of it on ``device``.
 
     ``draw_on`` the CPU, the same seed gives the same inputs on every machine; on a GPU, large inputs cost no transfer.
-    Raises ChallengeInvalid where the reference fails.
+    Unless given, it is the CPU, and ``device`` for a case that is ``on`` a GPU alone: that is computed in pieces, too,
+    where the challenge says how. Raises ChallengeInvalid where the reference fails.
     """
-    manifest = challenge.manifest
     with phase("draw", enqueues=True):
-        drawn = draw_inputs(manifest, case, seed, draw_on)
-        inputs = {name: values.to(device) for name, values in drawn.items()}
+        inputs = draw_for(challenge, case, seed, device, draw_on)
     with phase("oracle", enqueues=True):
         reference = challenge.reference
         outputs = right_answers(challenge, case, inputs)
@@ -66,6 +68,14 @@ def ask(challenge: Challenge, case: Case, seed: int, device: str = "cpu", draw_o
             if device != "cpu":
                 magnitudes = {name: values.float() for name, values in magnitudes.items()}
     return Question(inputs, outputs, magnitudes)
+
+
+def draw_for(
+    challenge: Challenge, case: Case, seed: int, device: str, draw_on: str | None = None
+) -> dict[str, torch.Tensor]:
+    """The inputs of ``case`` on ``device``, drawn as ``ask`` draws them. Raises ChallengeInvalid."""
+    drawn = draw_inputs(challenge.manifest, case, seed, draw_on or (device if case.on else "cpu"))
+    return {name: values.to(device) for name, values in drawn.items()}
 
 
 def right_answers(
@@ -83,7 +93,37 @@ def _results(
     *,
     round_to_dtype: bool,
 ) -> dict[str, torch.Tensor]:
-    """What ``function`` gives on float64 copies of the inputs, which it may overwrite."""
+    """What ``function`` gives on float64 copies of the inputs, which it may overwrite: in the results' own dtypes, or
+    as float64 (of a large case's pieces, float32)."""
+    import torch
+
+    manifest = challenge.manifest
+    large = case.on is not None and manifest.pieces is not None
+    other = torch.float32 if large else torch.float64
+    dtypes = {
+        arg.name: getattr(torch, arg.dtype.value) if round_to_dtype else other for arg in manifest.results
+    }
+    if large:
+        return compute_in_pieces(
+            manifest,
+            case.sizes,
+            inputs,
+            dtypes,
+            lambda part, sizes: _called(challenge, case, function, part, sizes),
+        )
+    named = _called(challenge, case, function, inputs, case.sizes)
+    on = {name: next((it.device for it in inputs.values()), values.device) for name, values in named.items()}
+    return {name: values.to(on[name], dtypes[name]).contiguous() for name, values in named.items()}
+
+
+def _called(
+    challenge: Challenge,
+    case: Case,
+    function: Callable[..., Any],
+    inputs: Mapping[str, torch.Tensor],
+    sizes: Mapping[str, int],
+) -> dict[str, torch.Tensor]:
+    """The results of ``function`` on float64 copies of the inputs, by name. Raises ChallengeInvalid."""
     import torch
 
     where = f"{challenge.slug}: {getattr(function, '__name__', 'reference')}() on case '{case.name}'"
@@ -93,7 +133,7 @@ def _results(
     }
     scalars = scalar_values(challenge.manifest, case)
     try:
-        returned = function(**copies, **scalars, **case.sizes)
+        returned = function(**copies, **scalars, **sizes)
     except Exception as error:  # staff's code: whatever it raises, the challenge is at fault
         raise ChallengeInvalid(f"{where}: {type(error).__name__}: {error}") from error
     tensors = returned if isinstance(returned, tuple) else (returned,)
@@ -104,14 +144,12 @@ def _results(
         )
     named = {}
     for arg, tensor in zip(wanted, tensors, strict=True):
-        shape = challenge.manifest.shape(arg, case.sizes)
+        shape = challenge.manifest.shape(arg, sizes)
         if tuple(tensor.shape) != shape:
             raise ChallengeInvalid(
                 f"{where}: '{arg.name}' has shape {list(tensor.shape)}, expected {list(shape)}"
             )
-        dtype = getattr(torch, arg.dtype.value) if round_to_dtype else torch.float64
-        on = next((values.device for values in inputs.values()), tensor.device)
-        named[arg.name] = tensor.detach().to(on, dtype).contiguous()
+        named[arg.name] = tensor.detach()
     return named
 
 

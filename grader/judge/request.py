@@ -19,12 +19,13 @@ __all__ = ["CPU", "Request"]
 
 @dataclass(frozen=True)
 class Request:
-    """``seeds`` overrides the seed of single cases by name (a replay). ``baselines``: workload -> name -> microseconds,
-    what is frozen already; none for one that is too short to measure. ``artefact``: what a CUDA source was compiled to
-    ahead. ``public_only``: a run, without hidden cases and timing, whatever ``cases`` and ``timing`` say; and the
-    report says so. ``conceals``: what hidden cases take is shown in coarse steps only, because somebody who may not
-    know their data watches. ``only_workloads``: the names of those that are timed, of any kind of device; none: all of
-    this one's. ``timed``: workloads in place of the challenge's own, such as a final has."""
+    """``cases``: those that the device's boards run; others are left out. ``seeds`` overrides the seed of single cases
+    by name (a replay). ``baselines``: workload -> name -> microseconds, what is frozen already; none for one that is
+    too short to measure. ``artefact``: what a CUDA source was compiled to ahead. ``public_only``: a run, without hidden
+    cases and timing, whatever ``cases`` and ``timing`` say; and the report says so. ``conceals``: what hidden cases
+    take is shown in coarse steps only, because somebody who may not know their data watches. ``only_workloads``: the
+    names of those that are timed, of any kind of device; none: all of this one's. ``timed``: workloads in place of the
+    challenge's own, such as a final has."""
 
     challenge: Challenge
     language: Language
@@ -42,9 +43,10 @@ class Request:
     timed: Sequence[Workload] = ()
 
     def __post_init__(self) -> None:
+        on = kind_of(self.device).workloads
+        cases = [case for case in self.cases if case.runs_on(on) and not (self.public_only and case.hidden)]
+        object.__setattr__(self, "cases", cases)
         if self.public_only:
-            public = [case for case in self.cases if not case.hidden]
-            object.__setattr__(self, "cases", public)
             object.__setattr__(self, "timing", False)
 
     def seed_of(self, case: Case) -> int:

@@ -84,6 +84,7 @@ class Session:
     def __post_init__(self) -> None:
         self._deadline = math.inf
         self.interrupt = self._in_time(self.interrupt)
+        self._leave_out_what_does_not_fit()
         self._launcher = Launcher(
             self.request, self.device, self.boxes, self.interrupt, kept_control=self.kept_control
         )
@@ -100,6 +101,16 @@ class Session:
         # They come last of all: a box that has seen them must have nothing left to say that its author may read,
         # neither an error's text nor an operation's name.
         self._hidden = [case for case in self.request.cases if case.hidden]
+
+    def _leave_out_what_does_not_fit(self) -> None:
+        """Large cases for which this GPU lacks memory: a remark says so."""
+        found = {
+            it.name: self.device.fits_case(self.request.challenge, it) for it in self.request.cases if it.on
+        }
+        self._left_out = [reason for reason in found.values() if reason]
+        if self._left_out:
+            cases = [it for it in self.request.cases if not found.get(it.name)]
+            self.request = replace(self.request, cases=cases)
 
     def _in_time(self, interrupt: Callable[[], None]) -> Callable[[], None]:
         def asked() -> None:
@@ -170,6 +181,7 @@ class Session:
             found.append(f"The box was killed from outside {times} and the submission was judged again.")
         if self._timekeeper.silenced:
             found.append(_SILENCED)
+        found += self._left_out
         return [*found, *([self.unfreed.sentence] if self.unfreed is not None else [])]
 
     def _judge(self) -> Outcome:

@@ -50,12 +50,13 @@ def allowed_error(
 
 
 def worst_elements(
-    suspects: Suspects, shape: tuple[int, ...], tolerance: Tolerance | None = None
+    suspects: Suspects, shape: tuple[int, ...], tolerance: Tolerance | None = None, first_place: int = 0
 ) -> list[WorstElement]:
     """At most ``limits.WORST_ELEMENTS``, the worst first: what has no finite error ahead of all, then by error;
-    equals by their place. Without a tolerance, and of integers, nothing but the very value is allowed."""
-    places = _places(suspects)
-    return [_element(suspects, place, shape, tolerance) for place in places]
+    equals by their place. Without a tolerance, and of integers, nothing but the very value is allowed. ``first_place``:
+    where the suspects begin in the result of that ``shape``, flat."""
+    found = [(place, index_of(first_place + place, shape)) for place in _places(suspects)]
+    return [_element(suspects, place, index, tolerance) for place, index in found]
 
 
 def _places(suspects: Suspects) -> Sequence[int]:
@@ -75,13 +76,11 @@ def _places(suspects: Suspects) -> Sequence[int]:
     return [int(place) for place in torch.cat((above, level)).tolist()]
 
 
-def _element(
-    suspects: Suspects, place: int, shape: tuple[int, ...], tolerance: Tolerance | None
-) -> WorstElement:
+def _element(suspects: Suspects, place: int, index: list[int], tolerance: Tolerance | None) -> WorstElement:
     got, want = suspects.got[place], suspects.want[place]
     unwritten = suspects.poisoned is not None and bool(suspects.poisoned[place])
     return WorstElement(
-        index=index_of(place, shape),
+        index=index,
         got="never written" if unwritten else text_of(got),
         expected=text_of(want),
         error=None if unwritten else _finite(abs(got.item() - want.item())),

@@ -13,7 +13,7 @@ from typing import Protocol
 import structlog
 
 from grader import metrics
-from grader.device_kinds import fixed_architectures
+from grader.device_kinds import fixed_architectures, kind_of
 from grader.errors import BoxUnavailable
 from grader.judge.compilation import (
     artefact_of,
@@ -155,7 +155,7 @@ class CompileExecutor:
             self._finaliser.write(lambda session: artefacts.store(session, artefact, clock(session)))
             self._hand_on(held, key)
             return
-        cases = len(challenge.cases) + (0 if held.run else len(challenge.hidden_cases))
+        cases = len(challenge.suite(kind_of(held.device).workloads, hidden=not held.run))
         version = compiler_of(held.language).version()
         environment = {**machine_environment(), str(held.language.compiler): str(version)}
         seconds = round(result.seconds, 4)

@@ -24,6 +24,7 @@ class CaseView(Strict):
         default_factory=dict, description="argument -> what it is filled with, in words"
     )
     note: str = ""
+    on: str | None = Field(default=None, description="gpu: no other board runs it; none: every board does")
 
 
 class WorkloadView(Strict):

@@ -6,8 +6,13 @@ import re
 
 import pytest
 
+from grader.authoring.candidates import subjects
 from grader.authoring.findings import CandidateOutcome, CandidateRole, Status
+from grader.authoring.trial import Trial
 from grader.authoring.verdicts import suite_checks
+from grader.judge import pieces
+from grader.judge.device import HostDevice
+from grader.languages import Language
 from tests.authoring.conftest import Made, Write
 
 
@@ -235,3 +240,62 @@ def test_a_wrong_kernel_stops_at_its_first_failure_unless_all_is_asked(made: Mad
     assert whole.ran == len(made.challenge.cases) + len(made.challenge.hidden_cases)
     assert {"basic", "large"} <= set(whole.failed)
     assert "zeros" not in whole.failed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        (
+            "`n_0` |",
+            "|",
+            "row '`n = 0`': no case holds it to its word. Name the public cases in the column 'cases'",
+        ),
+        ("`n_0` |", "`n_zero` |", "row '`n = 0`': there is no public case 'n_zero'"),
+        ("`n_0` |", "`basic` |", "row '`n = 0`': none of its cases has n = 0"),
+        ("`n_0` |", "every case |", "row '`n = 0`': not every case has this"),
+        ("`nan`, `pos_inf`", "`pos_inf`", "none of its cases holds NaN"),
+        ("`n = 0` |", "`n` is beyond 2^31 |", "none of its cases has n beyond 2^31"),
+        ("| when | then | cases |", "| when | then | so |", "4 problems"),
+    ],
+)
+def test_a_row_of_the_contract_that_no_case_holds(made: Made, old: str, new: str, text: str) -> None:
+    assert made.examined()["contract"].status is Status.OK
+    made.edit("spec.md", old, new)
+    _fails(made, "contract", Status.WEAK, text)
+
+
+def test_a_large_case_holds_a_row_without_being_drawn(made: Made) -> None:
+    large = 'case("huge_n", "nan", n=2**31 + 9, inputs={"x": Sprinkle(NAN)}, on="gpu"),\n        case("basic"'
+    made.edit("cases.py", 'case("basic"', large)
+    made.edit(
+        "spec.md", "| `n = 0` |", "| `n` is beyond 2^31 and one is NaN | it works | `huge_n` |\n| `n = 0` |"
+    )
+    found = made.examined()
+    assert (found["contract"].status, found["claims"].status) == (Status.OK, Status.OK)
+
+
+def test_a_mistake_that_shows_in_large_cases_alone_is_not_run_here(made: Made) -> None:
+    made.edit("staff/mutants/no_mask.py", "Mistake: ", "Mistake on a GPU: ")
+    (tried,) = made.tried(lambda it: it.name == "no_mask.py")
+    assert (tried.ending, tried.detail) == (
+        CandidateOutcome.NOT_RUN,
+        "its mistake shows only in cases for a GPU",
+    )
+    assert made.examined()["mutant_files"].status is Status.OK
+
+
+def test_a_large_case_is_judged_in_pieces(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU, but for the memory: a right kernel passes, and one that is wrong in the tail does not."""
+    monkeypatch.setattr(pieces, "PIECE_ELEMENTS", 512)
+    monkeypatch.setattr("grader.judge.compare._LARGE_PIECE_BYTES", 4096)
+    made.edit("cases.py", 'case("basic"', 'case("most", "large", n=5003, on="gpu"),\n        case("basic"')
+    made.edit("challenge.toml", "[cost]", '[pieces]\nalong = "n"\n\n[cost]')
+    (large,) = [it for it in made.challenge.cases if it.on]
+    bench = Trial(made.challenge, HostDevice(), made.boxes)
+    endings = {}
+    for candidate in subjects(made.challenge, (Language.TRITON,)):
+        if candidate.name in ("solution.py", "last_left_out.py"):
+            endings[candidate.name] = bench.try_cases(candidate, [large], every_case=True)
+    assert endings["solution.py"].ending is CandidateOutcome.ACCEPTED
+    assert endings["last_left_out.py"].failed == ["most"]
+    assert "out[5002]" in endings["last_left_out.py"].detail

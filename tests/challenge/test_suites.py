@@ -13,10 +13,11 @@ import torch
 
 from grader.authoring.calibrate import calibrate
 from grader.authoring.categories import category_checks
+from grader.authoring.contract import contract_check
 from grader.authoring.costs import cost_checks
 from grader.authoring.examples import example_check
 from grader.authoring.specs import text_checks
-from grader.challenge.cases import Case, Category
+from grader.challenge.cases import Category
 from grader.challenge.course import find_course
 from grader.judge.oracle import ask
 
@@ -29,7 +30,8 @@ MOST_ELEMENTS = 2_000_000
 @SLUGS
 def test_what_is_read_is_all_there(slug: str) -> None:
     challenge = COURSE.load(slug)
-    assert [it for it in [*text_checks(challenge), example_check(challenge)] if it.status.fails] == []
+    checks = [*text_checks(challenge), contract_check(challenge), example_check(challenge)]
+    assert [it for it in checks if it.status.fails] == []
     staff = challenge.reference_folder / "staff"
     shipped = [staff / f"solution{language.suffix}" for language in challenge.manifest.languages]
     assert [path for path in [*shipped, staff / "hidden_cases.py"] if not Path(path).is_file()] == []
@@ -43,8 +45,9 @@ def test_the_suite_goes_to_the_edges_and_costs_are_possible(slug: str) -> None:
 
 @SLUGS
 def test_the_suite_stays_small(slug: str) -> None:
-    manifest = COURSE.load(slug).manifest
-    shapes = [manifest.shape(arg, case.sizes) for case in COURSE.load(slug).cases for arg in manifest.buffers]
+    challenge = COURSE.load(slug)
+    cases, buffers = challenge.suite("cpu", hidden=False), challenge.manifest.buffers
+    shapes = [challenge.manifest.shape(arg, case.sizes) for case in cases for arg in buffers]
     assert sum(math.prod(shape) for shape in shapes) <= MOST_ELEMENTS
 
 
@@ -59,7 +62,7 @@ def test_the_spec_names_every_argument(slug: str) -> None:
 def test_special_values_reach_the_output(slug: str) -> None:
     """A NaN case whose oracle holds no NaN would prove nothing."""
     challenge = COURSE.load(slug)
-    for case in [it for it in challenge.cases if it.category is Category.NAN]:
+    for case in [it for it in challenge.suite("cpu") if it.category is Category.NAN]:
         assert any(bool(it.isnan().any()) for it in ask(challenge, case, 11).outputs.values()), case.name
 
 
@@ -73,7 +76,6 @@ def test_zeros_are_written_where_a_sum_is_empty(slug: str, name: str) -> None:
 
 def test_native_and_exact_agree_on_a_whole_suite() -> None:
     challenge = COURSE.load("softmax")
-    cases: list[Case] = [*challenge.cases, *challenge.hidden_cases]
-    found = calibrate(challenge, cases, "cpu")
+    found = calibrate(challenge, challenge.suite("cpu"), "cpu")
     assert found.disagreements == []
     assert {it.case for it in found.measured} >= {"basic", "large", "plus_1000"}

@@ -65,7 +65,7 @@ def compile_source(challenge: Challenge, source: Path, folder: Path) -> Path:
 def judge(challenge: Challenge, library: Path, threads: int = 2) -> Outcome:
     """All public cases, one after the other; a case that loses the device gives the next one a new one."""
     outcome, table = Outcome(), None
-    for case in challenge.cases:
+    for case in challenge.suite("cpu", hidden=False):
         if table is None:
             table = _Table(library, threads)
         question = ask(challenge, case, SEED)

@@ -10,12 +10,14 @@ import torch
 from grader.challenge.cases import Case, Category
 from grader.challenge.course import Course
 from grader.challenge.model import DType, Manifest, Tolerance
+from grader.judge import compare as compare_module
 from grader.judge.arena import Arena
 from grader.judge.compare import (
     LATE,
     broken_guard,
     changed_input,
     compare,
+    compare_in_pieces,
     trespass,
     wrong_elements,
 )
@@ -122,6 +124,29 @@ def test_a_changed_input_is_found_bit_for_bit(arena: Arena, question: Question) 
         [0],
         1,
     )
+
+
+def test_a_large_result_is_compared_piece_by_piece(
+    arena: Arena, question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare_module, "_LARGE_PIECE_BYTES", 3 * 4)
+    monkeypatch.setattr(compare_module, "_PIECE_BYTES", 3 * 4)
+    arena.reveal(question.inputs)
+    values = question.outputs["out"].clone()
+    arena.buffers["out"].write(values)
+    assert compare_in_pieces(arena, question) is None
+    values[4], values[9] = 7.0, 10.0
+    arena.buffers["out"].write(values)
+    found = compare_in_pieces(arena, question)
+    assert found is not None
+    assert (found.kind, found.index, found.got, found.wrong, found.total) == ("value", [4], "7", 2, 10)
+    assert [it.index for it in found.worst] == [[4]]
+    changed = question.inputs["x"].clone()
+    changed[8] = changed[7] = -1.0
+    arena.buffers["x"].write(changed)
+    moved = changed_input(arena, question)
+    assert moved is not None
+    assert (moved.index, moved.wrong, [it.index for it in moved.worst]) == ([7], 2, [[8], [7]])
 
 
 def test_an_input_that_was_put_back_is_reported_without_its_place() -> None:

@@ -6,10 +6,11 @@ import ast
 import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from grader.authoring.contract import CASES, EVERY
 from grader.authoring.scaffold.formula import Formula, formulas
-from grader.authoring.scaffold.suite import Planned, is_possible
+from grader.authoring.scaffold.suite import Planned, is_possible, public_cases
 from grader.challenge.model import Argument, DType, Kind, Manifest
 
 _RECIPES = ("INF", "NAN", "Choice", "Constant", "Sprinkle", "Uniform")
@@ -141,18 +142,32 @@ def spec_text(manifest: Manifest) -> str:
     made = formulas(manifest)
     equations = "\n".join(f"{it.result.name}[i] = {it.words}" for it in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
-    unchanged = f"\n| always | {names} must be unchanged afterwards |" if names else ""
-    empty = "\n".join(
-        f"| `{name} = 0` | what has no element is neither read nor written |" for name in manifest.sizes
-    )
+    rows = _contract_rows({it.name for it in public_cases(manifest)}, manifest)
+    if names:
+        rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
+    contract = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return _SPEC.format(
         title=manifest.title,
         equations=equations,
         example=_example(manifest, made),
-        empty=empty,
-        unchanged=unchanged,
+        contract=contract,
+        cases=CASES,
         bytes=manifest.cost.bytes,
     )
+
+
+def _contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str, str, str]]:
+    """When, then, and the cases that hold it to its word. What no case of the new suite does is no row."""
+    rows = [
+        (f"`{name} = 0`", "what has no element is neither read nor written", [f"{name}_0"])
+        for name in manifest.sizes
+    ]
+    odd = "right all the same; nothing outside the arrays is read or written"
+    rows.append(("sizes are no multiples of your block", odd, ["odd", "prime", f"{manifest.sizes[0]}_33"]))
+    rows.append(("an element is NaN or infinite", "what PyTorch does with it", ["nan", "pos_inf", "neg_inf"]))
+    rows.append(("values are at the ends of their range", "what PyTorch does with them", ["extremes"]))
+    held = [(when, then, [it for it in names if it in cases]) for when, then, names in rows]
+    return [(when, then, ", ".join(f"`{it}`" for it in names)) for when, then, names in held if names]
 
 
 _SPEC = """# {title}
@@ -172,11 +187,9 @@ below are an example, to be replaced by yours; each index counts the elements of
 
 ## Contract
 
-| when | then |
-| --- | --- |
-{empty}
-| sizes are no multiples of your block | right all the same; nothing outside the arrays is read or written |
-| an element is NaN or infinite | what PyTorch does with it |{unchanged}
+| when | then | {cases} |
+| --- | --- | --- |
+{contract}
 
 ## Speed
 

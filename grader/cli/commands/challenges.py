@@ -149,6 +149,8 @@ def _cases(detail: ChallengeDetail) -> Table:
     table = _titled("Cases", "name", "category", "sizes", "inputs")
     for case in detail.cases:
         inputs = "; ".join(f"{name}: {words}" for name, words in case.inputs.items())
+        if case.on:
+            inputs += " (on a GPU)"
         table.add_row(safe(case.name), safe(case.category), sizes_text(case.sizes), safe(inputs or case.note))
     return table
 

@@ -19,7 +19,7 @@ from grader.cli.follow import PHASES, exit_code, fetch, fetch_report
 from grader.cli.options import syntax_error
 from grader.cli.report import put_report
 from grader.cli.terminal import aside, put_json, safe, say
-from grader.device_kinds import EMULATED, home_board
+from grader.device_kinds import EMULATED, home_board, kind_of
 from grader.errors import BadRequest, NotAllowed
 from grader.languages import Language
 from grader.schemas.report import CaseReport, Report, Score, Verdict
@@ -206,7 +206,7 @@ def _not_python(challenge: Challenge, language: Language, wrong: str, device: st
         language=language,
         device=device,
         representative=False,
-        score=Score(total=len(challenge.cases) + len(challenge.hidden_cases)),
+        score=Score(total=len(challenge.suite(kind_of(device).workloads))),
         detail=wrong,
     )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from grader import limits
+from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.errors import BoxUnavailable
@@ -18,7 +19,7 @@ from grader.judge.cuda import kernels, nvml
 from grader.judge.cuda.ceilings import measure_ceilings
 from grader.judge.cuda.driver import NEEDS_MEND, DriverError, api, check, lacking
 from grader.judge.cuda.gate import CudaGate
-from grader.judge.cuda.memory import CudaMemories, Staging
+from grader.judge.cuda.memory import KEPT_SHARE, CudaMemories, Staging
 from grader.judge.cuda.output_checker import CudaOutputChecker
 from grader.judge.device import GPU_PLAN, Floor, Gate, Noise, OutputChecker
 from grader.judge.oracle import Question
@@ -29,6 +30,8 @@ from grader.sandbox.gpu import Gpu, nvidia_driver, nvidia_gpus
 
 # Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
 _PLANNED_SHARE = 0.8
+# What a piece of a large case takes in float64 (see ``grader.judge.pieces``), and a guard's granules.
+_PIECES_BYTES = 4 * limits.GIB
 
 
 class CudaDevice:
@@ -61,6 +64,7 @@ class CudaDevice:
         self._monitor = nvml.Monitor(self._gpu.uuid)
         self.model = torch.cuda.get_device_name(index)
         self._memories = CudaMemories(index)
+        self.passing_memories = CudaMemories(index, kept_share=0.0)
         self._staging = Staging(self._memories.device)
         properties = torch.cuda.get_device_properties(index)
         self._flush = torch.empty(2 * properties.L2_cache_size, dtype=torch.uint8, device="cuda")
@@ -138,27 +142,82 @@ class CudaDevice:
 
     def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
         """Arena, private inputs and answers (drawn and staged) and the float64 oracle's copies must fit at once."""
-        manifest = challenge.manifest
-        needed = 0
-        for arg in manifest.buffers:
-            count = math.prod(manifest.shape(arg, sizes))
-            copies = 3 if arg.kind is Kind.INPUT else 4
-            needed += count * (copies * arg.dtype.itemsize + (24 if arg.dtype.floating else 16))
-        # What is kept stays where it is as long as there is room: its place is worth up to 1 % of some kernels' time,
-        # so all gradings shall have the same.
+        lacking = self._lacks(_needed(challenge, sizes), 0)
+        return f"Not timed at {_said(sizes)}: {lacking}" if lacking else ""
+
+    def fits_case(self, challenge: Challenge, case: Case) -> str:
+        """Beside what the challenge's workloads keep in their place."""
+        lacking = self._lacks(_needed_once(challenge, case), _kept(challenge))
+        return f"Without case {case.name} at {_said(case.sizes)}: {lacking}" if lacking else ""
+
+    def _lacks(self, needed: int, kept: int) -> str:
+        """Why ``needed`` bytes cannot be planned with beside ``kept``, or nothing.
+
+        What is kept stays where it is as long as there is room: its place is worth up to 1 % of some kernels' time, so
+        all gradings shall have the same.
+        """
         free, _ = torch.cuda.mem_get_info()
-        if needed > free * _PLANNED_SHARE:
+        if needed > free * _PLANNED_SHARE - kept:
             self._memories.give_back()
             self._staging.give_back()
             torch.cuda.empty_cache()
             free, _ = torch.cuda.mem_get_info()
-        if needed <= free * _PLANNED_SHARE:
+        if needed <= free * _PLANNED_SHARE - kept:
             return ""
-        text = ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
-        return f"Not timed at {text}: judging it takes {needed / 2**30:.0f} GiB, and {free / 2**30:.0f} are free here."
+        room = max(0.0, free - kept / _PLANNED_SHARE)
+        return f"judging it takes {needed / 2**30:.0f} GiB, and {room / 2**30:.0f} are free here."
+
+    def has_room(self, challenge: Challenge, case: Case) -> bool:
+        torch.cuda.empty_cache()
+        free, _ = torch.cuda.mem_get_info()
+        return _needed_once(challenge, case) <= free * _PLANNED_SHARE
+
+    def make_room(self) -> None:
+        """What is kept in its place stays."""
+        torch.cuda.empty_cache()
 
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
         self._stored = stored
 
     def ceilings(self) -> Mapping[str, float]:
         return self._stored or measure_ceilings(torch.cuda.current_device())
+
+
+def _said(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
+
+
+def _needed(challenge: Challenge, sizes: Mapping[str, int]) -> int:
+    """Bytes for a workload, or for a case that is not computed in pieces."""
+    manifest = challenge.manifest
+    needed = 0
+    for arg in manifest.buffers:
+        count = math.prod(manifest.shape(arg, sizes))
+        copies = 3 if arg.kind is Kind.INPUT else 4
+        needed += count * (copies * arg.dtype.itemsize + (24 if arg.dtype.floating else 16))
+    return needed
+
+
+def _needed_once(challenge: Challenge, case: Case) -> int:
+    """Bytes for a case that is computed in pieces: beside the arena, the inputs, the answers, their magnitudes, and
+    what a piece takes."""
+    manifest = challenge.manifest
+    if manifest.pieces is None:
+        return _needed(challenge, case.sizes)
+    needed = _PIECES_BYTES
+    for arg in manifest.buffers:
+        answered = arg.kind is not Kind.INPUT
+        copies = 1 + (arg.name in challenge.readable) + answered
+        scale = 4 if answered and challenge.reference.magnitude is not None else 0
+        needed += math.prod(manifest.shape(arg, case.sizes)) * (copies * arg.dtype.itemsize + scale)
+    return needed
+
+
+def _kept(challenge: Challenge) -> int:
+    """Bytes that the rounds of a challenge's workloads keep in their place: arena, question and snapshot of each."""
+    manifest = challenge.manifest
+    buffers = [(arg, it.sizes) for it in manifest.workloads if it.on == "gpu" for arg in manifest.buffers]
+    kept = sum(3 * arg.dtype.itemsize * math.prod(manifest.shape(arg, sizes)) for arg, sizes in buffers)
+    return min(
+        kept, int(2 * KEPT_SHARE * torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
+    )

@@ -68,10 +68,10 @@ class CudaMemories:
     over memory takes depends by up to 2 % on its place, so a control and what it is compared with have the same.
     """
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, kept_share: float = KEPT_SHARE) -> None:
         cu = api()
         self._shelf: list[CudaMemory] = []
-        self._most_kept = int(torch.cuda.get_device_properties(index).total_memory * KEPT_SHARE)
+        self._most_kept = int(torch.cuda.get_device_properties(index).total_memory * kept_share)
         self.device = torch.device("cuda", index)
         torch.zeros(1, device=self.device)  # makes the primary context and lets torch share it
         location_type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE

@@ -63,18 +63,9 @@ def among_parts(values, places, out, parts, BLOCK: tl.constexpr):
     tl.store(out + row + tl.arange(0, 1), first)
 
 
-@triton.jit
-def fill(out, value, rows, BLOCK: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out + row, value, mask=row < rows)
-
-
 def solve(x, out, rows, cols):
     if rows == 0:
         return  # there is nothing to write
-    if cols == 0:
-        fill[(triton.cdiv(rows, TILE),)](out, -1, rows, BLOCK=TILE)
-        return
     block = min(triton.next_power_of_2(cols), TILE)
     tile_rows = TILE // block
     programs = triton.cdiv(rows, tile_rows)

@@ -1,0 +1,152 @@
+"""Whether every row of a spec's contract is held to its word: each names the cases that would fail a kernel which
+breaks it, and what a row says of sizes and values, one of these cases has."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.authoring.categories import small
+from grader.authoring.findings import Check, check
+from grader.challenge.cases import Case
+from grader.challenge.draw import draw_inputs
+from grader.challenge.expression import Expression, ExpressionError, parse
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Manifest
+from grader.judge.oracle import scalar_values
+
+# The heading of the column that names cases, and what stands there where every case does.
+CASES, EVERY = "cases", "every case"
+HOW = (
+    f"Name the public cases in the column '{CASES}', as in `nan`, `cols_*`; add a case to cases.py if there is none; "
+    f"or say '{EVERY}' where the row depends on no size and no value."
+)
+_SEED = 11
+_ROW = re.compile(r"^\|(.+)\|[ \t]*$", re.MULTILINE)
+_RULE = re.compile(r"[ :|-]+")
+_CODE = re.compile(r"`([^`]+)`")
+_COMPARED = re.compile(r"^(.+?) (<=|>=|=|<|>) (.+)$")
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+# What a row may say of values, and how it shows in an input or a scalar.
+_VALUES: Sequence[tuple[re.Pattern[str], str, Callable[[float], bool]]] = (
+    (re.compile(r"\bNaN\b"), "NaN", math.isnan),
+    (re.compile(r"\+inf\b"), "+inf", lambda value: value == math.inf),
+    (re.compile(r"-inf\b"), "-inf", lambda value: value == -math.inf),
+    (re.compile(r"\binfinit|(?<![-+\w])inf\b"), "an infinity", math.isinf),
+)
+_BEYOND = re.compile(r"beyond 2\^(\d+)")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table: what happens ``when``, and the cell that names cases."""
+
+    when: str
+    cases: str
+
+
+def contract_check(challenge: Challenge) -> Check:
+    """``contract``. Raises ChallengeInvalid where ``spec.md`` is missing or a case's inputs cannot be drawn."""
+    rows = contract_rows(challenge.spec)
+    problems = [
+        f"contract row '{row.when}': {problem}" for row in rows for problem in _problems(challenge, row)
+    ]
+    return check("contract", problems, f"each of {len(rows)} rows names the cases that hold it to its word")
+
+
+def contract_rows(spec: str) -> list[Row]:
+    """The rows of the first table of "## Contract". One without the column of cases names none."""
+    section = re.search(r"^## Contract\b.*?\n(.*?)(?=^## |\Z)", spec, re.MULTILINE | re.DOTALL)
+    cells = [[it.strip() for it in row.split("|")] for row in _ROW.findall(section[1] if section else "")]
+    if not cells:
+        return []
+    header, *rest = cells
+    place = header.index(CASES) if CASES in header else None
+    rows = [row for row in rest if not all(_RULE.fullmatch(it) for it in row if it)]
+    return [Row(row[0], row[place] if place is not None and place < len(row) else "") for row in rows]
+
+
+def _problems(challenge: Challenge, row: Row) -> Iterator[str]:
+    conditions = list(_conditions(challenge.manifest, row.when))
+    if row.cases == EVERY:
+        if conditions or any(pattern.search(row.when) for pattern, _, _ in _VALUES):
+            yield f"not every case has this. {HOW}"
+        return
+    patterns = _CODE.findall(row.cases)
+    if not patterns or re.sub(r"[,\s]|and", "", _CODE.sub("", row.cases)):
+        yield f"no case holds it to its word. {HOW}"
+        return
+    named: list[Case] = []
+    for pattern in patterns:
+        found = fnmatch.filter([it.name for it in challenge.cases], pattern)
+        if not found:
+            yield f"there is no public case '{pattern}'. {HOW}"
+        named += [it for it in challenge.cases if it.name in found]
+    if not named:
+        return
+    for text, holds in conditions:
+        if not any(holds(_numbers(challenge.manifest, it)) for it in named):
+            yield f"none of its cases has {text}. {HOW}"
+    for pattern, words, is_it in _VALUES:
+        if pattern.search(row.when) and not any(_holds(challenge.manifest, it, is_it) for it in named):
+            yield f"none of its cases holds {words}. {HOW}"
+
+
+def _numbers(manifest: Manifest, case: Case) -> dict[str, float]:
+    return {**case.sizes, **scalar_values(manifest, case)}
+
+
+def _conditions(manifest: Manifest, when: str) -> Iterator[tuple[str, Callable[[Mapping[str, float]], bool]]]:
+    """What the row says of sizes and scalars: its words, and whether a case's numbers have it."""
+    known = {*manifest.sizes, *(arg.name for arg in manifest.scalars)}
+    for code in _CODE.findall(when):
+        compared = _COMPARED.match(code)
+        sides = [_expression(it, known) for it in compared.group(1, 3)] if compared else []
+        if compared and sides[0] is not None and sides[1] is not None:
+            yield code, _comparison(sides[0], _COMPARE[compared[2]], sides[1])
+    beyond = _BEYOND.search(when)
+    measured = _CODE.search(when)
+    size = _expression(measured[1], known) if beyond and measured else None
+    if beyond and size is not None:
+        least = 2.0 ** int(beyond[1])
+        yield f"{size.text} {beyond[0]}", _comparison(size, operator.gt, parse(str(least)))
+
+
+def _expression(text: str, known: set[str]) -> Expression | None:
+    """``text`` where it is one in sizes and scalars; None where it is anything else."""
+    try:
+        found = parse(text)
+    except ExpressionError:
+        return None
+    return found if found.names <= known else None
+
+
+def _comparison(
+    left: Expression, compare: Callable[[float, float], bool], right: Expression
+) -> Callable[[Mapping[str, float]], bool]:
+    return lambda numbers: compare(left(numbers), right(numbers))
+
+
+def _holds(manifest: Manifest, case: Case, is_it: Callable[[float], bool]) -> bool:
+    if any(is_it(value) for value in scalar_values(manifest, case).values()):
+        return True
+    drawn = draw_inputs(manifest, small(manifest, case), _SEED).values()
+    return any(is_it(value) for it in drawn if it.is_floating_point() for value in _specials(it))
+
+
+def _specials(values: object) -> list[float]:
+    import torch
+
+    assert isinstance(values, torch.Tensor)
+    found: list[float] = torch.unique(values[~values.isfinite()]).tolist()
+    return found
