@@ -34,9 +34,9 @@ PROOFS = (
 WITHOUT = "CUDA mutants are only compiled here, so fewer mutants run."
 REPEATED = (
     "One kernel graded {gradings} times, each in a box of its own ({boxes}): the longest of its times over the "
-    "shortest, less 1 (`benchmarks/gpu/repeatability.py`). Next to it, the same figure for "
-    "{processes} processes that each time the same kernel alone."
+    "shortest, less 1 (`benchmarks/gpu/repeatability.py`)."
 )
+REPEATED_ALONE = "Next to it, the same figure for {processes} processes that each time the same kernel alone."
 CLOCK = (
     "Kernels that try to get too good a time (`benchmarks/gpu/attacks`), at {workload}, in boxes ({boxes}): {held} of "
     "{all} held. The best gained {best:.2f} % over the honest kernel ({name}); up to {band:g} % counts as nothing "
@@ -130,7 +130,8 @@ def _proof(kept: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _repeatability(kept: Mapping[str, Any]) -> Iterator[str]:
     figures = kept["figures"]
-    yield REPEATED.format(**figures)
+    alone = f" {REPEATED_ALONE.format(**figures)}" if figures["processes"] else ""
+    yield f"{REPEATED.format(**figures)}{alone}"
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for row in figures["rows"]:
         found.setdefault((row["subject"], row["workload"]), {})[row["by"]] = row
