@@ -114,3 +114,35 @@ class OverrideBody(Strict):
     challenge: str = Field(max_length=limits.SLUG_CHARS)
     points: StrictFloat | StrictInt | None = Field(ge=0, le=1_000_000, allow_inf_nan=False)
     reason: str = Field(min_length=1, max_length=limits.REASON_CHARS)
+
+
+class ExportRow(Strict):
+    """One student and part. ``student_id`` is the account's number and ``submission`` the id of what was submitted:
+    both stay the same for ever. ``judged_again`` is the later judgement of the same submission that counts for it."""
+
+    course: str
+    assignment: str
+    challenge: str
+    student_id: int
+    student: str
+    full_name: str
+    student_number: str
+    section: str
+    points: float
+    most: float
+    progress: Progress
+    attempts: int
+    verdict: str | None
+    speedup: float | None
+    device: str | None
+    submission: str | None
+    judged_again: str | None
+    received_at: datetime | None
+    late_days: int
+    grace_days: int
+    overridden: bool
+    reason: str
+
+
+class GradebookExport(Strict):
+    rows: list[ExportRow]

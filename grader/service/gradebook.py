@@ -16,6 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader import points as pointing
+from grader import spreadsheet
 from grader.challenge.model import Grading
 from grader.deadlines import Window
 from grader.device_kinds import resolution_of
@@ -37,6 +38,7 @@ from grader.schemas.course import CourseRole
 from grader.schemas.gradebook import (
     AssignmentGrade,
     AtRisk,
+    ExportRow,
     Gradebook,
     GradeLine,
     OverrideBody,
@@ -373,6 +375,44 @@ def get_grades(platform: Platform, user: User, slug: str, name: str | None = Non
         if not book.students:
             raise NotFound(f"'{name}' is no student of {slug}.", "`grader roster show` lists them.")
         return book.grades(explained=True)[0]
+
+
+def export(platform: Platform, user: User, slug: str) -> list[ExportRow]:
+    """One row for each student and part: what ``get_gradebook`` says, to be read by programs. Raises NotFound,
+    NotAllowed."""
+    return [
+        ExportRow.model_construct(
+            course=slug,
+            assignment=given.assignment,
+            challenge=part.challenge,
+            student_id=student.id,
+            student=student.name,
+            full_name=student.full_name,
+            student_number=student.student_number,
+            section=student.section,
+            **{name: getattr(part, name) for name in _EXPORTED},
+        )
+        for student in get_gradebook(platform, user, slug).students
+        for given in student.assignments
+        for part in given.parts
+    ]
+
+
+def export_csv(rows: Sequence[ExportRow]) -> Iterator[str]:
+    """Line by line, the first one names the columns. Safe in spreadsheets: no name of a person is a formula."""
+    columns = list(ExportRow.model_fields)
+    yield spreadsheet.row(columns)
+    for row in rows:
+        yield spreadsheet.row(_cell(getattr(row, column)) for column in columns)
+
+
+_EXPORTED = [
+    name for name in ExportRow.model_fields if name in PartGrade.model_fields and name != "challenge"
+]
+
+
+def _cell(value: object) -> object:
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def override(

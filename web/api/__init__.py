@@ -9,11 +9,14 @@ def register(app: OpenAPI) -> None:
     """Put every resource under /api/v1."""
     from grader.web.api import (
         accounts,
+        assignments,
         challenges,
         competitions,
+        courses,
         device_codes,
         diagnostics,
         drafts,
+        gradebook,
         health,
         leaderboards,
         me,
@@ -21,6 +24,7 @@ def register(app: OpenAPI) -> None:
         preferences,
         progress,
         queues,
+        rosters,
         submissions,
         tokens,
         versions,
@@ -43,5 +47,9 @@ def register(app: OpenAPI) -> None:
         device_codes,
         people,
         queues,
+        courses,
+        rosters,
+        assignments,
+        gradebook,
     ):
         app.register_api(resource.api)

@@ -23,6 +23,37 @@ def everyone(status: int) -> tuple[int, int, int, int]:
     return (status,) * 4
 
 
+# Method, rule and path of what the API has below a course.
+OF_COURSES = [
+    ("GET", "", ""),
+    ("PATCH", "", ""),
+    ("PUT", "/staff/<name>", "/staff/bob"),
+    ("GET", "/log", "/log"),
+    ("GET", "/join-codes", "/join-codes"),
+    ("POST", "/join-codes", "/join-codes"),
+    ("DELETE", "/join-codes/<int:number>", "/join-codes/9"),
+    ("GET", "/roster", "/roster"),
+    ("POST", "/roster", "/roster"),
+    ("PATCH", "/roster/<name>", "/roster/ada"),
+    ("POST", "/invitations", "/invitations"),
+    ("DELETE", "/invitations/<int:number>", "/invitations/9"),
+    ("GET", "/assignments", "/assignments"),
+    ("GET", "/assignments/<assignment>", "/assignments/week1"),
+    ("PUT", "/assignments/<assignment>", "/assignments/week1"),
+    ("DELETE", "/assignments/<assignment>", "/assignments/week1"),
+    ("POST", "/assignments/<assignment>/publish", "/assignments/week1/publish"),
+    ("GET", "/assignments/<assignment>/extensions", "/assignments/week1/extensions"),
+    ("PUT", "/assignments/<assignment>/extensions", "/assignments/week1/extensions"),
+    ("DELETE", "/assignments/<assignment>/extensions/<int:number>", "/assignments/week1/extensions/9"),
+    ("PUT", "/assignments/<assignment>/overrides", "/assignments/week1/overrides"),
+    ("GET", "/gradebook", "/gradebook"),
+    ("GET", "/gradebook/export", "/gradebook/export"),
+    ("GET", "/gradebook.csv", "/gradebook.csv"),
+    ("GET", "/grades", "/grades"),
+    ("GET", "/grades/<name>", "/grades/ada"),
+]
+
+
 # Where a page sends those who are not signed in; a session that is not there is not found.
 ROWS = [
     Row("GET", "/static/<path:filename>", "/static/page.js", everyone(200)),
@@ -147,6 +178,14 @@ ROWS = [
     Row("GET", f"{API}/workers", f"{API}/workers", (401, 403, 403, 200)),
     Row("POST", f"{API}/workers/<worker>/drain", f"{API}/workers/nobody/drain", (401, 403, 403, 404)),
     Row("POST", f"{API}/workers/<worker>/resume", f"{API}/workers/nobody/resume", (401, 403, 403, 404)),
+    # A course that is not there, as one is for all who have no part in it. Of one that is: test_course_access.py.
+    Row("GET", f"{API}/courses", f"{API}/courses", (401, 200, 200, 200)),
+    Row("POST", f"{API}/courses", f"{API}/courses", (401, 403, 403, 201)),
+    Row("POST", f"{API}/courses/join", f"{API}/courses/join", (401, 400, 400, 400)),
+    *(
+        Row(method, f"{API}/courses/<course>{rule}", f"{API}/courses/none{path}", (401, 404, 404, 404))
+        for method, rule, path in OF_COURSES
+    ),
     Row("GET", f"{API}/challenges/<slug>/kind", f"{API}/challenges/scale/kind", (401, 403, 403, 200)),
     Row("POST", f"{API}/challenges/<slug>/kind", f"{API}/challenges/scale/kind", (401, 403, 403, 200)),
     Row("GET", f"{API}/challenges/<slug>/quota", f"{API}/challenges/scale/quota", (401, 200, 200, 200)),
@@ -211,6 +250,19 @@ FORMS = {
     "/device": {"code": "BCDF-GHJK", "answer": "approve"},
     "/people/bob/role": {"role": "staff"},
 }
+OF_COURSES_BODIES: dict[str, dict[str, object]] = {
+    "/staff/bob": {"role": "assistant"},
+    "/roster": {"text": "account\nada\n"},
+    "/roster/ada": {"section": "B"},
+    "/assignments/week1": {
+        "title": "Week 1",
+        "parts": [{"challenge": "scale"}],
+        "open_at": "2026-01-01",
+        "due_at": "2026-12-31",
+    },
+    "/assignments/week1/extensions": {"student": "ada", "due_at": "2027-01-31"},
+    "/assignments/week1/overrides": {"student": "ada", "challenge": "scale", "points": 1, "reason": "why"},
+}
 BODIES = {
     f"{API}/submissions": {"challenge": "scale", "source": "", "filename": "a.py"},
     f"{API}/drafts/scale/triton": {"source": "x = 1"},
@@ -222,4 +274,7 @@ BODIES = {
     f"{API}/password-resets": {"name": "owner"},
     f"{API}/password-resets/use": {"key": "a wrong one", "password": "correct horses"},
     f"{API}/people/bob/role": {"role": "staff"},
+    f"{API}/courses": {"slug": "new", "name": "New"},
+    f"{API}/courses/join": {"key": "BCDF-GHJK"},
+    **{f"{API}/courses/none{path}": body for path, body in OF_COURSES_BODIES.items()},
 }

@@ -1,0 +1,158 @@
+"""Who may do what in a course: the table of permissions, walked over every route of courses, by all that one can be
+to a course. A route without a row fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from grader.schemas.account import Role
+from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
+from grader.schemas.course import CourseBody, CourseChange, CourseRole, JoinCodeBody, RosterBody, Visibility
+from grader.service import accounts, assignments, courses, joining, rosters
+from grader.service.accounts import User
+from grader.service.permissions import TABLE, Action, Standing
+from grader.service.platform import Platform, open_platform
+from grader.web.throttle import limiter
+from tests.service.world import make_course
+from tests.web import builders
+from tests.web.conftest import Visit
+from tests.web.security.rows import API, OF_COURSES, OF_COURSES_BODIES
+
+# What a route of the API below a course takes.
+ACTIONS = {
+    ("GET", ""): Action.COURSE_LISTED,
+    ("PATCH", ""): Action.COURSE_EDIT,
+    ("PUT", "/staff/<name>"): Action.COURSE_STAFF,
+    ("GET", "/log"): Action.AUDIT_READ,
+    ("GET", "/join-codes"): Action.ROSTER_EDIT,
+    ("POST", "/join-codes"): Action.ROSTER_EDIT,
+    ("DELETE", "/join-codes/<int:number>"): Action.ROSTER_EDIT,
+    ("GET", "/roster"): Action.ROSTER_READ,
+    ("POST", "/roster"): Action.ROSTER_EDIT,
+    ("PATCH", "/roster/<name>"): Action.ROSTER_EDIT,
+    ("POST", "/invitations"): Action.ROSTER_EDIT,
+    ("DELETE", "/invitations/<int:number>"): Action.ROSTER_EDIT,
+    ("GET", "/assignments"): Action.ASSIGNMENT_READ,
+    ("GET", "/assignments/<assignment>"): Action.ASSIGNMENT_READ,
+    ("PUT", "/assignments/<assignment>"): Action.ASSIGNMENT_EDIT,
+    ("DELETE", "/assignments/<assignment>"): Action.ASSIGNMENT_EDIT,
+    ("POST", "/assignments/<assignment>/publish"): Action.ASSIGNMENT_EDIT,
+    ("GET", "/assignments/<assignment>/extensions"): Action.EXTENSION_GRANT,
+    ("PUT", "/assignments/<assignment>/extensions"): Action.EXTENSION_GRANT,
+    ("DELETE", "/assignments/<assignment>/extensions/<int:number>"): Action.EXTENSION_GRANT,
+    ("PUT", "/assignments/<assignment>/overrides"): Action.GRADES_OVERRIDE,
+    ("GET", "/gradebook"): Action.GRADES_READ,
+    ("GET", "/gradebook/export"): Action.GRADES_READ,
+    ("GET", "/gradebook.csv"): Action.GRADES_READ,
+    ("GET", "/grades"): Action.GRADES_READ_OWN,
+    ("GET", "/grades/<name>"): Action.GRADES_READ,
+}
+PEOPLE = tuple(Standing)
+
+
+@dataclass(frozen=True)
+class Scene:
+    platform: Platform
+    people: dict[Standing, User]
+    secret: str
+    """a course that only its members know of; ``open`` is one that everyone does"""
+
+
+@pytest.fixture
+def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
+    opened = open_platform(builders.make_settings(tmp_path, challenges=make_course(tmp_path / "course")))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def scene(platform: Platform) -> Scene:
+    roles = dict.fromkeys(PEOPLE, Role.STUDENT) | {Standing.STAFF: Role.STAFF, Standing.ADMIN: Role.ADMIN}
+    people = {
+        it: accounts.create_user(platform, it.value, builders.PASSWORD, role) for it, role in roles.items()
+    }
+    admin = people[Standing.ADMIN]
+    accounts.create_user(platform, "ada", builders.PASSWORD)
+    accounts.create_user(platform, "bob", builders.PASSWORD)
+    for slug, visibility in (("secret", Visibility.MEMBERS), ("open", Visibility.LISTED)):
+        # Made by somebody who leaves it, so that nobody stands in it twice.
+        maker = accounts.create_user(platform, f"maker-{slug}", builders.PASSWORD, Role.STAFF)
+        courses.create_course(platform, maker, CourseBody(slug=slug, name=slug, visibility=visibility))
+        for role in (CourseRole.OWNER, CourseRole.INSTRUCTOR, CourseRole.ASSISTANT):
+            courses.set_staff(platform, admin, slug, role.value, role)
+        courses.set_staff(platform, admin, slug, maker.name, None)
+        text = "account,email\nada,\nstudent,\n,waits@uni.edu\n"
+        rosters.import_roster(platform, admin, slug, RosterBody(text=text, dry_run=False))
+        body = AssignmentBody(
+            title="Week 1", parts=[PartBody(challenge="scale")], open_at="2026-01-01", due_at="2026-12-31"
+        )
+        assignments.put_assignment(platform, admin, slug, "week1", body)
+        assignments.publish_assignment(platform, admin, slug, "week1")
+        assignments.extend(platform, admin, slug, "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
+        joining.make_code(platform, admin, slug, JoinCodeBody())
+    # As they are now: with what teaching gives to their tokens.
+    present = {it: accounts.user_by_id(platform, user.id) for it, user in people.items()}
+    return Scene(platform, {it: user for it, user in present.items() if user is not None}, "secret")
+
+
+@pytest.fixture(autouse=True)
+def _unthrottled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limiter, "enabled", False)
+
+
+def test_every_route_has_a_row(app: Flask) -> None:
+    start = f"{API}/courses/<course>"
+    routes = {
+        (method, rule.rule.removeprefix(start))
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith(start)
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert set(ACTIONS) == routes
+    assert {(method, rule) for method, rule, _ in OF_COURSES} == routes
+
+
+@pytest.mark.parametrize("standing", PEOPLE)
+def test_the_api_does_what_the_table_says(scene: Scene, call: Visit, standing: Standing) -> None:
+    """Whoever may is answered, and anyone else is refused: as if there were no course where they may not know of it."""
+    client = call(scene.people[standing])
+    known = standing in TABLE[Action.COURSE_READ]
+    wrong = []
+    for slug in ("secret", "open"):
+        for method, rule, path in OF_COURSES:
+            action = ACTIONS[method, rule]
+            json = OF_COURSES_BODIES.get(path, {}) if method != "GET" else None
+            answer = client.open(f"{API}/courses/{slug}{path}", method=method, json=json)
+            refused = 403 if known or slug == "open" else 404
+            allowed = standing in TABLE[action] and (known or slug == "open")
+            if allowed != (answer.status_code not in (403, 404) or _missing(answer.text)):
+                wrong.append(f"{method} {slug}{rule}: {answer.status_code} {answer.text[:80]}")
+            if not allowed and answer.status_code != refused:
+                wrong.append(f"{method} {slug}{rule}: {answer.status_code}, not {refused}")
+    assert wrong == []
+
+
+def _missing(text: str) -> bool:
+    """What somebody reads who may, of a thing that is not there: not of the course, nor of their role."""
+    return any(words in text for words in ("no join code 9", "no invitation 9", "no extension 9"))
+
+
+def test_whoever_makes_courses(scene: Scene, call: Visit) -> None:
+    for standing, user in scene.people.items():
+        answer = call(user).post(f"{API}/courses", json={"slug": f"of-{standing.value}", "name": "New"})
+        assert answer.status_code == (201 if standing in TABLE[Action.COURSE_CREATE] else 403), standing
+
+
+def test_a_course_is_closed_by_its_owners_alone(scene: Scene) -> None:
+    from grader.errors import NotAllowed
+
+    with pytest.raises(NotAllowed):
+        courses.change_course(
+            scene.platform, scene.people[Standing.INSTRUCTOR], scene.secret, CourseChange(archived=True)
+        )

@@ -1,0 +1,96 @@
+"""Assignments of a course, and extensions."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import Field
+
+from grader.schemas.assignment import (
+    AssignmentBody,
+    AssignmentList,
+    AssignmentView,
+    ExtensionBody,
+    ExtensionList,
+    PublishAssignmentBody,
+)
+from grader.schemas.course import CourseSlug
+from grader.schemas.submission import ErrorEnvelope
+from grader.service import assignments
+from grader.web.answers import answer
+from grader.web.api.courses import CoursePath
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("assignments", "What a course assigns, and until when", signed_in=True)
+
+
+class AssignmentPath(CoursePath):
+    assignment: CourseSlug
+
+
+class ExtensionPath(AssignmentPath):
+    number: int = Field(ge=1, le=2**31 - 1)
+
+
+@api.get("/courses/<course>/assignments", responses={200: AssignmentList})
+def list_assignments(path: CoursePath) -> Response:
+    """By their deadlines; drafts for staff alone. A student's extensions are counted in."""
+    return answer(assignments.list_assignments(platform(), current_user(), path.course))
+
+
+@api.get("/courses/<course>/assignments/<assignment>", responses={200: AssignmentView})
+def get_assignment(path: AssignmentPath) -> Response:
+    """One assignment; for a student with what is left of its limits."""
+    return answer(assignments.get_assignment(platform(), current_user(), path.course, path.assignment))
+
+
+@api.put("/courses/<course>/assignments/<assignment>", responses={200: AssignmentView, 409: ErrorEnvelope})
+def put_assignment(path: AssignmentPath, body: AssignmentBody) -> Response:
+    """Make or change an assignment. A new one is a draft."""
+    return answer(assignments.put_assignment(platform(), current_user(), path.course, path.assignment, body))
+
+
+@api.delete("/courses/<course>/assignments/<assignment>", responses={204: None, 409: ErrorEnvelope})
+def delete_assignment(path: AssignmentPath) -> Response:
+    """Remove a draft."""
+    assignments.delete_assignment(platform(), current_user(), path.course, path.assignment)
+    return Response(status=204)
+
+
+@api.post(
+    "/courses/<course>/assignments/<assignment>/publish", responses={200: AssignmentView, 409: ErrorEnvelope}
+)
+def publish_assignment(path: AssignmentPath, body: PublishAssignmentBody) -> Response:
+    """Show an assignment to students, or hide it again as long as nobody submitted for it."""
+    found = assignments.publish_assignment(
+        platform(), current_user(), path.course, path.assignment, body.published
+    )
+    return answer(found)
+
+
+@api.get("/courses/<course>/assignments/<assignment>/extensions", responses={200: ExtensionList})
+def list_extensions(path: AssignmentPath) -> Response:
+    """Who has other times, the newest first."""
+    return answer(assignments.list_extensions(platform(), current_user(), path.course, path.assignment))
+
+
+@api.put(
+    "/courses/<course>/assignments/<assignment>/extensions",
+    responses={200: ExtensionList, 409: ErrorEnvelope},
+)
+def extend(path: AssignmentPath, body: ExtensionBody) -> Response:
+    """Other times for a student or a section, also after the deadline."""
+    return answer(assignments.extend(platform(), current_user(), path.course, path.assignment, body))
+
+
+@api.delete(
+    "/courses/<course>/assignments/<assignment>/extensions/<int:number>",
+    responses={200: ExtensionList, 409: ErrorEnvelope},
+)
+def take_back_extension(path: ExtensionPath) -> Response:
+    """The assignment's own times hold again."""
+    found = assignments.take_back_extension(
+        platform(), current_user(), path.course, path.assignment, path.number
+    )
+    return answer(found)

@@ -1,0 +1,120 @@
+"""Courses: what one takes part in or teaches, who teaches it, and how students join."""
+
+from __future__ import annotations
+
+from flask import Response, request
+from pydantic import BaseModel, Field
+
+from grader import limits
+from grader.schemas.course import (
+    AuditLog,
+    CourseBody,
+    CourseChange,
+    CourseList,
+    CourseRole,
+    CourseSlug,
+    CourseView,
+    JoinBody,
+    JoinCodeBody,
+    JoinCodeList,
+    JoinCodeView,
+    StaffBody,
+)
+from grader.schemas.submission import ErrorEnvelope
+from grader.service import courses, joining
+from grader.web import throttle
+from grader.web.answers import answer
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("courses", "Courses, who teaches them and how one joins", signed_in=True)
+
+
+class CoursePath(BaseModel):
+    course: CourseSlug
+
+
+class StaffPath(CoursePath):
+    name: str = Field(max_length=limits.NAME_CHARS)
+
+
+class NumberPath(CoursePath):
+    number: int = Field(ge=1, le=2**31 - 1)
+
+
+class LogQuery(BaseModel):
+    limit: int = Field(default=100, ge=1, le=500)
+    older_than: int | None = Field(
+        default=None, ge=1, le=2**31 - 1, description="an entry's id, to begin behind it"
+    )
+
+
+@api.get("/courses", responses={200: CourseList})
+def list_courses() -> Response:
+    """One's own courses and those that everyone may know of, the newest first."""
+    return answer(courses.list_courses(platform(), current_user()))
+
+
+@api.post("/courses", responses={201: CourseView, 409: ErrorEnvelope})
+def create_course(body: CourseBody) -> Response:
+    """Make a course, which one owns then (staff only)."""
+    return answer(courses.create_course(platform(), current_user(), body), 201)
+
+
+@api.post("/courses/join", responses={200: CourseView, 409: ErrorEnvelope})
+def join_course(body: JoinBody) -> Response:
+    """Become a student by a join code or by the key of a personal link. Doing so twice is no error."""
+    user = current_user()
+    throttle.count_code_guess()
+    return answer(joining.join(platform(), user, body.key))
+
+
+@api.get("/courses/<course>", responses={200: CourseView})
+def get_course(path: CoursePath) -> Response:
+    """A course: who teaches it, and, for its staff, how many are in it."""
+    return answer(courses.get_course(platform(), current_user(), path.course))
+
+
+@api.patch("/courses/<course>", responses={200: CourseView, 409: ErrorEnvelope})
+def change_course(path: CoursePath, body: CourseChange) -> Response:
+    """Change what is named of a course; to archive it is for its owners."""
+    return answer(courses.change_course(platform(), current_user(), path.course, body))
+
+
+@api.put("/courses/<course>/staff/<name>", responses={200: CourseView, 409: ErrorEnvelope})
+def set_staff(path: StaffPath, body: StaffBody) -> Response:
+    """Say who teaches (owners only). The last owner stays one."""
+    role = CourseRole(body.role) if body.role is not None else None
+    return answer(courses.set_staff(platform(), current_user(), path.course, path.name, role))
+
+
+@api.get("/courses/<course>/log", responses={200: AuditLog})
+def get_log(path: CoursePath, query: LogQuery) -> Response:
+    """What the course's staff did, the newest first."""
+    found = courses.get_audit(platform(), current_user(), path.course, query.limit, query.older_than)
+    return answer(found)
+
+
+@api.get("/courses/<course>/join-codes", responses={200: JoinCodeList})
+def list_codes(path: CoursePath) -> Response:
+    """Join codes that still work."""
+    return answer(joining.list_codes(platform(), current_user(), path.course, base()))
+
+
+@api.post("/courses/<course>/join-codes", responses={201: JoinCodeView})
+def make_code(path: CoursePath, body: JoinCodeBody) -> Response:
+    """A new join code, for everyone or for one section."""
+    return answer(joining.make_code(platform(), current_user(), path.course, body, base()), 201)
+
+
+@api.delete("/courses/<course>/join-codes/<int:number>", responses={204: None})
+def revoke_code(path: NumberPath) -> Response:
+    """End a join code; who joined by it stays."""
+    joining.revoke_code(platform(), current_user(), path.course, path.number)
+    return Response(status=204)
+
+
+def base() -> str:
+    """The platform's address, for links that are shown."""
+    return platform().settings.url or request.host_url.rstrip("/")

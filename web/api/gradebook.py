@@ -1,0 +1,64 @@
+"""Grades: everyone's for staff, one's own for students."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from grader.schemas.gradebook import Gradebook, GradebookExport, OverrideBody, StudentGrades
+from grader.schemas.submission import ErrorEnvelope
+from grader.service import gradebook
+from grader.web.answers import answer
+from grader.web.api.assignments import AssignmentPath
+from grader.web.api.courses import CoursePath, StaffPath
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("gradebook", "Points, and how they came about", signed_in=True)
+
+
+@api.get("/courses/<course>/gradebook", responses={200: Gradebook})
+def get_gradebook(path: CoursePath) -> Response:
+    """Every student's grades, statistics of every part, and who may need help (staff only)."""
+    return answer(gradebook.get_gradebook(platform(), current_user(), path.course))
+
+
+@api.get("/courses/<course>/gradebook/export", responses={200: GradebookExport})
+def export_gradebook(path: CoursePath) -> Response:
+    """One row for each student and part (staff only)."""
+    rows = gradebook.export(platform(), current_user(), path.course)
+    return answer(GradebookExport.model_construct(rows=rows))
+
+
+@api.get("/courses/<course>/gradebook.csv", responses={200: {"content": {"text/csv": {}}}})
+def export_gradebook_csv(path: CoursePath) -> Response:
+    """The same as CSV, safe in spreadsheets (staff only)."""
+    return csv_answer(path.course)
+
+
+@api.get("/courses/<course>/grades", responses={200: StudentGrades})
+def get_own_grades(path: CoursePath) -> Response:
+    """One's own grades, each point explained."""
+    return answer(gradebook.get_grades(platform(), current_user(), path.course))
+
+
+@api.get("/courses/<course>/grades/<name>", responses={200: StudentGrades})
+def get_grades(path: StaffPath) -> Response:
+    """The grades of a student, each point explained: one's own, or as staff anyone's."""
+    return answer(gradebook.get_grades(platform(), current_user(), path.course, path.name))
+
+
+@api.put(
+    "/courses/<course>/assignments/<assignment>/overrides", responses={200: StudentGrades, 409: ErrorEnvelope}
+)
+def override(path: AssignmentPath, body: OverrideBody) -> Response:
+    """Give a student points in place of the computed ones, with a reason that they read; or take that back."""
+    return answer(gradebook.override(platform(), current_user(), path.course, path.assignment, body))
+
+
+def csv_answer(course: str) -> Response:
+    """The export as a file."""
+    rows = gradebook.export(platform(), current_user(), course)
+    response = Response("".join(gradebook.export_csv(rows)), mimetype="text/csv")
+    response.headers["Content-Disposition"] = f'attachment; filename="{course}-grades.csv"'
+    return response

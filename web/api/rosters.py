@@ -1,0 +1,53 @@
+"""Rosters: who is in a course, imported from a table, and links for those who have not come."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from grader.schemas.course import (
+    InvitationOrder,
+    InvitationSheet,
+    MemberChange,
+    Roster,
+    RosterBody,
+    RosterResult,
+)
+from grader.schemas.submission import ErrorEnvelope
+from grader.service import joining, rosters
+from grader.web.answers import answer
+from grader.web.api.courses import CoursePath, NumberPath, StaffPath, base
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("rosters", "Who is in a course (its staff only)", signed_in=True)
+
+
+@api.get("/courses/<course>/roster", responses={200: Roster})
+def get_roster(path: CoursePath) -> Response:
+    """Members, and those who have not come yet."""
+    return answer(rosters.get_roster(platform(), current_user(), path.course))
+
+
+@api.post("/courses/<course>/roster", responses={200: RosterResult, 409: ErrorEnvelope})
+def import_roster(path: CoursePath, body: RosterBody) -> Response:
+    """Bring the students to what a CSV file says, or (`dry_run`, the default) say what that would change."""
+    return answer(rosters.import_roster(platform(), current_user(), path.course, body))
+
+
+@api.patch("/courses/<course>/roster/<name>", responses={200: Roster, 409: ErrorEnvelope})
+def change_member(path: StaffPath, body: MemberChange) -> Response:
+    """Change section, group, name or number of a member, or take a student off the roster."""
+    return answer(rosters.change_member(platform(), current_user(), path.course, path.name, body))
+
+
+@api.post("/courses/<course>/invitations", responses={200: InvitationSheet, 409: ErrorEnvelope})
+def order_invitations(path: CoursePath, body: InvitationOrder) -> Response:
+    """New personal links for those who have not come, to be printed or mailed; links made before stop working."""
+    return answer(joining.order_invitations(platform(), current_user(), path.course, body, base()))
+
+
+@api.delete("/courses/<course>/invitations/<int:number>", responses={200: Roster, 409: ErrorEnvelope})
+def withdraw_invitation(path: NumberPath) -> Response:
+    """Take somebody who has not come off the roster."""
+    return answer(rosters.withdraw_invitation(platform(), current_user(), path.course, path.number))
