@@ -47,6 +47,12 @@ class Client:
     def post(self, path: str, body: object = None, headers: dict[str, str] | None = None) -> Any:
         return self._call("POST", path, body, headers)
 
+    def put(self, path: str, body: object) -> Any:
+        return self._call("PUT", path, body)
+
+    def patch(self, path: str, body: object) -> Any:
+        return self._call("PATCH", path, body)
+
     def delete(self, path: str) -> Any:
         return self._call("DELETE", path)
 

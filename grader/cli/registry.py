@@ -42,6 +42,10 @@ GROUPS = {
             "challenge",
             "Write challenges and prove them: challenge new, check, diff",
         ),
+        "course": ("courses", "Run courses: course create, staff, join, log"),
+        "roster": ("courses", "Manage who is in a course: roster import, invite, code"),
+        "assignment": ("grading", "Manage assignments: assignment set, publish, extend"),
+        "gradebook": ("grading", "Show and export grades: gradebook show, grades, export, override"),
         "admin": ("admin", "Manage versions, queues, workers and stored data: admin queue, ..."),
     },
     "Run a platform": {

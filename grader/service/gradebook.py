@@ -16,7 +16,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader import points as pointing
-from grader import spreadsheet
 from grader.challenge.model import Grading
 from grader.deadlines import Window
 from grader.device_kinds import resolution_of
@@ -398,21 +397,9 @@ def export(platform: Platform, user: User, slug: str) -> list[ExportRow]:
     ]
 
 
-def export_csv(rows: Sequence[ExportRow]) -> Iterator[str]:
-    """Line by line, the first one names the columns. Safe in spreadsheets: no name of a person is a formula."""
-    columns = list(ExportRow.model_fields)
-    yield spreadsheet.row(columns)
-    for row in rows:
-        yield spreadsheet.row(_cell(getattr(row, column)) for column in columns)
-
-
 _EXPORTED = [
     name for name in ExportRow.model_fields if name in PartGrade.model_fields and name != "challenge"
 ]
-
-
-def _cell(value: object) -> object:
-    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def override(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flask import Response
 
-from grader.schemas.gradebook import Gradebook, GradebookExport, OverrideBody, StudentGrades
+from grader import spreadsheet
+from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, OverrideBody, StudentGrades
 from grader.schemas.submission import ErrorEnvelope
 from grader.service import gradebook
 from grader.web.answers import answer
@@ -59,6 +60,6 @@ def override(path: AssignmentPath, body: OverrideBody) -> Response:
 def csv_answer(course: str) -> Response:
     """The export as a file."""
     rows = gradebook.export(platform(), current_user(), course)
-    response = Response("".join(gradebook.export_csv(rows)), mimetype="text/csv")
+    response = Response("".join(spreadsheet.table(ExportRow, rows)), mimetype="text/csv")
     response.headers["Content-Disposition"] = f'attachment; filename="{course}-grades.csv"'
     return response

@@ -1,0 +1,400 @@
+"""`course` and `roster`: courses on the server that one is signed in to, who teaches them and who is in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.table import Table
+
+from grader import roster_file, spreadsheet
+from grader.cli import options
+from grader.cli.client import connect, segment, understood
+from grader.cli.command import make_app
+from grader.cli.terminal import put_json, put_table, safe, say, tell
+from grader.errors import BadRequest
+from grader.schemas.course import (
+    AuditLog,
+    CourseChange,
+    CourseList,
+    CourseView,
+    InvitationOrder,
+    InvitationSheet,
+    JoinCodeBody,
+    JoinCodeList,
+    JoinCodeView,
+    MemberChange,
+    PersonalLink,
+    Roster,
+    RosterBody,
+    RosterResult,
+    Visibility,
+)
+
+app = make_app()
+course = make_app()
+app.add_typer(course, name="course", help="Run courses.")
+roster = make_app()
+app.add_typer(roster, name="roster", help="Manage who is in a course.")
+
+CourseArgument = Annotated[
+    str, typer.Argument(metavar="COURSE", help="The course, as `grader course list` names it.")
+]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The account's name.")]
+Section = Annotated[str | None, typer.Option(metavar="NAME", help="Only this section.")]
+Days = Annotated[int, typer.Option(min=1, max=180, help="How many days it works.")]
+
+
+@course.command(name="list")
+def list_courses(json: options.Json = False) -> int:
+    """List your courses, and those that everyone may know of."""
+    found = understood(CourseList, connect().get("/courses"))
+    if json:
+        put_json(found)
+        return 0
+    table = _table("course", "name", "term", "you are", "taught by")
+    for each in found.courses:
+        role = each.role.value if each.role else ""
+        table.add_row(
+            safe(each.slug, "cyan"), safe(each.name), safe(each.term), role, safe(", ".join(each.staff))
+        )
+    put_table(table)
+    return 0
+
+
+@course.command()
+def create(
+    slug: Annotated[str, typer.Argument(metavar="COURSE", help="Its name in addresses, such as gpu-2026.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What people call it.")],
+    term: Annotated[str, typer.Option(help="Such as 'Autumn 2026'.")] = "",
+    zone: Annotated[
+        str, typer.Option(metavar="ZONE", help="The time zone of its deadlines, such as Europe/Berlin.")
+    ] = "UTC",
+    listed: Annotated[
+        bool, typer.Option("--listed", help="Everyone who is signed in sees that it exists.")
+    ] = False,
+    grace_days: Annotated[
+        int,
+        typer.Option(
+            min=0, max=365, help="Late days of each student that cost nothing, in the whole course."
+        ),
+    ] = 0,
+    json: options.Json = False,
+) -> int:
+    """Create a course, which you own then (staff only)."""
+    body = {
+        "slug": slug,
+        "name": name,
+        "term": term,
+        "time_zone": zone,
+        "visibility": (Visibility.LISTED if listed else Visibility.MEMBERS).value,
+        "grace_days": grace_days,
+    }
+    return _show_course(understood(CourseView, connect().post("/courses", body)), json)
+
+
+@course.command()
+def show(slug: CourseArgument, json: options.Json = False) -> int:
+    """Show a course: who teaches it, and how many are in it."""
+    return _show_course(understood(CourseView, connect().get(f"/courses/{segment(slug)}")), json)
+
+
+@course.command()
+def edit(
+    slug: CourseArgument,
+    name: Annotated[str | None, typer.Option(help="Another name.")] = None,
+    term: Annotated[str | None, typer.Option(help="Another term.")] = None,
+    zone: Annotated[str | None, typer.Option(metavar="ZONE", help="Another time zone.")] = None,
+    listed: Annotated[
+        bool | None, typer.Option("--listed/--unlisted", help="Whether everyone sees that it exists.")
+    ] = None,
+    grace_days: Annotated[
+        int | None, typer.Option(min=0, max=365, help="Grace days of each student.")
+    ] = None,
+    archived: Annotated[
+        bool | None, typer.Option("--archive/--reopen", help="An archived course is read, not changed.")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Change what is named; the rest stays."""
+    visibility = None if listed is None else Visibility.LISTED if listed else Visibility.MEMBERS
+    change = CourseChange(
+        name=name, term=term, time_zone=zone, visibility=visibility, grace_days=grace_days, archived=archived
+    )
+    body = change.model_dump(mode="json", exclude_none=True)
+    return _show_course(understood(CourseView, connect().patch(f"/courses/{segment(slug)}", body)), json)
+
+
+@course.command()
+def staff(
+    slug: CourseArgument,
+    name: Name,
+    role: Annotated[
+        Literal["owner", "instructor", "assistant", "none"],
+        typer.Argument(metavar="owner|instructor|assistant|none", help="Their role; none takes it away."),
+    ],
+    json: options.Json = False,
+) -> int:
+    """Say who teaches (owners only)."""
+    body = {"role": None if role == "none" else role}
+    found = connect().put(f"/courses/{segment(slug)}/staff/{segment(name)}", body)
+    return _show_course(understood(CourseView, found), json)
+
+
+@course.command()
+def join(
+    key: Annotated[
+        str, typer.Argument(metavar="CODE", help="A join code, or the address of your personal link.")
+    ],
+    json: options.Json = False,
+) -> int:
+    """Become a student of a course."""
+    body = {"key": key.rpartition("key=")[2]}
+    found = understood(CourseView, connect().post("/courses/join", body))
+    if not json:
+        say(f"You are a student of {found.name} now.", "green")
+        say(f"Next: grader assignment list {found.slug}", "dim")
+        return 0
+    put_json(found)
+    return 0
+
+
+@course.command()
+def log(
+    slug: CourseArgument,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="How many entries.")] = 50,
+    json: options.Json = False,
+) -> int:
+    """List what the course's staff did, the newest first."""
+    found = understood(AuditLog, connect().get(f"/courses/{segment(slug)}/log", limit=limit))
+    if json:
+        put_json(found)
+        return 0
+    table = _table("when", "who", "did", "to", "before", "after", "why")
+    for each in found.entries:
+        table.add_row(
+            _when(each.at),
+            safe(each.actor),
+            safe(each.action),
+            safe(each.subject.removeprefix(f"/courses/{slug}")),
+            safe(_facts(each.before)),
+            safe(_facts(each.after)),
+            safe(each.reason),
+        )
+    put_table(table)
+    return 0
+
+
+def _facts(values: dict[str, object] | None) -> str:
+    return ", ".join(f"{name} {value}" for name, value in (values or {}).items())
+
+
+def _show_course(found: CourseView, json: bool) -> int:
+    if json:
+        put_json(found)
+        return 0
+    say(f"{found.name} ({found.slug}){', archived' if found.archived else ''}", "bold")
+    tell(f"{found.term or 'no term'}, {found.time_zone}, grace days of each student: {found.grace_days}")
+    tell("taught by " + ", ".join(f"{name} ({role.value})" for name, role in found.staff.items()))
+    if found.students is not None:
+        tell(f"{found.students} students, {found.invited} invited")
+    return 0
+
+
+@roster.command(name="show")
+def show_roster(slug: CourseArgument, json: options.Json = False) -> int:
+    """List who is in a course, and who has not come yet."""
+    return _show_roster(understood(Roster, connect().get(f"/courses/{segment(slug)}/roster")), json)
+
+
+@roster.command(name="import")
+def import_roster(
+    slug: CourseArgument,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A CSV file whose first line names its columns, such as email,name."
+        ),
+    ],
+    apply: Annotated[bool, typer.Option("--apply", help="Do it; else only say what would change.")] = False,
+    drop_missing: Annotated[
+        bool, typer.Option("--drop-missing", help="Students whom the file does not name leave the roster.")
+    ] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Import the good rows where there are bad ones.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Bring the students of a course to what a table says. Doing it twice changes nothing."""
+    try:
+        text = roster_file.decode(file.read_bytes())
+    except OSError as error:
+        raise BadRequest(f"'{file}' cannot be read: {error.strerror}.") from error
+    body = RosterBody(text=text, dry_run=not apply, drop_missing=drop_missing, skip_bad=skip_bad)
+    answer = connect().post(f"/courses/{segment(slug)}/roster", body.model_dump())
+    found = understood(RosterResult, answer)
+    if json:
+        put_json(found)
+    else:
+        _show_import(found)
+    return 1 if found.problems and not found.applied else 0
+
+
+def _show_import(found: RosterResult) -> None:
+    table = _table("line", "who", "what", "change")
+    for change in found.changes:
+        line = str(change.line) if change.line is not None else ""
+        table.add_row(line, safe(change.person), change.kind, safe("; ".join(change.what)))
+    if found.changes:
+        put_table(table)
+    for problem in found.problems:
+        column = f", {problem.column}" if problem.column else ""
+        say(f"line {problem.line}{column}: {problem.text}", "red")
+    for name in found.unused:
+        say(f"The column '{name}' is not used.", "dim")
+    counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items()) or "nothing changes"
+    done = "Done" if found.applied else "A dry run" if found.dry_run else "Nothing was done"
+    say(
+        f"{done}: {found.rows} rows, {found.unchanged} as they are; {counts}.",
+        "green" if found.applied else "bold",
+    )
+    if not found.applied and not found.dry_run:
+        say("Correct the rows, or import the others with --skip-bad.", "dim")
+    elif found.dry_run:
+        say("Do it with: --apply", "dim")
+
+
+@roster.command()
+def change(
+    slug: CourseArgument,
+    name: Name,
+    section: Annotated[str | None, typer.Option(metavar="NAME", help="Another section.")] = None,
+    group: Annotated[str | None, typer.Option(metavar="NAME", help="Another group.")] = None,
+    on_roster: Annotated[
+        bool | None,
+        typer.Option("--enrol/--drop", help="Put a student back on the roster, or take them off it."),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Change one member."""
+    body = MemberChange(section=section, group=group, on_roster=on_roster).model_dump(exclude_none=True)
+    found = connect().patch(f"/courses/{segment(slug)}/roster/{segment(name)}", body)
+    return _show_roster(understood(Roster, found), json)
+
+
+@roster.command()
+def invite(
+    slug: CourseArgument,
+    mail: Annotated[bool, typer.Option("--mail", help="Mail each link; else they are printed.")] = False,
+    section: Section = None,
+    days: Days = 30,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="A CSV file for the links.")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Make a new personal link for everyone on the roster who has not come; earlier links stop working."""
+    body = InvitationOrder(mail=mail, days=days, section=section).model_dump(exclude_none=True)
+    sheet = understood(InvitationSheet, connect().post(f"/courses/{segment(slug)}/invitations", body))
+    if json:
+        put_json(sheet)
+        return 0
+    if output is not None and not mail:
+        output.write_text("".join(spreadsheet.table(PersonalLink, sheet.links)), encoding="utf-8", newline="")
+        output.chmod(0o600)
+        say(f"Wrote {len(sheet.links)} links to {output}, valid until {sheet.expires_at:%Y-%m-%d}.", "green")
+        return 0
+    for link in sheet.links:
+        tell(f"{link.full_name or link.email or link.student_number}  {link.link}")
+    if mail:
+        say(
+            f"{sheet.mailed} links are being mailed; `grader roster show {slug}` says when each was.", "green"
+        )
+    for name in sheet.unmailed:
+        say(f"{name} has no address.", "yellow")
+    return 0
+
+
+@roster.command()
+def code(
+    slug: CourseArgument,
+    section: Annotated[str, typer.Option(metavar="NAME", help="The section that it leads to.")] = "",
+    uses: Annotated[int | None, typer.Option(min=1, help="How many can join (default: any number).")] = None,
+    days: Days = 30,
+    json: options.Json = False,
+) -> int:
+    """Make a join code that students type."""
+    body = JoinCodeBody(section=section, uses=uses, days=days).model_dump()
+    made = understood(JoinCodeView, connect().post(f"/courses/{segment(slug)}/join-codes", body))
+    if json:
+        put_json(made)
+        return 0
+    say(f"Until {made.expires_at:%Y-%m-%d}, at {made.link} or with `grader course join`:", "dim")
+    tell(made.code)
+    return 0
+
+
+@roster.command()
+def codes(
+    slug: CourseArgument,
+    revoke: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Revoke the code with this number.")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """List join codes that still work, or revoke one."""
+    client = connect()
+    if revoke is not None:
+        client.delete(f"/courses/{segment(slug)}/join-codes/{revoke}")
+    found = understood(JoinCodeList, client.get(f"/courses/{segment(slug)}/join-codes"))
+    if json:
+        put_json(found)
+        return 0
+    table = _table("number", "code", "section", "used", "until")
+    for each in found.codes:
+        used = f"{each.used} of {each.uses}" if each.uses else str(each.used)
+        table.add_row(str(each.id), each.code, safe(each.section), used, f"{each.expires_at:%Y-%m-%d}")
+    put_table(table)
+    return 0
+
+
+def _show_roster(found: Roster, json: bool) -> int:
+    if json:
+        put_json(found)
+        return 0
+    table = _table("account", "name", "number", "role", "section", "group", "came by")
+    for each in found.members:
+        table.add_row(
+            safe(each.name, "cyan"),
+            safe(each.full_name),
+            safe(each.student_number),
+            each.role.value,
+            safe(each.section),
+            safe(each.group),
+            safe(each.came_by),
+        )
+    for waiting in found.invited:
+        link = f"link of {_when(waiting.issued_at)}" if waiting.issued_at else "no link yet"
+        table.add_row(
+            "",
+            safe(waiting.full_name or waiting.email),
+            safe(waiting.student_number),
+            "invited",
+            safe(waiting.section),
+            safe(waiting.group),
+            link,
+        )
+    put_table(table)
+    return 0
+
+
+def _when(at: object) -> str:
+    return at.astimezone().strftime("%Y-%m-%d %H:%M") if hasattr(at, "astimezone") else ""
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(name)
+    return table

@@ -1,0 +1,392 @@
+"""`assignment` and `gradebook`: what a course assigns, and the points that come of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from grader import spreadsheet
+from grader.cli import options
+from grader.cli.client import Client, connect, segment, understood
+from grader.cli.command import make_app
+from grader.cli.terminal import put_json, put_table, safe, say, tell
+from grader.errors import BadRequest, NotFound
+from grader.schemas.assignment import AssignmentList, AssignmentView, ExtensionList
+from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, StudentGrades
+
+app = make_app()
+assignment = make_app()
+app.add_typer(assignment, name="assignment", help="Manage assignments.")
+gradebook = make_app()
+app.add_typer(gradebook, name="gradebook", help="Show and export grades.")
+
+Course = Annotated[
+    str, typer.Argument(metavar="COURSE", help="The course, as `grader course list` names it.")
+]
+Slug = Annotated[
+    str, typer.Argument(metavar="ASSIGNMENT", help="The assignment, as `grader assignment list` names it.")
+]
+_TIME = "in the course's zone, as 2026-10-31 18:00, or with an offset"
+
+
+@assignment.command(name="list")
+def list_assignments(course: Course, json: options.Json = False) -> int:
+    """List a course's assignments by their deadlines, which are shown in your time zone."""
+    found = understood(AssignmentList, connect().get(f"/courses/{segment(course)}/assignments"))
+    if json:
+        put_json(found)
+        return 0
+    table = _table("assignment", "title", "opens", "due", "late until", "now", "points")
+    for each in found.assignments:
+        state = each.phase.value if each.published_at else "draft"
+        points = sum(part.points or 0 for part in each.parts)
+        table.add_row(
+            safe(each.slug, "cyan"),
+            safe(each.title),
+            _when(each.open_at),
+            _when(each.due_at) + (" (extended)" if each.extended else ""),
+            _when(each.late_until),
+            state,
+            f"{points:g}",
+        )
+    put_table(table)
+    return 0
+
+
+@assignment.command()
+def show(course: Course, slug: Slug, json: options.Json = False) -> int:
+    """Show an assignment: its challenges, its times in your time zone, and what you have left of its limits."""
+    return _show(understood(AssignmentView, connect().get(_path(course, slug))), json)
+
+
+@assignment.command(name="set")
+def set_assignment(
+    course: Course,
+    slug: Slug,
+    title: Annotated[str | None, typer.Option(help="Its title.")] = None,
+    challenge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--challenge", "-c", metavar="SLUG[:WEIGHT]", help="A challenge; more than once for several."
+        ),
+    ] = None,
+    opens: Annotated[
+        str | None, typer.Option("--open", metavar="TIME", help=f"When it opens: {_TIME}.")
+    ] = None,
+    due: Annotated[
+        str | None, typer.Option("--due", metavar="TIME", help=f"When it is due: {_TIME}.")
+    ] = None,
+    late_until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Until when late submissions count; none: not at all.")
+    ] = None,
+    late_percent: Annotated[
+        float | None, typer.Option(min=0, max=100, help="What each late day costs of the points.")
+    ] = None,
+    grace_days: Annotated[
+        int | None, typer.Option(min=0, max=365, help="Late days here that students' grace days may pay.")
+    ] = None,
+    attempts_day: Annotated[int | None, typer.Option(min=0, help="Submissions a day; 0: no limit.")] = None,
+    attempts_total: Annotated[
+        int | None, typer.Option(min=0, help="Submissions in all; 0: no limit.")
+    ] = None,
+    attempts_pending: Annotated[
+        int | None, typer.Option(min=0, help="Submissions that wait or run at once; 0: no limit.")
+    ] = None,
+    language: Annotated[
+        list[str] | None, typer.Option("--language", "-l", metavar="NAME", help="A language; `all` for all.")
+    ] = None,
+    device: Annotated[
+        list[str] | None, typer.Option("--device", "-d", metavar="NAME", help="A device; `all` for all.")
+    ] = None,
+    counts: Annotated[
+        Literal["best", "last"] | None, typer.Option(help="Which submission counts (a new one: best).")
+    ] = None,
+    reveal_hidden: Annotated[
+        bool | None,
+        typer.Option(
+            "--reveal-hidden/--keep-hidden", help="Whether students read hidden cases once it is over."
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Make an assignment, which is a draft then, or change what is named of one."""
+    client = connect()
+    body = _present(client, course, slug)
+    body |= _given(title=title, open_at=opens, due_at=due, late_percent=late_percent, grace_days=grace_days)
+    body |= _given(counts=counts, reveal_hidden=reveal_hidden)
+    if late_until is not None:
+        body["late_until"] = None if late_until == "none" else late_until
+    if challenge:
+        body["parts"] = [_part(text) for text in challenge]
+    for name, chosen in (("languages", language), ("devices", device)):
+        if chosen:
+            body[name] = [] if chosen == ["all"] else chosen
+    attempts = {"day": attempts_day, "total": attempts_total, "pending": attempts_pending}
+    body["attempts"] |= {name: most or None for name, most in attempts.items() if most is not None}
+    missing = [name for name in ("title", "parts", "open_at", "due_at") if name not in body]
+    if missing:
+        raise BadRequest(
+            f"A new assignment needs: {', '.join(missing)}.",
+            "Name them with --title, --challenge, --open and --due.",
+        )
+    return _show(understood(AssignmentView, client.put(_path(course, slug), body)), json)
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
+    """What it is now, as it is sent; of a new one only its limits."""
+    try:
+        view = understood(AssignmentView, client.get(_path(course, slug)))
+    except NotFound as error:
+        if "assignment" not in error.message:
+            raise
+        return {"attempts": {}}
+    kept = (
+        "title",
+        "late_percent",
+        "grace_days",
+        "attempts",
+        "languages",
+        "devices",
+        "counts",
+        "reveal_hidden",
+    )
+    body = view.model_dump(mode="json", include={*kept, "open_at", "due_at", "late_until", "revision"})
+    return body | {"parts": [{"challenge": it.challenge, "weight": it.weight} for it in view.parts]}
+
+
+def _part(text: str) -> dict[str, Any]:
+    slug, _, weight = text.partition(":")
+    try:
+        return {"challenge": slug, "weight": float(weight or 1)}
+    except ValueError as error:
+        raise BadRequest(f"'{weight}' is no weight.", "Write a challenge as SLUG or SLUG:2.5.") from error
+
+
+@assignment.command()
+def publish(
+    course: Course,
+    slug: Slug,
+    hide: Annotated[
+        bool, typer.Option("--hide", help="Make it a draft again, while nobody has submitted.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Show an assignment to students."""
+    found = connect().post(f"{_path(course, slug)}/publish", {"published": not hide})
+    return _show(understood(AssignmentView, found), json)
+
+
+@assignment.command()
+def remove(course: Course, slug: Slug, json: options.Json = False) -> int:
+    """Remove a draft."""
+    connect().delete(_path(course, slug))
+    if json:
+        put_json({"removed": slug})
+    else:
+        say(f"Removed {slug}.", "green")
+    return 0
+
+
+@assignment.command()
+def extend(
+    course: Course,
+    slug: Slug,
+    due: Annotated[str, typer.Option("--due", metavar="TIME", help=f"The other deadline: {_TIME}.")],
+    student: Annotated[str | None, typer.Option(metavar="NAME", help="For this student.")] = None,
+    section: Annotated[str | None, typer.Option(metavar="NAME", help="For everyone of this section.")] = None,
+    late_until: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Until when late submissions count (default: as long as before)."),
+    ] = None,
+    reason: Annotated[str, typer.Option(help="Why, for the log.")] = "",
+    json: options.Json = False,
+) -> int:
+    """Give a student or a section other times, also after the deadline."""
+    body = _given(student=student, section=section, due_at=due, late_until=late_until, reason=reason)
+    found = connect().put(f"{_path(course, slug)}/extensions", body)
+    return _show_extensions(understood(ExtensionList, found), json)
+
+
+@assignment.command()
+def extensions(
+    course: Course,
+    slug: Slug,
+    remove: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Take back the one with this number.")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """List who has other times, or take an extension back."""
+    client, path = connect(), f"{_path(course, slug)}/extensions"
+    found = client.get(path) if remove is None else client.delete(f"{path}/{remove}")
+    return _show_extensions(understood(ExtensionList, found), json)
+
+
+def _show_extensions(found: ExtensionList, json: bool) -> int:
+    if json:
+        put_json(found)
+        return 0
+    table = _table("number", "for", "due", "late until", "why", "by")
+    for each in found.extensions:
+        whom = each.student or f"section {each.section}"
+        times = _when(each.due_at), _when(each.late_until)
+        table.add_row(str(each.id), safe(whom), *times, safe(each.reason), safe(each.made_by or ""))
+    put_table(table)
+    return 0
+
+
+def _show(found: AssignmentView, json: bool) -> int:
+    if json:
+        put_json(found)
+        return 0
+    say(
+        f"{found.title} ({found.course}/{found.slug}), {found.phase.value if found.published_at else 'draft'}",
+        "bold",
+    )
+    extended = ", extended for you" if found.extended else ""
+    tell(f"due {_when(found.due_at)}{extended}; opens {_when(found.open_at)}; course zone {found.time_zone}")
+    if found.late_until:
+        late = f"late until {_when(found.late_until)}: {found.late_percent:g} % less a day"
+        tell(f"{late}; {found.grace_days} grace days may be used")
+    table = _table("challenge", "title", "points", "left today", "left in all", "at once")
+    left = {it.challenge: it for it in found.left}
+    for part in found.parts:
+        of_it = left.get(part.challenge)
+        numbers = (of_it.day, of_it.total, of_it.pending) if of_it else (None, None, None)
+        points = f"{part.points:g}" if part.points is not None else "?"
+        table.add_row(
+            safe(part.challenge, "cyan"),
+            safe(part.title),
+            points,
+            *("" if number is None else str(number) for number in numbers),
+        )
+    put_table(table)
+    if found.languages:
+        tell(f"languages: {', '.join(it.value for it in found.languages)}")
+    if found.devices:
+        tell(f"devices: {', '.join(found.devices)}")
+    return 0
+
+
+@gradebook.command(name="show")
+def show_gradebook(course: Course, json: options.Json = False) -> int:
+    """Show everyone's points, how far they are, and who may need help (staff only)."""
+    found = understood(Gradebook, connect().get(f"/courses/{segment(course)}/gradebook"))
+    if json:
+        put_json(found)
+        return 0
+    slugs = [it.assignment for it in found.students[0].assignments] if found.students else []
+    table = _table("student", "name", "section", *slugs, "total", "of")
+    for student in found.students:
+        points = [f"{it.points:.4g}" for it in student.assignments]
+        names = (safe(student.name, "cyan"), safe(student.full_name), safe(student.section))
+        table.add_row(*names, *points, f"{student.points:.4g}", f"{student.most:.4g}")
+    put_table(table)
+    parts = _table("assignment", "challenge", "not started", "stuck", "done", "median speedup")
+    for part in found.statistics:
+        middle = f"{part.speedups[len(part.speedups) // 2]:.3g}" if part.speedups else ""
+        numbers = (str(part.not_started), str(part.stuck), str(part.done))
+        parts.add_row(safe(part.assignment), safe(part.challenge), *numbers, middle)
+    put_table(parts)
+    for each in found.at_risk:
+        say(f"{each.name} {'; '.join(each.reasons)}.", "yellow")
+    return 0
+
+
+@gradebook.command()
+def grades(
+    course: Course,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A student (default: yourself).")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Show a student's points, each one explained."""
+    path = f"/courses/{segment(course)}/grades"
+    found = understood(StudentGrades, connect().get(path if name is None else f"{path}/{segment(name)}"))
+    if json:
+        put_json(found)
+        return 0
+    for given in found.assignments:
+        say(f"{given.title}: {given.points:.4g} of {given.most:.4g}", "bold")
+        for part in given.parts:
+            which = f", submission {part.submission}" if part.submission else ""
+            tell(f"  {part.challenge}: {part.points:.4g} of {part.most:.4g}{which}")
+            for line in part.lines:
+                most = f" of {line.most:.4g}" if line.most is not None else ""
+                tell(f"    {line.points:+.4g}{most}  {line.text}")
+    say(f"Altogether {found.points:.4g} of {found.most:.4g}; {found.grace_left} grace days left.", "green")
+    return 0
+
+
+@gradebook.command()
+def export(
+    course: Course,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The CSV file (default: standard output)."),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Write one row for each student and challenge, as CSV that is safe in spreadsheets, or with --json as JSON."""
+    found = understood(GradebookExport, connect().get(f"/courses/{segment(course)}/gradebook/export"))
+    if json:
+        put_json(found)
+        return 0
+    text = "".join(spreadsheet.table(ExportRow, found.rows))
+    if output is None:
+        tell(text.replace("\r\n", "\n").rstrip("\n"))
+        return 0
+    output.write_text(text, encoding="utf-8", newline="")
+    say(f"Wrote {len(found.rows)} rows to {output}.", "green")
+    return 0
+
+
+@gradebook.command()
+def override(
+    course: Course,
+    slug: Slug,
+    student: Annotated[str, typer.Argument(metavar="NAME", help="The student.")],
+    challenge: Annotated[str, typer.Argument(metavar="SLUG", help="The challenge of the assignment.")],
+    points: Annotated[
+        str, typer.Argument(metavar="POINTS|none", help="The points; none: the computed ones again.")
+    ],
+    reason: Annotated[str, typer.Option(help="Why; the student reads it.")],
+    json: options.Json = False,
+) -> int:
+    """Give points in place of the computed ones."""
+    try:
+        number = None if points == "none" else float(points)
+    except ValueError as error:
+        raise BadRequest(f"'{points}' is no number of points.", "Write a number, or none.") from error
+    body = {"student": student, "challenge": challenge, "points": number, "reason": reason}
+    found = understood(StudentGrades, connect().put(f"{_path(course, slug)}/overrides", body))
+    if json:
+        put_json(found)
+    else:
+        say(f"{found.name} has {found.points:.4g} of {found.most:.4g} points now.", "green")
+    return 0
+
+
+def _path(course: str, slug: str) -> str:
+    return f"/courses/{segment(course)}/assignments/{segment(slug)}"
+
+
+def _when(at: datetime | None) -> str:
+    return at.astimezone().strftime("%Y-%m-%d %H:%M") if at is not None else ""
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(Text(name))
+    return table
