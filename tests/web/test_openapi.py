@@ -117,6 +117,8 @@ _OTHERS: dict[str, list[object]] = {
     "integer": ["1", " 1", 1.0, 1.5, True, [1], None],
     "string": [0, 1, True, ["x"], None],
     "array": ["read", {"0": "read"}, 1, True, None],
+    "number": ["1", " 1", True, [1], {"a": 1}, None],
+    "object": [[], "x", "{}", 1, True, None],
     "null": [],
 }
 
@@ -127,7 +129,7 @@ def test_no_value_of_a_body_is_taken_for_one_of_another_type(app: Flask, documen
     schemas = document["components"]["schemas"]
     for model in bodies(app):
         for name, said in schemas[model.__name__]["properties"].items():
-            kinds = {kind for each in said.get("anyOf", [said]) for kind in types(each, schemas)}
+            kinds = types(said, schemas)
             others = [
                 it for kind in kinds - {"null"} for it in _OTHERS[kind] if kinds_of(it).isdisjoint(kinds)
             ]
@@ -148,11 +150,14 @@ def bodies(app: Flask) -> set[type[BaseModel]]:
 def types(said: dict[str, Any], schemas: dict[str, Any]) -> set[str]:
     if "$ref" in said:
         return types(schemas[said["$ref"].rpartition("/")[2]], schemas)
+    if parts := said.get("anyOf", said.get("allOf")):
+        return {kind for each in parts for kind in types(each, schemas)}
     return {said["type"]}
 
 
 def kinds_of(value: object) -> set[str]:
-    names: dict[type, set[str]] = {bool: {"boolean"}, int: {"integer"}, str: {"string"}, list: {"array"}}
+    names: dict[type, set[str]] = {bool: {"boolean"}, int: {"integer"}, float: {"number"}, str: {"string"}}
+    names |= {list: {"array"}, dict: {"object"}}
     return names.get(type(value), {"null"} if value is None else set())
 
 
