@@ -25,7 +25,7 @@ class Link:
 
 
 _EVERYONE = (Link("Challenges", "challenges.index"),)
-_READERS = (Link("Leaderboards", "leaderboards.index"),)
+_READERS = (Link("Leaderboards", "leaderboards.index"), Link("Competitions", "competitions.index"))
 _DOCS = (Link("Docs", "docs.index"),)
 _SIGNED_IN = (Link("Submissions", "submissions.index"), Link("Progress", "progress.show"))
 _STAFF = (Link("People", "people.show"), Link("Design", "design.show"))

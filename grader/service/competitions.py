@@ -236,6 +236,8 @@ class _Checked:
 
 
 def _check(platform: Platform, body: CompetitionBody) -> _Checked:
+    if body.slug == "new":
+        raise BadRequest("'new' is an address of its own.", "Choose another slug.")
     served = served_devices(platform)
     devices = list(dict.fromkeys(body.devices)) or served
     if odd := [it for it in devices if it not in served]:

@@ -22,12 +22,13 @@ from grader.records.models import PUBLIC_ID_CHARS, SubmissionRow
 from grader.schemas.account import Role
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
-from grader.service import accounts, tokens
+from grader.service import accounts, finals, tokens
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.service.tokens import TokenKind, TokenRequest
 from grader.web.app import create_app
 from grader.web.auth.sessions import COOKIE, TOKEN_KEY
+from tests.service.competitions import builders as compete
 from tests.web import builders
 
 START_SECONDS = 60
@@ -136,6 +137,24 @@ def furnish(site: Site) -> None:
     ids["testing"] = builders.hand_in(platform, ada).id
     builders.move(platform, builders.take(platform), State.TESTING, 4, 19, "nan")
     ids["queued"] = builders.hand_in(platform, ada).id
+    _compete(site)
+
+
+def _compete(site: Site) -> None:
+    """A competition whose results are out, and one that runs, which ada takes part in."""
+    platform, boss = site.platform, site.people["boss"]
+    asked = {"challenges": [{"challenge": builders.SLUG, "hidden_workloads": [{"sizes": {"n": 123456789}}]}]}
+    rules = "## Rules\n\nOne account each. What a library computes does not count."
+    compete.make(platform, boss, **asked, rules=rules, code_shown=True, team_size=3)
+    for name, time_us in (("grace", 655.0), ("linus", 1290.5)):
+        compete.enter(platform, site.people[name], team=f"{name.capitalize()} & co")
+        compete.judge(platform, builders.hand_in(platform, site.people[name]).id, time_us)
+    compete.elapse(platform, days=2)
+    finals.publish_results(platform, boss, "cup")
+    compete.make(
+        platform, boss, **asked, slug="league", title=f"The league {LONG[:80]}", team_size=3, cap_day=20
+    )
+    compete.enter(platform, site.ada, "league", team="Ada & co")
 
 
 def _settle(site: Site) -> None:

@@ -11,7 +11,10 @@ from tests.browser.furnished import Site
 from tests.web import builders
 
 # What answers GET and is no page: programs read it, or a page fetches it.
-NO_PAGES = ("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table")
+NO_PAGES = (
+    *("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table"),
+    *("competitions.rows", "competitions.certificate", "competitions.signing_key"),
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,11 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "versions.show": lambda _: {"versions": f"/challenges/{builders.SLUG}/versions"},
     "design.show": lambda _: {"design": "/design"},
     "people.show": lambda _: {"people": "/people"},
+    "competitions.new": lambda _: {"competition-new": "/competitions/new"},
+    "competitions.manage": lambda _: {
+        "competition-manage": "/competitions/league/manage",
+        "competition-managed": "/competitions/cup/manage",
+    },
 }
 _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
     "challenges.index": lambda _: {"home": "/", "home-filtered": "/?q=softmax"},
@@ -73,6 +81,22 @@ _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
         "difference-of-nothing": f"/submissions/{site.submissions['slower']}/diff",
     },
     "progress.show": lambda _: {"progress": "/progress"},
+    "competitions.index": lambda _: {"competitions": "/competitions"},
+    "competitions.show": lambda _: {
+        "competition": "/competitions/league",
+        "competition-over": "/competitions/cup",
+    },
+    "competitions.board": lambda _: {
+        "competition-board": "/competitions/league/board",
+        "competition-results": "/competitions/cup/board",
+    },
+    "competitions.screen": lambda _: {
+        "competition-screen": "/competitions/league/screen",
+        "competition-resolved": "/competitions/cup/screen",
+    },
+    "competitions.show_code": lambda _: {
+        "competition-code": f"/competitions/cup/teams/Grace%20&%20co/code/{builders.SLUG}"
+    },
     "account.show": lambda _: {"account": "/account"},
     "account.confirm_email": lambda _: {"email": "/account/email?key=x"},
     "device.form": lambda _: {"device": "/device"},

@@ -10,6 +10,7 @@ def register(app: Flask) -> None:
     from grader.web.pages import (
         account,
         appearance,
+        competitions,
         device,
         differences,
         docs,
@@ -34,6 +35,7 @@ def register(app: Flask) -> None:
         differences,
         shared,
         leaderboards,
+        competitions,
         progress,
         versions,
         sign_in,

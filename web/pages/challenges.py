@@ -54,6 +54,7 @@ def submit(slug: str) -> Response | tuple[str, int]:
             source=_unix_lines(sources.get(language, "")),
             filename=f"{slug}{LANGUAGES[language].suffix}" if language in LANGUAGES else "solution",
             device=request.form.get("device") or None,
+            competition=request.form.get("competition") or None,
             reuse=forms.ticked("reuse"),
         )
         if request.form.get("action") == "run":

@@ -1,0 +1,197 @@
+"""A competition from draft to certificate, over pages and API."""
+
+from __future__ import annotations
+
+import json
+import socket
+from datetime import timedelta
+
+import pytest
+from flask.testing import FlaskClient
+
+from grader import certificate
+from grader.device_kinds import languages_of
+from grader.records import competitions as record
+from grader.records import workers
+from grader.records.engine import clock, writing
+from grader.records.models import utcnow
+from grader.schemas.competition import CompetitionBoard, CompetitionView, FinalView, Phase
+from grader.service.accounts import User
+from grader.service.permissions import TABLE, Action, Standing
+from grader.service.platform import Platform
+from tests.service.competitions.builders import elapse, judge
+from tests.web import builders
+from tests.web.conftest import Visit, csrf
+
+API = "/api/v1/competitions"
+PAGE = "/competitions"
+CUP = f"{PAGE}/cup"
+
+
+def _form(**values: str) -> dict[str, str]:
+    now = utcnow()
+    given = {
+        "slug": "cup",
+        "title": "The <b>cup</b>",
+        "rules": "# Rules\n\nBe **fair**. <script>alert(1)</script>",
+        "challenges": "vector_add 50: n=1000; n=77",
+        "starts_at": (now - timedelta(hours=1)).strftime("%Y-%m-%d %H:%M"),
+        "ends_at": (now + timedelta(hours=1)).strftime("%Y-%m-%d %H:%M"),
+        "freeze_minutes": "30",
+        "scoring": "time",
+        "registration": "open",
+        "team_size": "2",
+        "code_shown": "1",
+        "open_afterwards": "1",
+    }
+    return given | values
+
+
+def _press(client: FlaskClient, path: str, **values: str) -> int:
+    data = {**values, "csrf_token": csrf(client, "/account")}
+    return client.post(path, data=data).status_code
+
+
+@pytest.fixture
+def staff(visit: Visit, teacher: User) -> FlaskClient:
+    return visit(teacher)
+
+
+@pytest.fixture
+def cup(staff: FlaskClient) -> FlaskClient:
+    assert _press(staff, PAGE, **_form()) == 303
+    assert _press(staff, f"{CUP}/manage/publish") == 303
+    return staff
+
+
+def test_a_competition_over_its_pages(
+    platform: Platform, cup: FlaskClient, visit: Visit, ada: User, bob: User
+) -> None:
+    student, other = visit(ada), visit(bob)
+    page = student.get(CUP).text
+    assert "The &lt;b&gt;cup&lt;/b&gt;" in page
+    assert "<strong>fair</strong>" in page
+    assert "<script>alert" not in page
+    assert "n = 1,000" not in page, "what the final times is hidden"
+    assert "data-countdown" in page
+    assert _press(student, f"{CUP}/register", team="Warps") == 303
+    code = json.loads(visit(ada).get(f"{API}/cup").data)["own"][0]["join_code"]
+    assert code in student.get(CUP).text
+    assert _press(other, f"{CUP}/register", join_code="wrong") == 404
+    assert _press(other, f"{CUP}/register", join_code=code) == 303
+    judge(platform, builders.hand_in(platform, ada).id, 100.0)
+    board = student.get(f"{CUP}/board")
+    assert "Warps" in board.text
+    assert "100 µs" in board.text
+    # Asked for again, nothing is sent while nothing changes.
+    rows = student.get(f"{CUP}/board/rows")
+    etag = {"If-None-Match": rows.headers["ETag"]}
+    assert student.get(f"{CUP}/board/rows", headers=etag).status_code == 304
+    judge(platform, builders.hand_in(platform, bob, source="faster = 1\n").id, 50.0)
+    assert student.get(f"{CUP}/board/rows", headers=etag).status_code == 200
+    assert _press(other, f"{CUP}/leave") == 303
+    assert "(left)" in student.get(CUP).text
+    assert student.get(f"{CUP}/manage").status_code == 403
+    assert _press(student, f"{CUP}/manage/results") == 403
+
+
+def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: User, bob: User) -> None:
+    with writing(platform.sessions) as session:
+        workers.register(session, "w", "cpu", languages_of("cpu"), clock(session))
+    student = visit(ada)
+    for user, time in ((ada, 200.0), (bob, 400.0)):
+        assert _press(visit(user), f"{CUP}/register") == 303
+        judge(platform, builders.hand_in(platform, user).id, time)
+    elapse(platform, minutes=45)
+    judge(platform, builders.hand_in(platform, bob, source="late = 1\n").id, 100.0)
+    assert "+1" in student.get(f"{CUP}/board").text
+    assert "Frozen board" in student.get(f"{CUP}/board").text
+    assert "100 µs" in cup.get(f"{CUP}/board").text
+    assert "data-resolve" not in student.get(f"{CUP}/screen").text
+    elapse(platform, hours=2)
+    assert "data-resolve" in cup.get(f"{CUP}/screen").text, "staff resolve it before it is published"
+    assert "data-resolve" not in student.get(f"{CUP}/screen").text
+    assert _press(cup, f"{CUP}/manage/finalists", top="1") == 303
+    assert _press(cup, f"{CUP}/manage/final", machine="nowhere", repeats="1") == 409
+    with writing(platform.sessions) as session:
+        workers.beat(session, "w", clock(session))
+    assert _press(cup, f"{CUP}/manage/final", machine=socket.gethostname(), repeats="1") == 303
+    assert "0 of 1" in cup.get(f"{CUP}/manage").text
+    with platform.sessions() as session:
+        ((_, run),) = record.final_runs(session, 1)
+    judge(platform, run.public_id, 110.0)
+    assert _press(cup, f"{CUP}/manage/results") == 303
+    board = CompetitionBoard.model_validate_json(student.get(f"{API}/cup/board").data)
+    assert [(it.team, it.rank) for it in board.rows] == [("bob", 1), ("ada", 2)]
+    assert "late = 1" in student.get(f"{CUP}/teams/bob/code/vector_add").text
+    given = student.get(f"{CUP}/teams/bob/certificate.json")
+    key = certificate.read_key(visit(None).get("/signing-key.pem").text)
+    assert certificate.check(given.text, key).genuine
+    assert json.loads(visit(None).get("/api/v1/signing-key").data)["id"] == certificate.key_id(key)
+    assert "n = 1,000" in student.get(CUP).text
+    assert "data-resolve" in student.get(f"{CUP}/screen").text
+
+
+def test_a_form_that_says_nothing_usable_keeps_what_was_typed(staff: FlaskClient) -> None:
+    for wrong, message in (
+        ({"ends_at": "tomorrow"}, "is no time"),
+        ({"ends_at": "2001-01-01 00:00"}, "must end after it starts"),
+        ({"challenges": "vector_add 1: n=many"}, "is no size"),
+        ({"challenges": "no_such"}, "no_such"),
+        ({"team_size": "0"}, "team_size"),
+        ({"slug": "new"}, "address of its own"),
+    ):
+        answer = staff.post(PAGE, data={**_form(**wrong), "csrf_token": csrf(staff, "/account")})
+        assert answer.status_code in (400, 404), wrong
+        assert message in answer.text
+        assert "Be **fair**" in answer.text
+
+
+def test_editing(cup: FlaskClient) -> None:
+    assert _press(cup, f"{CUP}/edit", **_form(title="Another"), revision="1") == 303
+    assert "Another" in cup.get(CUP).text
+    assert _press(cup, f"{CUP}/edit", **_form(title="Third"), revision="1") == 409
+
+
+# Method, path below /competitions, body, and what it takes.
+ROUTES: list[tuple[str, str, object, Action]] = [
+    ("GET", "/cup", None, Action.COMPETITION_READ),
+    ("GET", "/cup/board", None, Action.COMPETITION_READ),
+    ("GET", "/draft", None, Action.COMPETITION_READ_DRAFT),
+    ("POST", "/cup/register", {}, Action.COMPETITION_ENTER),
+    ("POST", "/cup/leave", {}, Action.COMPETITION_ENTER),
+    ("POST", "", {}, Action.COMPETITION_EDIT),
+    ("POST", "/cup", {}, Action.COMPETITION_EDIT),
+    ("GET", "/cup/definition", None, Action.COMPETITION_EDIT),
+    ("POST", "/cup/publish", None, Action.COMPETITION_EDIT),
+    ("POST", "/cup/invite-code", None, Action.COMPETITION_EDIT),
+    ("POST", "/cup/disqualify", {"team": "ada"}, Action.COMPETITION_DISQUALIFY),
+    ("POST", "/cup/finalists", {"top": 1}, Action.COMPETITION_FINAL),
+    ("GET", "/cup/final", None, Action.COMPETITION_FINAL),
+    ("POST", "/cup/final", {"machine": "m"}, Action.COMPETITION_FINAL),
+    ("POST", "/cup/final/cancel", None, Action.COMPETITION_FINAL),
+    ("POST", "/cup/results", None, Action.COMPETITION_RESULTS),
+    ("DELETE", "/draft", None, Action.COMPETITION_EDIT),
+]
+
+
+def test_who_may_do_what(platform: Platform, cup: FlaskClient, call: Visit, ada: User, teacher: User) -> None:
+    """Each route of the API for a student and for staff, by the table of permissions."""
+    definition = json.loads(cup.get(f"{API}/cup/definition").data)
+    definition["revision"] = None
+    made = call(teacher).post(API, json={**definition, "slug": "draft"})
+    assert CompetitionView.model_validate_json(made.data).phase is Phase.DRAFT
+    assert {it for *_, it in ROUTES} == {it for it in Action if it.value.startswith("competition.")}
+    for user, standing in ((ada, Standing.VISITOR), (teacher, Standing.STAFF)):
+        client = call(user)
+        for method, path, sent, action in ROUTES:
+            body = (
+                {**definition, "slug": "cup" if path else f"of-{user.name}"}
+                if sent == {} and action is (Action.COMPETITION_EDIT)
+                else sent
+            )
+            answer = client.open(API + path, method=method, json=body)
+            refused = answer.status_code in (403, 404) and b"no team" not in answer.data
+            assert refused == (standing not in TABLE[action]), (user.name, method, path, answer.text)
+    view = FinalView.model_validate_json(cup.get(f"{API}/cup/final").data)
+    assert view.state is None

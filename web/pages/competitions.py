@@ -1,0 +1,462 @@
+"""Competitions: their list, rules and teams, boards that keep themselves up to date, a big screen, and what staff run
+them with."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from pydantic import ValidationError
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader.errors import BadRequest, GraderError, NotAllowed
+from grader.languages import Language
+from grader.schemas.competition import (
+    BoardKind,
+    ChallengeBody,
+    CompetitionBody,
+    CompetitionView,
+    DisqualifyBody,
+    FinalBody,
+    FinalistsBody,
+    Mode,
+    Phase,
+    RegisterBody,
+    Registration,
+    Scoring,
+)
+from grader.service import certificates, competition_boards, competitions, finals, teams
+from grader.service.devices import served_devices
+from grader.web import forms
+from grader.web.answers import conditional_on
+from grader.web.auth.identity import current_user, is_staff, viewer
+from grader.web.current import platform
+from grader.web.pages import code, markdown
+from grader.web.pages.formats import duration, factor
+
+pages = Blueprint("competitions", __name__)
+
+# What asks for the board again does so every few seconds: a class behind one address is no flood.
+_PACE_MS = 5000
+
+
+@pages.get("/competitions")
+def index() -> str:
+    """All of them, the newest first."""
+    found = competitions.list_competitions(platform(), viewer()).competitions
+    return render_template("competition/index.html", found=found)
+
+
+@pages.get("/competitions/new")
+def new() -> str:
+    """For staff: a form to make one."""
+    _check_staff()
+    return _form(None, {}, None)
+
+
+@pages.post("/competitions")
+def create() -> BaseResponse | tuple[str, int]:
+    """Make what the form says, as a draft."""
+    _check_staff()
+    try:
+        made = competitions.create_competition(platform(), current_user(), _body(request.form))
+    except GraderError as error:
+        return _form(None, request.form, error), error.status
+    return redirect(url_for("competitions.manage", slug=made.slug), 303)
+
+
+@pages.get("/competitions/<slug>")
+def show(slug: str) -> str:
+    """Rules, times, registration and one's team."""
+    return _page(slug, None)
+
+
+@pages.post("/competitions/<slug>/register")
+def register(slug: str) -> BaseResponse | tuple[str, int]:
+    """Make a team, or join one."""
+    given = {key: value for key in ("team", "join_code", "invite_code") if (value := request.form.get(key))}
+    return _do(slug, lambda: teams.register(platform(), current_user(), slug, _registration(given)))
+
+
+@pages.post("/competitions/<slug>/leave")
+def leave(slug: str) -> BaseResponse | tuple[str, int]:
+    """Leave one's team."""
+    return _do(slug, lambda: teams.leave(platform(), current_user(), slug, _mode(request.form.get("mode"))))
+
+
+@pages.get("/competitions/<slug>/board")
+def board(slug: str) -> str:
+    """The board that one may see; ?device=, ?kind= and ?mode= choose another."""
+    return render_template("competition/board.html", pace_ms=_PACE_MS, **_board(slug))
+
+
+@pages.get("/competitions/<slug>/board/rows")
+def rows(slug: str) -> Response:
+    """The part of the board's page that changes; 304 while it does not."""
+    found = _board(slug)
+    facts = f"{found['board'].model_dump_json()} {is_staff()}"
+    return conditional_on(facts, lambda: make_response(render_template("competition/_rows.html", **found)))
+
+
+@pages.get("/competitions/<slug>/screen")
+def screen(slug: str) -> str:
+    """For a projector: large, without anything else; staff resolve the freeze on it, rank by rank."""
+    device = request.args.get("device") or None
+    view = competitions.get_competition(platform(), viewer(), slug)
+    shown = competition_boards.board(platform(), viewer(), slug, device)
+    before, after = shown, None
+    # What is revealed is for staff alone, until it is for everyone.
+    if view.phase is Phase.RESULTS or (view.phase is Phase.ENDED and is_staff()):
+        after = competition_boards.board(platform(), viewer(), slug, device, BoardKind.FINAL)
+        before = competition_boards.board(platform(), viewer(), slug, device, BoardKind.FROZEN)
+    return render_template(
+        "competition/screen.html",
+        view=view,
+        board=before,
+        after=after,
+        data=json.dumps({"before": _plain(before), "after": _plain(after)}) if after is not None else "",
+        pace_ms=_PACE_MS,
+        device=device,
+        kind=None,
+        mode=Mode.OFFICIAL,
+    )
+
+
+@pages.get("/competitions/<slug>/teams/<team>/code/<challenge>")
+def show_code(slug: str, team: str, challenge: str) -> str:
+    """The source that counts, where the rules show it."""
+    source = finals.get_code(platform(), viewer(), slug, team, challenge)
+    view = competitions.get_competition(platform(), viewer(), slug)
+    return render_template(
+        "competition/code.html",
+        view=view,
+        team=team,
+        challenge=challenge,
+        source=source,
+        listing=code.listing(source.source),
+    )
+
+
+@pages.get("/competitions/<slug>/teams/<team>/certificate.json")
+def certificate(slug: str, team: str) -> Response:
+    """The signed certificate of a finalist, as a file."""
+    found = certificates.get_certificate(platform(), viewer(), slug, team)
+    response = Response(json.dumps(found, indent=2, ensure_ascii=False), mimetype="application/json")
+    name = certificates.file_name(slug, [team])
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
+
+
+@pages.get("/signing-key.pem")
+def signing_key() -> Response:
+    """The public key that certificates are signed with."""
+    return Response(certificates.signing_key(platform()).pem, mimetype="application/x-pem-file")
+
+
+@pages.get("/competitions/<slug>/manage")
+def manage(slug: str) -> str:
+    """For staff: its definition, finalists, final and results."""
+    return _manage(slug, None)
+
+
+@pages.post("/competitions/<slug>/edit")
+def edit(slug: str) -> BaseResponse | tuple[str, int]:
+    """Change it to what the form says."""
+    _check_staff()
+    try:
+        competitions.edit_competition(platform(), current_user(), slug, _body(request.form, slug))
+    except GraderError as error:
+        return _manage(slug, error, request.form), error.status
+    return redirect(url_for("competitions.manage", slug=slug), 303)
+
+
+_ACTS: Mapping[str, Callable[[str], object]] = {
+    "publish": lambda slug: competitions.publish_competition(platform(), current_user(), slug),
+    "invite-code": lambda slug: competitions.renew_invite_code(platform(), current_user(), slug),
+    "finalists": lambda slug: finals.choose_finalists(platform(), current_user(), slug, _finalists()),
+    "final": lambda slug: finals.start_final(platform(), current_user(), slug, _final()),
+    "cancel-final": lambda slug: finals.cancel_final(platform(), current_user(), slug),
+    "results": lambda slug: finals.publish_results(platform(), current_user(), slug),
+    "disqualify": lambda slug: teams.disqualify(platform(), current_user(), slug, _disqualified()),
+}
+
+
+@pages.post("/competitions/<slug>/manage/<act>")
+def act(slug: str, act: str) -> BaseResponse | tuple[str, int]:
+    """What staff's buttons do."""
+    _check_staff()
+    if act not in _ACTS:
+        raise BadRequest("There is no such button.")
+    try:
+        _ACTS[act](slug)
+    except GraderError as error:
+        return _manage(slug, error), error.status
+    return redirect(url_for("competitions.manage", slug=slug), 303)
+
+
+def _check_staff() -> None:
+    current_user()
+    if not is_staff():
+        raise NotAllowed("Only staff make and run competitions.", "Ask your teacher.")
+
+
+def _page(slug: str, error: GraderError | None) -> str:
+    view = competitions.get_competition(platform(), viewer(), slug)
+    return render_template(
+        "competition/show.html",
+        view=view,
+        rules=markdown.render(view.rules),
+        error=error,
+        own={it.mode: it for it in view.own},
+        counts_to=_counts_to(view),
+        invited=request.args.get("invite", ""),
+        joining=request.args.get("join", ""),
+        certified=_certified(slug, view),
+    )
+
+
+def _counts_to(view: CompetitionView) -> tuple[str, datetime] | None:
+    """What the page counts down to."""
+    if view.phase in (Phase.DRAFT, Phase.UPCOMING):
+        return "It starts in", view.starts_at
+    if view.phase is Phase.RUNNING and view.freeze_at is not None:
+        return "The board stops in", view.freeze_at
+    if view.phase in (Phase.RUNNING, Phase.FROZEN):
+        return "It ends in", view.ends_at
+    return None
+
+
+def _certified(slug: str, view: CompetitionView) -> list[str]:
+    """Finalists with a certificate."""
+    if view.phase is not Phase.RESULTS:
+        return []
+    found = finals.get_final(platform(), viewer(), slug)
+    return sorted({it.team for it in found.entries})
+
+
+def _do(slug: str, work: Callable[[], object]) -> BaseResponse | tuple[str, int]:
+    current_user()
+    try:
+        work()
+    except GraderError as error:
+        return _page(slug, error), error.status
+    return redirect(url_for("competitions.show", slug=slug), 303)
+
+
+def _mode(text: str | None) -> Mode:
+    try:
+        return Mode(text or Mode.OFFICIAL)
+    except ValueError as error:
+        raise BadRequest("There is no such way to take part.") from error
+
+
+def _registration(given: Mapping[str, str]) -> RegisterBody:
+    try:
+        return RegisterBody(**given, mode=_mode(request.form.get("mode")))
+    except ValidationError as error:
+        raise _unreadable(error) from error
+
+
+def _board(slug: str) -> dict[str, Any]:
+    device = request.args.get("device") or None
+    mode = _mode(request.args.get("mode"))
+    try:
+        kind = BoardKind(request.args["kind"]) if request.args.get("kind") else None
+    except ValueError as error:
+        raise BadRequest("There is no such board.") from error
+    found = competition_boards.board(platform(), viewer(), slug, device, kind, mode)
+    view = competitions.get_competition(platform(), viewer(), slug)
+    return {"board": found, "view": view, "device": device, "kind": kind, "mode": mode}
+
+
+def _plain(board: Any) -> dict[str, Any]:
+    """What the screen's script draws: a few words of each row."""
+
+    def score(value: float | None) -> str:
+        if value is None:
+            return "–"
+        if board.scoring is Scoring.TIME:
+            return duration(value)
+        return f"{value:.6g}" if board.scoring is Scoring.POINTS else factor(value)
+
+    return {
+        "rows": [
+            {
+                "rank": it.rank,
+                "team": it.team,
+                "score": score(it.score),
+                "sort": list(it.sort) if it.score is not None else None,
+                "at": it.at.isoformat() if it.at is not None else "",
+                "pending": sum(each.pending for each in it.challenges),
+            }
+            for it in board.rows
+        ]
+    }
+
+
+def _manage(slug: str, error: GraderError | None, given: Mapping[str, str] | None = None) -> str:
+    _check_staff()
+    user = current_user()
+    view = competitions.get_competition(platform(), user, slug)
+    definition = competitions.body_of(platform(), user, slug)
+    return render_template(
+        "competition/manage.html",
+        view=view,
+        final=finals.get_final(platform(), user, slug),
+        board=competition_boards.board(platform(), user, slug, kind=BoardKind.LIVE),
+        error=error,
+        fields=given if given is not None else _fields(definition),
+        **_choices(),
+    )
+
+
+def _form(slug: str | None, given: Mapping[str, str], error: GraderError | None) -> str:
+    return render_template("competition/new.html", fields=given, error=error, slug=slug, **_choices())
+
+
+def _choices() -> dict[str, Any]:
+    return {
+        "scorings": list(Scoring),
+        "registrations": list(Registration),
+        "all_devices": served_devices(platform()),
+        "all_languages": [it.value for it in Language],
+    }
+
+
+def _fields(body: CompetitionBody) -> dict[str, str]:
+    """What the form holds."""
+    return {
+        "slug": body.slug,
+        "title": body.title,
+        "rules": body.rules,
+        "challenges": "\n".join(_line(it) for it in body.challenges),
+        "starts_at": _moment(body.starts_at),
+        "ends_at": _moment(body.ends_at),
+        "freeze_minutes": str(body.freeze_minutes),
+        "devices": ", ".join(body.devices),
+        "languages": ", ".join(body.languages),
+        "scoring": body.scoring.value,
+        "registration": body.registration.value,
+        "team_size": str(body.team_size),
+        "cap_day": str(body.cap_day or ""),
+        "cap_total": str(body.cap_total or ""),
+        "code_shown": "1" if body.code_shown else "",
+        "open_afterwards": "1" if body.open_afterwards else "",
+        "revision": str(body.revision or ""),
+    }
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _line(it: ChallengeBody) -> str:
+    hidden = "; ".join(
+        ", ".join(f"{name}={size}" for name, size in each.sizes.items()) for each in it.hidden_workloads
+    )
+    return f"{it.challenge} {it.points:g}" + (f": {hidden}" if hidden else "")
+
+
+# "vector_add 100: n=1000; n=2000"
+_CHALLENGE = re.compile(r"(?P<slug>\S+?)(\s+(?P<points>[\d.]+))?\s*(:\s*(?P<hidden>.*))?")
+_SIZE = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<size>\d{1,15})\s*")
+
+
+def _challenge(line: str) -> dict[str, Any]:
+    """Raises BadRequest."""
+    found = _CHALLENGE.fullmatch(line.strip())
+    if found is None:
+        raise BadRequest(f"'{line[:80]}' is no challenge.", "Write a line as: vector_add 100: n=1000; n=2000")
+    hidden = [each for each in (found["hidden"] or "").split(";") if each.strip()]
+    given: dict[str, Any] = {
+        "challenge": found["slug"],
+        "hidden_workloads": [{"sizes": _sizes(it)} for it in hidden],
+    }
+    if found["points"]:
+        given["points"] = float(found["points"])
+    return given
+
+
+def _sizes(text: str) -> dict[str, int]:
+    sizes = {}
+    for part in text.split(","):
+        found = _SIZE.fullmatch(part)
+        if found is None:
+            raise BadRequest(f"'{part[:40]}' is no size.", "Write sizes as: n=1000, m=20")
+        sizes[found["name"]] = int(found["size"])
+    return sizes
+
+
+def _body(form: Mapping[str, str], slug: str | None = None) -> CompetitionBody:
+    """Raises BadRequest."""
+    given: dict[str, Any] = {
+        name: form.get(name, "").strip() for name in ("title", "scoring", "registration")
+    }
+    given |= {
+        "slug": slug or form.get("slug", "").strip(),
+        "rules": form.get("rules", "").replace("\r\n", "\n"),
+    }
+    given["challenges"] = [_challenge(it) for it in form.get("challenges", "").splitlines() if it.strip()]
+    for name in ("starts_at", "ends_at"):
+        text = form.get(name, "").strip()
+        try:
+            at = datetime.fromisoformat(text)
+        except ValueError as error:
+            raise BadRequest(
+                f"'{text[:40]}' is no time.", "Write it like 2027-03-01 09:00, in UTC."
+            ) from error
+        given[name] = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    for name in ("freeze_minutes", "team_size", "cap_day", "cap_total", "revision"):
+        if text := form.get(name, "").strip():
+            try:
+                given[name] = int(text)
+            except ValueError as error:
+                raise BadRequest(f"{name.replace('_', ' ')}: '{text[:20]}' is no number.") from error
+    for name in ("devices", "languages"):
+        given[name] = [it.strip() for it in form.get(name, "").split(",") if it.strip()]
+    for name in ("code_shown", "open_afterwards"):
+        given[name] = forms.ticked(name)
+    try:
+        return CompetitionBody.model_validate(given)
+    except ValidationError as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: ValidationError) -> BadRequest:
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    said = first["msg"].removeprefix("Value error, ")
+    return BadRequest(f"{where}: {said}." if where else f"{said}.")
+
+
+def _finalists() -> FinalistsBody:
+    names = [it.strip() for it in request.form.get("teams", "").splitlines() if it.strip()]
+    top = request.form.get("top", "").strip()
+    try:
+        return FinalistsBody(
+            top=int(top) if top and not names else None,
+            teams=names,
+            device=request.form.get("device") or None,
+        )
+    except (ValidationError, ValueError) as error:
+        raise BadRequest("Say how many, or name teams, one in a line.") from error
+
+
+def _final() -> FinalBody:
+    try:
+        return FinalBody(
+            machine=request.form.get("machine", ""), repeats=int(request.form.get("repeats", "5") or 5)
+        )
+    except (ValidationError, ValueError) as error:
+        raise BadRequest("Say on which machine, and how many repeats.") from error
+
+
+def _disqualified() -> DisqualifyBody:
+    try:
+        return DisqualifyBody(team=request.form.get("team", ""), reason=request.form.get("reason", ""))
+    except ValidationError as error:
+        raise _unreadable(error) from error

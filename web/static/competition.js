@@ -1,0 +1,173 @@
+// Competitions: counts down by the server's clock, keeps the board up to date, and on the big screen resolves the freeze
+// from the last rank upwards.
+"use strict";
+
+// The server says what time it is: a projector's laptop may not know.
+class Countdown {
+  constructor(line) {
+    this.figure = line.querySelector(".figures");
+    this.at = Date.parse(line.dataset.countdown);
+    this.skew = Date.now() - Date.parse(line.dataset.now);
+    this.tick();
+    this.timer = setInterval(() => this.tick(), 1000);
+  }
+
+  tick() {
+    const left = Math.ceil((this.at - (Date.now() - this.skew)) / 1000);
+    this.figure.textContent = Countdown.words(Math.max(0, left));
+    if (left > 0) return;
+    clearInterval(this.timer);
+    // Whoever looks at it wants to see what comes now; not all at one moment.
+    setTimeout(() => location.reload(), 1000 + 4000 * Math.random());
+  }
+
+  static words(seconds) {
+    const two = (number) => String(number).padStart(2, "0");
+    const hours = Math.floor(seconds / 3600);
+    const days = Math.floor(hours / 24);
+    const clock = `${two(hours % 24)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+    return days ? `${days} d ${clock}` : clock;
+  }
+}
+
+class LiveBoard {
+  static HIDDEN_MS = 30000;
+  static SLOWEST_MS = 60000;
+  static PATIENCE_MS = 10000;
+
+  constructor(place, announce) {
+    Object.assign(this, { place, announce, etag: "", failures: 0, timer: 0 });
+    this.pace = Number(place.dataset.pace);
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.ask(); });
+    this.later();
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    const pace = document.hidden ? LiveBoard.HIDDEN_MS : this.pace;
+    const pause = Math.min(LiveBoard.SLOWEST_MS, pace * 2 ** this.failures) * (0.8 + 0.4 * Math.random());
+    this.timer = setTimeout(() => this.ask(), pause);
+  }
+
+  async ask() {
+    clearTimeout(this.timer);
+    try {
+      const answer = await fetch(this.place.dataset.source, {
+        headers: this.etag ? { "If-None-Match": this.etag } : {},
+        cache: "no-store",
+        redirect: "manual",
+        signal: AbortSignal.timeout(LiveBoard.PATIENCE_MS),
+      });
+      if (answer.type === "opaqueredirect" || answer.status === 404) { location.reload(); return; }
+      if (answer.ok) this.show(await answer.text(), answer.headers.get("ETag") || "");
+      else if (answer.status !== 304) throw new Error(String(answer.status));
+      this.failures = 0;
+    } catch {
+      this.failures = Math.min(this.failures + 1, 5);
+    }
+    this.later();
+  }
+
+  show(html, etag) {
+    const first = !this.etag;
+    this.etag = etag;
+    const before = this.place.querySelector(".panel").dataset.phase;
+    this.place.innerHTML = html; // made and escaped by the server, as the page itself was
+    const { phase } = this.place.querySelector(".panel").dataset;
+    if (phase !== before) { location.reload(); return; }
+    if (!first) this.announce.textContent = "The board has changed.";
+  }
+}
+
+// Teams in the order of what is shown of them: at first the frozen board, then, one by one from below, the results.
+class Resolver {
+  constructor(place, announce) {
+    Object.assign(this, { place, announce, steps: [] });
+    const { before, after } = JSON.parse(place.dataset.resolve);
+    const frozen = new Map(before.rows.map((row) => [row.team, row]));
+    this.teams = after.rows.map((row) => ({ team: row.team, after: row, before: frozen.get(row.team) || row, revealed: false }));
+    this.body = place.querySelector("tbody");
+    document.addEventListener("keydown", (event) => this.key(event));
+    place.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-step]");
+      if (button) this.step(button.dataset.step);
+    });
+    this.draw();
+  }
+
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("button, input, a")) return;
+    const step = { " ": "1", ArrowRight: "1", ArrowDown: "1", ArrowLeft: "-1", ArrowUp: "-1", a: "all", r: "begin", f: "full" }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    this.step(step);
+  }
+
+  step(step) {
+    if (step === "full") {
+      if (document.fullscreenElement) document.exitFullscreen();
+      else document.documentElement.requestFullscreen();
+      return;
+    }
+    if (step === "begin") { this.steps = []; for (const it of this.teams) it.revealed = false; }
+    else if (step === "-1") { const last = this.steps.pop(); if (last) last.revealed = false; }
+    else if (step === "all") { while (this.reveal()) { /* until nothing is left */ } }
+    else this.reveal();
+    this.draw();
+  }
+
+  reveal() {
+    const next = this.next();
+    if (!next) return false;
+    next.revealed = true;
+    this.steps.push(next);
+    this.announce.textContent = `${next.team}: ${next.after.rank === null ? "no rank" : `rank ${next.after.rank}`}, ${next.after.score}`;
+    return true;
+  }
+
+  // The lowest that is not revealed; when it moves up, another one is the lowest.
+  next() {
+    return this.order().filter((it) => !it.revealed).at(-1);
+  }
+
+  order() {
+    // When all is revealed it is the results' own order, with the ranks that they give.
+    if (this.teams.every((it) => it.revealed)) return this.teams;
+    const shown = (it) => (it.revealed ? it.after : it.before);
+    return [...this.teams].sort((one, other) => {
+      const [a, b] = [shown(one), shown(other)];
+      if (!a.sort || !b.sort) return (b.sort ? 1 : 0) - (a.sort ? 1 : 0);
+      return a.sort[0] - b.sort[0] || a.sort[1] - b.sort[1] || (a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
+    });
+  }
+
+  draw() {
+    const next = this.next();
+    const last = this.steps.at(-1);
+    this.body.replaceChildren(...this.order().map((it, place) => {
+      const shown = it.revealed ? it.after : it.before;
+      const row = document.createElement("tr");
+      row.classList.toggle("focused", it === next);
+      row.classList.toggle("revealed", it === last);
+      const rank = next ? (shown.sort ? place + 1 : "–") : (shown.rank ?? "–");
+      for (const [text, name] of [[rank, "right figures"], [it.team, "user"], [shown.score, "right figures nowrap"], [it.revealed ? "" : shown.pending || "", "right figures"]]) {
+        const cell = document.createElement("td");
+        cell.className = name;
+        cell.textContent = text; // names are people's: never as HTML
+        row.append(cell);
+      }
+      return row;
+    }));
+    const seen = this.body.querySelector(".focused") || this.body.querySelector(".revealed");
+    if (seen) seen.scrollIntoView({ block: "nearest" });
+  }
+}
+
+for (const line of document.querySelectorAll("[data-countdown]")) new Countdown(line);
+{
+  const announce = document.getElementById("announce");
+  const board = document.querySelector("#live-board[data-pace]");
+  const resolve = document.getElementById("resolve");
+  if (board) new LiveBoard(board, announce);
+  if (resolve) new Resolver(resolve, announce);
+}
