@@ -44,6 +44,11 @@ def mutant_files(challenge: Challenge) -> list[Path]:
     return sorted(path for path in folder.glob("*") if Language.of_file(path.name))
 
 
+def shows_large_alone(source: str) -> bool:
+    """Whether a mutant's mistake shows only in cases for a GPU alone."""
+    return LARGE_MISTAKE in source.partition("\n")[0]
+
+
 def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Candidate]:
     """Everything to run, what must pass first. Raises ChallengeInvalid where a solution or the reference is missing."""
     made = [
@@ -55,8 +60,9 @@ def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Cand
         language = Language.of_file(path.name)
         if language is not None and language in languages:
             text = path.read_text(encoding="utf-8")
-            large = LARGE_MISTAKE in text.partition("\n")[0]
-            made.append(Candidate(CandidateRole.MUTANT, path.name, language, text, large=large))
+            made.append(
+                Candidate(CandidateRole.MUTANT, path.name, language, text, large=shows_large_alone(text))
+            )
     if _NATIVE in languages:
         made += [
             Candidate(CandidateRole.GENERIC, it.name, _NATIVE, it.source, it.reason, WORDS[it.mistake])

@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from grader.authoring.candidates import Candidate
@@ -22,6 +22,7 @@ from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.oracle import Question, ask
 from grader.judge.request import Request
 from grader.sandbox.box import BoxMaker
+from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.report import CaseReport, CaseVerdict
 
 # How a report begins where Python code raised. Reports of a crash, a GPU fault or a wrong answer begin otherwise.
@@ -34,11 +35,14 @@ _DETAIL_CHARS = 400
 
 @dataclass
 class Trial:
-    """One challenge on one device. Its questions are drawn once and asked of every submission."""
+    """One challenge on one device. Its questions are drawn once and asked of every submission. ``compiled``: by source,
+    what was compiled already. ``on_case`` is told of each case before it is asked, and with no name after the last."""
 
     challenge: Challenge
     device: Device
     boxes: BoxMaker
+    compiled: dict[str, CompileResult] = field(default_factory=dict)
+    on_case: Callable[[int, int, str], None] = lambda *_: None
     _questions: dict[str, Question] = field(default_factory=dict)
 
     @property
@@ -108,10 +112,12 @@ class Trial:
             compiler = compiler_of(candidate.language)
             if compiler.version() is None:
                 return CandidateOutcome.NOT_RUN, compiler.missing
-            request = request_of(
-                self.challenge, candidate.language, candidate.source, self.device.architecture
-            )
-            compiled = compile_source(self.boxes, request)
+            compiled = self.compiled.get(candidate.source)
+            if compiled is None:
+                request = request_of(
+                    self.challenge, candidate.language, candidate.source, self.device.architecture
+                )
+                compiled = self.compiled[candidate.source] = compile_source(self.boxes, request)
             if not compiled.ok:
                 return CandidateOutcome.BROKEN, compiled.log
             launcher.artefact = compiled.artefact
@@ -138,7 +144,7 @@ class Trial:
             cases=cases if whole else self._small_first(cases),
             seed_of=launcher.request.seed_of,
             start=launcher.submission,
-            on_case=lambda *_: None,
+            on_case=self.on_case,
             device=self.device,
             warm_up=self.device.warm_up_cases(launcher.request.language),
             fresh_boxes=len(cases),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.authoring.candidates import Candidate
+from grader.authoring.candidates import Candidate, shows_large_alone
 from grader.authoring.findings import CandidateOutcome, CandidateRole
 from grader.authoring.trial import Trial
 from grader.challenge.course import find_course
@@ -37,7 +37,8 @@ def candidates() -> list[Any]:
     found = []
     for slug in COURSE.slugs():
         staff = COURSE.root / "reference" / slug / "staff"
-        for path in [*sorted(staff.glob("solution.*")), *sorted(staff.glob("mutants/*.cu"))]:
+        mutants = [it for it in sorted(staff.glob("mutants/*.cu")) if not shows_large_alone(it.read_text())]
+        for path in [*sorted(staff.glob("solution.*")), *mutants]:
             marks = [] if (slug, path.name) in SAMPLE else [pytest.mark.matrix]
             found.append(pytest.param(slug, path, id=f"{slug}-{path.name}", marks=marks))
     return found
