@@ -11,14 +11,13 @@ import math
 import os
 import statistics
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from grader.logs import get_logger
-from grader.scoring import midmean, midmean_error
 
 log = get_logger(__name__)
 
@@ -29,11 +28,11 @@ VERSION = 1
 # something else uses the GPU: one more switch between contexts makes it 45 % more.
 WITHIN = 0.05
 # How many timings' costs are kept for the GPU, and for each workload; fewer than the third figure tell nothing yet.
-KEPT, KEPT_EACH, FEWEST = 40, 20, 6
+KEPT, KEPT_EACH, FEWEST = 40, 40, 6
 # A machine on which a round costs something else for good: after so many timings in a row, alike by this share.
 STRAYS, ALIKE = 20, 0.01
-# Those timed least lately are forgotten. With as many costs for each, a file has some 50 KB.
-WORKLOADS = 256
+# Those timed least lately are forgotten. With as many costs for each, a file has some 60 KB.
+WORKLOADS = 128
 _MOST_BYTES = 1 << 18
 _LONGEST_S = 1.0
 # Standard errors by which two figures of one thing may differ.
@@ -56,21 +55,25 @@ UNKNOWN = Machine("", "", "")
 
 @dataclass(frozen=True)
 class Usual:
-    """What a workload's rounds have cost: ``value`` and by how much one timing's cost differs from it (standard
-    deviation), in seconds; ``count`` timings say so."""
+    """What a workload's rounds have cost in earlier timings, seconds."""
 
-    value: float
-    deviation: float
-    count: int
+    costs: Sequence[float]
 
     def refine(self, cost: float, error: float) -> tuple[float, float]:
         """The best guess at a cost that one timing's control says is ``cost``, with a standard error of ``error``; and
-        the guess's own. It is mostly what the cost usually is, unless the two disagree by more than chance."""
-        seen, known = math.hypot(error, self.deviation), self.deviation / math.sqrt(self.count)
-        if abs(cost - self.value) > _CHANCE * math.hypot(seen, known):
+        the guess's own.
+
+        It is mostly the mean of those earlier costs that differ from this one by no more than chance: a GPU may be in
+        one of several states, a microsecond or two apart, which a submission's rounds share. With too few of them the
+        control alone counts.
+        """
+        seen = math.hypot(error, BETWEEN_BOXES_S)
+        alike = [it for it in self.costs if abs(it - cost) <= _CHANCE * seen]
+        if len(alike) < FEWEST:
             return cost, error
+        value, known = statistics.fmean(alike), BETWEEN_BOXES_S / math.sqrt(len(alike))
         weight = known**2 / (seen**2 + known**2)
-        return self.value + weight * (cost - self.value), seen * known / math.hypot(seen, known)
+        return value + weight * (cost - value), seen * known / math.hypot(seen, known)
 
 
 class RoundCosts:
@@ -108,11 +111,7 @@ class RoundCosts:
         other one has, nor another version of its challenge."""
         self._heed_reset()
         found = self._each.get(workload, [])
-        if len(found) < FEWEST:
-            return None
-        # That of single values, from that of their midmean.
-        deviation = midmean_error(found) * math.sqrt(len(found))
-        return Usual(midmean(found), max(deviation, BETWEEN_BOXES_S), len(found))
+        return Usual(tuple(found)) if len(found) >= FEWEST else None
 
     def is_usual(self, cost: float) -> bool:
         """Whether ``cost`` is within the known range, or none is known."""

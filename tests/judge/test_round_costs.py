@@ -72,7 +72,7 @@ def _changed(**changes: Any) -> Any:
         _changed(costs_us=[float("nan")] * 10),
         _changed(costs_us={"a": 1}),
         _changed(strays_us=None),
-        _changed(workloads_us={"a": [305.0] * 21}),
+        _changed(workloads_us={"a": [305.0] * 41}),
         _changed(workloads_us={str(number): [305.0] for number in range(WORKLOADS + 1)}),
         _changed(workloads_us=[305.0]),
     ],
@@ -133,12 +133,16 @@ def test_the_file_is_bounded(tmp_path: Path) -> None:
     assert RoundCosts(GPU, tmp_path).known_range == costs.known_range
 
 
-def test_the_guess_leans_on_what_is_known_better() -> None:
-    usual = Usual(305e-6, deviation=0.2e-6, count=20)
-    near, error = usual.refine(305.4e-6, 0.1e-6)
-    assert near == pytest.approx(305e-6, abs=0.02e-6)
+def test_the_guess_leans_on_earlier_costs_that_are_alike() -> None:
+    """Of two states of a GPU, 1.4 us apart, only the one it is in."""
+    usual = Usual([305e-6] * 20 + [306.4e-6] * 20)
+    low, error = usual.refine(305.3e-6, 0.1e-6)
+    assert low == pytest.approx(305e-6, abs=0.02e-6)
     assert error < 0.2e-6 / 20**0.5
-    assert usual.refine(306e-6, 0.1e-6) == (306e-6, 0.1e-6), "more than chance"
+    high, _ = usual.refine(306.2e-6, 0.1e-6)
+    assert high == pytest.approx(306.4e-6, abs=0.02e-6)
+    assert usual.refine(308e-6, 0.1e-6) == (308e-6, 0.1e-6), "more than chance"
+    assert Usual([305e-6] * 5).refine(305.1e-6, 0.1e-6) == (305.1e-6, 0.1e-6), "too few"
 
 
 def test_what_is_kept_can_be_listed_without_a_gpu(tmp_path: Path) -> None:

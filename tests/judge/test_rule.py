@@ -341,7 +341,7 @@ def test_a_doubtful_timing_tells_nothing_of_what_a_round_costs() -> None:
 
 def test_what_a_round_costs_by_earlier_timings_is_taken_off() -> None:
     """The control's own rounds say 150 us, with an error of a third of a microsecond; twenty timings said 150.3 us."""
-    usual = Usual(FIXED + 0.3e-6, deviation=0.3e-6, count=20)
+    usual = Usual([FIXED + 0.3e-6] * 20)
     measured = settle(own(2e-3 + FIXED), CONTROL, CONTROL, EXACT, usual)
     alone = settle(own(2e-3 + FIXED), CONTROL, CONTROL, EXACT)
     assert measured.cost == alone.fixed == pytest.approx(FIXED, abs=1e-12)
