@@ -143,7 +143,10 @@ class Settings(BaseSettings):
         description="times a submission is judged before our own failures end it",
     )
     spare_boxes: int = Field(
-        default=1, ge=0, le=8, description="boxes that a worker starts ahead of need, for each language"
+        default=1,
+        ge=0,
+        le=8,
+        description="boxes that a worker starts ahead, for each language; on a GPU more while many submit",
     )
 
     # Operating it.

@@ -27,7 +27,7 @@ from grader.judge.arena import HOST, Arena, MemoryMaker
 from grader.judge.compare import compare, differs, trespass
 from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate, Window
-from grader.judge.oracle import Question
+from grader.judge.oracle import Question, Room
 from grader.judge.round_costs import RoundCosts
 from grader.languages import ON_EMULATED, ON_HOST, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
@@ -260,6 +260,10 @@ class Device(Protocol):
 
     def box_spec(self, purpose: BoxPurpose, language: Language, memory_bytes: int) -> BoxSpec: ...
 
+    @property
+    def room(self) -> Room | None:
+        """Where ``stage`` has answers: those that are made there need not be copied. None where it copies nothing."""
+
     def stage(self, question: Question) -> Question:
         """The question where a workload's questions always lie; the one before it is lost."""
 
@@ -341,6 +345,8 @@ class HostDevice:
             return spec
         env = {**spec.env, "GRADER_PRELOAD": language.preload_on(self.on)}
         return replace(spec, env=env, memory_bytes=memory_bytes)
+
+    room = None
 
     def stage(self, question: Question) -> Question:
         return question

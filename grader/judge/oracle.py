@@ -20,6 +20,21 @@ if TYPE_CHECKING:
     import torch
 
 
+# Memory for a role, of the shape and dtype of a tensor.
+Room = Callable[[str, "torch.Tensor"], "torch.Tensor"]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Of results: what they are called, and their dtype where it is not their own."""
+
+    name: str
+    dtype: str = ""
+
+
+_OUTPUT, _SCALE, _SINGLE_SCALE = _Kind("output"), _Kind("scale", "float64"), _Kind("scale", "float32")
+
+
 @dataclass(frozen=True)
 class Question:
     """One call's inputs and right answers, made before the call and kept in private memory.
@@ -49,24 +64,29 @@ def _rounded(value: float, dtype: DType) -> float:
 
 
 def ask(
-    challenge: Challenge, case: Case, seed: int, device: str = "cpu", draw_on: str | None = None
+    challenge: Challenge,
+    case: Case,
+    seed: int,
+    device: str = "cpu",
+    draw_on: str | None = None,
+    room: Room | None = None,
 ) -> Question:
     """Draw the inputs of ``case`` and compute what is right, all of it on ``device``.
 
     ``draw_on`` the CPU, the same seed gives the same inputs on every machine; on a GPU, large inputs cost no transfer.
     Unless given, it is the CPU, and ``device`` for a case that is ``on`` a GPU alone: that is computed in pieces, too,
-    where the challenge says how. Raises ChallengeInvalid where the reference fails.
+    where the challenge says how. ``room``: where the answers go; else into memory of their own. Raises
+    ChallengeInvalid where the reference fails.
     """
     with phase("draw", enqueues=True):
         inputs = draw_for(challenge, case, seed, device, draw_on)
     with phase("oracle", enqueues=True):
         reference = challenge.reference
-        outputs = right_answers(challenge, case, inputs)
+        outputs = _results(challenge, case, reference.compute, inputs, _OUTPUT, room)
         magnitudes: dict[str, torch.Tensor] = {}
         if reference.magnitude is not None:
-            magnitudes = _results(challenge, case, reference.magnitude, inputs, round_to_dtype=False)
-            if device != "cpu":
-                magnitudes = {name: values.float() for name, values in magnitudes.items()}
+            scale = _SCALE if device == "cpu" else _SINGLE_SCALE
+            magnitudes = _results(challenge, case, reference.magnitude, inputs, scale, room)
     return Question(inputs, outputs, magnitudes)
 
 
@@ -82,7 +102,7 @@ def right_answers(
     challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
     """What the reference makes of ``inputs``, in float64, each result rounded to its dtype. Raises ChallengeInvalid."""
-    return _results(challenge, case, challenge.reference.compute, inputs, round_to_dtype=True)
+    return _results(challenge, case, challenge.reference.compute, inputs, _OUTPUT)
 
 
 def _results(
@@ -90,19 +110,17 @@ def _results(
     case: Case,
     function: Callable[..., Any],
     inputs: Mapping[str, torch.Tensor],
-    *,
-    round_to_dtype: bool,
+    kind: _Kind,
+    room: Room | None = None,
 ) -> dict[str, torch.Tensor]:
     """What ``function`` gives on float64 copies of the inputs, which it may overwrite: in the results' own dtypes, or
-    as float64 (of a large case's pieces, float32)."""
+    in the one of their ``kind`` (of a large case's pieces, float32)."""
     import torch
 
     manifest = challenge.manifest
     large = case.on is not None and manifest.pieces is not None
-    other = torch.float32 if large else torch.float64
-    dtypes = {
-        arg.name: getattr(torch, arg.dtype.value) if round_to_dtype else other for arg in manifest.results
-    }
+    other = "float32" if large else kind.dtype
+    dtypes = {arg.name: getattr(torch, other if kind.dtype else arg.dtype.value) for arg in manifest.results}
     if large:
         return compute_in_pieces(
             manifest,
@@ -112,6 +130,11 @@ def _results(
             lambda part, sizes: _called(challenge, case, function, part, sizes),
         )
     named = _called(challenge, case, function, inputs, case.sizes)
+    if room is not None:
+        return {
+            name: room(f"{kind.name} {name}", values.to("meta", dtypes[name])).copy_(values)
+            for name, values in named.items()
+        }
     on = {name: next((it.device for it in inputs.values()), values.device) for name, values in named.items()}
     return {name: values.to(on[name], dtypes[name]).contiguous() for name, values in named.items()}
 

@@ -18,7 +18,7 @@ from grader.challenge.overlays import drawn_specials, overlays
 from grader.errors import ChallengeInvalid
 from grader.judge.arena import Arena
 from grader.judge.device import Device, DeviceRecord
-from grader.judge.oracle import Question, ask, scalar_values, workload_case
+from grader.judge.oracle import Question, Room, ask, scalar_values, workload_case
 from grader.judge.phases import phase
 from grader.judge.rule import ControlRound, Own
 from grader.judge.runner_client import Answer, RunnerClient, Ungated
@@ -284,13 +284,14 @@ class Stopwatch:
 
     def _ask(self, case: Case) -> Asked:
         """What is kept, else a new question of ``case``."""
-        asked = self._kept or self._draw(case)
+        asked = self._kept or self._draw(case, self.device.room)
         with phase("stage", enqueues=True):
             return replace(asked, question=self.device.stage(asked.question))
 
-    def _draw(self, case: Case) -> Asked:
+    def _draw(self, case: Case, room: Room | None = None) -> Asked:
+        """``room``: where answers are staged. What is kept must lie elsewhere."""
         on, seed = self.device.torch_device, self._fresh_seed()
-        return Asked(case, seed, ask(self.challenge, case, seed, on, draw_on=on))
+        return Asked(case, seed, ask(self.challenge, case, seed, on, draw_on=on, room=room))
 
     def _fresh_seed(self) -> int:
         """A seed that no round had before, unpredictable without the key."""

@@ -57,9 +57,9 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seeds: list[int] = []
     real = timing.ask
 
-    def ask(challenge: Challenge, case: Case, seed: int, device: str, draw_on: str) -> Question:
+    def ask(challenge: Challenge, case: Case, seed: int, *places: Any, **more: Any) -> Question:
         seeds.append(seed)
-        return real(challenge, case, seed, device, draw_on)
+        return real(challenge, case, seed, *places, **more)
 
     monkeypatch.setattr(timing, "ask", ask)
     return seeds
@@ -170,14 +170,18 @@ def test_one_call_that_does_not_queue_makes_all_rounds_ungated(launcher: Launche
     assert all(it.host == 0.0 for it in own.rounds)
 
 
+class Longer(Staging):
+    plan = TimingPlan(rounds=2 * ROUNDS, most_rounds=2 * ROUNDS, warm_up=WARM_UP)
+
+
 def test_outliers_and_special_values_are_drawn_among_a_submissions_rounds(launcher: Launcher) -> None:
-    device = Staging()
+    device = Longer()
     _watch(launcher, device).own(launcher.submission())
     drawn = [it.inputs["x"] for it in device.staged]
     assert sum(bool(((it >= 14.0) & it.isfinite()).any()) for it in drawn) > 0
     assert sum(bool(it.isnan().any()) for it in drawn) == 1
     # What is special is drawn in a round of its own.
-    assert len(drawn) == QUESTIONS + 3
+    assert len(drawn) == QUESTIONS + ROUNDS + 3
 
 
 class Settling(HostDevice):

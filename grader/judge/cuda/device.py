@@ -22,7 +22,7 @@ from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import KEPT_SHARE, CudaMemories, Staging
 from grader.judge.cuda.output_checker import CudaOutputChecker
 from grader.judge.device import GPU_PLAN, Floor, Gate, Noise, OutputChecker
-from grader.judge.oracle import Question
+from grader.judge.oracle import Question, Room
 from grader.judge.round_costs import Machine, RoundCosts
 from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
@@ -103,6 +103,10 @@ class CudaDevice:
         loading = "EAGER" if preload == "cuda" else "LAZY"
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": loading}
         return BoxSpec(purpose, env=env, memory_bytes=limits.GPU_BOX_MEMORY_BYTES, gpu=self._gpu)
+
+    @property
+    def room(self) -> Room:
+        return self._staging.room
 
     def stage(self, question: Question) -> Question:
         """See ``CudaMemories``: the place of tensors must not differ between a control and what is compared with it."""

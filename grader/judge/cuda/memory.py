@@ -136,8 +136,9 @@ class Staging:
         return kept.view(like.dtype).view(like.shape)
 
     def put(self, role: str, values: torch.Tensor) -> torch.Tensor:
-        """A copy of ``values`` in its room."""
-        return self.room(role, values).copy_(values)
+        """A copy of ``values`` in its room; ``values`` themselves where they lie there already."""
+        room = self.room(role, values)
+        return room if room.data_ptr() == values.data_ptr() else room.copy_(values)
 
     def give_back(self) -> None:
         """Free what is kept."""

@@ -1,0 +1,80 @@
+"""The control that a judge of a GPU keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from grader.challenge.course import Course
+from grader.judge import kept_control
+from grader.judge.kept_control import KeptControl
+
+
+class Client:
+    def __init__(self) -> None:
+        self.is_gone = self.closed = False
+        self.serves: list[Callable[[], None]] = []
+
+    def gone(self) -> bool:
+        return self.is_gone
+
+    def serve(self, interrupt: Callable[[], None], seconds: float) -> None:
+        self.serves.append(interrupt)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def nobody() -> None:
+    """Interrupts nothing."""
+
+
+def test_its_box_serves_one_submission_after_the_other() -> None:
+    kept, client = KeptControl(), Client()
+    box: Any = client
+    assert kept.take(nobody) is None
+    kept.new()
+    kept.give_back(box)
+    assert [kept.take(nobody)] == [box]
+    assert client.serves == [nobody]
+    assert kept.take(nobody) is None, "who does not give it back ends it"
+    kept.give_back(box)
+    client.is_gone = True
+    assert kept.take(nobody) is None
+    assert client.closed
+
+
+def test_another_box_serves_after_some_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_control, "_MOST_USES", 2)
+    kept, client = KeptControl(), Client()
+    box: Any = client
+    kept.new()
+    kept.give_back(box)
+    assert [kept.take(nobody)] == [box]
+    kept.give_back(box)
+    assert kept.take(nobody) is None
+    assert client.closed
+
+
+def test_rounds_from_behind_one_submission_serve_the_next_alone(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    challenge = course.load("twice")
+    workload = challenge.manifest.workloads[0]
+    other = _larger(workload)
+    kept, rounds = KeptControl(), [object()]
+    some: Any = rounds
+    kept.keep_rounds(challenge, workload, some)
+    assert kept.take_rounds(challenge, [workload]) == [rounds]
+    assert kept.take_rounds(challenge, [workload]) == [], "a submission has run since"
+    kept.keep_rounds(challenge, workload, some)
+    assert kept.take_rounds(challenge, [workload, other]) == [], "all of them, or none"
+    kept.keep_rounds(challenge, workload, some)
+    monkeypatch.setattr(kept_control, "FRESH_SECONDS", 0.0)
+    assert kept.take_rounds(challenge, [workload]) == []
+
+
+def _larger(workload: Any) -> Any:
+    return workload.model_copy(update={"sizes": {name: size + 1 for name, size in workload.sizes.items()}})

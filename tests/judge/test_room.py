@@ -1,0 +1,22 @@
+"""Answers that are made where they are staged."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge.course import Course
+from grader.judge.oracle import ask
+
+
+def test_answers_are_the_same_in_a_room_of_the_callers(course: Course) -> None:
+    challenge = course.load("twice")
+    rooms: dict[str, torch.Tensor] = {}
+
+    def room(role: str, like: torch.Tensor) -> torch.Tensor:
+        rooms[role] = torch.empty(like.shape, dtype=like.dtype)
+        return rooms[role]
+
+    case = challenge.cases[0]
+    plain, placed = ask(challenge, case, 7), ask(challenge, case, 7, room=room)
+    assert torch.equal(placed.outputs["out"], plain.outputs["out"])
+    assert placed.outputs["out"] is rooms["output out"]
