@@ -77,8 +77,9 @@ class Tried:
 
     @property
     def by_chance(self) -> bool:
-        """Whether some rounds showed it and others of the same kind may not: then more of them say more."""
-        return any(it.passed < it.drawn and not it.hopeless for it in self.tallies.values())
+        """Whether some rounds showed it and others of the same kind may not, or could yet: more of them say more."""
+        shown = any(it.passed < it.drawn and not it.hopeless for it in self.tallies.values())
+        return shown or (self.approximation.lucky and not self.same)
 
     @property
     def passes(self) -> bool:
@@ -226,9 +227,10 @@ class Rounds:
     def _round_up(
         self, tried: Sequence[Tried], kind: _Kind, first: int, count: int, plan: TimingPlan
     ) -> None:
-        """Hold what still passes against ``count`` rounds of ``kind``."""
+        """Hold what still passes against ``count`` rounds of ``kind``. What is special is drawn in any case: it must
+        fit."""
         left = [it for it in tried if it.passes]
-        if not left:
+        if not left and kind.counts:
             return
         for draw, plain in self._draws(kind, first, count):
             for it in left:

@@ -26,6 +26,7 @@ from grader.authoring.trial import Trial
 from grader.challenge.cases import Case
 from grader.challenge.course import Course
 from grader.challenge.loader import Challenge
+from grader.challenge.model import Workload
 from grader.device_kinds import kind_of
 from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.device import Device, make_device
@@ -137,9 +138,22 @@ def approximate(challenge: Challenge, number: int, device: Device) -> Done:
     workload = challenge.manifest.workloads[number]
     whole = not device.on_processor and workload.on == "gpu" and not device.fits(challenge, workload.sizes)
     try:
-        return Done(odds=odds(challenge, workload, device.torch_device, whole=whole))
+        return Done(odds=_odds(challenge, workload, device, whole))
     except ChallengeInvalid as error:
         return Done(checks=[Check(name="approximations", status=Status.ERROR, summary=error.message)])
+
+
+def _odds(challenge: Challenge, workload: Workload, device: Device, whole: bool) -> Odds:
+    """At sizes that a processor can try, too, where a GPU holds one round but not what it is compared with."""
+    import torch
+
+    try:
+        return odds(challenge, workload, device.torch_device, whole=whole)
+    except torch.OutOfMemoryError:
+        if not whole:
+            raise
+    torch.cuda.empty_cache()
+    return odds(challenge, workload, device.torch_device, whole=False)
 
 
 def examine(challenge: Challenge, device: Device) -> list[Check]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
+from grader.challenge.cases import Category
 from grader.challenge.course import Course, find_course
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
-from grader.challenge.overlays import Overlay, overlays
+from grader.challenge.overlays import Overlay, drawn_specials, overlays
 from grader.judge.oracle import ask, find_case, workload_case
 
 COURSE = find_course()
@@ -100,3 +102,19 @@ def test_a_special_value_is_drawn_at_the_size_of_the_workload() -> None:
     drawn = ask(challenge, workload_case(challenge, workload, special), 1).inputs["x"]
     assert drawn.shape == (4096,)
     assert drawn.isnan().any()
+
+
+def test_every_grading_asks_for_what_no_kernel_may_drop() -> None:
+    """What a case wants timed, and one of NaN and each infinity, whatever the dice say; the rest by chance."""
+    made = [
+        *[Overlay(f"nan {number}", {}, False, Category.NAN) for number in range(3)],
+        Overlay("inf", {}, False, Category.POS_INF),
+        Overlay("wanted", {}, False, Category.HUGE, always=True),
+        *[Overlay(f"zeros {number}", {}, False, Category.ZEROS) for number in range(9)],
+    ]
+    samples = [[it.name for it in drawn_specials(made, random.Random(seed))] for seed in range(20)]
+    for names in samples:
+        assert len(set(names)) == len(names) == 6
+        assert {"inf", "wanted"} <= set(names)
+        assert any(name.startswith("nan") for name in names)
+    assert len({name for names in samples for name in names}) == len(made)

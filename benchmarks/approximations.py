@@ -1,0 +1,135 @@
+"""What wrong answers near the right one are tried where a challenge is timed, and what shows each.
+
+Usage: python3 benchmarks/approximations.py [SLUG ...] [--device cpu] [--gpu 0] [--seconds 540] [--json]
+
+On "cpu" at sizes that fit a processor, on a GPU's board at the workloads' own (see grader/authoring/reduced.py). Each
+challenge is kept as soon as it is done, so that a machine lent by the minute loses nothing; those of earlier runs stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from typing import Any
+
+from results import keep, merged
+
+from grader.authoring.findings import ApproximationOutcome, ApproximationResult
+from grader.authoring.worker_pool import approximate
+from grader.challenge.course import find_course
+from grader.challenge.loader import Challenge
+from grader.device_kinds import kind_of
+from grader.judge.device import Device, make_device
+from grader.judge.request import CPU
+from grader.judge.tuning import tune
+
+# Holes that were there once, by challenge: each must be caught.
+ONCE = {
+    "reduce_sum": ("expectation", "mean", "unread:x:1%:tail:zeros", "unread:x:1%:tiles:mean"),
+    "dot": ("expectation", "ignored:b:mean", "ignored:b:zeros"),
+    "inclusive_scan": ("one_in_1024", "one_in_1024:last_7/8"),
+    "argmax_rows": ("unread:x:1%:columns:least", "unread:x:1%:tiles:least", "nan_as_0"),
+    "relu": ("nan_as_0", "nan_dropped"),
+    "attention": ("nan_as_0", "nan_dropped"),
+}
+
+
+def shown(result: ApproximationResult) -> str:
+    """The kinds of rounds that show it, special ones as one."""
+    kinds = [it if it == "ordinary" or it.startswith("outliers") else "special" for it in result.shown_by]
+    return " and ".join(dict.fromkeys(kinds))
+
+
+def row(slug: str, found: list[ApproximationResult], misfits: list[str], seconds: float) -> dict[str, Any]:
+    """One challenge: how many were tried and by what they are caught, and each that is not, workload by workload."""
+    caught = [it for it in found if it.outcome is ApproximationOutcome.CAUGHT]
+    once = {name: [it for it in found if it.name == name] for name in ONCE.get(slug, ())}
+    return {
+        "slug": slug,
+        "workloads": {it.workload: it.tried_at for it in found},
+        "shorter_sums": {it.workload: it.factor for it in found if it.factor != 1},
+        "tried": len({it.name for it in found}),
+        "results": len(found),
+        "caught": len(caught),
+        "caught_by": dict(Counter(map(shown, caught)).most_common()),
+        "most_likely_caught": max((it.probability for it in caught), default=0.0),
+        "once": {
+            name: {it.workload: {"probability": it.probability, "shown_by": it.shown_by} for it in of}
+            for name, of in once.items()
+        },
+        "passes": [_brief(it) for it in found if it.outcome is ApproximationOutcome.PASSES],
+        "allowed": [_brief(it) for it in found if it.outcome is ApproximationOutcome.ALLOWED],
+        "not_applicable": sorted(
+            {it.name for it in found if it.outcome is ApproximationOutcome.NOT_APPLICABLE}
+        ),
+        "misfits": misfits,
+        "seconds": round(seconds, 1),
+    }
+
+
+def _brief(result: ApproximationResult) -> dict[str, Any]:
+    return {
+        "name": result.name,
+        "workload": result.workload,
+        "probability": round(result.probability, 4),
+        "shown_by": result.shown_by,
+        "reason": result.reason,
+    }
+
+
+def measured(challenge: Challenge, device: Device) -> dict[str, Any]:
+    """Every workload on a processor, a GPU's own on a GPU."""
+    began = time.process_time() if device.on_processor else time.perf_counter()
+    found: list[ApproximationResult] = []
+    misfits: list[str] = []
+    for number, workload in enumerate(challenge.manifest.workloads):
+        if device.on_processor or workload.on == "gpu":
+            done = approximate(challenge, number, device)
+            for problem in done.checks:
+                raise SystemExit(f"{challenge.slug}: {problem.summary}")
+            found += done.odds.results
+            misfits += done.odds.misfits
+    ended = time.process_time() if device.on_processor else time.perf_counter()
+    return row(challenge.slug, found, misfits, ended - began)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("slugs", nargs="*")
+    parser.add_argument("--device", default=CPU, help="cpu, or a GPU's board, such as h100")
+    parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
+    parser.add_argument("--seconds", type=float, default=540.0, help="begin nothing more after this")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    tune()
+    course = find_course()
+    device = make_device(options.device, options.gpu)
+    name = "approximations" if kind_of(options.device).representative else "approximations_reduced"
+    rows: list[dict[str, Any]] = []
+    began = time.perf_counter()
+    for slug in options.slugs or course.slugs():
+        if time.perf_counter() - began > options.seconds:
+            print(f"{slug} and the rest are left for want of time", file=sys.stderr)
+            break
+        rows.append(measured(course.load(slug), device))
+        print_row(rows[-1])
+        if options.json:
+            keep(name, {"device": options.device, "rows": merged(name, rows, "slug")})
+    return 1 if any(it["passes"] or it["misfits"] for it in rows) else 0
+
+
+def print_row(it: dict[str, Any]) -> None:
+    by = ", ".join(f"{kinds} {number}" for kinds, number in it["caught_by"].items())
+    print(f"{it['slug']}: {it['caught']} of {it['results']} caught ({by}) in {it['seconds']} s")
+    for outcome in ("passes", "allowed"):
+        for each in it[outcome]:
+            print(f"  {outcome}: {each['name']} at {each['workload']}: {each['probability']}")
+    for misfit in it["misfits"]:
+        print(f"  {misfit}")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""Wrong answers near the right one: the holes that timed rounds once had are closed, and one that is open is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import torch
+
+from grader.authoring import odds as odds_module
+from grader.authoring.approximations import approximations, rounded
+from grader.authoring.findings import ApproximationOutcome, Status
+from grader.authoring.odds import Rounds, Tried, odds
+from grader.authoring.reduced import Reduced, reduced
+from grader.authoring.verdicts import approximation_checks
+from grader.challenge.cases import Constant, case
+from grader.challenge.course import find_course
+from grader.challenge.loader import Challenge
+from grader.challenge.model import AllowedApproximations, Workload
+from tests.authoring.conftest import Write
+
+COURSE = find_course()
+SUMMED = COURSE.load("reduce_sum")
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """As a process that proves challenges has it: threads of torch wait for each other longer than so little takes."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def workload(challenge: Challenge, name: str) -> Workload:
+    return next(it for it in challenge.manifest.workloads if it.name == name)
+
+
+def tried(challenge: Challenge, at: str, name: str) -> Tried:
+    """The approximation ``name`` at the workload ``at``, alone."""
+    sized = reduced(challenge, workload(challenge, at))
+    made = approximations(challenge, workload(challenge, at), sized.workload)
+    (found,) = Rounds(challenge, sized, "cpu").try_all([it for it in made if it.name == name])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("slug", "at", "name", "kind"),
+    [
+        ("reduce_sum", "2^29", "expectation", "ordinary"),
+        ("reduce_sum", "2^29", "unread:x:1%:tiles:mean", "outliers in x"),
+        ("dot", "2^28", "ignored:b:mean", "outliers in a"),
+        ("inclusive_scan", "2^28", "one_in_1024:last_7/8", "outliers in x"),
+        ("argmax_rows", "61 x 8800001", "unread:x:1%:columns:least", "ordinary"),
+        ("argmax_rows", "131072 x 4096", "nan_as_0", "nan"),
+        ("relu", "2^28", "nan_dropped", "nan"),
+        ("attention", "16 x 4096 x 64", "nan_dropped", "nan_q"),
+        ("histogram", "2^29 in 256", "inputs:int16", "extremes"),
+    ],
+)
+def test_what_passed_once_is_caught(slug: str, at: str, name: str, kind: str) -> None:
+    found = tried(COURSE.load(slug), at, name)
+    assert found.probability < 0.01
+    assert kind in found.shown_by
+
+
+def test_a_part_that_is_not_read_passes_where_no_round_has_outliers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the size of the workload, as drawn at a smaller one: chance is weighed as it is in longer sums."""
+    monkeypatch.setattr(odds_module, "overlays", lambda *_: [])
+    found = tried(SUMMED, "2^29", "unread:x:1%:tiles:mean")
+    assert found.probability > 0.5
+    assert found.shown_by == []
+
+
+def test_what_passes_is_weak_until_the_challenge_allows_it() -> None:
+    own = SUMMED.manifest.model_copy(update={"approximations": []})
+    strict = replace(SUMMED, manifest=own)
+    at = workload(SUMMED, "interpreter")
+    open_ones = {it.name: it for it in odds(strict, at, "cpu", whole=True).results if it.outcome == "passes"}
+    assert "inputs:tf32" in open_ones
+    weak, _ = approximation_checks(list(open_ones.values()), [])
+    assert weak.status is Status.WEAK
+    assert any(it.startswith("inputs:tf32 (") and "1 at interpreter" in it for it in weak.details)
+    allowed = {it.name: it for it in odds(SUMMED, at, "cpu", whole=True).results if it.reason}
+    assert set(allowed) == set(open_ones)
+    (check, _) = approximation_checks(list(allowed.values()), [])
+    assert check.status is Status.OK
+    assert any(it.startswith("allowed: inputs:bf16x2") for it in check.remarks)
+
+
+def test_what_is_allowed_may_be_bound_to_workloads() -> None:
+    allowed = AllowedApproximations(names=["inputs:*:x", "zeros"], workloads=["2^20"], reason="why")
+    assert allowed.allows("inputs:bf16:x", "2^20")
+    assert not allowed.allows("inputs:bf16:x", "2^21")
+    assert not allowed.allows("inputs:bf16:y", "2^20")
+
+
+def test_special_inputs_that_do_not_fit_are_named() -> None:
+    sparse = COURSE.load("spmv_csr")
+    last = case("last", "range", rows=20, cols=5000, nnz=90, inputs={"col": Constant(4999)}, timed=True)
+    sparse = replace(sparse)
+    sparse.__dict__["cases"] = [last]
+    found = Rounds(sparse, Reduced(workload(sparse, "interpreter"), 1.0), "cpu")
+    made = approximations(sparse, found.workload)
+    found.try_all([it for it in made if it.name == "inputs:bf16x2:x"])
+    assert "last" in found.misfits
+
+
+@pytest.mark.parametrize(
+    ("slug", "at", "kept", "factor"),
+    [
+        ("softmax", "65536 x 4096", {"cols": 4096}, 1),
+        ("matmul", "4096 cube", {"k": 4096}, 1),
+        ("reduce_sum", "2^29", {}, 2048),
+        ("spmv_csr", "2^22 rows of 36", {}, 1),
+    ],
+)
+def test_sums_keep_their_length_where_they_can(
+    slug: str, at: str, kept: dict[str, int], factor: float
+) -> None:
+    challenge = COURSE.load(slug)
+    found = reduced(challenge, workload(challenge, at))
+    assert {name: found.workload.sizes[name] for name in kept} == kept
+    assert found.factor == factor
+    if slug == "spmv_csr":
+        assert found.workload.sizes["nnz"] / found.workload.sizes["rows"] == pytest.approx(36, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "near"),
+    [
+        ("bf16x2", 1 + 2.0**-9 + 2.0**-19, 1 + 2.0**-9),
+        ("tf32", 1 + 2.0**-10 + 2.0**-12, 1 + 2.0**-10),
+        ("fp16", 1 + 2.0**-10 + 2.0**-12, 1 + 2.0**-10),
+        ("bf16", 1 + 2.0**-7 + 2.0**-9, 1 + 2.0**-7),
+        ("e4m3", 500.0, 448.0),
+        ("e5m2", 1.3, 1.25),
+    ],
+)
+def test_formats_keep_their_digits(form: str, value: float, near: float) -> None:
+    special = torch.tensor([value, float("nan"), float("inf"), -float("inf")])
+    assert torch.equal(
+        rounded(special, form).nan_to_num(7.0), torch.tensor([near, 7.0, *special[2:]]).nan_to_num(7.0)
+    )
+
+
+def test_a_new_challenge_has_no_hole(write: Write) -> None:
+    made = write().challenge
+    found = odds(made, made.manifest.workloads[-1], "cpu", whole=False)
+    assert [it.name for it in found.results if it.outcome is ApproximationOutcome.PASSES] == []
