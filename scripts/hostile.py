@@ -156,6 +156,8 @@ def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str
     from results import keep, merged
 
     name = "hostile" if on == "all" else f"hostile-{on}"
+    if on == EMULATED:
+        name += f"-{boxes}"
     rows = [{**asdict(it), "seconds": round(it.seconds, 2), "id": _id(it)} for it in findings]
     if on == "gpu":  # lent by the minute: the suite may take several goes
         rows = merged(name, rows, "id")
