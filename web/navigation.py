@@ -14,20 +14,28 @@ from grader.web.current import platform
 
 @dataclass(frozen=True)
 class Link:
-    """``endpoint`` is where it leads; it is marked on every page of that blueprint."""
+    """``endpoint`` is where it leads; it is marked on every page of that blueprint, and of those
+    within it."""
 
     label: str
     endpoint: str
 
     @property
     def current(self) -> bool:
-        return request.blueprint == self.endpoint.partition(".")[0]
+        here = request.blueprint or ""
+        return _WITHIN.get(here, here) == self.endpoint.partition(".")[0]
 
 
+# Blueprints whose pages lie within another's.
+_WITHIN = dict.fromkeys(("rosters", "assignments", "gradebook"), "courses")
 _EVERYONE = (Link("Challenges", "challenges.index"),)
 _READERS = (Link("Leaderboards", "leaderboards.index"), Link("Competitions", "competitions.index"))
 _DOCS = (Link("Docs", "docs.index"),)
-_SIGNED_IN = (Link("Submissions", "submissions.index"), Link("Progress", "progress.show"))
+_SIGNED_IN = (
+    Link("Courses", "courses.index"),
+    Link("Submissions", "submissions.index"),
+    Link("Progress", "progress.show"),
+)
 _STAFF = (Link("People", "people.show"), Link("Design", "design.show"))
 
 

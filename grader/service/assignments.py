@@ -64,7 +64,7 @@ def put_assignment(
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         session = course.session
         times = _times(course, body)
-        row = _find(course, slug, missing=True)
+        row = _find(course, slug)
         before = _facts(session, row) if row is not None else None
         if row is None:
             row = AssignmentRow(course_id=course.row.id, slug=slug, revision=0)
@@ -198,6 +198,10 @@ def get_assignment(platform: Platform, user: User, course_slug: str, slug: str) 
         return _view(platform, course, _found(course, slug))
 
 
+def exists(course: OpenCourse, slug: str) -> bool:
+    return _find(course, slug) is not None
+
+
 def find(course: OpenCourse, slug: str) -> AssignmentRow:
     """The assignment of that slug that the caller may see. Raises NotFound."""
     return _found(course, slug)
@@ -213,7 +217,7 @@ def _found(course: OpenCourse, slug: str) -> AssignmentRow:
     return row
 
 
-def _find(course: OpenCourse, slug: str, missing: bool = False) -> AssignmentRow | None:
+def _find(course: OpenCourse, slug: str) -> AssignmentRow | None:
     return course.session.scalar(
         select(AssignmentRow).where(AssignmentRow.course_id == course.row.id, AssignmentRow.slug == slug)
     )

@@ -20,9 +20,11 @@ from sqlalchemy import select
 from grader.records.engine import writing
 from grader.records.models import PUBLIC_ID_CHARS, SubmissionRow
 from grader.schemas.account import Role
+from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
+from grader.schemas.course import CourseBody, JoinCodeBody, RosterBody
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
-from grader.service import accounts, finals, tokens
+from grader.service import accounts, assignments, courses, finals, joining, rosters, tokens
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.service.tokens import TokenKind, TokenRequest
@@ -55,6 +57,11 @@ class Site:
     @property
     def ada(self) -> User:
         return self.people["ada"]
+
+    @property
+    def code(self) -> str:
+        """A join code of the course."""
+        return joining.list_codes(self.platform, self.people["boss"], "gpu").codes[0].code
 
     def session(self, name: str) -> tuple[str, str]:
         """The cookie of someone who has signed in."""
@@ -138,6 +145,7 @@ def furnish(site: Site) -> None:
     builders.move(platform, builders.take(platform), State.TESTING, 4, 19, "nan")
     ids["queued"] = builders.hand_in(platform, ada).id
     _compete(site)
+    _teach(site)
 
 
 def _compete(site: Site) -> None:
@@ -155,6 +163,28 @@ def _compete(site: Site) -> None:
         platform, boss, **asked, slug="league", title=f"The league {LONG[:80]}", team_size=3, cap_day=20
     )
     compete.enter(platform, site.ada, "league", team="Ada & co")
+
+
+def _teach(site: Site) -> None:
+    """A course with all of them, an assignment that is over and an extension of it."""
+    platform, boss = site.platform, site.people["boss"]
+    courses.create_course(platform, boss, CourseBody(slug="gpu", name="GPU programming", term="Spring 2026"))
+    names = "".join(f"{name},,{name.capitalize()}\n" for name in ("ada", *TIMES_US))
+    text = f"account,email,name\n{names},emmy@uni.edu,Emmy\n"
+    rosters.import_roster(platform, boss, "gpu", RosterBody(text=text, dry_run=False))
+    joining.make_code(platform, boss, "gpu", JoinCodeBody(section="B"))
+    body = AssignmentBody(
+        title="Vectors",
+        parts=[PartBody(challenge=builders.SLUG)],
+        open_at="2026-03-01",
+        due_at="2026-03-09 12:00",
+        late_until="2026-03-12 12:00",
+        late_percent=10,
+    )
+    assignments.put_assignment(platform, boss, "gpu", "week1", body)
+    assignments.publish_assignment(platform, boss, "gpu", "week1")
+    extension = ExtensionBody(student="ada", due_at="2026-03-12 12:00", reason="A conference")
+    assignments.extend(platform, boss, "gpu", "week1", extension)
 
 
 def _settle(site: Site) -> None:

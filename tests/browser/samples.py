@@ -14,6 +14,7 @@ from tests.web import builders
 NO_PAGES = (
     *("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table"),
     *("competitions.rows", "competitions.certificate", "competitions.signing_key"),
+    "gradebook.export",
 )
 
 
@@ -55,6 +56,11 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
         "competition-manage": "/competitions/league/manage",
         "competition-managed": "/competitions/cup/manage",
     },
+    "courses.log": lambda _: {"course-log": "/courses/gpu/log"},
+    "rosters.show": lambda _: {"roster": "/courses/gpu/roster"},
+    "assignments.new": lambda _: {"new-assignment": "/courses/gpu/new-assignment"},
+    "gradebook.show": lambda _: {"gradebook": "/courses/gpu/gradebook"},
+    "gradebook.of_student": lambda _: {"grades-of-student": "/courses/gpu/grades/ada"},
 }
 _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
     "challenges.index": lambda _: {"home": "/", "home-filtered": "/?q=softmax"},
@@ -97,6 +103,11 @@ _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
     "competitions.show_code": lambda _: {
         "competition-code": f"/competitions/cup/teams/Grace%20&%20co/code/{builders.SLUG}"
     },
+    "courses.index": lambda _: {"courses": "/courses"},
+    "courses.show": lambda _: {"course": "/courses/gpu"},
+    "courses.offer": lambda site: {"join": f"/join?key={site.code}"},
+    "assignments.show": lambda _: {"assignment": "/courses/gpu/assignments/week1"},
+    "gradebook.own": lambda _: {"grades": "/courses/gpu/grades"},
     "account.show": lambda _: {"account": "/account"},
     "account.confirm_email": lambda _: {"email": "/account/email?key=x"},
     "device.form": lambda _: {"device": "/device"},

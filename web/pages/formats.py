@@ -51,6 +51,7 @@ def init_app(app: Flask) -> None:
         duration=duration,
         interval=interval,
         factor=factor,
+        points=points,
         seconds=seconds,
         words=words,
         capital=capital,
@@ -69,6 +70,11 @@ def init_app(app: Flask) -> None:
         docs_linked=docs_linked,
         caution=caution_of,
     )
+
+
+def points(value: float) -> str:
+    """Points of a course: four digits, without zeros behind the point."""
+    return f"{value:.4g}" if value < 10_000 else f"{value:.0f}"
 
 
 def duration(us: float) -> str:

@@ -54,6 +54,58 @@ OF_COURSES = [
 ]
 
 
+# The same of its pages.
+PAGES_OF_COURSES = [
+    ("GET", "", ""),
+    ("POST", "", ""),
+    ("POST", "/staff", "/staff"),
+    ("GET", "/log", "/log"),
+    ("GET", "/roster", "/roster"),
+    ("POST", "/roster", "/roster"),
+    ("POST", "/roster/<name>", "/roster/ada"),
+    ("POST", "/invitations", "/invitations"),
+    ("POST", "/join-codes", "/join-codes"),
+    ("POST", "/join-codes/<int:number>/revoke", "/join-codes/9/revoke"),
+    ("GET", "/new-assignment", "/new-assignment"),
+    ("POST", "/new-assignment", "/new-assignment"),
+    ("GET", "/assignments/<assignment>", "/assignments/week1"),
+    ("POST", "/assignments/<assignment>", "/assignments/week1"),
+    ("POST", "/assignments/<assignment>/publish", "/assignments/week1/publish"),
+    ("POST", "/assignments/<assignment>/extensions", "/assignments/week1/extensions"),
+    (
+        "POST",
+        "/assignments/<assignment>/extensions/<int:number>/remove",
+        "/assignments/week1/extensions/9/remove",
+    ),
+    ("GET", "/gradebook", "/gradebook"),
+    ("GET", "/gradebook/grades.csv", "/gradebook/grades.csv"),
+    ("GET", "/grades", "/grades"),
+    ("GET", "/grades/<name>", "/grades/ada"),
+    ("POST", "/grades/<name>/override", "/grades/ada/override"),
+]
+FORMS_OF_COURSES = {
+    "": {"name": "Another"},
+    "/staff": {"name": "bob", "role": "assistant"},
+    "/roster": {"text": "account\nada\n", "action": "check"},
+    "/roster/ada": {"section": "B"},
+    "/new-assignment": {
+        "slug": "week2",
+        "title": "Week 2",
+        "parts": "scale",
+        "open_at": "2026-01-01T10:00",
+        "due_at": "2026-12-31T10:00",
+    },
+    "/assignments/week1": {
+        "title": "Week 1",
+        "parts": "scale 2",
+        "open_at": "2026-01-01T10:00:00",
+        "due_at": "2026-12-31T10:00:00",
+    },
+    "/assignments/week1/extensions": {"student": "ada", "due_at": "2027-01-31T10:00"},
+    "/grades/ada/override": {"assignment": "week1", "challenge": "scale", "points": "1", "reason": "why"},
+}
+
+
 # Where a page sends those who are not signed in; a session that is not there is not found.
 ROWS = [
     Row("GET", "/static/<path:filename>", "/static/page.js", everyone(200)),
@@ -179,6 +231,14 @@ ROWS = [
     Row("POST", f"{API}/workers/<worker>/drain", f"{API}/workers/nobody/drain", (401, 403, 403, 404)),
     Row("POST", f"{API}/workers/<worker>/resume", f"{API}/workers/nobody/resume", (401, 403, 403, 404)),
     # A course that is not there, as one is for all who have no part in it. Of one that is: test_course_access.py.
+    Row("GET", "/courses", "/courses", (302, 200, 200, 200)),
+    Row("POST", "/courses", "/courses", (302, 403, 403, 303)),
+    Row("GET", "/join", "/join?key=BCDF-GHJK", everyone(400)),
+    Row("POST", "/join", "/join", (302, 400, 400, 400)),
+    *(
+        Row(method, f"/courses/<course>{rule}", f"/courses/none{path}", (302, 404, 404, 404))
+        for method, rule, path in PAGES_OF_COURSES
+    ),
     Row("GET", f"{API}/courses", f"{API}/courses", (401, 200, 200, 200)),
     Row("POST", f"{API}/courses", f"{API}/courses", (401, 403, 403, 201)),
     Row("POST", f"{API}/courses/join", f"{API}/courses/join", (401, 400, 400, 400)),
@@ -242,6 +302,8 @@ ROWS = [
 ]
 # What the rows' calls send: credentials are wrong, a submission is one that is refused after who sent it was asked.
 FORMS = {
+    "/courses": {"slug": "new-page", "name": "New"},
+    **{f"/courses/none{path}": form for path, form in FORMS_OF_COURSES.items()},
     "/theme": {"theme": "dark"},
     "/sign-in": {"name": "owner", "password": "a wrong one"},
     "/challenges/scale": {"language": "perl"},

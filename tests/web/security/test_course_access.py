@@ -4,12 +4,13 @@ to a course. A route without a row fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from flask import Flask
+from werkzeug.test import TestResponse
 
 from grader.schemas.account import Role
 from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
@@ -21,8 +22,14 @@ from grader.service.platform import Platform, open_platform
 from grader.web.throttle import limiter
 from tests.service.world import make_course
 from tests.web import builders
-from tests.web.conftest import Visit
-from tests.web.security.rows import API, OF_COURSES, OF_COURSES_BODIES
+from tests.web.conftest import Visit, csrf
+from tests.web.security.rows import (
+    API,
+    FORMS_OF_COURSES,
+    OF_COURSES,
+    OF_COURSES_BODIES,
+    PAGES_OF_COURSES,
+)
 
 # What a route of the API below a course takes.
 ACTIONS = {
@@ -52,6 +59,31 @@ ACTIONS = {
     ("GET", "/gradebook.csv"): Action.GRADES_READ,
     ("GET", "/grades"): Action.GRADES_READ_OWN,
     ("GET", "/grades/<name>"): Action.GRADES_READ,
+}
+# The same of its pages.
+PAGES = {
+    ("GET", ""): Action.COURSE_LISTED,
+    ("POST", ""): Action.COURSE_EDIT,
+    ("POST", "/staff"): Action.COURSE_STAFF,
+    ("GET", "/log"): Action.AUDIT_READ,
+    ("GET", "/roster"): Action.ROSTER_READ,
+    ("POST", "/roster"): Action.ROSTER_EDIT,
+    ("POST", "/roster/<name>"): Action.ROSTER_EDIT,
+    ("POST", "/invitations"): Action.ROSTER_EDIT,
+    ("POST", "/join-codes"): Action.ROSTER_EDIT,
+    ("POST", "/join-codes/<int:number>/revoke"): Action.ROSTER_EDIT,
+    ("GET", "/new-assignment"): Action.ASSIGNMENT_EDIT,
+    ("POST", "/new-assignment"): Action.ASSIGNMENT_EDIT,
+    ("GET", "/assignments/<assignment>"): Action.ASSIGNMENT_READ,
+    ("POST", "/assignments/<assignment>"): Action.ASSIGNMENT_EDIT,
+    ("POST", "/assignments/<assignment>/publish"): Action.ASSIGNMENT_EDIT,
+    ("POST", "/assignments/<assignment>/extensions"): Action.EXTENSION_GRANT,
+    ("POST", "/assignments/<assignment>/extensions/<int:number>/remove"): Action.EXTENSION_GRANT,
+    ("GET", "/gradebook"): Action.GRADES_READ,
+    ("GET", "/gradebook/grades.csv"): Action.GRADES_READ,
+    ("GET", "/grades"): Action.GRADES_READ_OWN,
+    ("GET", "/grades/<name>"): Action.GRADES_READ,
+    ("POST", "/grades/<name>/override"): Action.GRADES_OVERRIDE,
 }
 PEOPLE = tuple(Standing)
 
@@ -106,41 +138,70 @@ def _unthrottled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limiter, "enabled", False)
 
 
-def test_every_route_has_a_row(app: Flask) -> None:
-    start = f"{API}/courses/<course>"
-    routes = {
+def rules(app: Flask, start: str) -> set[tuple[str, str]]:
+    return {
         (method, rule.rule.removeprefix(start))
         for rule in app.url_map.iter_rules()
         if rule.rule.startswith(start)
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
-    assert set(ACTIONS) == routes
-    assert {(method, rule) for method, rule, _ in OF_COURSES} == routes
+
+
+def test_every_route_has_a_row(app: Flask) -> None:
+    assert set(ACTIONS) == {it[:2] for it in OF_COURSES} == rules(app, f"{API}/courses/<course>")
+    assert set(PAGES) == {it[:2] for it in PAGES_OF_COURSES} == rules(app, "/courses/<course>")
 
 
 @pytest.mark.parametrize("standing", PEOPLE)
 def test_the_api_does_what_the_table_says(scene: Scene, call: Visit, standing: Standing) -> None:
-    """Whoever may is answered, and anyone else is refused: as if there were no course where they may not know of it."""
     client = call(scene.people[standing])
-    known = standing in TABLE[Action.COURSE_READ]
-    wrong = []
+
+    def ask(method: str, slug: str, path: str) -> TestResponse:
+        json = OF_COURSES_BODIES.get(path, {}) if method != "GET" else None
+        return client.open(f"{API}/courses/{slug}{path}", method=method, json=json)
+
+    assert wrong(standing, ACTIONS, OF_COURSES, ask) == []
+
+
+@pytest.mark.parametrize("standing", PEOPLE)
+def test_the_pages_do_what_the_table_says(scene: Scene, visit: Visit, standing: Standing) -> None:
+    client = visit(scene.people[standing])
+    token = csrf(client, "/courses")
+
+    def ask(method: str, slug: str, path: str) -> TestResponse:
+        form = FORMS_OF_COURSES.get(path, {}) | {"csrf_token": token}
+        at = f"/courses/{slug}{path}"
+        return client.get(at) if method == "GET" else client.post(at, data=form)
+
+    assert wrong(standing, PAGES, PAGES_OF_COURSES, ask) == []
+
+
+def wrong(
+    standing: Standing,
+    actions: dict[tuple[str, str], Action],
+    rows: list[tuple[str, str, str]],
+    ask: Callable[[str, str, str], TestResponse],
+) -> list[str]:
+    """Whoever may is answered, and anyone else is refused: as if there were no course where they may not know of it.
+    What is answered otherwise."""
+    found = []
+    member = standing in TABLE[Action.COURSE_READ]
     for slug in ("secret", "open"):
-        for method, rule, path in OF_COURSES:
-            action = ACTIONS[method, rule]
-            json = OF_COURSES_BODIES.get(path, {}) if method != "GET" else None
-            answer = client.open(f"{API}/courses/{slug}{path}", method=method, json=json)
-            refused = 403 if known or slug == "open" else 404
-            allowed = standing in TABLE[action] and (known or slug == "open")
-            if allowed != (answer.status_code not in (403, 404) or _missing(answer.text)):
-                wrong.append(f"{method} {slug}{rule}: {answer.status_code} {answer.text[:80]}")
-            if not allowed and answer.status_code != refused:
-                wrong.append(f"{method} {slug}{rule}: {answer.status_code}, not {refused}")
-    assert wrong == []
+        known = member or slug == "open"
+        for method, rule, path in rows:
+            answer = ask(method, slug, path)
+            allowed = known and standing in TABLE[actions[method, rule]]
+            fine = answer.status_code < 300 or answer.status_code == 303 or _missing(answer.text)
+            if fine != allowed or (not allowed and answer.status_code != (403 if known else 404)):
+                found.append(f"{method} {slug}{rule}: {answer.status_code} {answer.text[-300:]}")
+    return found
 
 
 def _missing(text: str) -> bool:
-    """What somebody reads who may, of a thing that is not there: not of the course, nor of their role."""
-    return any(words in text for words in ("no join code 9", "no invitation 9", "no extension 9"))
+    """What somebody reads who may, of a thing that is not there, or not in that state: not of the course, nor of their
+    role."""
+    said = ("no join code 9", "no invitation 9", "no extension 9", "is published", "waiting for a link")
+    return any(words in text for words in said)
 
 
 def test_whoever_makes_courses(scene: Scene, call: Visit) -> None:

@@ -1,0 +1,138 @@
+"""The pages of courses, as teachers and students go through them."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from grader.service import courses, gradebook
+from grader.service.accounts import User
+from grader.service.platform import Platform, open_platform
+from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
+from tests.service.world import make_course
+from tests.web import builders
+from tests.web.conftest import Visit, csrf
+
+
+@pytest.fixture
+def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
+    course = make_course(tmp_path / "course")
+    opened = open_platform(builders.make_settings(tmp_path, challenges=course, sign_up="invite"))
+    yield opened
+    opened.close()
+
+
+def post(client: FlaskClient, path: str, **form: object) -> str:
+    """The page that answers, wherever it leads."""
+    token = csrf(client, "/courses")
+    answer = client.post(path, data={**form, "csrf_token": token}, follow_redirects=True)
+    assert answer.status_code == 200, answer.text[-500:]
+    return answer.text
+
+
+@pytest.fixture
+def owner(visit: Visit, teacher: User) -> FlaskClient:
+    """The teacher's browser, in which a course ``gpu`` was made."""
+    client = visit(teacher)
+    page = post(
+        client, "/courses", slug="gpu", name="GPU <programming>", time_zone="Europe/Berlin", grace_days="2"
+    )
+    assert "<h1>GPU &lt;programming&gt;</h1>" in page
+    return client
+
+
+def test_a_roster_is_looked_at_then_imported_and_its_sheet_lets_somebody_in(
+    app: Flask, owner: FlaskClient, platform: Platform, teacher: User
+) -> None:
+    table = "Name;E-Mail;Section\nJürgen Groß;jg@uni.edu;A\nNobody;;B\n".encode("cp1252")
+    page = post(owner, "/courses/gpu/roster", file=(io.BytesIO(table), "roster.csv"))
+    assert "What would change" in page
+    assert "Line 3: the row has no e-mail address" in page
+    text = re.search(r'name="text" hidden aria-hidden="true">\n?(.*?)</textarea>', page, re.DOTALL)
+    assert text
+    page = post(owner, "/courses/gpu/roster", text=text[1], action="import", skip_bad="1")
+    assert "Imported" in page
+    sheet = post(owner, "/courses/gpu/invitations", days="30")
+    (link,) = re.findall(r"<code>http://localhost(/join\?key=crs_[^<]+)</code>", sheet)
+    guest = app.test_client()
+    page = guest.get(link).text
+    assert "This link is for Jürgen Groß alone." in page
+    at = re.search(r'href="(/sign-up\?key=[^"]+)"', page)
+    assert at
+    form = {"name": "jg", "password": builders.PASSWORD, "key": link.partition("key=")[2]}
+    assert guest.post("/sign-up", data={**form, "csrf_token": csrf(guest, at[1])}).status_code == 303
+    assert "GPU &lt;programming&gt;" in guest.get("/courses").text
+    assert "invitation 1: jg@uni.edu" in owner.get("/courses/gpu/roster").text
+
+
+def test_joining_by_a_code(owner: FlaskClient, visit: Visit, ada: User) -> None:
+    page = post(owner, "/courses/gpu/join-codes", section="B", days="30")
+    (code,) = re.findall(r"<code>([A-Z]{4}-[A-Z]{4})</code>", page)
+    client = visit(ada)
+    assert "section B" in client.get(f"/join?key={code}").text
+    assert "Assignments" in post(client, "/join", key=code)
+
+
+def test_an_assignment_from_draft_to_extension(
+    owner: FlaskClient, platform: Platform, teacher: User, visit: Visit, ada: User
+) -> None:
+    enrol(platform, teacher, ada)
+    form = {"slug": "week1", "title": "Week 1", "parts": "scale 2\nonly_cuda", "open_at": "2020-01-01T10:00"}
+    form |= {"due_at": "2090-07-31T18:00", "total": "5", "late_percent": "10", "languages": "cuda"}
+    page = post(owner, "/courses/gpu/new-assignment", **form)
+    assert 'value="2090-07-31T18:00:00"' in page  # of the course's zone, in the form
+    assert 'datetime="2090-07-31T16:00' in page
+    assert "scale 2\nonly_cuda</textarea>" in page
+    student = visit(ada)
+    assert "Week 1" not in student.get("/courses/gpu").text
+    post(owner, "/courses/gpu/assignments/week1/publish")
+    seen = student.get("/courses/gpu/assignments/week1").text
+    assert "Only CUDA C++." in seen
+    assert re.search(r'<td class="right figures">no limit</td>\s*<td class="right figures">5</td>', seen)
+    post(
+        owner,
+        "/courses/gpu/assignments/week1/extensions",
+        student="ada",
+        due_at="2091-01-01T00:00",
+        reason="ill",
+    )
+    assert "extended for you" in student.get("/courses/gpu/assignments/week1").text
+    refused = owner.post(
+        "/courses/gpu/assignments/week1",
+        data={**form, "revision": "99", "csrf_token": csrf(owner, "/courses")},
+    )
+    assert (refused.status_code, "Somebody else changed this" in refused.text) == (409, True)
+
+
+def test_grades_are_explained_and_set(
+    owner: FlaskClient, platform: Platform, teacher: User, visit: Visit, ada: User, bob: User
+) -> None:
+    enrol(platform, teacher, ada, bob)
+    grading(platform, "correctness_points = 60\ntiers = [{ speedup = 0.5, points = 40 }]")
+    assign(platform, teacher)
+    judged(platform, ada, timedelta(hours=-1), speedup=0.8)
+    page = owner.get("/courses/gpu/gradebook").text
+    assert "Speedups of week1, scale" in page
+    assert 'aria-label="1 from 0.68x to 0.83x"' in page
+    assert '<a href="/courses/gpu/grades/ada">ada</a>' in page
+    own = visit(ada).get("/courses/gpu/grades").text
+    assert "Speedup 0.5: reached with 0.8" in own
+    assert "Set other points" not in own
+    values = {"assignment": "week1", "challenge": "scale", "reason": "=1+1"}
+    page = post(owner, "/courses/gpu/grades/ada/override", points="70", **values)
+    assert "Set by staff: =1+1" in page
+    answer = owner.get("/courses/gpu/gradebook/grades.csv")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="gpu-grades.csv"'
+    assert ",70.0,100.0,done,1,accepted,0.8,cpu," in answer.text
+    assert ",True,'=1+1" in answer.text
+    post(owner, "/courses/gpu/grades/ada/override", points="", **values)
+    assert gradebook.get_grades(platform, teacher, "gpu", "ada").points == 100
+    assert "grades.override" in owner.get("/courses/gpu/log").text
+    assert courses.get_audit(platform, teacher, "gpu").entries[0].at > NOW

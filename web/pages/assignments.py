@@ -1,0 +1,183 @@
+"""One assignment: what is to be done until when, and what is left of its limits; for staff also what they set of it."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from pydantic import ValidationError
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader.errors import BadRequest, Conflict, GraderError
+from grader.languages import LANGUAGES
+from grader.schemas.assignment import AssignmentBody, AssignmentView, ExtensionBody
+from grader.service import assignments, courses
+from grader.service.courses import OpenCourse
+from grader.service.permissions import Action
+from grader.web import forms
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages.courses import body, given
+from grader.web.pages.keys import Page
+
+pages = Blueprint("assignments", __name__)
+
+
+@pages.get("/courses/<course>/new-assignment")
+def new(course: str) -> str:
+    """A form for a new assignment."""
+    return _form(course)[0]
+
+
+@pages.post("/courses/<course>/new-assignment")
+def create(course: str) -> BaseResponse | Page:
+    """Make an assignment, which is a draft then."""
+    slug = request.form.get("slug", "").strip()
+    try:
+        if not slug or not slug.replace("-", "").replace("_", "").isalnum() or slug != slug.lower():
+            raise BadRequest("The short name is of small letters, digits, '-' and '_'.", "Such as week1.")
+        with courses.reading(platform(), current_user(), course, Action.ASSIGNMENT_EDIT) as opened:
+            _refuse_known(opened, slug)
+        assignments.put_assignment(platform(), current_user(), course, slug[:64], _body())
+    except (BadRequest, Conflict) as error:
+        return _form(course, error)
+    return redirect(url_for("assignments.show", course=course, assignment=slug), 303)
+
+
+def _refuse_known(opened: OpenCourse, slug: str) -> None:
+    if assignments.exists(opened, slug):
+        raise Conflict(f"There is an assignment '{slug[:64]}' already.", "Choose another short name.")
+
+
+def _form(course: str, error: GraderError | None = None) -> Page:
+    with courses.reading(platform(), current_user(), course, Action.ASSIGNMENT_EDIT) as opened:
+        zone = opened.row.time_zone
+    page = render_template(
+        "course/new_assignment.html", course=course, zone=zone, error=error, form=request.form, **_choices()
+    )
+    return page, error.status if error else 200
+
+
+@pages.get("/courses/<course>/assignments/<assignment>")
+def show(course: str, assignment: str) -> str:
+    """What is to be done until when, and what is left of the limits."""
+    return _show(course, assignment)[0]
+
+
+@pages.post("/courses/<course>/assignments/<assignment>")
+def save(course: str, assignment: str) -> BaseResponse | Page:
+    """Change an assignment."""
+    try:
+        with courses.reading(platform(), current_user(), course, Action.ASSIGNMENT_EDIT) as opened:
+            assignments.find(opened, assignment)
+        assignments.put_assignment(platform(), current_user(), course, assignment, _body())
+    except (BadRequest, Conflict) as error:
+        return _show(course, assignment, error)
+    return _back(course, assignment)
+
+
+@pages.post("/courses/<course>/assignments/<assignment>/publish")
+def publish(course: str, assignment: str) -> BaseResponse | Page:
+    """Show it to students, or hide it again."""
+    try:
+        assignments.publish_assignment(
+            platform(), current_user(), course, assignment, not forms.ticked("hide")
+        )
+    except Conflict as error:
+        return _show(course, assignment, error)
+    return _back(course, assignment)
+
+
+@pages.post("/courses/<course>/assignments/<assignment>/extensions")
+def extend(course: str, assignment: str) -> BaseResponse | Page:
+    """Other times for a student or a section."""
+    try:
+        values = body(ExtensionBody, given("student", "section", "due_at", "late_until", "reason"))
+        assignments.extend(platform(), current_user(), course, assignment, values)
+    except (BadRequest, Conflict) as error:
+        return _show(course, assignment, error)
+    return _back(course, assignment)
+
+
+@pages.post("/courses/<course>/assignments/<assignment>/extensions/<int:number>/remove")
+def take_back(course: str, assignment: str, number: int) -> BaseResponse:
+    """Take an extension back."""
+    assignments.take_back_extension(platform(), current_user(), course, assignment, number)
+    return _back(course, assignment)
+
+
+def _back(course: str, assignment: str) -> BaseResponse:
+    return redirect(url_for("assignments.show", course=course, assignment=assignment), 303)
+
+
+def _show(course: str, assignment: str, error: GraderError | None = None) -> Page:
+    user = current_user()
+    view = assignments.get_assignment(platform(), user, course, assignment)
+    with courses.reading(platform(), user, course, Action.ASSIGNMENT_READ) as opened:
+        edits, extends = opened.may(Action.ASSIGNMENT_EDIT), opened.may(Action.EXTENSION_GRANT)
+    given_to = assignments.list_extensions(platform(), user, course, assignment).extensions if extends else []
+    page = render_template(
+        "course/assignment.html",
+        view=view,
+        left={it.challenge: it for it in view.left},
+        edits=edits,
+        extends=extends,
+        extensions=given_to,
+        values=_values(view),
+        error=error,
+        **_choices(),
+    )
+    return page, error.status if error else 200
+
+
+def _choices() -> dict[str, object]:
+    return {"known_languages": list(LANGUAGES), "known_devices": platform().settings.device_list}
+
+
+def _values(view: AssignmentView) -> dict[str, str]:
+    """Times as the form's fields take them: in the course's zone."""
+    zone = ZoneInfo(view.time_zone)
+    times = {"open_at": view.open_at, "due_at": view.due_at, "late_until": view.late_until}
+    return {
+        name: at.astimezone(zone).strftime("%Y-%m-%dT%H:%M:%S") if at else "" for name, at in times.items()
+    }
+
+
+def _body() -> AssignmentBody:
+    """What the form says. Raises BadRequest."""
+    form = request.form
+    try:
+        numbers = {name: _whole(name) for name in ("day", "total", "pending")}
+        return AssignmentBody.model_validate(
+            {
+                "title": form.get("title", "").strip(),
+                "parts": [_part(line) for line in form.get("parts", "").split("\n") if line.strip()],
+                "open_at": form.get("open_at", ""),
+                "due_at": form.get("due_at", ""),
+                "late_until": form.get("late_until", "") or None,
+                "late_percent": float(form.get("late_percent") or 0),
+                "grace_days": _whole("grace_days") or 0,
+                "attempts": numbers,
+                "languages": form.getlist("languages"),
+                "devices": form.getlist("devices"),
+                "counts": form.get("counts", "best"),
+                "reveal_hidden": forms.ticked("reveal_hidden"),
+                "revision": _whole("revision"),
+            }
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise BadRequest(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
+    except ValueError as error:
+        raise BadRequest("A number cannot be read.", "Write it as 10 or 2.5.") from error
+
+
+def _whole(name: str) -> int | None:
+    text = request.form.get(name, "").strip()
+    return int(text) if text else None
+
+
+def _part(line: str) -> dict[str, object]:
+    """A line such as ``vector_add`` or ``saxpy 2``."""
+    slug, _, weight = line.strip().replace(":", " ").partition(" ")
+    return {"challenge": slug, "weight": float(weight or 1)}

@@ -1,0 +1,156 @@
+"""Courses: one's own, one of them, how one joins, and what its staff change of it."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from pydantic import BaseModel, ValidationError
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader.errors import BadRequest, Conflict, GraderError, NotAllowed
+from grader.schemas.course import CourseBody, CourseChange, CourseRole, Visibility
+from grader.service import assignments, courses, gradebook, joining
+from grader.service.permissions import Action
+from grader.web import forms, throttle
+from grader.web.auth.identity import current_user, viewer
+from grader.web.current import platform
+from grader.web.pages.keys import Page, private, shown_key
+
+pages = Blueprint("courses", __name__)
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def body(model: type[Model], values: dict[str, object]) -> Model:
+    """What a form says, as a body of the API. Raises BadRequest."""
+    try:
+        return model.model_validate_strings(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise BadRequest(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
+
+
+def given(*names: str) -> dict[str, object]:
+    """Those fields of the present form that hold something."""
+    return {name: value for name in names if (value := request.form.get(name, "").strip())}
+
+
+@pages.get("/courses")
+def index() -> str:
+    """One's courses, those that everyone may know of, a field for a join code; for staff a form for a new one."""
+    return _index()[0]
+
+
+@pages.post("/courses")
+def create() -> BaseResponse | Page:
+    """Make a course."""
+    try:
+        values = body(CourseBody, given("slug", "name", "term", "time_zone", "grace_days"))
+        visibility = Visibility.LISTED if forms.ticked("listed") else Visibility.MEMBERS
+        made = courses.create_course(
+            platform(), current_user(), values.model_copy(update={"visibility": visibility})
+        )
+    except (BadRequest, Conflict) as error:
+        return _index(error)
+    return redirect(url_for("courses.show", course=made.slug), 303)
+
+
+def _index(error: GraderError | None = None) -> Page:
+    found = courses.list_courses(platform(), current_user())
+    page = render_template("course/index.html", found=found.courses, error=error, form=request.form)
+    return page, error.status if error else 200
+
+
+@pages.get("/join")
+def offer() -> Response:
+    """What a join code or a personal link leads to: joining, or first an account."""
+    key = shown_key()
+    return private((_offer(key), 200))
+
+
+@pages.post("/join")
+def join() -> BaseResponse:
+    """Become a student of the course."""
+    user = current_user()
+    throttle.count_code_guess()
+    joined = joining.join(platform(), user, shown_key())
+    return redirect(url_for("courses.show", course=joined.slug), 303)
+
+
+def _offer(key: str) -> str:
+    throttle.count_code_guess()
+    found = joining.offer(platform(), key)
+    own = url_for("courses.offer", key=key)
+    return render_template("course/join.html", found=found, key=key, own=own, signed_in=viewer() is not None)
+
+
+@pages.get("/courses/<course>")
+def show(course: str) -> str:
+    """A course: its assignments, for a student with their points; for staff also what they can change."""
+    return _show(course)[0]
+
+
+@pages.post("/courses/<course>")
+def edit(course: str) -> BaseResponse | Page:
+    """Change name, term, time zone, grace days, who may know of it, and whether it is archived."""
+    try:
+        values = body(CourseChange, given("name", "term", "time_zone", "grace_days", "revision"))
+        visibility = Visibility.LISTED if forms.ticked("listed") else Visibility.MEMBERS
+        change = values.model_copy(update={"visibility": visibility})
+        if "archive" in request.form:
+            change = CourseChange(archived=forms.ticked("archive"))
+        courses.change_course(platform(), current_user(), course, change)
+    except (BadRequest, Conflict) as error:
+        return _show(course, error)
+    return redirect(url_for("courses.show", course=course), 303)
+
+
+@pages.post("/courses/<course>/staff")
+def set_staff(course: str) -> BaseResponse | Page:
+    """Say who teaches."""
+    role = request.form.get("role", "")
+    try:
+        if role not in ("", *(it.value for it in CourseRole if it is not CourseRole.STUDENT)):
+            raise BadRequest("There is no such role.")
+        name = request.form.get("name", "").strip()
+        courses.set_staff(platform(), current_user(), course, name, CourseRole(role) if role else None)
+    except NotAllowed:
+        raise
+    except GraderError as error:
+        return _show(course, error)
+    return redirect(url_for("courses.show", course=course), 303)
+
+
+def _show(course: str, error: GraderError | None = None) -> Page:
+    user = current_user()
+    with courses.reading(platform(), user, course, Action.COURSE_LISTED) as opened:
+        may = {action.name.lower(): opened.may(action) for action in Action}
+    own = None
+    if may["grades_read_own"]:
+        own = gradebook.get_grades(platform(), user, course)
+    page = render_template(
+        "course/show.html",
+        course=courses.get_course(platform(), user, course),
+        found=assignments.list_assignments(platform(), user, course).assignments
+        if may["course_read"]
+        else [],
+        own={it.assignment: it for it in own.assignments} if own else {},
+        grades=own,
+        may=may,
+        roles=[it.value for it in CourseRole if it is not CourseRole.STUDENT],
+        error=error,
+    )
+    return page, error.status if error else 200
+
+
+@pages.get("/courses/<course>/log")
+def log(course: str) -> str:
+    """What the course's staff did, the newest first."""
+    older_than = request.args.get("older_than", type=int)
+    entries = courses.get_audit(platform(), current_user(), course, _LOGGED + 1, older_than).entries
+    further = entries[_LOGGED - 1].id if len(entries) > _LOGGED else None
+    return render_template("course/log.html", course=course, entries=entries[:_LOGGED], further=further)
+
+
+_LOGGED = 100

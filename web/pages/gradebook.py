@@ -1,0 +1,125 @@
+"""Grades: everyone's, one student's with each point explained, and overrides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader.errors import BadRequest, Conflict, GraderError
+from grader.schemas.gradebook import OverrideBody, PartStatistics
+from grader.service import courses, gradebook
+from grader.service.permissions import Action
+from grader.web.api.gradebook import csv_answer
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages.keys import Page
+from grader.web.pages.plots import Axis, linear, logarithmic
+
+pages = Blueprint("gradebook", __name__)
+
+
+@pages.get("/courses/<course>/gradebook")
+def show(course: str) -> str:
+    """Everyone's points, statistics of each part, and who may need help. For staff."""
+    found = gradebook.get_gradebook(platform(), current_user(), course)
+    plots = {(it.assignment, it.challenge): speedups(it) for it in found.statistics if it.speedups}
+    # Without a rule for each of hundreds of students; a name needs no quoting.
+    grades_at = url_for("gradebook.own", course=course) + "/"
+    return render_template("course/gradebook.html", found=found, plots=plots, grades_at=grades_at)
+
+
+@pages.get("/courses/<course>/gradebook/grades.csv")
+def export(course: str) -> Response:
+    """One row for each student and part, safe in spreadsheets. For staff."""
+    return csv_answer(course)
+
+
+@pages.get("/courses/<course>/grades")
+def own(course: str) -> str:
+    """One's own points, each explained."""
+    return _page(course, current_user().name)[0]
+
+
+@pages.get("/courses/<course>/grades/<name>")
+def of_student(course: str, name: str) -> str:
+    """A student's points, each explained; staff can set others."""
+    return _page(course, name)[0]
+
+
+@pages.post("/courses/<course>/grades/<name>/override")
+def override(course: str, name: str) -> BaseResponse | Page:
+    """Give points in place of the computed ones, or take that back."""
+    text = request.form.get("points", "").strip()
+    try:
+        try:
+            points = float(text) if text else None
+            body = OverrideBody(
+                student=name,
+                challenge=request.form.get("challenge", ""),
+                points=points,
+                reason=request.form.get("reason", ""),
+            )
+        except ValueError as error:
+            raise BadRequest("Points are a number of 0 or more, and a reason is needed.") from error
+        gradebook.override(platform(), current_user(), course, request.form.get("assignment", ""), body)
+    except (BadRequest, Conflict) as error:
+        return _page(course, name, error)
+    return redirect(url_for("gradebook.of_student", course=course, name=name), 303)
+
+
+def _page(course: str, name: str, error: GraderError | None = None) -> Page:
+    user = current_user()
+    found = gradebook.get_grades(platform(), user, course, name)
+    with courses.reading(platform(), user, course, Action.COURSE_READ) as opened:
+        overrides = opened.may(Action.GRADES_OVERRIDE)
+    page = render_template("course/grades.html", course=course, found=found, overrides=overrides, error=error)
+    return page, error.status if error else 200
+
+
+# Bars of a plot on a phone.
+_BINS = 12
+
+
+@dataclass(frozen=True)
+class Bin:
+    """A bar, in percent of the plot: where it begins, how wide and how high it is; ``about`` says it in words."""
+
+    left: float
+    width: float
+    height: float
+    about: str
+
+
+@dataclass(frozen=True)
+class SpeedupPlot:
+    """How the best speedups of a class are distributed, on a logarithmic scale."""
+
+    x: Axis
+    y: Axis
+    bins: list[Bin]
+
+
+def speedups(part: PartStatistics) -> SpeedupPlot:
+    """The plot of a part that somebody has right."""
+    x = logarithmic(part.speedups, lambda value: f"{value:g}x")
+    counts = [0] * _BINS
+    for value in part.speedups:
+        counts[min(_BINS - 1, int(x.at(value) / 100 * _BINS))] += 1
+    y = linear(max(counts), lambda value: f"{value:g}", most=4)
+    step = (x.high / x.low) ** (1 / _BINS)
+    return SpeedupPlot(
+        x,
+        y,
+        [
+            Bin(
+                100 * place / _BINS,
+                100 / _BINS,
+                y.at(count),
+                f"{count} from {x.low * step**place:.2g}x to {x.low * step ** (place + 1):.2g}x",
+            )
+            for place, count in enumerate(counts)
+            if count
+        ],
+    )

@@ -1,0 +1,108 @@
+"""The roster of a course, for its staff: who is in it, importing a table, links and codes for those who are to come."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader import roster_file
+from grader.errors import BadRequest, Conflict, GraderError
+from grader.schemas.course import InvitationOrder, JoinCodeBody, MemberChange, RosterBody, RosterResult
+from grader.service import courses, joining, rosters
+from grader.service.permissions import Action
+from grader.web import forms
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages.courses import body, given
+from grader.web.pages.keys import Page, private
+
+pages = Blueprint("rosters", __name__)
+
+
+@pages.get("/courses/<course>/roster")
+def show(course: str) -> str:
+    """Who is in a course, who has not come, and join codes."""
+    return _page(course)[0]
+
+
+@pages.post("/courses/<course>/roster")
+def take(course: str) -> Page:
+    """Say what a table would change, and then, with the same text, do it."""
+    try:
+        file = request.files.get("file")
+        text = roster_file.decode(file.read()) if file else request.form.get("text", "")
+        wanted = RosterBody(
+            text=text,
+            dry_run=request.form.get("action") != "import",
+            drop_missing=forms.ticked("drop_missing"),
+            skip_bad=forms.ticked("skip_bad"),
+        )
+        result = rosters.import_roster(platform(), current_user(), course, wanted)
+    except (BadRequest, Conflict) as error:
+        return _page(course, error)
+    return _page(course, result=result, wanted=wanted)
+
+
+@pages.post("/courses/<course>/roster/<name>")
+def change(course: str, name: str) -> BaseResponse:
+    """Another section or group of a member, or a student off the roster."""
+    values = {it: request.form[it] for it in ("section", "group") if it in request.form}
+    change = MemberChange(**values, on_roster=False if forms.ticked("drop") else None)
+    rosters.change_member(platform(), current_user(), course, name, change)
+    return redirect(url_for("rosters.show", course=course), 303)
+
+
+@pages.post("/courses/<course>/invitations")
+def invite(course: str) -> Response | Page:
+    """New personal links: a sheet to print, shown this once, or mails."""
+    try:
+        order = body(InvitationOrder, given("days", "section")).model_copy(
+            update={"mail": forms.ticked("mail")}
+        )
+        sheet = joining.order_invitations(
+            platform(), current_user(), course, order, request.host_url.rstrip("/")
+        )
+    except (BadRequest, Conflict) as error:
+        return _page(course, error)
+    return private((render_template("course/sheet.html", sheet=sheet), 200))
+
+
+@pages.post("/courses/<course>/join-codes")
+def make_code(course: str) -> BaseResponse | Page:
+    """A new join code."""
+    try:
+        joining.make_code(
+            platform(), current_user(), course, body(JoinCodeBody, given("section", "uses", "days"))
+        )
+    except (BadRequest, Conflict) as error:
+        return _page(course, error)
+    return redirect(url_for("rosters.show", course=course), 303)
+
+
+@pages.post("/courses/<course>/join-codes/<int:number>/revoke")
+def revoke_code(course: str, number: int) -> BaseResponse:
+    """End a join code."""
+    joining.revoke_code(platform(), current_user(), course, number)
+    return redirect(url_for("rosters.show", course=course), 303)
+
+
+def _page(
+    course: str,
+    error: GraderError | None = None,
+    result: RosterResult | None = None,
+    wanted: RosterBody | None = None,
+) -> Page:
+    user, base = current_user(), request.host_url.rstrip("/")
+    with courses.reading(platform(), user, course, Action.ROSTER_READ) as opened:
+        edits = opened.may(Action.ROSTER_EDIT)
+    page = render_template(
+        "course/roster.html",
+        course=course,
+        roster=rosters.get_roster(platform(), user, course),
+        codes=joining.list_codes(platform(), user, course, base).codes if edits else [],
+        edits=edits,
+        result=result,
+        wanted=wanted,
+        error=error,
+    )
+    return page, error.status if error else 200
