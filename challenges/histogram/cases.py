@@ -67,6 +67,7 @@ def cases() -> list[Case]:
             n=150_001,
             bins=300,
             inputs={"x": Constant(299)},
+            timed=False,
             note="More in one bin than 16 bits count.",
         ),
         case(

@@ -46,7 +46,7 @@ def cases() -> list[Case]:
         case("k_1025", "block_edge", m=3, n=2, k=1025, inputs={"mask": Constant(1)}),
         case("zeros", "zeros", m=20, n=30, k=40, inputs={"a": Constant(0)}),
         case("mask_all_0", "zeros", m=20, n=30, k=40, inputs={"mask": Constant(0)}, note="out is all 0."),
-        case("ones", "ones", m=20, n=30, k=40, inputs={"a": Constant(1), "b": Constant(1)}),
+        case("ones", "ones", m=20, n=30, k=40, inputs={"a": Constant(1), "b": Constant(1)}, timed=True),
         case("mask_all_1", "ones", m=20, n=30, k=40, inputs={"mask": Constant(1)}),
         case(
             "mask_of_any_byte",

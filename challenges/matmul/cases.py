@@ -32,7 +32,7 @@ def cases() -> list[Case]:
         case("k_1023", "block_edge", m=2, n=3, k=1023),
         case("k_1025", "block_edge", m=3, n=2, k=1025),
         case("zeros", "zeros", m=20, n=30, k=40, inputs={"a": Constant(0)}),
-        case("ones", "ones", m=20, n=30, k=40, inputs={"a": Constant(1), "b": Constant(1)}),
+        case("ones", "ones", m=20, n=30, k=40, inputs={"a": Constant(1), "b": Constant(1)}, timed=True),
         case(
             "overflow",
             "huge",

@@ -41,6 +41,7 @@ def cases() -> list[Case]:
             n=5,
             k=1001,
             inputs={"a": Constant(1), "b": Constant(1)},
+            timed=True,
             note="A bfloat16 sum stops growing at 256: one more is less than half a unit of its last place.",
         ),
         case(

@@ -210,7 +210,7 @@ def _unit(challenge: Challenge) -> float:
 
 
 def _cases(challenge: Challenge) -> int:
-    return len(challenge.cases) + len(challenge.hidden_cases)
+    return sum(it.on is None for it in [*challenge.cases, *challenge.hidden_cases])
 
 
 def _round_up(value: float) -> float:
