@@ -36,6 +36,7 @@ class BoxSpec:
     ``gpu``: the one that the box may use; CUDA needs ``limits.GPU_BOX_MEMORY_BYTES`` of host memory then.
     ``share``: of a processor that others want, too; ``cores``: the only ones it may use (empty: any).
     ``compute_libraries``: whether it sees the host's libraries of ready-made kernels, such as cuBLAS; a local box does.
+    ``bytecode``: a folder of the host's, see ``grader.sandbox.bytecode``.
     """
 
     purpose: BoxPurpose
@@ -52,6 +53,7 @@ class BoxSpec:
     share: Share = Share.FULL
     cores: tuple[int, ...] = ()
     compute_libraries: bool = True
+    bytecode: str = ""
 
     @property
     def supervised(self) -> bool:

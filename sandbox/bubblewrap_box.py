@@ -22,7 +22,7 @@ from typing import Any
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox import enclosure, image
+from grader.sandbox import bytecode, enclosure, image
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.control_groups import ControlGroup, Groups, find_groups
 from grader.sandbox.options import BUSY
@@ -100,6 +100,7 @@ class BubblewrapBox(ProcessBox):
                     *(
                         sys.executable,
                         "-I",
+                        *bytecode.options(bytecode.MOUNT if self._spec.bytecode else ""),
                         f"{image.RUNNER_MOUNT}/{self._spec.program}",
                         *(f"fd:{number}" for number in passed),
                     ),

@@ -20,7 +20,7 @@ import uuid
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox import container, image
+from grader.sandbox import bytecode, container, image
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import STATUS_BYTES, BoundedOutput, BoxEnd, BoxSpec, EndReason, child_exit_code
 from grader.sandbox.control_groups import ControlGroup, group_of, host_memory_kills, is_in
@@ -138,10 +138,11 @@ class DockerBox:
         spec, what = self._spec, self._maker.toolchain
         address = f"path:{image.SOCKET_MOUNT}/s"
         addresses = [address, address] if spec.supervised else [address]
+        words = bytecode.options(bytecode.MOUNT) if what.bytecode_of(spec) else []
         return self._engine.create(
             name=self.id,
             image=what.image,
-            command=[what.python, "-I", f"{image.RUNNER_MOUNT}/{spec.program}", *addresses],
+            command=[what.python, "-I", *words, f"{image.RUNNER_MOUNT}/{spec.program}", *addresses],
             user=f"{image.NOBODY}:{image.NOBODY}",
             working_dir="/tmp",  # noqa: S108
             hostname="box",

@@ -46,6 +46,7 @@ def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
         *_dev(spec.gpu),
         *_sys(spec.gpu),
         *(word for mount, folder in image.PROGRAMS.items() for word in ("--ro-bind", str(folder), mount)),
+        *(("--ro-bind", spec.bytecode, image.BYTECODE_MOUNT) if spec.bytecode else ()),
         *("--remount-ro", "/"),
         *("--chdir", "/"),
     ]

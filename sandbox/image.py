@@ -33,8 +33,12 @@ SOCKET_MOUNT = "/sock"
 _OURS = Path(__file__).resolve().parent
 PROGRAMS = {RUNNER_MOUNT: _OURS / "runner", "/emulator": _OURS / "emulator"}
 
+# Where bytecode of the host's packages lies, see ``bytecode``.
+BYTECODE_MOUNT = "/bytecode"
+
 _TOP_FOLDERS = (
-    "proc", "sys", "dev", "tmp", "etc", "var", "run", SOCKET_MOUNT[1:], *(it[1:] for it in PROGRAMS)
+    "proc", "sys", "dev", "tmp", "etc", "var", "run", SOCKET_MOUNT[1:], BYTECODE_MOUNT[1:],
+    *(it[1:] for it in PROGRAMS),
 )  # fmt: skip
 # On most systems these are links into /usr; where they are folders they are bound.
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")

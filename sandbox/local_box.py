@@ -14,6 +14,7 @@ import sys
 import time
 
 from grader import limits
+from grader.sandbox import bytecode
 from grader.sandbox.box import BoxSpec
 from grader.sandbox.gpu import box_environment
 from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
@@ -65,6 +66,7 @@ class LocalBox(ProcessBox):
             str(spec.tmp_bytes),
             str(spec.share.nice),
             ",".join(map(str, spec.cores)),
+            *bytecode.options(spec.bytecode),
             str(PROGRAMS[RUNNER_MOUNT] / spec.program),
             *(f"fd:{number}" for number in passed),
         ]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.errors import BoxUnavailable
-from grader.sandbox import compute_libraries, image
+from grader.sandbox import bytecode, compute_libraries, image
 from grader.sandbox.box import BoxSpec
 from grader.sandbox.docker_engine import Engine
 from grader.sandbox.gpu import driver_files
@@ -55,10 +55,16 @@ class Toolchain:
             "engine's host, mounted here at the same place and named by TMPDIR."
         )
 
+    def bytecode_of(self, spec: BoxSpec) -> str:
+        """Where it lies on the host; nowhere for an image, which has its own."""
+        return spec.bytecode if self.environment is None else ""
+
     def binds_of(self, spec: BoxSpec) -> list[str]:
         """Those of the box of ``spec``. Libraries that it must not see are hidden. An image lacks the driver, whose
         files are bound one by one."""
         binds = [*self.binds]
+        if folder := self.bytecode_of(spec):
+            binds.append(f"{folder}:{bytecode.MOUNT}:ro")
         if not spec.compute_libraries:
             # The host's are looked up when they are first asked for: it is a long walk.
             own = self.compute_libraries

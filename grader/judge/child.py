@@ -34,7 +34,7 @@ from grader.judge.session import Session
 from grader.judge.spares import Spares
 from grader.languages import Language
 from grader.logs import get_logger
-from grader.sandbox import processor
+from grader.sandbox import bytecode, processor
 from grader.sandbox.box import BoxSpec
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.options import DEFAULTS, SandboxOptions
@@ -79,6 +79,8 @@ class JudgeServer:
         processor.take(self._spec(self._language).share)
         self.maker = make_boxes(box_kind, options)
         self.maker.reap()
+        if bytecode.is_missing():
+            self.device.bytecode = bytecode.make()
         self.spares = Spares(self.device, self.maker, spare_boxes)
         # On the host's processor a box is cheap, and its share of it is counted.
         self.control = None if self.device.on_processor else KeptControl()

@@ -212,9 +212,12 @@ class Device(Protocol):
     ``baselines``: names that ``reference.py`` is timed under. ``architecture``: what nvcc compiles for. ``confirms``:
     what is plainly charged for work outside the gate is measured once more before it counts. ``round_costs``: what a
     round has cost here, where that is always the same. ``modelled``: times are
-    those of a model, see ``grader.judge.modelled``. ``stages``: ``stage``
+    those of a model, see ``grader.judge.modelled``. ``bytecode``: what boxes with torch read, see
+    ``grader.sandbox.bytecode``. ``stages``: ``stage``
     copies, so that a question that was drawn long ago is as good as a new one.
     """
+
+    bytecode: str
 
     @property
     def name(self) -> str: ...
@@ -306,6 +309,7 @@ class Device(Protocol):
 class HostDevice:
     """This machine's CPU. Times are real and say nothing of a GPU. See ``Device``."""
 
+    bytecode = ""
     name = CPU
     memory = "host"
     on = ON_HOST
@@ -344,7 +348,8 @@ class HostDevice:
         if purpose is not BoxPurpose.RUN:
             return spec
         env = {**spec.env, "GRADER_PRELOAD": language.preload_on(self.on)}
-        return replace(spec, env=env, memory_bytes=memory_bytes)
+        read = self.bytecode if language.torch else ""
+        return replace(spec, env=env, memory_bytes=memory_bytes, bytecode=read)
 
     room = None
 

@@ -37,6 +37,7 @@ _PIECES_BYTES = 4 * limits.GIB
 class CudaDevice:
     """GPU number ``index``, judged for the board ``name``. Raises BoxUnavailable where it lacks what the gate needs."""
 
+    bytecode = ""
     memory = "cuda"
     on = ON_GPU
     torch_device = "cuda"
@@ -102,7 +103,13 @@ class CudaDevice:
         # torch it would be torch's own thousands, for seconds; what of them a call takes, its warm-up loads.
         loading = "EAGER" if preload == "cuda" else "LAZY"
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": loading}
-        return BoxSpec(purpose, env=env, memory_bytes=limits.GPU_BOX_MEMORY_BYTES, gpu=self._gpu)
+        return BoxSpec(
+            purpose,
+            env=env,
+            memory_bytes=limits.GPU_BOX_MEMORY_BYTES,
+            gpu=self._gpu,
+            bytecode=self.bytecode if preload != "cuda" else "",
+        )
 
     @property
     def room(self) -> Room:
