@@ -33,10 +33,15 @@ PROOFS = (
 )
 WITHOUT = "CUDA mutants are only compiled here, so fewer mutants run."
 REPEATED = (
-    "One kernel graded {gradings} times, each in a box of its own ({boxes}): the longest of its times over the "
+    "One kernel graded up to {gradings} times, each in a box of its own ({boxes}): the longest of its times over the "
     "shortest, less 1 (`benchmarks/gpu/repeatability.py`)."
 )
 REPEATED_ALONE = "Next to it, the same figure for {processes} processes that each time the same kernel alone."
+REPLAYED = (
+    "The raw rounds of such runs, by the rule of today (`benchmarks/gpu/replay.py`): the same "
+    "figure with the cost of a round known from the other gradings, as on a machine in use; from the grading's own "
+    "control alone; and by medians, as times were made before."
+)
 CLOCK = (
     "Kernels that try to get too good a time (`benchmarks/gpu/attacks`), at {workload}, in boxes ({boxes}): {held} of "
     "{all} held. The best gained {best:.2f} % over the honest kernel ({name}); up to {band:g} % counts as nothing "
@@ -55,6 +60,7 @@ def _parts(kept: Sequence[dict[str, Any]]) -> Iterator[str]:
         ("Proofs on a GPU", "gpu_proofs", _proofs),
         ("Proofs without a GPU", "proofs", _proofs),
         ("How far gradings differ", "repeatability", _repeatability),
+        ("Those gradings by the rule of today", "replay", _replay),
         ("Attacks on the clock", "band", _band),
         ("Attacks on the clock while the host's other GPU works", "band_beside_another_gpu", _band),
     ):
@@ -143,6 +149,30 @@ def _repeatability(kept: Mapping[str, Any]) -> Iterator[str]:
         aim = "" if target is None else f"{target:.1%}{', missed' if by['judge']['spread'] > target else ''}"
         size = "the ranked time of all" if workload == "all of them" else workload
         rows.append((subject, size, spreads[0], aim, *spreads[1:], _short(kept["commit"])))
+    yield table(heads, rows)
+    if note := figures.get("note"):
+        yield f"{note[0].upper()}{note[1:]}."
+
+
+def _replay(kept: Mapping[str, Any]) -> Iterator[str]:
+    yield REPLAYED
+    heads = (
+        "file",
+        "kernel",
+        "workload",
+        "gradings",
+        "rounds",
+        "known cost",
+        "own control",
+        "medians",
+    )
+    rows = []
+    for row in kept["figures"]["rows"]:
+        fewest, most = min(row["rounds"]), max(row["rounds"])
+        spreads = [f"{row[it]:.2%}" for it in ("spread", "spread_by_own_control", "spread_by_median")]
+        rounds = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        name = code(row["file"].partition("-")[0])
+        rows.append((name, row["subject"], row["workload"], f"{row['gradings']}", rounds, *spreads))
     yield table(heads, rows)
 
 
