@@ -156,6 +156,7 @@ class JudgeServer:
         return {"box": True}
 
     def _calibrate(self) -> dict[str, Any]:
+        self.spares.quiet()
         self.device.use_ceilings({})
         return {"ceilings": dict(self.device.ceilings())}
 

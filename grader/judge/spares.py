@@ -32,8 +32,9 @@ class Spares:
     def __init__(self, device: Device, maker: BoxMaker, least: int) -> None:
         self._device = device
         self._least = least
-        # One takes a core for itself.
+        # One takes a core for itself; more than start side by side would keep a submission waiting for longer.
         beside = 1 if device.on_processor else max(1, (os.cpu_count() or 1) // 2)
+        self._most = max(least, min(beside, limits.SPARE_BOXES))
         # A control costs one more start; keeping one ahead hides it.
         control = device.box_spec(BoxPurpose.CONTROL, device.languages()[-1], limits.BOX_MEMORY_BYTES)
         pool = self._control = SpareBoxes(maker, control, min(least, 1))
@@ -43,7 +44,7 @@ class Spares:
             pool = self._pools[language] = SpareBoxes(pool, spec, least, beside)
         # Each pool passes on what it has none of to the one before it.
         self.boxes = pool
-        self._came: dict[Language, deque[float]] = defaultdict(lambda: deque(maxlen=limits.SPARE_BOXES))
+        self._came: dict[Language, deque[float]] = defaultdict(lambda: deque(maxlen=self._most))
 
     @property
     def _all(self) -> list[SpareBoxes]:
@@ -85,7 +86,7 @@ class Spares:
         if not self._least or self._device.on_processor:
             return self._least
         since = time.monotonic() - _ARRIVALS_SECONDS
-        return max(self._least, sum(it > since for it in self._came[language]))
+        return max(self._least, min(self._most, sum(it > since for it in self._came[language])))
 
     def close(self) -> None:
         for pool in reversed(self._all):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -95,7 +96,11 @@ def test_none_starts_while_there_is_one_and_nobody_says_that_nothing_is_judged(
     assert len(maker.made) == 2
 
 
-def test_where_none_is_left_as_many_start_as_came_within_a_minute(spares: Spares, maker: Maker) -> None:
+def test_where_none_is_left_as_many_start_as_came_within_a_minute(
+    maker: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    spares = Spares(Gpu(), maker, 1)
     for _ in range(5):
         spares._came[Language.TRITON].append(float("inf"))
     spares.expect(Language.TRITON)
@@ -108,6 +113,15 @@ def test_where_none_is_left_as_many_start_as_came_within_a_minute(spares: Spares
     spares._came.clear()
     spares.refill()
     assert spares.boxes.ready() == 1
+    spares.close()
+
+
+def test_no_more_wait_than_can_start_side_by_side(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    spares = Spares(Gpu(), maker, 1)
+    for _ in range(5):
+        spares._came[Language.TRITON].append(float("inf"))
+    assert spares._wanted(Language.TRITON) == 2
 
 
 def test_what_is_timed_waits_for_a_box_that_starts(spares: Spares, maker: Maker) -> None:
