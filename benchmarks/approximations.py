@@ -17,6 +17,7 @@ from typing import Any
 from results import keep, merged
 
 from grader.authoring.findings import ApproximationOutcome, ApproximationResult
+from grader.authoring.odds import Odds
 from grader.authoring.worker_pool import approximate
 from grader.challenge.course import find_course
 from grader.challenge.loader import Challenge
@@ -42,7 +43,9 @@ def shown(result: ApproximationResult) -> str:
     return " and ".join(dict.fromkeys(kinds))
 
 
-def row(slug: str, found: list[ApproximationResult], misfits: list[str], seconds: float) -> dict[str, Any]:
+def row(
+    slug: str, found: list[ApproximationResult], misfits: list[str], unfair: list[str], seconds: float
+) -> dict[str, Any]:
     """One challenge: how many were tried and by what they are caught, and each that is not, workload by workload."""
     caught = [it for it in found if it.outcome is ApproximationOutcome.CAUGHT]
     once = {name: [it for it in found if it.name == name] for name in ONCE.get(slug, ())}
@@ -64,7 +67,8 @@ def row(slug: str, found: list[ApproximationResult], misfits: list[str], seconds
         "not_applicable": sorted(
             {it.name for it in found if it.outcome is ApproximationOutcome.NOT_APPLICABLE}
         ),
-        "misfits": misfits,
+        "misfits": every.misfits,
+        "unfair": every.unfair,
         "seconds": round(seconds, 1),
     }
 
@@ -82,17 +86,17 @@ def _brief(result: ApproximationResult) -> dict[str, Any]:
 def measured(challenge: Challenge, device: Device) -> dict[str, Any]:
     """Every workload on a processor, a GPU's own on a GPU."""
     began = time.process_time() if device.on_processor else time.perf_counter()
-    found: list[ApproximationResult] = []
-    misfits: list[str] = []
+    every = Odds()
     for number, workload in enumerate(challenge.manifest.workloads):
         if device.on_processor or workload.on == "gpu":
             done = approximate(challenge, number, device)
             for problem in done.checks:
                 raise SystemExit(f"{challenge.slug}: {problem.summary}")
-            found += done.odds.results
-            misfits += done.odds.misfits
+            every.results.extend(done.odds.results)
+            every.misfits.extend(done.odds.misfits)
+            every.unfair.extend(done.odds.unfair)
     ended = time.process_time() if device.on_processor else time.perf_counter()
-    return row(challenge.slug, found, misfits, ended - began)
+    return row(challenge.slug, every, ended - began)
 
 
 def main() -> int:
@@ -117,7 +121,7 @@ def main() -> int:
         print_row(rows[-1])
         if options.json:
             keep(name, {"device": options.device, "rows": merged(name, rows, "slug")})
-    return 1 if any(it["passes"] or it["misfits"] for it in rows) else 0
+    return 1 if any(it["passes"] or it["misfits"] or it["unfair"] for it in rows) else 0
 
 
 def print_row(it: dict[str, Any]) -> None:
@@ -126,8 +130,8 @@ def print_row(it: dict[str, Any]) -> None:
     for outcome in ("passes", "allowed"):
         for each in it[outcome]:
             print(f"  {outcome}: {each['name']} at {each['workload']}: {each['probability']}")
-    for misfit in it["misfits"]:
-        print(f"  {misfit}")
+    for problem in (*it["misfits"], *it["unfair"]):
+        print(f"  {problem}")
     sys.stdout.flush()
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader.authoring.approximations import Approximation, Draw, Tensors, approximations
+from grader.authoring.calibrate import native_results
 from grader.authoring.findings import ApproximationOutcome, ApproximationResult
 from grader.authoring.reduced import Reduced, reduced
 from grader.challenge.cases import Case
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 # What passes more often than this is named: who tries it is caught in 99 submissions of 100, all of them on record. On
 # the processor's board a workload has few rounds, and its times say nothing of a GPU.
 PASSES = {"gpu": 0.01, "cpu": 0.5}
+# What passes less often than this is no longer tried.
+_SURE = 0.001
 # Ordinary rounds from which the expectation is learnt. Rounds drawn of each kind at first, and of what may pass.
 _LEARNT, _FIRST, _SPECIAL, _MORE = 6, 3, 2, 21
 # Rounds that are taken to have passed beside so few.
@@ -91,10 +94,12 @@ ORDINARY = "ordinary"
 
 @dataclass(frozen=True)
 class Odds:
-    """What was found at one workload. ``misfits``: special inputs that do not fit its sizes, each with why."""
+    """What was found at one workload. ``misfits``: special inputs that do not fit its sizes, each with why. ``unfair``:
+    rounds in which the reference in its own precision is wrong."""
 
     results: list[ApproximationResult] = field(default_factory=list)
     misfits: list[str] = field(default_factory=list)
+    unfair: list[str] = field(default_factory=list)
 
 
 def odds(challenge: Challenge, workload: Workload, device: str, *, whole: bool) -> Odds:
@@ -110,6 +115,10 @@ def odds(challenge: Challenge, workload: Workload, device: str, *, whole: bool) 
         [
             f"{workload.name}: '{name}' does not fit {sized.text}: {why}"
             for name, why in rounds.misfits.items()
+        ],
+        [
+            f"{workload.name}, {name}: native PyTorch is wrong in {wrong} elements, at {sized.text}"
+            for name, wrong in rounds.unfair.items()
         ],
     )
 
@@ -148,7 +157,8 @@ class _Kind:
 
 class Rounds:
     """The rounds of one workload at sizes that fit, on ``device``. ``misfits``: special inputs that do not fit the
-    sizes, each with why."""
+    sizes, each with why. ``unfair``: kinds of rounds in which the reference in its own precision is wrong, with how
+    many elements."""
 
     def __init__(self, challenge: Challenge, sized: Reduced, device: str) -> None:
         self.challenge = challenge
@@ -156,6 +166,8 @@ class Rounds:
         self.factor = sized.factor
         self.device = device
         self.misfits: dict[str, str] = {}
+        self.unfair: dict[str, int] = {}
+        self._checked: set[str] = set()
         self._learnt: tuple[Question, dict[str, torch.Tensor], dict[str, float]] | None = None
         found = overlays(challenge, self.workload)
         self.ordinary = _Kind(ORDINARY, workload_case(challenge, self.workload), None)
@@ -227,12 +239,15 @@ class Rounds:
     def _round_up(
         self, tried: Sequence[Tried], kind: _Kind, first: int, count: int, plan: TimingPlan
     ) -> None:
-        """Hold what still passes against ``count`` rounds of ``kind``. What is special is drawn in any case: it must
-        fit."""
-        left = [it for it in tried if it.passes]
-        if not left and kind.counts:
+        """Hold what still passes against ``count`` rounds of ``kind``. One is drawn in any case: it
+        must fit, and be fair."""
+        left = [it for it in tried if it.probability > _SURE]
+        if not left and kind.name in self._checked:
             return
+        count = count if left else 1
         for draw, plain in self._draws(kind, first, count):
+            if kind.name not in self._checked:
+                self._check_fair(kind, draw)
             for it in left:
                 tally = it.tallies.setdefault(kind.name, _Tally())
                 if not tally.hopeless:
@@ -253,6 +268,14 @@ class Rounds:
                 for it in tried:
                     if not _same(it.approximation.answer(draw), question.outputs):
                         it.same = False
+
+    def _check_fair(self, kind: _Kind, draw: Draw) -> None:
+        """Whether a kernel as exact as PyTorch passes such a round."""
+        self._checked.add(kind.name)
+        compute = self.challenge.reference.compute
+        native = native_results(self.challenge, kind.case, draw.question, compute)
+        if wrong := _wrong(draw, native):
+            self.unfair[kind.name] = wrong
 
     def _hold(self, it: Tried, tally: _Tally, draw: Draw, plain: Draw | None) -> None:
         answer = it.approximation.answer(draw)

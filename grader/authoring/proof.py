@@ -63,6 +63,7 @@ class _Draft:
     tried: list[CandidateResult] = field(default_factory=list)
     approximations: list[ApproximationResult] = field(default_factory=list)
     misfits: list[str] = field(default_factory=list)
+    unfair: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def add(self, done: Done) -> None:
@@ -70,6 +71,7 @@ class _Draft:
         self.tried += done.tried
         self.approximations += done.odds.results
         self.misfits += done.odds.misfits
+        self.unfair += done.odds.unfair
         self.seconds += done.seconds
 
 
@@ -199,7 +201,7 @@ def _proof(course: Course, draft: _Draft, options: Options) -> Proof:
     if draft.approximations:
         order = [it.name for it in course.load(draft.slug).manifest.workloads]
         draft.approximations.sort(key=lambda it: order.index(it.workload))
-        checks += approximation_checks(draft.approximations, draft.misfits)
+        checks += approximation_checks(draft.approximations, draft.misfits, draft.unfair)
     if draft.tried:
         checks += suite_checks(draft.tried, options.matrix, _case_names(course, draft.slug, options.device))
     return Proof(

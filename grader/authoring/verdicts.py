@@ -31,8 +31,11 @@ def suite_checks(tried: Sequence[CandidateResult], matrix: bool, cases: Sequence
     return [it for it in checks if it is not None]
 
 
-def approximation_checks(results: Sequence[ApproximationResult], misfits: Sequence[str]) -> list[Check]:
-    """``approximations``: none passes without leave. ``special_inputs``: all fit the workloads."""
+def approximation_checks(
+    results: Sequence[ApproximationResult], misfits: Sequence[str], unfair: Sequence[str] = ()
+) -> list[Check]:
+    """``approximations``: none passes without leave. ``special_inputs``: all fit the workloads. ``fair_rounds``: native
+    PyTorch passes every kind of round."""
     of = {outcome: [it for it in results if it.outcome is outcome] for outcome in ApproximationOutcome}
     problems = [_passing(name, found) for name, found in _by_name(of[ApproximationOutcome.PASSES]).items()]
     counted = Counter(it.workload for it in of[ApproximationOutcome.CAUGHT])
@@ -46,6 +49,7 @@ def approximation_checks(results: Sequence[ApproximationResult], misfits: Sequen
     return [
         check("approximations", problems, good, remarks=remarks),
         check("special_inputs", list(misfits), "those of every timed case fit the workloads"),
+        check("fair_rounds", list(unfair), "native PyTorch passes rounds of every kind", bad=Status.ERROR),
     ]
 
 

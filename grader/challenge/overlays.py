@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 _OUTLIERS, _MOST_SHARE = 1024, 1 / 64
 # An outlier is this many times the tolerance of a sum over the array's longest dimension, or a little less.
 _TOLERANCES, _SMALLEST = 4.0, 0.875
-# Beyond anything that a normal distribution gives in so small an array, and harmless to what sums or exponentiates it.
-_LEAST = 16.0
+# Beyond anything that a normal distribution gives in an array, and harmless to what sums or exponentiates it: beside
+# exp(16), what a thread adds up of a long row in float32 is no more than the rounding of its sum.
+_LEAST = 8.0
 # In float16 a larger one makes the scores of attention so large that their own rounding decides. It need not be larger:
 # sums of float16 are short, and each outlier takes part in thousands of them.
 _MOST = {DType.FLOAT16: _LEAST}
