@@ -43,10 +43,9 @@ def shown(result: ApproximationResult) -> str:
     return " and ".join(dict.fromkeys(kinds))
 
 
-def row(
-    slug: str, found: list[ApproximationResult], misfits: list[str], unfair: list[str], seconds: float
-) -> dict[str, Any]:
+def row(slug: str, every: Odds, seconds: float) -> dict[str, Any]:
     """One challenge: how many were tried and by what they are caught, and each that is not, workload by workload."""
+    found = every.results
     caught = [it for it in found if it.outcome is ApproximationOutcome.CAUGHT]
     once = {name: [it for it in found if it.name == name] for name in ONCE.get(slug, ())}
     return {
