@@ -43,20 +43,21 @@ def shown(result: ApproximationResult) -> str:
     return " and ".join(dict.fromkeys(kinds))
 
 
-def row(slug: str, every: Odds, seconds: float) -> dict[str, Any]:
+def row(challenge: Challenge, every: Odds, seconds: float) -> dict[str, Any]:
     """One challenge: how many were tried and by what they are caught, and each that is not, workload by workload."""
     found = every.results
     caught = [it for it in found if it.outcome is ApproximationOutcome.CAUGHT]
-    once = {name: [it for it in found if it.name == name] for name in ONCE.get(slug, ())}
+    for_gpus = {it.name for it in challenge.manifest.workloads if it.on == "gpu"}
+    once = {name: [it for it in found if it.name == name] for name in ONCE.get(challenge.slug, ())}
     return {
-        "slug": slug,
+        "slug": challenge.slug,
         "workloads": {it.workload: it.tried_at for it in found},
         "shorter_sums": {it.workload: it.factor for it in found if it.factor != 1},
         "tried": len({it.name for it in found}),
         "results": len(found),
         "caught": len(caught),
         "caught_by": dict(Counter(map(shown, caught)).most_common()),
-        "most_likely_caught": max((it.probability for it in caught), default=0.0),
+        "most_likely_caught": max((it.probability for it in caught if it.workload in for_gpus), default=0.0),
         "once": {
             name: {it.workload: {"probability": it.probability, "shown_by": it.shown_by} for it in of}
             for name, of in once.items()
@@ -95,7 +96,7 @@ def measured(challenge: Challenge, device: Device) -> dict[str, Any]:
             every.misfits.extend(done.odds.misfits)
             every.unfair.extend(done.odds.unfair)
     ended = time.process_time() if device.on_processor else time.perf_counter()
-    return row(challenge.slug, every, ended - began)
+    return row(challenge, every, ended - began)
 
 
 def main() -> int:

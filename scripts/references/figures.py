@@ -48,6 +48,19 @@ CLOCK = (
     "(`benchmarks/gpu/band.py`)."
 )
 
+APPROXIMATIONS = (
+    "Wrong answers near the right one, tried at every workload in rounds that are drawn and compared as the judge does "
+    "(`benchmarks/approximations.py`; [what they are](../authoring.md#approximations)). *By*: how many are shown by "
+    "ordinary rounds, of the others by rounds with outliers, and the rest by special values alone. *At most*: how "
+    "likely the one that passes most easily passes a grading of a workload for GPUs. What is *allowed* passes, and the "
+    "challenge's page says why it may."
+)
+ONCE = (
+    "What passed gradings once, with the probability that it passes one now: of a workload's rounds alone, for a "
+    "kernel that is right in every case and wrong at this size. Few rounds are drawn for what is shown at once, so a "
+    "probability is an upper estimate."
+)
+
 
 def make() -> str:
     kept = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
@@ -59,6 +72,8 @@ def _parts(kept: Sequence[dict[str, Any]]) -> Iterator[str]:
         ("The course's own solutions", "solutions", _solutions),
         ("Proofs on a GPU", "gpu_proofs", _proofs),
         ("Proofs without a GPU", "proofs", _proofs),
+        ("Approximations", "approximations", _approximations),
+        ("Approximations at sizes that fit a processor", "approximations_reduced", _approximations),
         ("How far gradings differ", "repeatability", _repeatability),
         ("Those gradings by the rule of today", "replay", _replay),
         ("Attacks on the clock", "band", _band),
@@ -131,6 +146,50 @@ def _proof(kept: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[str, ...]:
         cases[0] if cases else "",
         *killed,
         _short(commit),
+    )
+
+
+def _approximations(kept: Mapping[str, Any]) -> Iterator[str]:
+    yield APPROXIMATIONS
+    rows = kept["figures"]["rows"]
+    heads = (
+        "challenge",
+        "tried",
+        "workloads",
+        "by ordinary, outliers, special",
+        "at most",
+        "allowed",
+        "passes",
+    )
+    yield table(heads, [_tried(row) for row in rows])
+    yield ONCE
+    once = [
+        (code(row["slug"]), code(name), at, f"{one['probability']:.1g}", ", ".join(one["shown_by"]))
+        for row in rows
+        for name, by_workload in row["once"].items()
+        for at, one in by_workload.items()
+        if at != "interpreter"
+    ]
+    yield table(("challenge", "approximation", "workload", "probability", "shown by"), once)
+
+
+def _tried(row: Mapping[str, Any]) -> tuple[str, ...]:
+    shown = {"ordinary": 0, "outliers": 0, "special": 0}
+    for kinds, number in row["caught_by"].items():
+        shown[kinds.split()[0]] += number
+    allowed, passes = (
+        ", ".join(map(code, dict.fromkeys(it["name"] for it in row[key]))) for key in ("allowed", "passes")
+    )
+    by = ", ".join(map(str, shown.values()))
+    most = f"{row['most_likely_caught']:.1g}"
+    return (
+        code(row["slug"]),
+        str(row["tried"]),
+        str(len(row["workloads"])),
+        by,
+        most,
+        allowed,
+        passes or "none",
     )
 
 
