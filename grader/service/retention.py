@@ -17,10 +17,15 @@ from grader.records import leases
 from grader.records.engine import changed, writing
 from grader.records.models import (
     ArtefactRow,
+    AuditRow,
     ChoreRow,
+    CourseInvitationRow,
     DeviceCodeRow,
     DraftRow,
+    ExtensionRow,
     LinkRow,
+    MemberRow,
+    OverrideRow,
     PauseRow,
     QuotaRow,
     RegistrationRow,
@@ -211,12 +216,34 @@ def forget(platform: Platform, name: str) -> Forgotten:
         )
         # Teams of that name; one that its members chose otherwise keeps its name.
         session.execute(teams.values(name=gone, name_key=gone).execution_options(synchronize_session=False))
+        _leave_courses(session, user, gone)
         user.name = user.name_key = gone
         user.email = user.email_key = None
+        user.teaches, user.came_by = False, ""
         user.password_hash, user.role = _NO_PASSWORD, "student"
         made_up = user.name
     log.info("user_forgotten", user=user.id, submissions=submissions)
     return Forgotten(name=made_up, submissions=submissions, cancelled=cancelled)
+
+
+def _leave_courses(session: Session, user: UserRow, gone: str) -> None:
+    """What courses and their logs know of a person: names, numbers, addresses and reasons. Points are computed from
+    what stays."""
+    own = MemberRow.user_id == user.id
+    blank = {"full_name": "", "student_number": "", "came_by": "", "left_at": utcnow()}
+    session.execute(update(MemberRow).where(own).values(**blank))
+    invited = CourseInvitationRow.user_id == user.id
+    if user.email_key is not None:
+        invited = or_(invited, CourseInvitationRow.person == user.email_key)
+    session.execute(delete(CourseInvitationRow).where(invited))
+    for table in (ExtensionRow, OverrideRow):
+        session.execute(update(table).where(table.user_id == user.id).values(reason=""))
+    session.execute(update(AuditRow).where(AuditRow.actor_id == user.id).values(actor=gone))
+    # A log names whom something was done to by the last part of a path.
+    for name in {user.name.lower(), user.email_key or user.name.lower()}:
+        found = func.lower(AuditRow.subject).endswith(f"/{name}", autoescape=True)
+        for row in session.scalars(select(AuditRow).where(found)):
+            row.subject, row.reason = f"{row.subject[: -len(name)]}{gone}", ""
 
 
 def _cancel(session: Session, user: int) -> int:

@@ -24,9 +24,10 @@ from grader.records.models import (
     WorkerRow,
     utcnow,
 )
+from grader.schemas.course import CourseBody, CourseChange, CourseRole, MemberChange, RosterBody
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import accounts, leaderboard, submission_search, submissions, tokens
+from grader.service import accounts, courses, leaderboard, rosters, submission_search, submissions, tokens
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.service.requeue import requeue
@@ -149,6 +150,28 @@ def test_who_is_forgotten_leaves_times_and_no_trace(platform: Platform, other: U
     assert accounts.create_user(platform, "Grace.Hopper", "correct horse").id != person.id
     with pytest.raises(NotFound):
         forget(platform, "nobody")
+
+
+def test_courses_and_their_logs_forget_too(platform: Platform, staff: User) -> None:
+    person = accounts.create_user(platform, "Grace.Hopper", "correct horse", email="grace@navy.mil")
+    courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
+    table = "email,full_name,id,section\ngrace@navy.mil,Grace Hopper,1906,A\n"
+    rosters.import_roster(platform, staff, "gpu", RosterBody(text=table, dry_run=False))
+    rosters.change_member(platform, staff, "gpu", "grace.hopper", MemberChange(section="B"))
+    courses.set_staff(platform, staff, "gpu", "Grace.Hopper", CourseRole.OWNER)
+    present = accounts.user_by_id(platform, person.id)
+    assert present is not None
+    courses.change_course(platform, present, "gpu", CourseChange(name="COBOL"))
+    done = forget(platform, "grace.hopper")
+    left = everything(platform).lower()
+    assert [word for word in ("grace.", "grace@", "hopper", "navy", "1906") if word in left] == []
+    entries = courses.get_audit(platform, staff, "gpu").entries
+    assert [(it.actor, it.subject.rpartition("/")[2]) for it in entries[:3]] == [
+        (done.name, "gpu"),
+        ("teacher", done.name),
+        ("teacher", done.name),
+    ]
+    assert list(courses.get_course(platform, staff, "gpu").staff) == ["teacher"]
 
 
 def test_nobody_is_forgotten_while_being_judged(platform: Platform, student: User) -> None:

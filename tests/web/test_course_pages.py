@@ -96,6 +96,7 @@ def test_an_assignment_from_draft_to_extension(
     seen = student.get("/courses/gpu/assignments/week1").text
     assert "Only CUDA C++." in seen
     assert re.search(r'<td class="right figures">no limit</td>\s*<td class="right figures">5</td>', seen)
+    assert "5 left in all" in student.get("/challenges/scale").text
     post(
         owner,
         "/courses/gpu/assignments/week1/extensions",

@@ -15,7 +15,7 @@ from grader.languages import LANGUAGES
 from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.diagnostic import DiagnosticList
 from grader.schemas.submission import SubmitBody
-from grader.service import catalogue, diagnostics, drafts, submissions
+from grader.service import catalogue, diagnostics, drafts, quotas, submissions
 from grader.service import run as running
 from grader.service import submit as submitting
 from grader.service.accounts import User
@@ -96,6 +96,7 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
         can_run=True,
         mark=code.inline,
         prerequisites=catalogue.titles(platform(), challenge.prerequisites),
+        assigned=quotas.get_quotas(platform(), user, challenge.slug).assignments if user else [],
     )
 
 
