@@ -9,7 +9,17 @@ import pytest
 
 from grader.challenge.course import Course
 from grader.judge import kept_control
+from grader.judge.device import HostDevice
 from grader.judge.kept_control import KeptControl
+from grader.judge.request import CPU, Request
+from grader.judge.rule import ControlRound
+from grader.judge.runner_client import RunnerClient
+from grader.judge.session import Session
+from grader.judge.timing import Stopwatch
+from grader.languages import Language
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
+from grader.schemas.report import Verdict
+from tests.judge.kernels import RIGHT
 
 
 class Client:
@@ -78,3 +88,43 @@ def test_rounds_from_behind_one_submission_serve_the_next_alone(
 
 def _larger(workload: Any) -> Any:
     return workload.model_copy(update={"sizes": {name: size + 1 for name, size in workload.sizes.items()}})
+
+
+class Counting:
+    """Boxes of a maker, and what they were for."""
+
+    def __init__(self, maker: BoxMaker) -> None:
+        self.name, self.about = maker.name, maker.about
+        self._maker = maker
+        self.purposes: list[BoxPurpose] = []
+
+    def start(self, spec: BoxSpec) -> Box:
+        self.purposes.append(spec.purpose)
+        return self._maker.start(spec)
+
+    def reap(self) -> int:
+        return self._maker.reap()
+
+
+def test_a_session_leaves_box_and_rounds_to_the_next(
+    course: Course, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halves: list[str] = []
+    control = Stopwatch.control
+
+    def counted(stopwatch: Stopwatch, client: RunnerClient) -> list[ControlRound]:
+        halves.append(stopwatch._part)
+        return control(stopwatch, client)
+
+    monkeypatch.setattr(Stopwatch, "control", counted)
+    monkeypatch.setattr(kept_control, "FRESH_SECONDS", 600.0)
+    challenge, kept, counting = course.load("twice"), KeptControl(), Counting(boxes)
+    frozen = {it.name: {"eager": None} for it in challenge.manifest.workloads}
+    for key in (bytes(32), bytes(31) + b"1"):
+        request = Request(challenge, Language.TRITON, RIGHT, CPU, key, challenge.cases[:1], baselines=frozen)
+        session = Session(request, HostDevice(), counting, lambda _: None, nobody, kept_control=kept)
+        assert session.run().report.verdict is Verdict.ACCEPTED
+    kept.close()
+    assert counting.purposes.count(BoxPurpose.CONTROL) == 1
+    workloads = len(request.workloads)
+    assert len(halves) == 3 * workloads, "before and after the first, after the second"
