@@ -218,6 +218,9 @@ INVITATION_DAYS = 180
 DEVICE_CODE_MINUTES = 10
 DEVICE_POLL_SECONDS = 5
 DEVICE_GUESSES_PER_MINUTE = 10
+# Join codes looked up from one address: a large class behind one router. Somebody who guesses at this rate all the time
+# finds one of a hundred codes (34 random bits each) in two years, and is a student of a course then.
+JOINS_PER_MINUTE = 300
 # They cost almost nothing, and a class behind one address logs in within a few minutes.
 DEVICE_CODES_PER_MINUTE = 60
 # Codes waiting for approval, all together: beyond this somebody floods the table.

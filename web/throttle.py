@@ -22,6 +22,8 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from grader import limits
+from grader.service import joining
+from grader.service.keys import digest
 from grader.settings import Settings
 from grader.web.auth import devices
 from grader.web.proxies import client_of
@@ -109,6 +111,35 @@ _SIGN_IN = f"{limits.SIGN_IN_PER_MINUTE} per minute"
 _WINDOW = f"per {limits.SIGN_IN_WINDOW_MINUTES} minutes"
 # Of forms and calls without a password that is tried: sign-up, mailed links and their keys.
 sign_in_limit = limiter.shared_limit(_SIGN_IN, scope="sign-in", methods=["POST"])
+
+
+def count_sign_up(key: str) -> None:
+    """Count somebody who makes an account with such a key, just before it is made. A class does so within a minute from
+    one address: a personal link, which nobody guesses, counts by itself, and a join code as joining does. Raises
+    RateLimitExceeded (429)."""
+    if joining.is_personal(key):
+        g.key = key
+        _count_personal()
+    elif joining.is_key(key):
+        count_join()
+    else:
+        _count_sign_up()
+
+
+@limiter.shared_limit(_SIGN_IN, scope="sign-in")
+def _count_sign_up() -> None:
+    pass
+
+
+# Each try hashes a password.
+@limiter.shared_limit(_SIGN_IN, scope="sign-up-link", key_func=lambda: f"link {digest(g.key)}")
+def _count_personal() -> None:
+    pass
+
+
+@limiter.shared_limit(f"{limits.JOINS_PER_MINUTE} per minute", scope="join", key_func=_who)
+def count_join() -> None:
+    """Count a join code that is looked up. Raises RateLimitExceeded (429)."""
 
 
 def count_try(name: str) -> None:

@@ -104,6 +104,10 @@ class Gradebook(Strict):
     students: list[StudentGrades]
     statistics: list[PartStatistics]
     at_risk: list[AtRisk]
+    broken: list[str] = Field(
+        default_factory=list,
+        description="challenges whose folder cannot be read: their points are missing until it is mended",
+    )
 
 
 class OverrideBody(Strict):

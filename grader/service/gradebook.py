@@ -66,6 +66,7 @@ class _Part:
     challenge: str
     title: str
     scheme: Scheme
+    broken: bool
     shown: int | None
     """the version whose judgements count, where something was judged again"""
 
@@ -306,7 +307,8 @@ def _book(platform: Platform, course: OpenCourse, only: int | None = None) -> _B
 
     def part(row: AssignmentPartRow) -> _Part:
         title, grading = known[row.challenge]
-        return _Part(row.challenge, title, scheme(grading, row.weight), shown[row.challenge])
+        points = scheme(grading or _NO_POINTS, row.weight)
+        return _Part(row.challenge, title, points, grading is None, shown[row.challenge])
 
     given = session.scalars(
         select(OverrideRow).where(OverrideRow.assignment_id.in_([row.id for row in rows]))
@@ -321,12 +323,16 @@ def _book(platform: Platform, course: OpenCourse, only: int | None = None) -> _B
     )
 
 
-def _grading(platform: Platform, slug: str) -> tuple[str, Grading]:
-    """Title and points of a challenge. One whose folder is broken or gone gives no points until it is mended."""
+# What is given for a challenge whose folder is broken or gone, until it is mended: nothing is known of its points.
+_NO_POINTS = Grading(correctness_points=0, tiers=[])
+
+
+def _grading(platform: Platform, slug: str) -> tuple[str, Grading | None]:
+    """Title and points of a challenge; none where its folder is broken or gone."""
     try:
         manifest = platform.course.load(slug).manifest
     except (UnknownChallenge, ChallengeInvalid):
-        return slug, Grading(correctness_points=0, tiers=[])
+        return slug, None
     return manifest.title, manifest.grading
 
 
@@ -361,6 +367,7 @@ def get_gradebook(platform: Platform, user: User, slug: str) -> Gradebook:
             students=found,
             statistics=_statistics(book.assignments, found),
             at_risk=_at_risk(found, utcnow()),
+            broken=sorted({part.challenge for it in book.assignments for part in it.parts if part.broken}),
         )
 
 
@@ -492,7 +499,13 @@ def _progress(grade: _Grade) -> Progress:
 
 def _lines(assignment: _Assignment, part: _Part, grade: _Grade, given: OverrideRow | None) -> list[GradeLine]:
     choice = grade.choice
-    if choice is None:
+    if part.broken:
+        lines = [
+            pointing.Line(
+                "The challenge's folder is broken: points come once the staff have mended it", 0.0, 0.0
+            )
+        ]
+    elif choice is None:
         lines = [pointing.Line("Nothing was submitted while it counted", 0.0, part.scheme.most)]
     else:
         counted = Judgement(*choice.counted)

@@ -182,10 +182,15 @@ def _left() -> ColumnElement[bool]:
     return JoinCodeRow.uses.is_(None) | (JoinCodeRow.used < JoinCodeRow.uses)
 
 
+def is_personal(key: str) -> bool:
+    """Whether it looks like the key of a personal link."""
+    return key.startswith((PRINTED, MAILED))
+
+
 def is_key(key: str) -> bool:
     """Whether it is a personal link's key, or may be a join code."""
     typed = len(key) <= _TYPED_CHARS and len(tidy_code(key)) == _CODE_CHARS
-    return typed or key.startswith((PRINTED, MAILED))
+    return typed or is_personal(key)
 
 
 def offer(platform: Platform, key: str) -> JoinOffer:
@@ -253,7 +258,7 @@ def proven_address(platform: Platform, key: str) -> str | None:
 def _find(session: Session, key: str) -> tuple[CourseInvitationRow | JoinCodeRow, CourseRow]:
     """Raises LinkUseless."""
     found: CourseInvitationRow | JoinCodeRow | None
-    if key.startswith((PRINTED, MAILED)):
+    if is_personal(key):
         row = CourseInvitationRow
         found = session.scalar(
             select(row).where(row.sha256 == digest(key), row.accepted_at.is_(None), row.expires_at > utcnow())

@@ -12,7 +12,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from grader.service import courses, gradebook
+from grader import limits
+from grader.schemas.course import JoinCodeBody
+from grader.service import courses, gradebook, joining
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
@@ -78,6 +80,22 @@ def test_joining_by_a_code(owner: FlaskClient, visit: Visit, ada: User) -> None:
     client = visit(ada)
     assert "section B" in client.get(f"/join?key={code}").text
     assert "Assignments" in post(client, "/join", key=code)
+
+
+def test_a_class_makes_its_accounts_at_once_behind_one_router(
+    app: Flask, platform: Platform, owner: FlaskClient, teacher: User
+) -> None:
+    code = joining.make_code(platform, teacher, "gpu", JoinCodeBody()).code
+    client = app.test_client()
+
+    def sign_up(name: str, key: str) -> int:
+        body = {"name": name, "password": builders.PASSWORD, "key": key}
+        return client.post("/api/v1/accounts", json=body).status_code
+
+    assert {sign_up(f"student{n}", code) for n in range(limits.SIGN_IN_PER_MINUTE + 5)} == {201}
+    # One link makes one account: many tries with it are somebody's who wears the server out.
+    assert [sign_up("x", "crs_nobodys") for _ in range(limits.SIGN_IN_PER_MINUTE + 1)][-2:] == [400, 429]
+    assert owner.get("/courses/gpu/roster").text.count("join code 1") == limits.SIGN_IN_PER_MINUTE + 5
 
 
 def test_an_assignment_from_draft_to_extension(

@@ -16,9 +16,9 @@ api = resource("accounts", "Making an account; new passwords", signed_in=False)
 
 
 @api.post("/accounts", responses={201: Me, 409: ErrorEnvelope})
-@throttle.sign_in_limit
 def create_account(body: SignUpBody) -> Response:
     """A new account, as far as the platform lets one: freely, or with the key of an invitation or of a mailed link."""
+    throttle.count_sign_up(body.key)
     user = sign_up.sign_up(platform(), body)
     return answer(Me(name=user.name, role=user.role), 201)
 

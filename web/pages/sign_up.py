@@ -22,15 +22,17 @@ pages = Blueprint("sign_up", __name__)
 @pages.get("/sign-up")
 def form() -> Response:
     """The form, or the one that asks for a link. Opening it takes nothing of an invitation."""
+    if shown_key():
+        throttle.count_join()
     return private(_page(shown_key()))
 
 
 @pages.post("/sign-up")
-@throttle.sign_in_limit
 def submit() -> Response:
     """A new account, signed in at once."""
     key = shown_key()
     name = request.form.get("name", "").strip()
+    throttle.count_sign_up(key)
     try:
         body = SignUpBody.model_construct(name=name, password=request.form.get("password", ""), key=key)
         user = sign_up.sign_up(platform(), body)

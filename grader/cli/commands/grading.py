@@ -297,6 +297,11 @@ def show_gradebook(course: Course, json: options.Json = False) -> int:
         numbers = (str(part.not_started), str(part.stuck), str(part.done))
         parts.add_row(safe(part.assignment), safe(part.challenge), *numbers, middle)
     put_table(parts)
+    for slug in found.broken:
+        say(
+            f"The folder of {slug} cannot be read on the server: its points are missing until it is mended.",
+            "red",
+        )
     for each in found.at_risk:
         say(f"{each.name} {'; '.join(each.reasons)}.", "yellow")
     return 0

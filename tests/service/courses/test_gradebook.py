@@ -180,6 +180,21 @@ def test_what_changes_is_seen_at_once(platform: Platform, staff: User, student: 
     assert book(platform, staff).students[0].name == "countess"
 
 
+def test_a_broken_challenge_is_no_silent_gap(platform: Platform, staff: User, student: User) -> None:
+    judged(platform, student, -HOUR, speedup=2.0)
+    assign(platform, staff)
+    path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+    whole = path.read_text()
+    path.write_text("title = ")
+    assert book(platform, staff).broken == ["scale"]
+    assert (
+        "folder is broken"
+        in gradebook.get_grades(platform, student, "gpu").assignments[0].parts[0].lines[0].text
+    )
+    path.write_text(whole)
+    assert (book(platform, staff).broken, part(platform, staff).points) == ([], 100)
+
+
 def override(platform: Platform, user: User, points: float | None, **values: str) -> StudentGrades:
     given = {"student": "ada", "challenge": "scale", "reason": "a broken GPU"} | values
     return gradebook.override(platform, user, "gpu", "week1", OverrideBody(points=points, **given))
