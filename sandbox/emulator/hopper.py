@@ -15,6 +15,7 @@ from .lower import (
     CLUSTER,
     EVERY,
     GENERIC,
+    GLOBAL,
     NONE,
     SHARED,
     Handler,
@@ -262,6 +263,86 @@ def _address(k: _Kernel, text: str, space: int) -> list[int]:
     if not -(1 << 31) <= at < 1 << 31:
         raise ValueError(f"the offset {at}")
     return [base, int(wide != 0), at & EVERY]
+
+
+# Of struct tensor_map in engine/bulk.c: where a field lies and the bytes of one element of it.
+_MAP_SIGNATURE, _MAP_BYTES = 0x70616D726F736E74, 128
+_MAP_FIELDS = {
+    "global_address": (8, 8),
+    "global_stride": (16, 8),
+    "global_dim": (48, 4),
+    "box_dim": (68, 2),
+    "element_stride": (78, 1),
+    "elemtype": (83, 1),
+    "rank": (84, 1),
+    "swizzle_mode": (85, 1),
+    "fill_mode": (86, 1),
+}
+# What PTX and CUtensorMapDataType number differently.
+_MAP_TYPES = {8: 10, 9: 8, 10: 9}
+
+
+def _access(
+    k: _Kernel, what: str, unit: int, where: tuple[int, int, int], text: str, space: int, size: int
+) -> None:
+    """Load or store ``unit``; ``where``: as of ``_Kernel.memory``; ``text``: the address as it is written."""
+    base, at, wide = where
+    fields = {"d": unit, "a": base, "b": NONE, "c": NONE, "e": NONE, "imm": at, "spare": k.array_of(text)}
+    k.control(what, **fields, size=size, count=1, space=space, wide=wide | int(size == 8))
+
+
+@_handles("tensormap")
+def _tensormap(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    if m[0] == "cp_fenceproxy":
+        _copy_map(k, i, m, o)
+        return
+    refused = Unsupported(i.opcode, i.place)
+    if m[:2] != ("replace", "tile"):
+        raise refused
+    field, space, literal = m[2], _space(m), number(o[-1])
+    if field == "interleave_layout" and literal == 0:
+        return
+    if field not in _MAP_FIELDS or space not in (SHARED, GENERIC, GLOBAL):
+        raise refused
+    offset, size = _MAP_FIELDS[field]
+    if len(o) == 3:
+        dimension = number(o[1])
+        if dimension is None or not 0 <= dimension < (4 if field == "global_stride" else 5):
+            raise refused
+        offset += size * dimension
+    if field == "elemtype":
+        if literal is None:
+            raise refused
+        value = k.constant(_MAP_TYPES.get(literal, literal), 4)
+    elif field == "global_dim":
+        value = k.spare
+        k.alu("sub_u32", value, k.value(o[-1], "b32"), k.constant(1, 4))
+    else:
+        value = k.value(o[-1], "b64" if size == 8 else "b32")
+    base, at, wide = k.memory(o[0], space)
+    k.granule = min(k.granule, size)
+    _access(k, "STORE", value, (base, at + offset, wide), o[0], space, size)
+    # A map may be made of nothing but these.
+    _access(k, "STORE", k.constant(_MAP_SIGNATURE, 8), (base, at, wide), o[0], space, 8)
+
+
+def _copy_map(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    """By a whole warp, 4 bytes a lane."""
+    if number(o[2]) != _MAP_BYTES:
+        raise Unsupported(i.opcode, i.place)
+    address, ahead = k.spare4, k.spare4 + 2
+    k.granule = min(k.granule, 4)
+    for what, text, space in (("LOAD", o[1], SHARED), ("STORE", o[0], GLOBAL)):
+        base, at, wide = k.memory(text, space)
+        k.alu("shl_b32", ahead, k.special("laneid", 4), k.constant(2, 4))
+        if wide:
+            k.alu("ext64_u32", address, ahead)
+            k.alu("add_u64", address, address, base)
+        elif base != NONE:
+            k.alu("add_u32", address, ahead, base)
+        else:
+            k.alu("mov_b32", address, ahead)
+        _access(k, what, k.spare, (address, at, wide), text, space, 4)
 
 
 # As enum type of engine/wgmma.c; with elements of K of one product.

@@ -204,6 +204,10 @@ class Launcher:
     def __init__(self, source: Any, metadata: Any) -> None:
         self._types = list(_flat(list(source.signature.values())))
         self._metadata = metadata
+        self._scratch = (
+            getattr(metadata, "global_scratch_size", 0),
+            getattr(metadata, "global_scratch_align", 1),
+        )
         if getattr(metadata, "num_ctas", 1) != 1:
             raise NotOnThisGpu("the emulated GPU has no clusters: num_ctas must be 1")
         if any(it.startswith("tensordesc") for it in self._types):
@@ -223,8 +227,13 @@ class Launcher:
             for kind, value in zip(self._types, _flat(values), strict=True)
             if kind != "constexpr"
         ]
+        # Behind the kernel's own arguments: memory for its own use, by the allocator that the submission set.
+        if self._scratch[0]:
+            from triton.runtime import _allocation
+
+            size, align = self._scratch
+            given.append(("*i8", _allocation._allocator.get()(size * x * y * z, align, stream)))
         tensors = [value for kind, value in given if kind.startswith("*") and hasattr(value, "data_ptr")]
-        # Behind the kernel's own arguments: memory of Triton's for its own use, of which it asks for none.
         with gpu().reaching(tensors) as addresses:
             pointers = iter(addresses)
             packed_values = [

@@ -213,6 +213,42 @@ __global__ void bulk_sum(int* out) {
         bulk_wait();
     }
 }
+// A map that the kernel makes itself, of 20 rows of 100 floats, 104 from one to the next: 8 rows of 32 over a corner.
+__global__ void made_map(CUtensorMap* made, float* out, const float* in) {
+    __shared__ alignas(128) uint32_t map[32];
+    __shared__ alignas(128) float tile[8 * 32];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x < 32) {
+        map[threadIdx.x] = 0;
+        __syncwarp();
+        if (threadIdx.x == 0) {
+            asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(shared(map)), "l"(in) : "memory");
+            asm volatile("tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;" ::"r"(shared(map)) : "memory");
+#define REPLACE(FIELD, AT, VALUE) asm volatile("tensormap.replace.tile." FIELD ".shared::cta.b1024.b32 [%0], " AT ", %1;" ::"r"(shared(map)), "r"(VALUE) : "memory")
+            REPLACE("box_dim", "0", 32); REPLACE("box_dim", "1", 8);
+            REPLACE("global_dim", "0", 100); REPLACE("global_dim", "1", 20);
+            REPLACE("element_stride", "0", 1); REPLACE("element_stride", "1", 1);
+#undef REPLACE
+            asm volatile("tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %1;" ::"r"(shared(map)), "l"(416ull) : "memory");
+            asm volatile("tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 7;" ::"r"(shared(map)) : "memory");
+            asm volatile("tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;" ::"r"(shared(map)) : "memory");
+            asm volatile("tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;" ::"r"(shared(map)) : "memory");
+            asm volatile("tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;" ::"r"(shared(map)) : "memory");
+        }
+        __syncwarp();
+        asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(made), "r"(shared(map)) : "memory");
+        asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(made) : "memory");
+    }
+    if (threadIdx.x == 0) {
+        mbarrier_init(&barrier, 1);
+        proxy_fence();
+        mbarrier_expect(&barrier, sizeof tile);
+        tensor_load(tile, made, 80, 15, &barrier);
+    }
+    __syncthreads();
+    mbarrier_wait(&barrier, 0);
+    for (int i = threadIdx.x; i < 8 * 32; i += blockDim.x) out[i] = tile[i];
+}
 // Tiles of 64 x 32 halves, swizzled by 128 bytes, over the edges of a matrix of 100 x 70: as they lie, and stored turned about.
 __global__ void tensor_tiles(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to, uint16_t* raw) {
     __shared__ alignas(1024) uint16_t tile[32 * 64];
@@ -809,6 +845,16 @@ static int run(int which, float* out, float* in, const std::vector<float>& given
                     keep(fetched(out, sums.size()));
                 }
             }
+            break;
+        }
+        case 22: {
+            made_map<<<1, 64>>>(reinterpret_cast<CUtensorMap*>(out + 1024), out, in);
+            auto got = fetched(out, 8 * 32);
+            for (int i = 0; i < 8 * 32; i++) {
+                int x = 80 + i % 32, y = 15 + i / 32;
+                CHECK(got[i] == (x < 100 && y < 20 ? given[y * 104 + x] : 0.0f));
+            }
+            keep(got);
             break;
         }
         default: return -1;

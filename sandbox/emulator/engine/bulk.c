@@ -19,8 +19,8 @@ struct operand { uint32_t unit, wide; int32_t at; };
 /* As hopper.py writes it into the pool, at word r->imm. rank: 0 where no tensor is described. */
 struct bulk { uint32_t way, rank, multicast, how; struct operand to, from, mbarrier, size, ranks, coordinates[DIMENSIONS]; };
 
-/* A tensor map's 128 bytes: as host/driver.c makes them, of a program that may write anything there. Sizes of dimensions
- * are one less than they are. */
+/* A tensor map's 128 bytes: as host/driver.c and tensormap.replace make them, of a program that may write anything there.
+ * Sizes of dimensions and the rank are one less than they are. */
 struct tensor_map {
     uint64_t signature, address, strides[4];
     uint32_t sizes[DIMENSIONS];
@@ -46,6 +46,7 @@ static bool part_of(struct warp *w, const struct row *r, const struct bulk *bulk
     if (!span_of(w, r, address, sizeof part->map, 64, GENERIC, lane, false, &span)) return false;
     struct tensor_map *map = &part->map;
     memcpy(map, span.data + span.offset, sizeof *map);
+    map->rank++;
     bool good = map->signature == MAP_SIGNATURE && map->rank == bulk->rank && map->type < sizeof TYPE_BYTES && map->swizzle <= 3;
     part->element = good ? TYPE_BYTES[map->type] : 1;
     part->bytes = part->element;

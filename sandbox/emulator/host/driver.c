@@ -14,7 +14,7 @@ struct tensor_map {
     uint64_t signature, address, strides[4];
     uint32_t sizes[DIMENSIONS]; /* less one */
     uint16_t box[DIMENSIONS];
-    uint8_t steps[DIMENSIONS], type, rank, swizzle, fill, rest[39];
+    uint8_t steps[DIMENSIONS], type, rank /* less one */, swizzle, fill, rest[39];
 };
 static const uint8_t TYPE_BYTES[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4}; /* as CUtensorMapDataType */
 static int is_float(int type) { return type >= 6; }
@@ -24,7 +24,7 @@ API int cuTensorMapEncodeTiled(void *into, int type, uint32_t rank, void *addres
     _Static_assert(sizeof(struct tensor_map) == 128, "as CUtensorMap");
     if (!into || (uint64_t)into % 64 || type < 0 || type >= (int)sizeof TYPE_BYTES || rank < 1 || rank > DIMENSIONS || (uint64_t)address % 16 || !sizes || !box || !steps || (rank > 1 && !strides)) return INVALID_VALUE;
     if (interleave != 0 || swizzle < 0 || swizzle > 3 || fill < 0 || fill > 1 || (fill && !is_float(type))) return INVALID_VALUE;
-    struct tensor_map map = {.signature = MAP_SIGNATURE, .address = (uint64_t)address, .type = (uint8_t)type, .rank = (uint8_t)rank, .swizzle = (uint8_t)swizzle, .fill = (uint8_t)fill};
+    struct tensor_map map = {.signature = MAP_SIGNATURE, .address = (uint64_t)address, .type = (uint8_t)type, .rank = (uint8_t)(rank - 1), .swizzle = (uint8_t)swizzle, .fill = (uint8_t)fill};
     for (uint32_t i = 0; i < rank; i++) {
         if (sizes[i] < 1 || sizes[i] > 1ull << 32 || box[i] < 1 || box[i] > 256 || steps[i] < 1 || steps[i] > 8) return INVALID_VALUE;
         if (i && (strides[i - 1] % 16 || strides[i - 1] >= 1ull << 40)) return INVALID_VALUE;
