@@ -168,6 +168,8 @@ COMPETITION_CHALLENGES = 26
 TEAM_SIZE = 20
 # The most of a final: 500 finalists x 51 repeats of 6 s each are 42 hours of one GPU.
 FINALISTS = 500
+# How old the answer may be to whether a competition's board has changed: pages ask every five seconds.
+BOARD_SECONDS = 1.0
 FINAL_REPEATS = 51
 REQUEST_BYTES = 2 * MIB
 

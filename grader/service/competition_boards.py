@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from grader import standings
+from grader import limits, standings
 from grader.device_kinds import resolution_of
 from grader.errors import Conflict, NotAllowed, UnknownDevice
 from grader.records import competitions as record
@@ -73,6 +73,31 @@ def board(
                 teams = [*_teams(found.session, row, Mode.OFFICIAL), own]
             ranked = _rank(platform, found, chosen, teams, None, elapsed)
         return _board(platform, found, chosen, shown, ranked, elapsed)
+
+
+def facts(
+    platform: Platform,
+    viewer: User | None,
+    slug: str,
+    device: str | None = None,
+    kind: BoardKind | None = None,
+    mode: Mode = Mode.OFFICIAL,
+) -> str:
+    """What the board of the same words depends on: while it is the same, so is the board. A hall full of people asks
+    for it, so it may be ``limits.BOARD_SECONDS`` old. Raises as ``board``."""
+    with reading(platform, viewer, slug) as found:
+        row = found.row
+        chosen = _device(row, device)
+        shown = kind_for(found, kind) if mode is Mode.OFFICIAL else BoardKind.LIVE
+        stamp = platform.boards.recent(
+            ("stamp", row.id), limits.BOARD_SECONDS, lambda: record.stamp(found.session, row.id)
+        )
+        # A virtual participation meets the others minute by minute.
+        minute = int(_virtual(found)[0].total_seconds() // 60) if mode is Mode.VIRTUAL else 0
+        who = (viewer.id, found.staff) if viewer is not None else None
+        return str(
+            (row.id, row.revision, row.results_at, found.phase, chosen, shown, mode, minute, stamp, who)
+        )
 
 
 def kind_for(found: OpenCompetition, wanted: BoardKind | None) -> BoardKind:

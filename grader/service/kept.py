@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import TypeVar, cast
@@ -16,6 +17,7 @@ class Kept:
     def __init__(self, most: int = 64) -> None:
         self._most = most
         self._kept: OrderedDict[Hashable, tuple[Hashable, object]] = OrderedDict()
+        self._recent: OrderedDict[Hashable, tuple[float, object]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, stamp: Hashable, make: Callable[[], T]) -> T:
@@ -33,3 +35,23 @@ class Kept:
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         return made
+
+    def recent(self, key: Hashable, seconds: float, make: Callable[[], T]) -> T:
+        """What ``make`` gave for ``key`` within the last ``seconds``, else what it gives now."""
+        now = time.monotonic()
+        with self._lock:
+            kept = self._recent.get(key)
+        if kept is not None and now - kept[0] < seconds:
+            return cast("T", kept[1])
+        made = make()
+        with self._lock:
+            self._recent[key] = (now, made)
+            while len(self._recent) > self._most:
+                self._recent.popitem(last=False)
+        return made
+
+    def forget(self) -> None:
+        """All of it."""
+        with self._lock:
+            self._kept.clear()
+            self._recent.clear()

@@ -25,7 +25,7 @@ from grader.schemas.competition import (
 )
 from grader.schemas.submission import ErrorEnvelope, SourceView
 from grader.service import certificates, competition_boards, competitions, finals, teams
-from grader.web.answers import answer, cheap
+from grader.web.answers import answer, cheap, conditional_on
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
@@ -123,9 +123,8 @@ def leave(path: CompetitionPath, body: ModeBody) -> Response:
 @api.get("/competitions/<slug>/board", responses={200: CompetitionBoard, 409: ErrorEnvelope})
 def get_competition_board(path: CompetitionPath, query: CompetitionBoardQuery) -> Response:
     """Who stands where. Poll it with If-None-Match, every few seconds at most."""
-    return cheap(
-        competition_boards.board(platform(), viewer(), path.slug, query.device, query.kind, query.mode)
-    )
+    asked = (platform(), viewer(), path.slug, query.device, query.kind, query.mode)
+    return conditional_on(competition_boards.facts(*asked), lambda: answer(competition_boards.board(*asked)))
 
 
 @api.post("/competitions/<slug>/disqualify", responses={200: CompetitionView, 409: ErrorEnvelope})

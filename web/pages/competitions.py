@@ -97,9 +97,10 @@ def board(slug: str) -> str:
 @pages.get("/competitions/<slug>/board/rows")
 def rows(slug: str) -> Response:
     """The part of the board's page that changes; 304 while it does not."""
-    found = _board(slug)
-    facts = f"{found['board'].model_dump_json()} {is_staff()}"
-    return conditional_on(facts, lambda: make_response(render_template("competition/_rows.html", **found)))
+    facts = competition_boards.facts(platform(), viewer(), slug, *_asked())
+    return conditional_on(
+        facts, lambda: make_response(render_template("competition/_rows.html", **_board(slug)))
+    )
 
 
 @pages.get("/competitions/<slug>/screen")
@@ -261,13 +262,19 @@ def _registration(given: Mapping[str, str]) -> RegisterBody:
         raise _unreadable(error) from error
 
 
-def _board(slug: str) -> dict[str, Any]:
+def _asked() -> tuple[str | None, BoardKind | None, Mode]:
+    """Which board the address means. Raises BadRequest."""
     device = request.args.get("device") or None
     mode = _mode(request.args.get("mode"))
     try:
         kind = BoardKind(request.args["kind"]) if request.args.get("kind") else None
     except ValueError as error:
         raise BadRequest("There is no such board.") from error
+    return device, kind, mode
+
+
+def _board(slug: str) -> dict[str, Any]:
+    device, kind, mode = _asked()
     found = competition_boards.board(platform(), viewer(), slug, device, kind, mode)
     view = competitions.get_competition(platform(), viewer(), slug)
     return {"board": found, "view": view, "device": device, "kind": kind, "mode": mode}
