@@ -244,9 +244,10 @@ def _worst(mismatch: Mismatch) -> Table:
 
 def replay_command(report: Report, case: CaseReport, filename: str) -> str:
     """The command that runs this case on the same data, on the emulated GPU where that knows the language: there each
-    access is checked, and no card is needed."""
+    access is checked, and no card is needed. A case for a GPU alone runs on the board that judged it."""
     words = ["grader", "test", filename, "-c", report.challenge]
-    where = ["--device", EMULATED] if report.language in languages_of(EMULATED) else []
+    board = report.device if case.on else EMULATED
+    where = ["--device", board] if report.language in languages_of(board) else []
     return shlex.join([*words, *where, "--case", case.name, "--seed", str(case.seed)])
 
 

@@ -41,7 +41,8 @@ def judge_at_home(
     cases = [find_case(challenge, case)] if case else [*challenge.cases, *challenge.hidden_cases]
     if case and not cases[0].runs_on(kind_of(board).workloads):
         raise ChallengeInvalid(
-            f"Case '{case}' is too large for the board {board}.", "It runs on a GPU: name one with --device."
+            f"Case '{case}' is too large for the board {board}.",
+            "It runs on a GPU: `grader test --device` names one.",
         )
     request = Request(
         challenge=challenge,

@@ -203,6 +203,7 @@ class Suite:
                 output=printed,
                 seconds=round(seconds, 6) if seconds is not None else None,
                 hidden=case.hidden,
+                on=case.on,
             )
         )
 

@@ -128,6 +128,7 @@ class CaseReport(Strict):
     output: str = Field(default="", description="what the submission printed during this case, bounded")
     seconds: float | None = None
     hidden: bool = False
+    on: str | None = Field(default=None, description="gpu: too large for any other board")
 
     @model_validator(mode="after")
     def _payload_matches_verdict(self) -> CaseReport:

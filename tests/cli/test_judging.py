@@ -76,6 +76,12 @@ def test_a_case_that_does_not_exist(cli: Cli) -> None:
     assert "has no case 'nope'" in ran.err
 
 
+def test_a_case_for_a_gpu_alone_is_refused_elsewhere(cli: Cli) -> None:
+    ran = cli("test", str(RIGHT), "-c", "vector_add", "--device", "cpu", "--case", "beyond_2_31")
+    assert ran.code == 2
+    assert "Case 'beyond_2_31' is too large for the board cpu." in ran.err
+
+
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="this machine has a GPU")
 def test_cuda_without_a_gpu(cli: Cli) -> None:
     need("emulator")

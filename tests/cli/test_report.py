@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from grader.cli import output
-from grader.cli.report import factor_text, put_report, time_text
+from grader.cli.report import factor_text, put_report, replay_command, time_text
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread, Witness
 from grader.schemas.report import (
     CaseReport,
@@ -116,6 +116,13 @@ def test_nothing_is_broken_or_cut_between_60_and_200_columns(width: int) -> None
     assert (
         "replay: grader test mine.py -c vector_add --device emulated --case 'n 1023' --seed 42" in narrow
     ), "copied whole"
+
+
+def test_a_case_that_is_too_large_for_the_emulated_gpu_is_replayed_where_it_was_judged() -> None:
+    report = wrong()
+    case = next(it for it in report.cases if it.verdict.failed).model_copy(update={"on": "gpu"})
+    command = replay_command(report.model_copy(update={"device": "h200"}), case, "mine.py")
+    assert "--device h200 --case" in command
 
 
 def on_gpu(**changes: object) -> Report:
