@@ -9,6 +9,7 @@ its source by time and size.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib.util
 import json
 import shutil
@@ -64,16 +65,16 @@ def make(imports: tuple[str, ...] = _IMPORTS, packages: tuple[str, ...] = _PACKA
     folder = make_folder("bytecode")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     programs = {place: str(path) for place, path in image.PROGRAMS.items()}
-    subprocess.run(
-        [
-            sys.executable, "-I", *options(str(folder)), "-c", _PROGRAM,
-            json.dumps([imports, packages, programs]),
-        ],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        timeout=_SECONDS,
-        check=False,  # what is missing is compiled where it is imported
-    )  # fmt: skip
+    command = [sys.executable, "-I", *options(str(folder)), "-c", _PROGRAM]
+    # What is not compiled here is compiled where it is imported.
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            [*command, json.dumps([imports, packages, programs])],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            timeout=_SECONDS,
+            check=False,
+        )
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return str(folder)
