@@ -86,7 +86,7 @@ class Tried:
 
     @property
     def passes(self) -> bool:
-        return self.probability >= self.limit
+        return self.probability > self.limit
 
 
 ORDINARY = "ordinary"
