@@ -403,7 +403,9 @@ def main() -> int:
     options.device = options.device or ("h200" if options.simulated else "cpu")
     ends = time.monotonic() + options.seconds
     with folder_of(options) as (folder, env):
-        env |= {"GRADER_DEVICE": options.device, "GRADER_DEVICES": options.device}
+        env |= {"GRADER_DEVICES": options.device}
+        if kind_of(options.device).gpus is None:
+            env |= {"GRADER_DEVICE": options.device}  # `grader up` finds GPUs by itself
         settings = Settings(
             data_dir=Path(env["GRADER_DATA_DIR"]), device=options.device, devices=options.device
         )
