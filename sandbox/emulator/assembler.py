@@ -10,8 +10,8 @@ from pathlib import Path
 # A kernel that takes it longer is counted without its registers.
 _SECONDS = 30.0
 _TARGET = re.compile(r"^\s*\.target\s+(sm_\d{2,3}[af]?)", re.MULTILINE)
-_ENTRY = re.compile(r"ptxas info\s*: Compiling entry function '(\w+)' for ")
-_USED = re.compile(r"ptxas info\s*: Used (\d{1,3}) registers")
+_ENTRY = re.compile(r"ptxas[\w-]* info\s*: Compiling entry function '(\w+)' for ")
+_USED = re.compile(r"ptxas[\w-]* info\s*: Used (\d{1,3}) registers")
 
 
 def registers_of_ptx(text: str, ptxas: Path) -> dict[str, int]:

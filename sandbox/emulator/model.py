@@ -17,7 +17,7 @@ from .hopper import PRODUCT_TYPES, ROWS_OF_A_WARP
 from .lower import CONTROL, JOIN, MATRIX_STORED, MATRIX_TYPES, NONE, ROW, SHARED, Lowered
 
 # Another for each change to it or to what is counted: times of two versions are not comparable.
-MODEL_VERSION = 4
+MODEL_VERSION = 5
 # As enum class of engine.h.
 KINDS = (
     "free", "integer", "float", "double", "special", "convert", "memory", "shuffle", "sync", "matrix", "branch",

@@ -286,10 +286,11 @@ class Copies:
 
 
 def _tritons_ptxas() -> Path | None:
-    """The assembler that Triton brings along."""
+    """The assembler that Triton brings along for what it compiles here: of two, that for sm_90 and newer."""
     found = importlib.util.find_spec("triton")
     folders = (found.submodule_search_locations or []) if found is not None else []
-    paths = (Path(it, "backends", "nvidia", "bin", "ptxas") for it in folders)
+    names = ("ptxas-blackwell", "ptxas")
+    paths = (Path(it, "backends", "nvidia", "bin", name) for name in names for it in folders)
     return next((it for it in paths if os.access(it, os.X_OK)), None)
 
 

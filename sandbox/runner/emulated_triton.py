@@ -20,11 +20,11 @@ from host_binding import HostBinding
 
 device, engine = part("device"), part("engine")
 
-ARCHITECTURE = 80
+ARCHITECTURE = 90
 # What Triton asks of a device's properties.
 _PROPERTIES = {
     "multiprocessor_count": 16,
-    "max_shared_mem": 166912,
+    "max_shared_mem": 232448,
     "max_num_regs": 65536,
     "warpSize": 32,
     "sm_clock_rate": 1410000,
