@@ -97,7 +97,8 @@ LIMITS = tuple(f"launch__occupancy_limit_{it}" for it in ("blocks", "registers",
 EXACT = (
     "load_requests", "load_sectors", "store_requests", "store_sectors", "atomic_requests", "shared_load_wavefronts",
     "shared_store_wavefronts", "shared_load_wavefronts_of_addresses", "shared_store_wavefronts_of_addresses",
-    "shared_load_instructions", "shared_store_instructions", "shared_load_conflicts", "shared_store_conflicts",
+    "shared_load_instructions", "shared_store_instructions", "shared_load_ideal", "shared_store_ideal",
+    "shared_load_conflicts", "shared_store_conflicts",
     "threads_of_instruction", "resident",
 )  # fmt: skip
 RATIOS = (
@@ -247,6 +248,15 @@ def _number(text: str | None) -> float | None:
         return None
 
 
+def with_ideals(row: dict[str, Any]) -> dict[str, Any]:
+    """Also passes without conflicts: as conflicts, a card counts passes that wait for others' data, too."""
+    for access in ("load", "store"):
+        wavefronts = row.get(f"shared_{access}_wavefronts")
+        if wavefronts is not None:
+            row[f"shared_{access}_ideal"] = wavefronts - row.get(f"shared_{access}_conflicts", 0.0)
+    return row
+
+
 def with_shares(row: dict[str, Any]) -> dict[str, Any]:
     if row.get("instructions"):
         threads = row.get("thread_instructions", math.nan)
@@ -318,7 +328,7 @@ def counts_of(launch: Launch) -> dict[str, Any]:
 
 
 def compare() -> int:
-    card, model = ({it["name"]: it for it in half} for half in halves(NAME))
+    card, model = ({it["name"]: with_ideals(it) for it in half} for half in halves(NAME))
     names = sorted(card.keys() & model.keys())
     for name in sorted(card.keys() ^ model.keys()):
         print(f"only in one of them: {name}")

@@ -48,6 +48,16 @@ __global__ void chain(const void* const* first, long long* cycles, int* sink, in
     if (at == nullptr) *sink = 1;
 }
 
+// Lanes find those with the same value, of so many.
+__global__ void matches(long long* cycles, int* sink, int values) {
+    int value = threadIdx.x % 32 % values;
+    const long long begin = clock64();
+    for (int i = 0; i < kRounds; ++i) value += __match_any_sync(0xffffffffu, value) == 0;
+    __syncthreads();
+    if (threadIdx.x == 0) *cycles = clock64() - begin;
+    if (value == 0x12345678) *sink = value;
+}
+
 __global__ void barriers(long long* cycles) {
     const long long begin = clock64();
     for (int i = 0; i < kRounds; ++i) __syncthreads();
@@ -151,5 +161,10 @@ int main() {
         barriers<<<1, warps * 32>>>(cycles);
         std::printf("barrier\t%d\t%.2f\n", warps, taken() / kRounds);
     }
+    for (int values : {1, 2, 8, 32})
+        for (int warps : {1, 8, 32}) {
+            matches<<<1, warps * 32>>>(cycles, sink, values);
+            std::printf("match, %d values\t%d\t%.2f\n", values, warps, taken() / (kRounds * warps));
+        }
     check(cudaDeviceSynchronize());
 }

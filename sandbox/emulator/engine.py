@@ -112,6 +112,7 @@ class _Profile(ctypes.Structure):
             for name in ("path_sum", "path_most", "fresh", "updates", "updates_most", "l1_lines", "live")
         ),
         ("widths", ctypes.c_void_p),
+        ("branches", ctypes.c_void_p),
     ]
 
 
@@ -195,6 +196,7 @@ class _Ready:
     work: list[Work] = field(default_factory=list)
     classes: bytes = b""
     widths: bytes = b""
+    branches: bytes = b""
 
 
 class Engine:
@@ -410,11 +412,13 @@ class Engine:
         if self.launches is not None:
             counts = (ctypes.c_uint64 * (_COUNTS * lowered.row_count))()
             if not ready.work:
-                ready.work = work_of(lowered, list(self._operations))
+                ready.work, shapes = work_of(lowered, list(self._operations))
+                ready.branches = bytes(shapes.branches)
                 ready.classes = bytes(KINDS_OF_WORK.index(it.kind) for it in ready.work)
-                ready.widths = widths_of(lowered)
+                ready.widths = widths_of(lowered, shapes, list(self._operations))
             classes = ctypes.cast(ctypes.c_char_p(ready.classes), ctypes.c_void_p)
             widths = ctypes.cast(ctypes.c_char_p(ready.widths), ctypes.c_void_p)
+            branches = ctypes.cast(ctypes.c_char_p(ready.branches), ctypes.c_void_p)
             share = share_of(
                 Launch(
                     name, (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]),
@@ -432,6 +436,7 @@ class Engine:
                 share.l1_lines,
                 share.live,
                 widths,
+                branches,
             )
         try:
             ended = self._c.engine_launch(

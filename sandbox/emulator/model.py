@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from .hopper import KINDS as ASYNC_KINDS
 from .hopper import PRODUCT_TYPES, ROWS_OF_A_WARP
-from .lower import CONTROL, JOIN, MATRIX_STORED, MATRIX_TYPES, NONE, ROW, SHARED, Lowered
+from .lower import CONSTANT, CONTROL, JOIN, MATRIX_STORED, MATRIX_TYPES, NONE, ROW, SHARED, Lowered
 
 # Another for each change to it or to what is counted: times of two versions are not comparable.
 MODEL_VERSION = 5
@@ -149,9 +149,14 @@ class Work:
     access: str = ""
 
 
-def work_of(lowered: Lowered, names: Sequence[str]) -> list[Work]:
-    """Row by row. ``names``: of the operations of alu.ops."""
-    return [_work(lowered, row, names) for row in ROW.iter_unpack(lowered.rows)]
+def work_of(lowered: Lowered, names: Sequence[str]) -> tuple[list[Work], Shapes]:
+    """Row by row, and what becomes of branches. ``names``: of the operations of alu.ops."""
+    work = [_work(lowered, row, names) for row in ROW.iter_unpack(lowered.rows)]
+    shapes = Shapes(lowered, work)
+    predicated = Work("free", 0.0)
+    return [
+        predicated if it & PREDICATED_BRANCH else each for it, each in zip(shapes.branches, work, strict=True)
+    ], shapes
 
 
 def _work(lowered: Lowered, row: tuple[int, ...], names: Sequence[str]) -> Work:
@@ -180,35 +185,293 @@ def _work_of_async(lowered: Lowered, row: tuple[int, ...]) -> Work:
     return Work("matrix", 1.0, f"wgmma {PRODUCT_TYPES[a_type]}", 2 * ROWS_OF_A_WARP * n * k)
 
 
-def widths_of(lowered: Lowered) -> bytes:
-    """Row by row, of loads from shared memory that the assembler makes one of: how many there are (2 or 4), and 16
-    times the load's place among them; 0 for what stays by itself. They follow each other in one basic block, from
-    addresses that are known to lie side by side; whether the first is aligned enough is seen when they run."""
-    rows = list(ROW.iter_unpack(lowered.rows))
-    found, groups = bytearray(len(rows)), dict[int, dict[int, int]]()
+# What the assembler makes predicates of (ptxas 13.0 for sm_90a, as benchmarks/assembler.py shows): a branch over rows
+# that cost no more than this together, and none over atomics, barriers, shuffles and calls.
+_PREDICATED = 16.0
+_PREDICATED_COSTS = {"global load": 0.5, "shared load": 3.0, "store": 2.0, "special": 4.0, "free": 0.0}
+# Loops of one basic block that it unrolls: of so many rows, or so many where they read shared memory.
+_UNROLLED, _UNROLLED_SHARED = 50, 26
+_KEPT_IN_LOOPS = ("ATOMIC", "SHUFFLE", "VOTE", "MATCH", "REDUX", "ELECT", "BARRIER", "WARP_BARRIER", "FENCE", "CALL",
+                  "CALL_INDIRECT", "RETURN", "EXIT", "TRAP", "ASYNC", "BRANCH_INDEX")  # fmt: skip
+_LONGEST_BRANCH = 64
+PREDICATED_BRANCH, UNROLLED_LOOP, IN_ORDER = 1, 2, 4
+# Of a thread's seven predicate registers, a loop needs one.
+_PREDICATES = 6
 
-    def end(base: int) -> None:
-        offsets = groups.pop(base)
-        for offset, first in offsets.items():
-            for count in (4, 2):
-                members = [offsets.get(offset + _WORD * at, -1) for at in range(count)]
-                if offset % (_WORD * count) == 0 and min(members) >= 0 and not found[first]:
-                    for at, member in enumerate(members):
-                        found[member] = count + 16 * at
 
-    for number, row in enumerate(rows):
-        op, flags, size, count, space, _, guard, d, a = row[:9]
-        loads = op < len(CONTROL) and CONTROL[op] == "LOAD"
-        if flags & JOIN or (op < len(CONTROL) and not loads):
-            for base in list(groups):
-                end(base)
-        if loads and (space, size, count, guard) == (SHARED, _WORD, 1, NONE):
-            groups.setdefault(a, {}).setdefault(row[12], number)
-        if d in groups:
-            end(d)
-    for base in list(groups):
-        end(base)
+def _control_of(row: tuple[int, ...]) -> str:
+    """Empty for an operation of alu.ops."""
+    return CONTROL[row[0]] if row[0] < len(CONTROL) else ""
+
+
+class Shapes:
+    """What the assembler makes of branches. ``branches``: row by row, ``PREDICATED_BRANCH``, and ``IN_ORDER`` where its
+    rows wait for those of others before it, or ``UNROLLED_LOOP``; ``starts``: whether a basic block starts at a row,
+    once short branches are gone."""
+
+    def __init__(self, lowered: Lowered, work: Sequence[Work]) -> None:
+        self.rows, self.work = list(ROW.iter_unpack(lowered.rows)), work
+        self.branches = bytearray(len(self.rows))
+        self._ends: dict[int, int] = {}
+        self._sources: dict[int, list[int]] = {}
+        jumps = [number for number, row in enumerate(self.rows) if _control_of(row) == "BRANCH"]
+        for number in jumps:
+            self._sources.setdefault(self.rows[number][12], []).append(number)
+        forward = [it for it in jumps if it < self.rows[it][12] <= it + _LONGEST_BRANCH]
+        for number in sorted(forward, key=lambda it: self.rows[it][12] - it):
+            if self.rows[number][6] != NONE:
+                self._predicate(number)
+        self.starts = [
+            bool(row[1] & JOIN) and not all(self._predicated_sources(number))
+            for number, row in enumerate(self.rows)
+        ]
+        self._keep_in_order()
+        for number in jumps:
+            if self.rows[number][12] <= number and self._is_unrolled(self.rows[number][12], number):
+                self.branches[number] = UNROLLED_LOOP
+
+    def _keep_in_order(self) -> None:
+        """Where a basic block has more rows that use what they load under one predicate than there are predicates, the
+        assembler makes one after the other."""
+        waiting: list[int] = []
+        until = 0
+        for number in [*range(len(self.rows)), len(self.rows)]:
+            ends = (
+                number == len(self.rows)
+                or self.starts[number]
+                or (_control_of(self.rows[number]) == "BRANCH" and not self.branches[number])
+            )
+            if ends:
+                for it in waiting if len(waiting) > _PREDICATES else ():
+                    self.branches[it] |= IN_ORDER
+                waiting = []
+            elif self.branches[number] and number >= until:
+                until = self._ends[number]
+                if self._uses_own(number + 1, until):
+                    waiting.append(number)
+
+    def _uses_own(self, first: int, end: int) -> bool:
+        loaded: set[int] = set()
+        for row in self.rows[first:end]:
+            if _control_of(row) == "LOAD":
+                loaded.add(row[7])
+            elif loaded & {*row[8:12]}:
+                return True
+        return False
+
+    def _predicated_sources(self, number: int) -> list[bool]:
+        return [bool(self.branches[it]) for it in self._sources.get(number, ())] or [False]
+
+    def _predicate(self, number: int) -> None:
+        target = end = self.rows[number][12]
+        last, skips = self.rows[target - 1], []
+        if target - 1 > number and _control_of(last) == "BRANCH" and last[6] == NONE:
+            if not target < last[12] <= target + _LONGEST_BRANCH:
+                return
+            end, skips = last[12], [target - 1]
+        cost = 0.0
+        for at in range(number + 1, end):
+            if self.rows[at][1] & JOIN and not all(number <= it < end for it in self._sources.get(at, [-1])):
+                return
+            if at in skips:
+                continue
+            cost += self._cost(at)
+        if cost <= _PREDICATED:
+            for it in (number, *skips):
+                self.branches[it], self._ends[it] = PREDICATED_BRANCH, end
+
+    def _cost(self, number: int) -> float:
+        row, work = self.rows[number], self.work[number]
+        control = _control_of(row)
+        if control in ("LOAD", "STORE"):
+            shared = row[4] == SHARED and control == "LOAD"
+            return _PREDICATED_COSTS[
+                "shared load" if shared else "global load" if control == "LOAD" else "store"
+            ]
+        if control:  # a branch over a branch stays, too
+            return 0.0 if work.kind == "free" else math.inf
+        if work.kind == "integer" and work.slots > 1:
+            return 1.5 if work.slots == 2 else math.inf
+        return _PREDICATED_COSTS.get(work.kind, 1.0)
+
+    def _is_unrolled(self, first: int, last: int) -> bool:
+        rows, shared, guarded = 0, False, 0
+        for at in range(first, last):
+            control = _control_of(self.rows[at])
+            if self.branches[at] & PREDICATED_BRANCH:
+                guarded = max(guarded, self._ends[at])
+            if at < guarded and control == "STORE" and self.rows[at][4] != SHARED:
+                return False
+            if control in _KEPT_IN_LOOPS or (control == "BRANCH" and not self.branches[at]):
+                return False
+            if at > first and self.starts[at]:
+                return False
+            rows += self.work[at].kind != "free"
+            shared |= control == "LOAD" and self.rows[at][4] == SHARED
+        return rows < (_UNROLLED_SHARED if shared else _UNROLLED)
+
+
+# Of a row that is part of a wider access to shared memory: of 2 or 4 words, its place among them, and whether it is the
+# first of them to run.
+WIDE_PLACE, WIDE_FIRST = 16, 128
+
+
+def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
+    """Row by row, of accesses to words of shared memory that the assembler makes one of: how many words the one has (2
+    or 4), ``WIDE_PLACE`` times the row's place among them, and ``WIDE_FIRST``; 0 for what stays by itself.
+
+    They lie in one basic block, side by side, at addresses that are known to be aligned enough. Three loads of four
+    words become one of all four; stores only where all words are written."""
+    found = bytearray(len(shapes.rows))
+    groups: dict[tuple[str, int], dict[int, int]] = {}
+    multiples = Multiples(lowered, shapes.rows, names)
+
+    def end(access: str, base: int | None = None) -> None:
+        for key in [it for it in groups if it[0] == access and base in (None, it[1])]:
+            _widen(found, groups.pop(key), multiples.of(key[1]), stores=access == "STORE")
+
+    guarded = 0
+    for number, row in enumerate(shapes.rows):
+        size, count, space, _, guard, d, a = row[2:9]
+        control = _control_of(row)
+        if shapes.starts[number] or (
+            control not in ("", "LOAD", "STORE")
+            and shapes.work[number].kind != "free"
+            and not shapes.branches[number] & PREDICATED_BRANCH
+        ):
+            end("LOAD")
+            end("STORE")
+        if shapes.branches[number] & PREDICATED_BRANCH:
+            guarded = max(guarded, row[12])
+        if control in ("LOAD", "STORE") and space == SHARED:
+            end("STORE" if control == "LOAD" else "LOAD")
+            # A load may be made ahead of the branch that guards it, a store not.
+            if (size, count, guard) == (_WORD, 1, NONE) and (control == "LOAD" or number >= guarded):
+                groups.setdefault((control, a), {}).setdefault(row[12], number)
+            elif control == "STORE":
+                end("STORE")
+        if control != "STORE":
+            end("LOAD", d)
+            end("STORE", d)
+    end("LOAD")
+    end("STORE")
     return bytes(found)
+
+
+def _widen(found: bytearray, offsets: Mapping[int, int], base: tuple[int, int], *, stores: bool) -> None:
+    """``offsets``: from one base, to their rows; ``base``: a power of two, and the rest that it leaves."""
+    multiple, rest = base
+    units: dict[int, dict[int, int]] = {}
+    for offset, number in offsets.items():
+        if multiple > _WORD and (rest + offset) % _WORD == 0:
+            unit, place = divmod(rest + offset, multiple)
+            units.setdefault(unit, {})[place // _WORD] = number
+    for places in units.values():
+        if len(places) == 4 or (len(places) == 3 and not stores):
+            _found_wide(found, places, 4)
+            continue
+        for low in (0, 2):
+            if low in places and low + 1 in places:
+                _found_wide(found, {0: places[low], 1: places[low + 1]}, 2)
+
+
+def _found_wide(found: bytearray, places: Mapping[int, int], count: int) -> None:
+    first = min(places.values())
+    for place, number in places.items():
+        found[number] = count + WIDE_PLACE * place + (WIDE_FIRST if number == first else 0)
+
+
+class Multiples:
+    """What is known of registers ahead of time: that they leave a certain rest when divided by 2, 4, 8 or 16."""
+
+    _MOST = 16
+
+    def __init__(self, lowered: Lowered, rows: Sequence[tuple[int, ...]], names: Sequence[str]) -> None:
+        self._pool = lowered.pool
+        self._filled = {*(unit for _, _, unit in lowered.params), *lowered.param_units}
+        self._filled |= {unit for unit, _ in lowered.grid_units}
+        self._known: dict[int, tuple[int, int] | None] = {}
+        for row in rows:
+            self._known.update(dict.fromkeys(self._defined(row)))
+        changed = True
+        while changed:
+            changed = False
+            for row in rows:
+                for unit in self._defined(row):
+                    before = self._known.get(unit)
+                    now = (1, 0) if _control_of(row) else self._result(names[row[0] - len(CONTROL)], row)
+                    if before is not None and now is not None:
+                        now = self._joined(before, now)
+                    if now is not None and now != before:
+                        self._known[unit], changed = now, True
+
+    @staticmethod
+    def _defined(row: tuple[int, ...]) -> list[int]:
+        """Of what is no operation of alu.ops, all but an address may be a result."""
+        control = _control_of(row)
+        found = () if control in ("STORE", "BRANCH") else (row[7], *row[9:12]) if control else row[7:8]
+        return [it for it in found if it != NONE and not it & CONSTANT]
+
+    def of(self, base: int) -> tuple[int, int]:
+        """A power of two and the rest; ``base``: NONE where an address is all offset."""
+        return (self._MOST, 0) if base == NONE else self._operand(base) or (1, 0)
+
+    def _operand(self, operand: int) -> tuple[int, int] | None:
+        """None: of what is not known yet."""
+        if operand == NONE:
+            return (1, 0)
+        if operand & CONSTANT:
+            unit = operand & ~CONSTANT
+            return (1, 0) if unit in self._filled else (self._MOST, self._pool[32 * unit] % self._MOST)
+        return self._known.get(operand, (1, 0))
+
+    @staticmethod
+    def _joined(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+        multiple = math.gcd(one[0], other[0], one[1] - other[1])
+        return multiple, one[1] % multiple
+
+    def _result(self, name: str, row: tuple[int, ...]) -> tuple[int, int] | None:
+        a, b, c = (self._operand(it) for it in row[8:11])
+        kind = name.partition("_")[0]
+        if kind in ("mov", "cut32", "ext32", "ext64"):
+            return a
+        if (
+            kind not in ("add", "sub", "mul", "mad", "shl", "and", "or", "selp")
+            or "f" in name.rpartition("_")[2]
+        ):
+            return (1, 0)
+        if a is None or b is None or (kind in ("mad", "selp") and c is None):
+            return None
+        if kind in ("add", "sub"):
+            return self._sum(a, b, -1 if kind == "sub" else 1)
+        if kind == "shl":
+            shift = self._pool[32 * (row[9] & ~CONSTANT)] if row[9] & CONSTANT else 0
+            multiple = min(a[0] << min(shift, 4), self._MOST)
+            return multiple, (a[1] << shift) % multiple
+        if kind == "selp":
+            return self._joined(a, b)
+        if kind == "and":
+            zeros = max(self._zeros(a), self._zeros(b))
+            multiple = min(a[0], b[0])
+            return (zeros, 0) if zeros >= multiple else (multiple, a[1] & b[1])
+        if kind == "or":
+            multiple = min(a[0], b[0])
+            return multiple, (a[1] | b[1]) % multiple
+        if "hi" in name:
+            return (1, 0)
+        multiple = math.gcd(a[0] * b[1], b[0] * a[1], a[0] * b[0], self._MOST)
+        product = multiple, a[1] * b[1] % multiple
+        return self._sum(product, c, 1) if kind == "mad" and c is not None else product
+
+    @staticmethod
+    def _sum(one: tuple[int, int], other: tuple[int, int], sign: int) -> tuple[int, int]:
+        multiple = min(one[0], other[0])
+        return multiple, (one[1] + sign * other[1]) % multiple
+
+    @staticmethod
+    def _zeros(one: tuple[int, int]) -> int:
+        """By what power of two it can be divided for certain."""
+        return math.gcd(one[0], one[1])
 
 
 _known: dict[str, Work] = {}

@@ -13,7 +13,8 @@ from grader.sandbox.emulator.model import H200, Launch, Row, occupancy_of, parts
 BLOCKS, WARPS = 2, 4
 # Each thread: loads a float 4 bytes apart (line 1), 128 bytes apart (2), one for all (3); stores 8 bytes apart (4); a
 # float in shared memory 128 bytes apart, so all in one bank (5), and one 8 bytes wide side by side (6); adds 1 to one
-# place (7); half of each warp takes a branch (8) to an instruction of its own (9); and a quarter is guarded (10).
+# place (7); half of each warp takes a branch (8) to a division of its own (9); a quarter is guarded (10); half skips an
+# addition (13), which the assembler guards.
 KERNEL = """.version 8.0
 .target sm_80
 .address_size 64
@@ -53,8 +54,12 @@ red.global.add.f32 [%p0+262144], %f3;
 and.b32 %x2, %t, 16; setp.ne.u32 %q2, %x2, 0;
 @%q2 bra AWAY;
 .loc 1 9 0
-add.u32 %x3, %x2, 7;
+rem.u32 %x3, %x2, %t;
 AWAY:
+.loc 1 13 0
+@%q2 bra NEAR;
+add.u32 %x5, %x2, 7;
+NEAR:
 .loc 1 10 0
 and.b32 %x4, %t, 3; setp.eq.u32 %q2, %x4, 0;
 .loc 1 12 0
@@ -72,7 +77,7 @@ LOADS = """.version 8.0
 .file 1 "k.cu"
 .visible .entry k(.param .u64 p)
 {
-.reg .b64 %p<3>; .reg .b32 %t, %s<3>; .reg .f32 %f<9>;
+.reg .b64 %p<3>; .reg .b32 %t, %s<3>; .reg .f32 %f<9>; .reg .pred %q<2>;
 .shared .align 16 .b8 room[16384];
 ld.param.u64 %p0, [p];
 mov.u32 %t, %tid.x; mad.wide.u32 %p1, %t, 4, %p0;
@@ -89,6 +94,22 @@ ld.global.f32 %f3, [%p1+8192]; add.f32 %f0, %f0, %f3;
 ld.global.f32 %f4, [%p1+12288]; add.f32 %f0, %f0, %f4;
 .loc 1 5 0
 ld.shared.f32 %f5, [%s1]; ld.shared.f32 %f6, [%s1+4]; ld.shared.f32 %f7, [%s1+8]; ld.shared.f32 %f8, [%s1+12];
+bar.sync 0;
+.loc 1 6 0
+ld.shared.f32 %f5, [%s0+4]; ld.shared.f32 %f6, [%s0+8]; ld.shared.f32 %f7, [%s0+12];
+bar.sync 0;
+.loc 1 7 0
+mad.lo.u32 %s2, %t, 8, %s0;
+st.shared.f32 [%s2], %f1; st.shared.f32 [%s2+4], %f1;
+bar.sync 0;
+.loc 1 8 0
+st.shared.f32 [%s1+4], %f1; st.shared.f32 [%s1+8], %f1; st.shared.f32 [%s1+12], %f1;
+bar.sync 0;
+.loc 1 9 0
+setp.lt.u32 %q1, %t, 16; mov.f32 %f5, %f0; mov.f32 %f6, %f0;
+@%q1 bra NEAR; ld.global.f32 %f5, [%p1+256]; NEAR:
+@%q1 bra FAR; ld.global.f32 %f6, [%p1+512]; FAR:
+add.f32 %f5, %f5, %f6; st.shared.f32 [%s1], %f5;
 ret;
 }
 """
@@ -110,14 +131,15 @@ def of_loads(waits: str) -> Launch:
 
 def test_loads_of_a_basic_block_wait_together_for_memory() -> None:
     together, apart = of_loads(""), of_loads("bar.sync 0;")
-    assert 800 < together.path < 2 * 800 < apart.path < 3 * 800
+    # Those of line 9 wait for memory once more, both at the same time: their branches become predicates.
+    assert 2 * 800 < together.path < 3 * 800 < apart.path < 4 * 800
 
 
-def test_loads_side_by_side_in_shared_memory_are_one() -> None:
-    rows = [it for it in of_loads("").rows if it.line == 5 and it.work.access == "load"]
-    assert [it.issued for it in rows] == [1, 1, 1, 1]
-    assert sum(it.shared_requests for it in rows) == 1
-    assert sum(it.passes for it in rows) == 32, "each of 32 threads in the same four banks"
+@pytest.mark.parametrize(("line", "requests", "passes"), [(5, 1, 32), (6, 1, 2), (7, 1, 2), (8, 2, 64)])
+def test_accesses_side_by_side_in_shared_memory_are_one(line: int, requests: int, passes: int) -> None:
+    # Line 6: lanes that want the same share a way back, so 16 of them are served at a time. Line 8: stores only by two.
+    rows = [it for it in of_loads("").rows if it.line == line]
+    assert (sum(it.shared_requests for it in rows), sum(it.passes for it in rows)) == (requests, passes)
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +210,8 @@ def test_divergence(launch: Launch) -> None:
     assert (at(launch, 9).issued, at(launch, 9).lanes) == (8, 128)
     guarded = at(launch, 12)
     assert (guarded.issued, guarded.lanes, guarded.guarded) == (8, 256, 64)
+    (short,) = (it for it in launch.rows if it.line == 13)
+    assert (short.work.kind, short.divergent, short.lanes, short.guarded) == ("integer", 0, 256, 128)
 
 
 def test_what_a_warp_waits_for(launch: Launch) -> None:

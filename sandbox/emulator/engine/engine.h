@@ -122,9 +122,12 @@ struct warp {
     uint32_t saved_count, saved_room;
     uint64_t clock, *ready; /* profile.c's: the cycle of the last instruction; by unit, when its value may be used */
     /* When the row that it is at has its operands; when all rows so far had theirs, now and at the ends of the last
-     * rounds of a short loop; when its last store to shared memory had; rows of this basic block. */
+     * rounds of a short loop; when its last store to shared memory had; where the loop begins. */
     uint64_t begins, horizon, rounds[LOOP_ROUNDS], shared_stored;
-    uint32_t round, block_rows, block_start;
+    uint32_t round, block_start;
+    /* Within a branch that became a predicate: between which rows, when that was known, and threads that were at the branch. */
+    uint32_t guarded_from, guarded_until, guarded_lanes;
+    uint64_t guarded_at;
     struct look { uint64_t where, begins; uint32_t row; } past_looks[PAST_LOOKS]; /* strong loads since it changed anything */
     uint64_t late_ready[LATE_GROUPS];
     /* async.c's: what it knows of others' work; its own, counted; what it waits for in vain. */
@@ -197,8 +200,10 @@ struct counts {
 };
 /* path_sum, path_most: cycles of blocks, if nothing but latency holds them up. fresh: caches are empty. Of atomics:
  * updates of sectors, in all and of the place that has most of them. l1_lines: of each block; live: blocks that a card
- * runs at a time. widths: of loads that the assembler makes one of: how many they are | 16 times the place among them. */
-struct profile { const uint8_t *classes; struct counts *counts; uint64_t path_sum, path_most, fresh, updates, updates_most, l1_lines, live; const uint8_t *widths; };
+ * runs at a time. widths: of rows that the assembler makes one access of: how many words that has | WIDE_PLACE times the
+ * place among them | WIDE_FIRST. branches: what it makes of a branch. */
+enum { WIDE_PLACE = 16, WIDE_FIRST = 128, PREDICATED_BRANCH = 1, UNROLLED_LOOP = 2, IN_ORDER = 4 };
+struct profile { const uint8_t *classes; struct counts *counts; uint64_t path_sum, path_most, fresh, updates, updates_most, l1_lines, live; const uint8_t *widths, *branches; };
 
 enum { NOTHING, EVERYTHING, BUT_SHARED_RACES };
 struct launch {
@@ -321,7 +326,7 @@ void profile_constant(struct warp *, const struct row *, const uint64_t *offsets
 void profile_split(struct warp *);
 void profile_resumes(struct warp *);
 void profile_local(struct warp *, const struct row *, uint32_t mask, uint32_t size, enum access);
-void profile_fragment(struct warp *, const struct row *, const uint32_t *units, uint32_t count, uint64_t address, uint32_t rows, uint32_t size, uint64_t stride, bool shared, bool stores);
+void profile_fragment(struct warp *, const struct row *, const uint32_t *units, uint32_t count, uint64_t address, uint32_t rows, uint32_t size, uint64_t stride, uint32_t own, bool shared, bool stores);
 void profile_waits(struct warp *, uint32_t left);
 void profile_arrives(struct warp *, struct barrier *);
 void profile_released(struct block *, struct barrier *);

@@ -209,7 +209,7 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
             if (!stores && !whole) for (int lane = 0; lane < LANES; lane++) word[lane] = (word[lane] & ~(((1u << bits) - 1) << shift)) | (value[lane] & ((1u << bits) - 1)) << shift;
         }
     w->block->launch->profile = profile;
-    if (profile) profile_fragment(w, r, it->units, stores ? 0 : count, base[0] + (uint64_t)r->imm, by_row ? rows : columns, (by_row ? columns : rows) * bits / 8, (uint64_t)stride * (bits / 8), r->space == SHARED || base[0] >> 48 == SHARED_BASE >> 48, stores);
+    if (profile) profile_fragment(w, r, it->units, stores ? 0 : count, base[0] + (uint64_t)r->imm, by_row ? rows : columns, (by_row ? columns : rows) * bits / 8, (uint64_t)stride * (bits / 8), bits >= 32 && (which == 2 || bits == 64) ? 8 : 4, r->space == SHARED || base[0] >> 48 == SHARED_BASE >> 48, stores);
     return 0;
 }
 

@@ -9,8 +9,6 @@
 enum { SECTOR = 32, LINE = 128, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
 /* Atomics to so many bytes are one unit's of the second-level cache. */
 enum { PLACE = 256, PLACES = 1 << 16 };
-/* The assembler unrolls a loop of one basic block, where it has so few rows. */
-enum { SHORT_LOOP = 20 };
 /* Cycles until a result may be used, by class of instruction; see model.py. */
 static const uint16_t LATENCY[CLASS_COUNT] = {
     [CLASS_FREE] = 0, [CLASS_INTEGER] = 5, [CLASS_FLOAT] = 4, [CLASS_DOUBLE] = 8, [CLASS_SPECIAL] = 18, [CLASS_CONVERT] = 8,
@@ -124,7 +122,7 @@ void profile_block_begins(struct block *block) {
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = &block->warps[i];
         w->clock = w->begins = w->horizon = w->shared_stored = 0;
-        w->round = w->block_rows = w->block_start = 0;
+        w->round = w->block_start = w->guarded_until = 0;
         memset(w->rounds, 0, sizeof w->rounds); memset(w->past_looks, 0, sizeof w->past_looks);
         memset(w->ready, 0, 8 * (size_t)(block->launch->kernel->units + 1));
         memset(w->late_ready, 0, sizeof w->late_ready);
@@ -162,11 +160,21 @@ static void in_order(struct warp *w) { later(&w->clock, w->horizon); }
  * waits for the round before the last few. */
 static void block_ends(struct warp *w, const struct row *r) {
     uint32_t target = (uint32_t)r->imm;
-    if (r->op == OP_BRANCH && target <= w->pc && w->pc - target < SHORT_LOOP && w->block_rows <= w->pc - target + 1) {
+    if (w->block->launch->profile->branches[w->pc] & UNROLLED_LOOP) {
         if (w->block_start != target) { w->block_start = target; for (uint32_t i = 0; i < LOOP_ROUNDS; i++) w->rounds[i] = w->horizon; w->round = 0; in_order(w); }
         else { w->rounds[w->round % LOOP_ROUNDS] = w->horizon; w->round++; later(&w->clock, w->rounds[w->round % LOOP_ROUNDS]); }
     } else { w->block_start = NONE; in_order(w); }
-    w->block_rows = 0;
+}
+
+static bool is_guarded(const struct warp *w) { return w->pc > w->guarded_from && w->pc < w->guarded_until; }
+
+/* A branch becomes a predicate of the rows that it skips. Where there are more than predicates, each waits for those before. */
+static void predicate(struct warp *w, const struct row *r, uint64_t at) {
+    bool within = is_guarded(w);
+    if (!within && w->block->launch->profile->branches[w->pc] & IN_ORDER) { in_order(w); later(&at, w->clock); }
+    if (!within || at > w->guarded_at) w->guarded_at = at;
+    if (!within) { w->guarded_lanes = w->active; w->guarded_from = w->pc; w->guarded_until = 0; }
+    if ((uint32_t)r->imm > w->guarded_until) w->guarded_until = (uint32_t)r->imm;
 }
 
 /* Who looks again at what another has yet to write takes no longer for it: when that is written depends on the order in
@@ -184,13 +192,15 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     struct counts *counts = counts_of(w);
     uint32_t class = w->block->launch->profile->classes[w->pc];
     counts->issued++;
-    counts->lanes += (uint64_t)__builtin_popcount(w->active);
+    bool within = is_guarded(w);
+    counts->lanes += (uint64_t)__builtin_popcount(within ? w->guarded_lanes | w->active : w->active);
     counts->guarded += (uint64_t)__builtin_popcount(mask);
-    w->block_rows++;
     if (r->op == OP_STORE || r->op == OP_ATOMIC || (class == CLASS_SYNC && r->op != OP_WARP_BARRIER && r->op != OP_FENCE)) memset(w->past_looks, 0, sizeof w->past_looks);
     if (class != CLASS_FREE) w->clock++;
     uint64_t at = class == CLASS_FREE ? 0 : w->clock;
     if (r->guard != NONE) later(&at, when(w, r->guard & ~CONSTANT));
+    if (w->block->launch->profile->branches[w->pc] & PREDICATED_BRANCH) { predicate(w, r, at); return; }
+    if (within) later(&at, w->guarded_at);
     if (class == CLASS_MATRIX && r->op == OP_MATRIX && r->count == 0) { /* units of D, A, B and C lie in the pool */
         const uint32_t *words = (const uint32_t *)w->pool + r->a, *matrix_counts = words + 12, *units = words + 16;
         uint32_t first = matrix_counts[0], all = first + matrix_counts[1] + matrix_counts[2] + matrix_counts[3];
@@ -249,7 +259,7 @@ static void results_at(struct warp *w, const struct row *r, uint64_t at) {
 }
 
 /* A warp took both ways of the branch that it is at. */
-void profile_split(struct warp *w) { counts_of(w)->divergent++; }
+void profile_split(struct warp *w) { if (!(w->block->launch->profile->branches[w->pc] & PREDICATED_BRANCH)) counts_of(w)->divergent++; }
 
 /* Notes how far apart the addresses of neighbouring lanes are. */
 static void note_steps(struct counts *counts, const uint64_t *addresses, uint32_t mask) {
@@ -267,9 +277,21 @@ static void note_steps(struct counts *counts, const uint64_t *addresses, uint32_
     counts->regular = 1; counts->steps = (uint64_t)step;
 }
 
+/* Whether neighbouring lanes want the same, in one of two ways: their results share a register's way back. */
+static bool in_pairs(const uint64_t *offsets, uint32_t mask) {
+    bool near = true, next = true;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        if (mask >> (i ^ 1) & 1 && offsets[i] != offsets[i ^ 1]) near = false;
+        if (mask >> (i ^ 2) & 1 && offsets[i] != offsets[i ^ 2]) next = false;
+    }
+    return near || next;
+}
+
 /* Passes through shared memory's 32 banks: a wide access is made by fewer lanes at a time. ``ideal``: without conflicts. */
-static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size, bool atomic, uint32_t *ideal) {
+static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size, bool pairs, bool atomic, uint32_t *ideal) {
     uint32_t lanes = size <= 4 ? 32 : size <= 8 ? 16 : 8, words = size <= 4 ? 1 : size / 4, all = 0;
+    if (lanes < 32 && pairs && in_pairs(offsets, mask)) lanes *= 2;
     *ideal = 0;
     for (uint32_t from = 0; from < LANES; from += lanes) {
         uint64_t seen[32][32];
@@ -296,11 +318,14 @@ static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size,
 
 void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access access) {
     struct counts *counts = counts_of(w);
-    uint32_t width = access == READS ? w->block->launch->profile->widths[w->pc] : 0, before = size * (width >> 4);
-    bool aligned = (width &= 15) > 0;
-    for (uint32_t left = mask; aligned && left; left &= left - 1) aligned = (offsets[__builtin_ctz(left)] - before) % (size * width) == 0;
-    if (aligned && before) { results_at(w, r, w->begins + SHARED_CYCLES); return; } /* the first of them has brought it */
-    uint32_t ideal, passes = passes_of(offsets, mask, aligned ? size * width : size, access == UPDATES, &ideal);
+    uint32_t width = access == UPDATES || r->op == OP_MATRIX ? 0 : w->block->launch->profile->widths[w->pc], ideal;
+    uint32_t wide = size * (width % WIDE_PLACE), before = size * (width % WIDE_FIRST / WIDE_PLACE);
+    bool aligned = width > 0, first = width & WIDE_FIRST;
+    for (uint32_t left = mask; aligned && left; left &= left - 1) aligned = (offsets[__builtin_ctz(left)] - before) % wide == 0;
+    if (aligned && !first) { if (access != WRITES) results_at(w, r, w->begins + SHARED_CYCLES); return; } /* the first of them did it */
+    uint64_t begin[LANES];
+    for (uint32_t left = mask; left; left &= left - 1) { int i = __builtin_ctz(left); begin[i] = offsets[i] - (aligned ? before : 0); }
+    uint32_t passes = passes_of(begin, mask, aligned ? wide : size, access == READS && r->op != OP_MATRIX, access == UPDATES, &ideal);
     counts->shared_requests++;
     counts->passes += passes;
     counts->ideal_passes += ideal;
@@ -378,16 +403,25 @@ void profile_local(struct warp *w, const struct row *r, uint32_t mask, uint32_t 
     if (access != WRITES) results_at(w, r, w->begins + L1_CYCLES);
 }
 
-/* A fragment of wmma: ``rows`` of ``size`` bytes, ``stride`` bytes from one to the next. */
-void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units, uint32_t count, uint64_t address, uint32_t rows, uint32_t size, uint64_t stride, bool shared, bool stores) {
+/* A fragment of wmma: ``rows`` of ``size`` bytes, ``stride`` bytes from one to the next. Eight rows at a time, each by
+ * four lanes that have ``own`` bytes: accesses of their own to global memory, and one request to shared memory. */
+void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units, uint32_t count, uint64_t address, uint32_t rows, uint32_t size, uint64_t stride, uint32_t own, bool shared, bool stores) {
     struct row none = *r;
-    uint64_t addresses[LANES];
-    none.d = none.b = none.c = none.e = NONE; none.op = OP_STORE;
-    if (rows > LANES) rows = LANES;
-    for (uint32_t i = 0; i < rows; i++) addresses[i] = address + i * stride;
-    uint32_t mask = rows == LANES ? EVERY : (1u << rows) - 1, latency = shared ? SHARED_CYCLES + rows : L2_CYCLES;
-    if (shared) profile_shared(w, &none, addresses, mask, size < 16 ? size : 16, WRITES);
-    else profile_global(w, &none, addresses, mask, size, stores ? WRITES : READS);
+    struct counts *counts = counts_of(w);
+    uint64_t addresses[LANES], requests = counts->shared_requests;
+    none.d = none.b = none.c = none.e = NONE; none.op = OP_MATRIX;
+    for (uint32_t row = 0; row < rows; row += 8)
+        for (uint32_t column = 0; column < size; column += 4 * own) {
+            uint32_t mask = 0;
+            for (uint32_t i = 0; i < LANES; i++) {
+                addresses[i] = address + (row + i / 4) * stride + column + i % 4 * own;
+                if (row + i / 4 < rows && column + i % 4 * own < size) mask |= 1u << i;
+            }
+            if (shared) profile_shared(w, &none, addresses, mask, own, WRITES);
+            else profile_global(w, &none, addresses, mask, own, stores ? WRITES : READS);
+        }
+    if (shared && own == 4 && counts->shared_requests > requests) counts->shared_requests = requests + 1; /* by ldmatrix */
+    uint32_t latency = shared ? SHARED_CYCLES + rows : L2_CYCLES;
     if (!stores) for (uint32_t i = 0; i < count; i++) will_be(w, units[i], w->begins + latency);
 }
 
