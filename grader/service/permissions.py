@@ -55,6 +55,7 @@ class Action(StrEnum):
     REGRADE = "submissions.regrade"
     VOID = "submissions.void"
     SIMILARITY = "similarity.read"
+    SIMILARITY_DECIDE = "similarity.decide"
     ANNOUNCE = "course.announce"
     AUDIT_READ = "audit.read"
     COMPETITION_READ = "competition.read"
@@ -95,6 +96,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.REGRADE: _TEACHERS,
     Action.VOID: _TEACHERS,
     Action.SIMILARITY: _READERS,
+    Action.SIMILARITY_DECIDE: _GRADERS,
     Action.ANNOUNCE: _GRADERS,
     Action.AUDIT_READ: _TEACHERS,
     Action.COMPETITION_READ: _MEMBERS | {Standing.VISITOR},

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.errors import Conflict, NotFound
-from grader.records import competitions, histories, order, rejudges
+from grader.records import competitions, histories, order, rejudges, similar
 from grader.records.histories import History
 from grader.records.models import (
     AssignmentPartRow,
@@ -20,7 +20,7 @@ from grader.records.models import (
     utcnow,
 )
 from grader.schemas.course import CourseRole
-from grader.schemas.report import Report, Score
+from grader.schemas.report import Flag, Report, Score
 from grader.schemas.submission import (
     JudgedAgain,
     JudgingReason,
@@ -96,10 +96,14 @@ def get_report(platform: Platform, user: User, submission: str) -> Report:
             select(ReportRow.body).where(ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt)
         )
         whole = reads_hidden(session, user, row)
+        staff = user.staff or teaches_author(session, user, row)
+        marked = similar.is_marked(session, row.public_id, staff and row.user_id != user.id)
     if body is None:
         hint = "" if row.state.final else "It comes when the submission is done; `grader watch` waits for it."
         raise Conflict(f"Submission {row.public_id} is {row.state}: it has no report.", hint)
     report = Report.model_validate_json(body)
+    if marked:
+        report = report.model_copy(update={"flags": [*report.flags, Flag.SIMILAR]})
     return report if whole else report.redacted()
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -87,12 +87,19 @@ class _Read:
 class Comparison:
     """All sources of one challenge and language, each with the others.
 
-    ``starter``: text that everybody was given. ``sources`` of other languages than ``language`` are an error.
+    ``starter``: text that everybody was given. ``sources`` of other languages than ``language`` are an error. ``reads``
+    makes statements of a source.
     """
 
-    def __init__(self, sources: Iterable[Source], language: Language, starter: str = "") -> None:
-        self.language = language
-        given = _Read(Source("", "", starter, language), statements(starter, language)).features
+    def __init__(
+        self,
+        sources: Iterable[Source],
+        language: Language,
+        starter: str = "",
+        reads: Callable[[str, Language], list[Statement]] = statements,
+    ) -> None:
+        self.language, self._reads = language, reads
+        given = _Read(Source("", "", starter, language), reads(starter, language)).features
         self._read = {source.id: self._reading(source) for source in sources}
         self._given = given
         authors: defaultdict[_Feature, set[str]] = defaultdict(set)
@@ -108,7 +115,7 @@ class Comparison:
             raise ValueError(
                 f"{source.id} is {source.language}: compare it with its like, not with {self.language}"
             )
-        return _Read(source, statements(source.text, source.language))
+        return _Read(source, self._reads(source.text, source.language))
 
     def _weigh(self, features: Iterable[_Feature]) -> float:
         return sum(self._bits.get(feature, 0.0) for feature in features)

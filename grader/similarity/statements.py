@@ -18,7 +18,6 @@ from pygments.token import Comment, Keyword, Literal, Name, Token, _TokenType  #
 
 from grader.languages import Language
 
-_LEXERS = {Language.CUDA: "cuda", Language.TRITON: "python"}
 # They change nothing of what is computed, or little: adding one is no work of one's own.
 _QUALIFIERS = frozenset(
     "const constexpr volatile static inline extern __restrict__ __restrict register __forceinline__ __noinline__ "
@@ -56,7 +55,7 @@ class _Word:
 def statements(source: str, language: Language) -> list[Statement]:
     """Those that do something: a brace or a ``return`` alone is left out."""
     words = list(_words(source, language))
-    split = list(_split_c(words) if language is Language.CUDA else _split_python(words))
+    split = list(_split_c(words) if not language.python else _split_python(words))
     own = _own_names(split, language)
     found: list[Statement] = []
     setters: dict[str, tuple[str, ...]] = {}
@@ -76,12 +75,12 @@ def statements(source: str, language: Language) -> list[Statement]:
 def own_names(source: str, language: Language) -> frozenset[str]:
     """Names that the source gives to what it declares, as far as its text says."""
     words = list(_words(source, language))
-    return _own_names(list(_split_c(words) if language is Language.CUDA else _split_python(words)), language)
+    return _own_names(list(_split_c(words) if not language.python else _split_python(words)), language)
 
 
 @cache
 def _lexer(language: Language) -> Lexer:
-    return get_lexer_by_name(_LEXERS[language], stripnl=False, ensurenl=True)
+    return get_lexer_by_name(language.lexer, stripnl=False, ensurenl=True)
 
 
 def _words(source: str, language: Language) -> Iterator[_Word]:
@@ -92,7 +91,7 @@ def _words(source: str, language: Language) -> Iterator[_Word]:
         if kind in Comment or kind in Literal.String.Doc:
             pass
         elif not text.strip():
-            if lines and language is not Language.CUDA:
+            if lines and language.python:
                 yield _Word("\n", Token.Text, line)
         elif text not in _QUALIFIERS:
             yield _Word(text.strip(), kind, line)
@@ -152,7 +151,7 @@ def _own_names(split: list[list[_Word]], language: Language) -> frozenset[str]:
     for part in split:
         own |= _sets(part, None, language)
         texts = [word.text for word in part]
-        if language is Language.CUDA:
+        if not language.python:
             # A declaration: a type or a name, then a name.
             for before, word in pairwise(part):
                 typed = before.kind in Keyword.Type or before.is_name or before.text in ("*", "&", ">")
@@ -177,7 +176,7 @@ def _sets(part: list[_Word], own: frozenset[str] | None, language: Language) -> 
             and following != "="
             and (at == 0 or part[at - 1].text not in ("=", "!", "<", ">"))
         )
-        in_call = depth > 0 and (language is Language.TRITON or part[0].text not in _HEADS)
+        in_call = depth > 0 and (language.python or part[0].text not in _HEADS)
         if not assigned or in_call:
             continue
         found |= _targets(part[:at], language)
@@ -197,7 +196,7 @@ def _targets(left: list[_Word], language: Language) -> set[str]:
             depth -= 1
         elif depth == 0 and word.is_name and before.text != ".":
             names.append(word.text)
-    return set(names if language is Language.TRITON else names[-1:])
+    return set(names if language.python else names[-1:])
 
 
 def _updates(part: list[_Word]) -> bool:

@@ -25,6 +25,7 @@ def register(app: OpenAPI) -> None:
         progress,
         queues,
         rosters,
+        similarity,
         submissions,
         tokens,
         versions,
@@ -51,5 +52,6 @@ def register(app: OpenAPI) -> None:
         rosters,
         assignments,
         gradebook,
+        similarity,
     ):
         app.register_api(resource.api)

@@ -28,6 +28,7 @@ def register(app: Flask) -> None:
         shared,
         sign_in,
         sign_up,
+        similarity,
         submissions,
         versions,
     )
@@ -55,5 +56,6 @@ def register(app: Flask) -> None:
         rosters,
         assignments,
         gradebook,
+        similarity,
     ):
         app.register_blueprint(page.pages)

@@ -115,12 +115,14 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
     view = assignments.get_assignment(platform(), user, course, assignment)
     with courses.reading(platform(), user, course, Action.ASSIGNMENT_READ) as opened:
         edits, extends = opened.may(Action.ASSIGNMENT_EDIT), opened.may(Action.EXTENSION_GRANT)
+        compares = opened.may(Action.SIMILARITY)
     given_to = assignments.list_extensions(platform(), user, course, assignment).extensions if extends else []
     page = render_template(
         "course/assignment.html",
         view=view,
         left={it.challenge: it for it in view.left},
         edits=edits,
+        compares=compares,
         extends=extends,
         extensions=given_to,
         values=_values(view),

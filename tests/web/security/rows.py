@@ -46,6 +46,15 @@ OF_COURSES = [
     ("PUT", "/assignments/<assignment>/extensions", "/assignments/week1/extensions"),
     ("DELETE", "/assignments/<assignment>/extensions/<int:number>", "/assignments/week1/extensions/9"),
     ("PUT", "/assignments/<assignment>/overrides", "/assignments/week1/overrides"),
+    *(
+        (method, f"/assignments/<assignment>/similarity{rule}", f"/assignments/week1/similarity{path}")
+        for method, rule, path in (
+            ("GET", "", ""),
+            ("POST", "", ""),
+            ("GET", "/<int:number>", "/9"),
+            ("PUT", "/<int:number>", "/9"),
+        )
+    ),
     ("GET", "/gradebook", "/gradebook"),
     ("GET", "/gradebook/export", "/gradebook/export"),
     ("GET", "/gradebook.csv", "/gradebook.csv"),
@@ -77,6 +86,15 @@ PAGES_OF_COURSES = [
         "/assignments/<assignment>/extensions/<int:number>/remove",
         "/assignments/week1/extensions/9/remove",
     ),
+    *(
+        (method, f"/assignments/<assignment>/similarity{rule}", f"/assignments/week1/similarity{path}")
+        for method, rule, path in (
+            ("GET", "", ""),
+            ("POST", "", ""),
+            ("GET", "/<int:number>", "/9"),
+            ("POST", "/<int:number>", "/9"),
+        )
+    ),
     ("GET", "/gradebook", "/gradebook"),
     ("GET", "/gradebook/grades.csv", "/gradebook/grades.csv"),
     ("GET", "/grades", "/grades"),
@@ -102,6 +120,7 @@ FORMS_OF_COURSES = {
         "due_at": "2026-12-31T10:00:00",
     },
     "/assignments/week1/extensions": {"student": "ada", "due_at": "2027-01-31T10:00"},
+    "/assignments/week1/similarity/9": {"decision": "dismissed"},
     "/grades/ada/override": {"assignment": "week1", "challenge": "scale", "points": "1", "reason": "why"},
 }
 
@@ -324,6 +343,7 @@ OF_COURSES_BODIES: dict[str, dict[str, object]] = {
     },
     "/assignments/week1/extensions": {"student": "ada", "due_at": "2027-01-31"},
     "/assignments/week1/overrides": {"student": "ada", "challenge": "scale", "points": 1, "reason": "why"},
+    "/assignments/week1/similarity/9": {"decision": "dismissed"},
 }
 BODIES = {
     f"{API}/submissions": {"challenge": "scale", "source": "", "filename": "a.py"},

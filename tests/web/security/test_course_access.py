@@ -54,6 +54,10 @@ ACTIONS = {
     ("PUT", "/assignments/<assignment>/extensions"): Action.EXTENSION_GRANT,
     ("DELETE", "/assignments/<assignment>/extensions/<int:number>"): Action.EXTENSION_GRANT,
     ("PUT", "/assignments/<assignment>/overrides"): Action.GRADES_OVERRIDE,
+    ("GET", "/assignments/<assignment>/similarity"): Action.SIMILARITY,
+    ("POST", "/assignments/<assignment>/similarity"): Action.SIMILARITY,
+    ("GET", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY,
+    ("PUT", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY_DECIDE,
     ("GET", "/gradebook"): Action.GRADES_READ,
     ("GET", "/gradebook/export"): Action.GRADES_READ,
     ("GET", "/gradebook.csv"): Action.GRADES_READ,
@@ -79,6 +83,10 @@ PAGES = {
     ("POST", "/assignments/<assignment>/publish"): Action.ASSIGNMENT_EDIT,
     ("POST", "/assignments/<assignment>/extensions"): Action.EXTENSION_GRANT,
     ("POST", "/assignments/<assignment>/extensions/<int:number>/remove"): Action.EXTENSION_GRANT,
+    ("GET", "/assignments/<assignment>/similarity"): Action.SIMILARITY,
+    ("POST", "/assignments/<assignment>/similarity"): Action.SIMILARITY,
+    ("GET", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY,
+    ("POST", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY_DECIDE,
     ("GET", "/gradebook"): Action.GRADES_READ,
     ("GET", "/gradebook/grades.csv"): Action.GRADES_READ,
     ("GET", "/grades"): Action.GRADES_READ_OWN,
@@ -200,7 +208,14 @@ def wrong(
 def _missing(text: str) -> bool:
     """What somebody reads who may, of a thing that is not there, or not in that state: not of the course, nor of their
     role."""
-    said = ("no join code 9", "no invitation 9", "no extension 9", "is published", "waiting for a link")
+    said = (
+        "no join code 9",
+        "no invitation 9",
+        "no extension 9",
+        "no pair 9",
+        "is published",
+        "waiting for a link",
+    )
     return any(words in text for words in said)
 
 

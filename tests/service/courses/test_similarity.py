@@ -1,0 +1,93 @@
+"""Similar submissions of an assignment: found, kept, decided, and marked in reports."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from grader.errors import BadRequest, NotAllowed
+from grader.languages import Language
+from grader.records import similar
+from grader.schemas.course import CourseView
+from grader.schemas.similarity import Decision, DecisionBody, SimilarityReport
+from grader.service import similarity
+from grader.service.accounts import User, create_user
+from grader.service.platform import Platform
+from tests.service.courses.scenes import assign, enrol, judged
+from tests.similarity.test_comparison import CUDA, CUDA_COPY, solutions
+
+WEEK = ("gpu", "week1")
+
+
+@pytest.fixture
+def ids(platform: Platform, course: CourseView, staff: User, student: User, other: User) -> dict[str, str]:
+    """A source and its copy, and what earlier students wrote for the same challenge."""
+    enrol(platform, staff, student, other)
+    assign(platform, staff)
+    for number, each in enumerate(solutions(Language.CUDA)[:8]):
+        author = create_user(platform, f"earlier{number}", "correct horse")
+        judged(platform, author, timedelta(days=-30), source=each.text, language=Language.CUDA)
+    return {
+        name: judged(platform, user, timedelta(hours=-1), source=text, language=Language.CUDA)
+        for name, user, text in (("first", student, CUDA), ("copy", other, CUDA_COPY))
+    }
+
+
+def decide(platform: Platform, user: User, decision: Decision, reason: str = "") -> SimilarityReport:
+    number = similarity.read(platform, user, *WEEK).pairs[0].number
+    return similarity.decide(platform, user, *WEEK, number, DecisionBody(decision=decision, reason=reason))
+
+
+def marked(platform: Platform, submission: str, staff: bool) -> bool:
+    with platform.sessions() as session:
+        return similar.is_marked(session, submission, staff)
+
+
+def test_a_copy_is_found_shown_and_decided(
+    platform: Platform, staff: User, student: User, other: User, ids: dict[str, str]
+) -> None:
+    assert similarity.read(platform, staff, *WEEK).made_at is None
+    found = similarity.compare(platform, staff, *WEEK)
+    assert found.sources == 2
+    assert [{it.left.submission, it.right.submission} for it in found.pairs] == [set(ids.values())]
+    assert found.clusters == [sorted([student.name, other.name])]
+
+    both = similarity.sources(platform, staff, *WEEK, found.pairs[0].number)
+    assert {both.left, both.right} == {CUDA, CUDA_COPY}
+    said = [
+        (both.left.splitlines()[it.left - 1], both.right.splitlines()[it.right - 1]) for it in both.matches
+    ]
+    assert any("fabsf" in one and "fabsf" in other for one, other in said)
+
+    # Staff see it at once, the students once it is confirmed, and nobody once it is dismissed.
+    assert marked(platform, ids["first"], staff=True)
+    assert not marked(platform, ids["first"], staff=False)
+    with pytest.raises(BadRequest, match="A reason is needed"):
+        decide(platform, staff, Decision.CONFIRMED)
+    kept = decide(platform, staff, Decision.CONFIRMED, "They told me so.").pairs[0]
+    assert (kept.decision, kept.decided_by) == (Decision.CONFIRMED, staff.name)
+    assert marked(platform, ids["copy"], staff=False)
+    assert decide(platform, staff, Decision.DISMISSED).clusters == []
+    assert not marked(platform, ids["first"], staff=True)
+    with pytest.raises(NotAllowed):
+        similarity.compare(platform, student, *WEEK)
+
+
+def test_a_decision_outlives_another_comparison_and_an_open_pair_goes(
+    platform: Platform, staff: User, other: User, ids: dict[str, str]
+) -> None:
+    similarity.compare(platform, staff, *WEEK)
+    decide(platform, staff, Decision.DISMISSED, "They work together.")
+    assert [it.reason for it in similarity.compare(platform, staff, *WEEK).pairs] == ["They work together."]
+    decide(platform, staff, Decision.OPEN)
+    # The copier hands in other work, which counts from now on.
+    judged(
+        platform,
+        other,
+        timedelta(minutes=-1),
+        source=solutions(Language.CUDA)[9].text,
+        language=Language.CUDA,
+        speedup=9.0,
+    )
+    assert similarity.compare(platform, staff, *WEEK).pairs == []

@@ -1,0 +1,47 @@
+"""Which submissions of an assignment resemble each other; for staff of the course."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import Field
+
+from grader.schemas.similarity import DecisionBody, SimilarityReport, SimilarSources
+from grader.service import similarity
+from grader.web.answers import answer
+from grader.web.api.assignments import AssignmentPath
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("similarity", "Which submissions resemble each other", signed_in=True)
+
+_AT = "/courses/<course>/assignments/<assignment>/similarity"
+
+
+class PairPath(AssignmentPath):
+    number: int = Field(ge=1, le=2**31 - 1)
+
+
+@api.get(_AT, responses={200: SimilarityReport})
+def get_similarity(path: AssignmentPath) -> Response:
+    """What the last comparison found, most alike first (staff only)."""
+    return answer(similarity.read(platform(), current_user(), path.course, path.assignment))
+
+
+@api.post(_AT, responses={200: SimilarityReport})
+def compare_sources(path: AssignmentPath) -> Response:
+    """Compare what counts of each student now; hundreds of sources take some seconds (staff only)."""
+    return answer(similarity.compare(platform(), current_user(), path.course, path.assignment))
+
+
+@api.get(f"{_AT}/<int:number>", responses={200: SimilarSources})
+def get_pair(path: PairPath) -> Response:
+    """A pair's sources and which of their lines say the same (staff only)."""
+    return answer(similarity.sources(platform(), current_user(), path.course, path.assignment, path.number))
+
+
+@api.put(f"{_AT}/<int:number>", responses={200: SimilarityReport})
+def decide_pair(path: PairPath, body: DecisionBody) -> Response:
+    """Confirm a pair, dismiss it, or open it again. A confirmed one is marked for both students."""
+    found = similarity.decide(platform(), current_user(), path.course, path.assignment, path.number, body)
+    return answer(found)
