@@ -19,7 +19,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from grader.challenge.loader import Challenge
-from grader.errors import ChallengeInvalid, NotFound, Unreachable, UnknownChallenge
+from grader.errors import ChallengeInvalid, NotFound, UnknownChallenge, Unreachable
 from grader.languages import Language
 from grader.records.models import (
     AssignmentRow,
@@ -57,8 +57,8 @@ _PATIENCE_SECONDS = 300.0
 
 
 def compare(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """Compare what counts now. Pairs that are no longer alike go, unless staff decided something of them. Raises NotFound,
-    NotAllowed, Unreachable."""
+    """Compare what counts now. Pairs that are no longer alike go, unless staff decided something of them. Raises
+    NotFound, NotAllowed, Unreachable."""
     started = time.monotonic()
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)

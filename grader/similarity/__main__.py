@@ -1,7 +1,7 @@
 """Compares the sources of standard input and prints what is alike, both as JSON.
 
-The web does this in a process of its own: nobody's page waits for it, and a source that was written to keep a lexer busy
-is given up after ``READING_SECONDS``.
+The web does this in a process of its own: nobody's page waits for it, and a source that was written to keep a lexer
+busy is given up after ``READING_SECONDS``.
 """
 
 from __future__ import annotations

@@ -18,7 +18,13 @@ from flask import Flask
 from sqlalchemy import select
 
 from grader.records.engine import writing
-from grader.records.models import PUBLIC_ID_CHARS, SubmissionRow
+from grader.records.models import (
+    PUBLIC_ID_CHARS,
+    AssignmentRow,
+    SimilarityRunRow,
+    SimilarPairRow,
+    SubmissionRow,
+)
 from grader.schemas.account import Role
 from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
 from grader.schemas.course import CourseBody, JoinCodeBody, RosterBody
@@ -185,6 +191,26 @@ def _teach(site: Site) -> None:
     assignments.publish_assignment(platform, boss, "gpu", "week1")
     extension = ExtensionBody(student="ada", due_at="2026-03-12 12:00", reason="A conference")
     assignments.extend(platform, boss, "gpu", "week1", extension)
+    _resemble(site)
+
+
+def _resemble(site: Site) -> None:
+    """Two submissions that are alike."""
+    ids = site.submissions
+    with writing(site.platform.sessions) as session:
+        row = session.scalars(select(AssignmentRow)).one()
+        session.add(SimilarityRunRow(assignment_id=row.id, made_at=_BEGAN, sources=6, seconds=0.4))
+        session.add(
+            SimilarPairRow(
+                assignment_id=row.id,
+                challenge=builders.SLUG,
+                submission=ids["accepted"],
+                other=ids["slower"],
+                share=0.97,
+                other_share=0.81,
+                bits=312.5,
+            )
+        )
 
 
 def _settle(site: Site) -> None:

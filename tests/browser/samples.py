@@ -59,6 +59,8 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "courses.log": lambda _: {"course-log": "/courses/gpu/log"},
     "rosters.show": lambda _: {"roster": "/courses/gpu/roster"},
     "assignments.new": lambda _: {"new-assignment": "/courses/gpu/new-assignment"},
+    "similarity.show": lambda _: {"similarity": "/courses/gpu/assignments/week1/similarity"},
+    "similarity.pair": lambda _: {"similar-pair": "/courses/gpu/assignments/week1/similarity/1"},
     "gradebook.show": lambda _: {"gradebook": "/courses/gpu/gradebook"},
     "gradebook.of_student": lambda _: {"grades-of-student": "/courses/gpu/grades/ada"},
 }

@@ -18,6 +18,7 @@ from grader.cli.terminal import put_json, put_table, safe, say, tell
 from grader.errors import BadRequest, NotFound
 from grader.schemas.assignment import AssignmentList, AssignmentView, ExtensionList
 from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, StudentGrades
+from grader.schemas.similarity import Decision, SimilarityReport, SimilarSide
 
 app = make_app()
 assignment = make_app()
@@ -275,6 +276,53 @@ def _show(found: AssignmentView, json: bool) -> int:
     if found.devices:
         tell(f"devices: {', '.join(found.devices)}")
     return 0
+
+
+@assignment.command()
+def similar(
+    course: Course,
+    slug: Slug,
+    compare: Annotated[bool, typer.Option("--compare", help="Compare anew first.")] = False,
+    confirm: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Confirm a pair: both students' reports are marked.")
+    ] = None,
+    dismiss: Annotated[int | None, typer.Option(metavar="NUMBER", help="Dismiss a pair.")] = None,
+    reason: Annotated[str, typer.Option(help="Why; needed to confirm.")] = "",
+    json: options.Json = False,
+) -> int:
+    """Show which submissions resemble each other, and decide of a pair (staff only)."""
+    client, path = connect(), f"{_path(course, slug)}/similarity"
+    if compare:
+        client.post(path, {})
+    for number, decision in ((confirm, Decision.CONFIRMED), (dismiss, Decision.DISMISSED)):
+        if number is not None:
+            client.put(f"{path}/{number}", {"decision": decision, "reason": reason})
+    found = understood(SimilarityReport, client.get(path))
+    if json:
+        put_json(found)
+        return 0
+    if found.made_at is None:
+        say("Nobody compared yet: `--compare` does.", "yellow")
+        return 0
+    table = _table("pair", "challenge", "one", "shared", "other", "shared", "bits", "decision")
+    for pair in found.pairs:
+        table.add_row(
+            str(pair.number),
+            safe(pair.challenge),
+            safe(_side(pair.left), "cyan"),
+            f"{pair.left.share:.0%}",
+            safe(_side(pair.right), "cyan"),
+            f"{pair.right.share:.0%}",
+            f"{pair.bits:.0f}",
+            pair.decision.value,
+        )
+    put_table(table)
+    say(f"Compared {found.sources} sources on {_when(found.made_at)}: {len(found.pairs)} pairs.", "green")
+    return 0
+
+
+def _side(side: SimilarSide) -> str:
+    return f"{side.user}{' (earlier)' if side.earlier else ''}" if side.user else "the staff's solution"
 
 
 @gradebook.command(name="show")
