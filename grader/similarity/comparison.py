@@ -13,7 +13,7 @@ A finding is a reason for a person to look, and no verdict.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -129,11 +129,11 @@ class Comparison:
             for feature in each.features:
                 if self._bits.get(feature, 0.0) > 0:
                     having[feature].append(id_)
-        shared: Counter[tuple[str, str]] = Counter()
+        shared: defaultdict[tuple[str, str], float] = defaultdict(float)
         for feature, ids in having.items():
             bits = self._bits[feature]
             for pair in combinations(ids, 2):
-                shared[pair] += bits  # type: ignore[assignment]
+                shared[pair] += bits
         pairs = [
             self._pair(left, right, bits) for (left, right), bits in shared.items() if self._held(left, right)
         ]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from pygments.lexer import Lexer  # type: ignore[import-untyped]
-from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
-from pygments.token import Comment, Keyword, Literal, Name, Token, _TokenType  # type: ignore[import-untyped]
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+from pygments.token import Comment, Keyword, Literal, Name, Token, _TokenType
 
 from grader.languages import Language
 
