@@ -11,7 +11,7 @@ from grader import limits
 from grader.schemas.strict import Strict
 
 
-class Progress(StrEnum):
+class PartProgress(StrEnum):
     """How far a student is with a part while it counts: nothing submitted, nothing right yet, or right."""
 
     NOT_STARTED = "not_started"
@@ -34,7 +34,7 @@ class PartGrade(Strict):
     challenge: str
     points: float
     most: float
-    progress: Progress
+    progress: PartProgress
     attempts: int = Field(description="submissions that were judged while the assignment was open")
     submission: str | None = None
     judged_again: str | None = None
@@ -134,7 +134,7 @@ class ExportRow(Strict):
     section: str
     points: float
     most: float
-    progress: Progress
+    progress: PartProgress
     attempts: int
     verdict: str | None
     speedup: float | None

@@ -42,8 +42,8 @@ from grader.schemas.gradebook import (
     GradeLine,
     OverrideBody,
     PartGrade,
+    PartProgress,
     PartStatistics,
-    Progress,
     StudentGrades,
 )
 from grader.schemas.report import Verdict
@@ -491,10 +491,10 @@ def _part_grade(
     )
 
 
-def _progress(grade: _Grade) -> Progress:
+def _progress(grade: _Grade) -> PartProgress:
     if grade.attempts == 0:
-        return Progress.NOT_STARTED
-    return Progress.DONE if grade.right else Progress.STUCK
+        return PartProgress.NOT_STARTED
+    return PartProgress.DONE if grade.right else PartProgress.STUCK
 
 
 def _lines(assignment: _Assignment, part: _Part, grade: _Grade, given: OverrideRow | None) -> list[GradeLine]:
@@ -530,9 +530,9 @@ def _statistics(given: Sequence[_Assignment], found: Sequence[StudentGrades]) ->
                     assignment=assignment.row.slug,
                     challenge=part.challenge,
                     title=part.title,
-                    not_started=states[Progress.NOT_STARTED],
-                    stuck=states[Progress.STUCK],
-                    done=states[Progress.DONE],
+                    not_started=states[PartProgress.NOT_STARTED],
+                    stuck=states[PartProgress.STUCK],
+                    done=states[PartProgress.DONE],
                     mean_points=sum(it.points for it in of_all) / len(of_all) if of_all else None,
                     most=part.scheme.most,
                     speedups=sorted(it.speedup for it in of_all if it.speedup is not None),

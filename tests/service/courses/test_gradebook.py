@@ -10,7 +10,7 @@ from grader.records.engine import writing
 from grader.records.models import SubmissionRow, UserRow
 from grader.schemas.assignment import Counts, ExtensionBody, PartBody
 from grader.schemas.course import CourseChange, CourseView, MemberChange
-from grader.schemas.gradebook import Gradebook, OverrideBody, PartGrade, Progress, StudentGrades
+from grader.schemas.gradebook import Gradebook, OverrideBody, PartGrade, PartProgress, StudentGrades
 from grader.schemas.report import Verdict
 from grader.service import assignments, courses, gradebook, rosters
 from grader.service.accounts import User
@@ -51,7 +51,7 @@ def test_the_best_counts_or_the_last(platform: Platform, staff: User, student: U
     assign(platform, staff)
     found = part(platform, staff)
     assert (found.points, found.most, found.submission, found.attempts) == (80, 100, best, 3)
-    assert (found.progress, found.speedup, found.device) == (Progress.DONE, 1.5, "cpu")
+    assert (found.progress, found.speedup, found.device) == (PartProgress.DONE, 1.5, "cpu")
     assign(platform, staff, counts=Counts.LAST)
     found = part(platform, staff)
     assert (found.points, found.submission, found.speedup, found.verdict) == (0, last, None, "wrong_answer")
@@ -62,7 +62,7 @@ def test_what_is_received_when(platform: Platform, staff: User, student: User) -
     assign(platform, staff, open_at=-2 * DAY, due_at=-6 * HOUR, late_until=-2 * HOUR, late_percent=10.0)
     judged(platform, student, -2 * DAY - HOUR, speedup=3.0)
     judged(platform, student, -1 * HOUR, speedup=3.0)
-    assert (part(platform, staff).points, part(platform, staff).progress) == (0, Progress.NOT_STARTED)
+    assert (part(platform, staff).points, part(platform, staff).progress) == (0, PartProgress.NOT_STARTED)
     # Received before the deadline, judged after it.
     judged(platform, student, -6 * HOUR - timedelta(seconds=1), speedup=1.0, finished_at=NOW)
     assert (part(platform, staff).points, part(platform, staff).late_days) == (80, 0)
@@ -158,7 +158,7 @@ def test_a_judgement_under_a_later_version_counts_once_that_is_shown_and_never_t
 def test_failures_of_ours_are_no_attempts(platform: Platform, staff: User, student: User) -> None:
     judged(platform, student, -HOUR, verdict=Verdict.INTERNAL_ERROR)
     assign(platform, staff)
-    assert (part(platform, staff).attempts, part(platform, staff).progress) == (0, Progress.NOT_STARTED)
+    assert (part(platform, staff).attempts, part(platform, staff).progress) == (0, PartProgress.NOT_STARTED)
 
 
 def test_what_changes_is_seen_at_once(platform: Platform, staff: User, student: User) -> None:
