@@ -10,7 +10,7 @@ boxes on top. Nothing runs on a GPU, and every figure follows from the seed.
   what is behind it this is the rule alone: on a GPU "done" is when the judge's own stream goes on, and the spot check
   finds what is late, so no attack has won time there (benchmarks/gpu/band.py), and the floor is wide.
 - A call that is a tenth quicker in a share of its rounds, unseen: what the time gains by midmean and by median. It is
-  the price of a midmean that wanders less. Who can be quicker unseen would be so in all rounds; who risks a wrong
+  the price of a midmean that varies less. Who can be quicker unseen would be so in all rounds; who risks a wrong
   answer in each such round needs a quarter of them to gain anything.
 
 Usage: python benchmarks/rule_noise.py [--json] [--trials N] [--raw FILE]

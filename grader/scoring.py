@@ -47,7 +47,7 @@ def midmean(values: Sequence[float]) -> float:
     """The mean of the middle half: a quarter of ``values``, rounded down, is left out at either end.
 
     Less than a quarter of them, whatever they are, moves it by no more than the others differ by; and of values that
-    are as normal as most rounds are, it wanders a seventh less than their median does.
+    are as normal as most rounds are, it varies a seventh less than their median does.
     Raises ValueError on no values.
     """
     return statistics.fmean(_middle(values))
