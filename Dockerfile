@@ -42,13 +42,13 @@ RUN /opt/build/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --
 FROM platform AS server
 RUN useradd --no-create-home --home-dir /data --uid 10001 grader && mkdir /data && chown grader /data
 COPY images/healthy.py /images/
-# The course is copied whole, because the package itself carries no staff folder (hidden cases count, unseen).
-COPY challenges /course/challenges
-COPY reference /course/reference
+# The catalogue is copied whole, because the package itself carries no staff folder (hidden cases count, unseen).
+COPY challenges /catalogue/challenges
+COPY reference /catalogue/reference
 COPY --from=code /dist /dist
 RUN /opt/platform/bin/python -m pip install --quiet --no-deps --no-index /dist/*.whl
 ENV PATH=/opt/platform/bin:/usr/local/bin:/usr/bin:/bin
-ENV GRADER_DATA_DIR=/data GRADER_CHALLENGES=/course GRADER_HOST=0.0.0.0 GRADER_PORT=8000 GRADER_BOX=docker
+ENV GRADER_DATA_DIR=/data GRADER_CHALLENGES=/catalogue GRADER_HOST=0.0.0.0 GRADER_PORT=8000 GRADER_BOX=docker
 ARG VERSION=0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="grader server" \
@@ -90,12 +90,12 @@ RUN /usr/sbin/useradd --no-create-home --home-dir /data --uid 10001 grader && mk
 COPY --from=platform /opt/platform /opt/platform
 # The judge computes with the box's torch.
 RUN echo /opt/toolchain/lib/python3*/site-packages > "$(echo /opt/platform/lib/python3*/site-packages)/toolchain.pth"
-COPY challenges /course/challenges
-COPY reference /course/reference
+COPY challenges /catalogue/challenges
+COPY reference /catalogue/reference
 COPY --from=code /dist /dist
 RUN /opt/platform/bin/python -m pip install --quiet --no-deps --no-index /dist/*.whl
 ENV PATH=/opt/platform/bin:/opt/toolchain/cuda/bin:/usr/local/bin:/usr/bin:/bin
-ENV GRADER_DATA_DIR=/data GRADER_CHALLENGES=/course GRADER_BOX=docker GRADER_BOX_IMAGE=grader-box
+ENV GRADER_DATA_DIR=/data GRADER_CHALLENGES=/catalogue GRADER_BOX=docker GRADER_BOX_IMAGE=grader-box
 ARG VERSION=0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="grader worker" \

@@ -19,7 +19,7 @@ from results import keep, merged
 from grader.authoring.findings import ApproximationOutcome, ApproximationResult
 from grader.authoring.odds import Odds
 from grader.authoring.worker_pool import approximate
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.device_kinds import kind_of
 from grader.judge.device import Device, make_device
@@ -108,16 +108,16 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     tune()
-    course = find_course()
+    catalogue = find_catalogue()
     device = make_device(options.device, options.gpu)
     name = "approximations" if kind_of(options.device).representative else "approximations_reduced"
     rows: list[dict[str, Any]] = []
     began = time.perf_counter()
-    for slug in options.slugs or course.slugs():
+    for slug in options.slugs or catalogue.slugs():
         if time.perf_counter() - began > options.seconds:
             print(f"{slug} and the rest are left for want of time", file=sys.stderr)
             break
-        rows.append(measured(course.load(slug), device))
+        rows.append(measured(catalogue.load(slug), device))
         print_row(rows[-1])
         if options.json:
             keep(name, {"device": options.device, "rows": merged(name, rows, "slug")})

@@ -1,21 +1,21 @@
-"""A course of many challenges: the one that came along, and copies of it under other names."""
+"""A catalogue of many challenges: the one that came along, and copies of it under other names."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def make_course(folder: Path, count: int) -> list[str]:
+def make_catalogue(folder: Path, count: int) -> list[str]:
     """``count`` challenges in ``folder``; returns their slugs, the original ones first.
 
     Copies have titles of their own; what they build on is the original.
     """
-    originals = find_course(None).slugs()
+    originals = find_catalogue(None).slugs()
     slugs = originals[:count]
     for part in ("challenges", "reference"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("staff", "__pycache__"))

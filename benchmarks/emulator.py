@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from results import keep
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.sandbox.emulator.engine import Engine, pack_arguments
 from grader.sandbox.toolkit import cuda_home
 from tests.emulator.judging import compile_source, judge
@@ -90,11 +90,11 @@ def kernels(folder: Path, check: bool) -> dict[str, float]:
 
 def suites(folder: Path) -> dict[str, float]:
     """Seconds of all public cases of each challenge's CUDA solution: calls alone, nvcc and references not counted."""
-    course, found = find_course(), {}
-    for slug in course.slugs():
-        source = course.root / "reference" / slug / "staff" / "solution.cu"
+    catalogue, found = find_catalogue(), {}
+    for slug in catalogue.slugs():
+        source = catalogue.root / "reference" / slug / "staff" / "solution.cu"
         if source.exists():
-            challenge = course.load(slug)
+            challenge = catalogue.load(slug)
             outcome = judge(challenge, compile_source(challenge, source, folder), THREADS)
             found[slug] = round(sum(outcome.seconds.values()), 3)
             print(

@@ -119,7 +119,7 @@ def enter(platform: Platform, device: str, options: argparse.Namespace) -> User:
     )
     competitions.create_competition(platform, user, body)
     competitions.publish_competition(platform, user, SLUG)
-    version = platform.course.load(CHALLENGE).manifest.version
+    version = platform.catalogue.load(CHALLENGE).manifest.version
     with writing(platform.sessions) as session:
         competition = session.query(CompetitionRow).one()
         for number in range(options.finalists):

@@ -83,7 +83,7 @@ def fill(platform: Platform, students: int) -> None:
         "expires_at": now + timedelta(days=30),
         "last_used_at": now,
     }
-    slugs = platform.course.slugs()[:ASSIGNMENTS]
+    slugs = platform.catalogue.slugs()[:ASSIGNMENTS]
     chance = random.Random(1)
     with platform.engine.begin() as connection:
         connection.execute(insert(UserRow), people)

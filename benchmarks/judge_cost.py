@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from results import keep
 
 from grader.challenge.cases import case
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.judge.device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
@@ -31,11 +31,11 @@ REPEATS = 15
 
 def measure() -> dict[str, float]:
     """Median milliseconds per case, by size in elements, and over all of them."""
-    course = find_course()
-    source = (course.root / "reference/vector_add/staff/solution.py").read_text()
+    catalogue = find_catalogue()
+    source = (catalogue.root / "reference/vector_add/staff/solution.py").read_text()
     cases = [case(f"{size} #{number}", "basic", n=size) for size in SIZES for number in range(REPEATS)]
     request = Request(
-        course.load("vector_add"), Language.TRITON, source, CPU, b"benchmark", cases, timing=False
+        catalogue.load("vector_add"), Language.TRITON, source, CPU, b"benchmark", cases, timing=False
     )
     session = Session(request, HostDevice(), LocalBoxes(), lambda _: None, lambda: None)
     verdict = session.run().report.verdict

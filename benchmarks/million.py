@@ -53,12 +53,12 @@ class Crowd:
     tokens: list[str]
     challenges: list[str]
     served: list[str]
-    """those that the course has"""
+    """those that the catalogue has"""
     waiting: list[str]
 
 
 def crowd_of(slugs: Sequence[str], submissions: int) -> Crowd:
-    """``slugs``: challenges of the course, which are the most popular ones."""
+    """``slugs``: challenges of the catalogue, which are the most popular ones."""
     return Crowd(
         users=[f"student{number}" for number in range(USERS)],
         tokens=[token(number) for number in range(USERS)],
@@ -109,7 +109,7 @@ def _people(connection: Connection, crowd: Crowd, now: datetime) -> None:
 
 
 def _versions(connection: Connection, challenges: Sequence[str], now: datetime) -> None:
-    """Those of the course are noted by the platform itself, when it serves them."""
+    """Those of the catalogue are noted by the platform itself, when it serves them."""
     rows = [
         {
             "challenge": slug,
@@ -157,7 +157,7 @@ def _submissions(count: int, challenges: Sequence[str], now: datetime) -> Iterat
         user = chance.choices(users, cum_weights=by_diligence)[0]
         device = chance.choices(DEVICES, _DEVICE_SHARES)[0]
         row = _row(number, user, now - age, device, chance)
-        # Those of the course have the version that their folder says, so that their boards are the fullest.
+        # Those of the catalogue have the version that their folder says, so that their boards are the fullest.
         row["version"] = 1 + chance.randrange(1 + place % 3) if challenges[place].startswith("former_") else 1
         row["challenge"] = challenges[place]
         row["source"] = chance.choice(sources)

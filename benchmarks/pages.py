@@ -9,7 +9,7 @@ Target: of each page 95 of 100 answers under 100 ms.
 Usage: python benchmarks/pages.py [--json] [--database sqlite|postgresql] [--submissions N] [--rate R] [--seconds S]
        [--only PAGE] [--keep FOLDER]
 
-``--keep`` leaves course and database there, and takes them from there the next time.
+``--keep`` leaves catalogue and database there, and takes them from there the next time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from courses import make_course
+from courses import make_catalogue
 from crowd import Answer, Connection, Line
 from load import cookies_of
 from million import CHALLENGES, Crowd, crowd_of, fill
@@ -49,7 +49,7 @@ from tests.web import builders
 TARGET_MS = 100.0
 # Reports as students have them; the others of the database are never read.
 _REPORTS = 200
-# Before anything is timed, each page is asked for so often: both processes have read the course then.
+# Before anything is timed, each page is asked for so often: both processes have read the catalogue then.
 _WARM = 8
 
 
@@ -181,11 +181,15 @@ def prepared(options: argparse.Namespace) -> Iterator[tuple[Platform, Reader]]:
             )
         )
         url = stack.enter_context(database(options.database, folder))
-        course = folder / "course"
-        slugs = make_course(course, CHALLENGES) if not course.exists() else _slugs(course)
+        catalogue = folder / "catalogue"
+        slugs = make_catalogue(catalogue, CHALLENGES) if not catalogue.exists() else _slugs(catalogue)
         slugs.sort(key=lambda it: it != "vector_add")
         settings = Settings(
-            data_dir=folder / "data", database_url=url, devices="cpu,h200,t4", redis_url="", challenges=course
+            data_dir=folder / "data",
+            database_url=url,
+            devices="cpu,h200,t4",
+            redis_url="",
+            challenges=catalogue,
         )
         platform = replace(open_platform(settings), wakeups=NoWakeUps(""))
         stack.callback(platform.close)
@@ -203,8 +207,8 @@ def prepared(options: argparse.Namespace) -> Iterator[tuple[Platform, Reader]]:
         yield platform, Reader(random.Random(1), crowd, cookies_of(platform, crowd.tokens), results)
 
 
-def _slugs(course: Path) -> list[str]:
-    return sorted(it.name for it in (course / "challenges").iterdir() if it.is_dir())
+def _slugs(catalogue: Path) -> list[str]:
+    return sorted(it.name for it in (catalogue / "challenges").iterdir() if it.is_dir())
 
 
 def measure(platform: Platform, reader: Reader, options: argparse.Namespace) -> dict[str, Any]:

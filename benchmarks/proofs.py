@@ -19,7 +19,7 @@ from results import before, commit, keep, merged, today
 
 from grader.authoring.findings import Proof
 from grader.authoring.proof import Options, prove
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.cli.commands.challenge import ProofProgress, put_proofs
 from grader.judge.request import CPU
 from grader.languages import Language
@@ -39,7 +39,7 @@ def row(proof: Proof) -> dict[str, Any]:
 
 
 def prove_all(
-    course: Course, slugs: list[str], wanted: Options, at_once: int, seconds: float, kept: bool
+    catalogue: Catalogue, slugs: list[str], wanted: Options, at_once: int, seconds: float, kept: bool
 ) -> list[Proof]:
     """What could be begun within ``seconds``; ``kept`` after every few."""
     found: list[Proof] = []
@@ -48,18 +48,18 @@ def prove_all(
         if time.perf_counter() - start > seconds:
             break
         with ProofProgress() as progress:
-            proofs = prove(course.root, slugs[first : first + at_once], wanted, progress.show)
+            proofs = prove(catalogue.root, slugs[first : first + at_once], wanted, progress.show)
         put_proofs(proofs)
         sys.stdout.flush()
         found += proofs.challenges
         if kept:
-            whole = len(found) == len(course.slugs())
+            whole = len(found) == len(catalogue.slugs())
             keep_proofs(found, wanted, time.perf_counter() - start, whole)
     return found
 
 
 def keep_proofs(proofs: list[Proof], wanted: Options, seconds: float, whole: bool) -> None:
-    """``whole``: these are the course's every challenge."""
+    """``whole``: these are the catalogue's every challenge."""
     name = "proofs" if wanted.device == CPU else "gpu_proofs"
     run = {
         "gpus": len(wanted.gpus),
@@ -90,12 +90,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=300.0, help="begin nothing more after this")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    course = find_course()
-    slugs = options.slugs or course.slugs()
+    catalogue = find_catalogue()
+    slugs = options.slugs or catalogue.slugs()
     gpus = tuple(map(int, options.gpus.split(",")))
     wanted = Options(options.device, tuple(Language), options.jobs, False, gpus)
     start = time.perf_counter()
-    proofs = prove_all(course, slugs, wanted, options.at_once, options.seconds, options.json)
+    proofs = prove_all(catalogue, slugs, wanted, options.at_once, options.seconds, options.json)
     took = time.perf_counter() - start
     strong = sum(it.strong for it in proofs)
     print(

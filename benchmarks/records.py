@@ -38,7 +38,7 @@ from results import keep
 from serving import database, serving
 from sqlalchemy import event, text
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.languages import Language
 from grader.queue.sweeper import sweep
 from grader.records import claims
@@ -237,7 +237,7 @@ def prepared(options: argparse.Namespace) -> Iterator[tuple[Platform, Crowd]]:
         platform = replace(open_platform(settings), wakeups=NoWakeUps(""))
         stack.callback(platform.close)
         structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
-        slugs = find_course(None).slugs()
+        slugs = find_catalogue(None).slugs()
         slugs.sort(key=lambda it: it != "vector_add")
         crowd = crowd_of(slugs, options.submissions)
         with platform.sessions() as session:

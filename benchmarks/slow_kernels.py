@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from results import keep, merged
 
 from grader import limits
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.judge.arena import Arena
 from grader.judge.device import HostDevice
 from grader.judge.oracle import workload_case
@@ -132,13 +132,15 @@ def variant(source: str, changes: Mapping[str, str]) -> str:
     return source
 
 
-def measure(course: Course, slug: str, name: str, counted: list[float]) -> dict[str, Any]:
-    challenge = course.load(slug)
+def measure(catalogue: Catalogue, slug: str, name: str, counted: list[float]) -> dict[str, Any]:
+    challenge = catalogue.load(slug)
     own = challenge.manifest.limits
     manifest = challenge.manifest.model_copy(
         update={"limits": own.model_copy(update={"cpu_seconds": MOST_SECONDS})}
     )
-    source = variant((course.root / f"reference/{slug}/staff/solution.py").read_text(), VARIANTS[slug][name])
+    source = variant(
+        (catalogue.root / f"reference/{slug}/staff/solution.py").read_text(), VARIANTS[slug][name]
+    )
     timed = [workload_case(challenge, it) for it in manifest.workloads if it.on == CPU]
     cases = [*challenge.suite("cpu"), *timed]
     request = Request(
@@ -164,11 +166,11 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     limits.BOX_WALL_SECONDS = 7200.0  # of one box over all its cases; nothing is to end early here
-    course, counted, rows = find_course(), list[float](), []
+    catalogue, counted, rows = find_catalogue(), list[float](), []
     Counting(counted).install()
     for slug in options.slugs or VARIANTS:
         for name in VARIANTS[slug]:
-            rows.append(row := measure(course, slug, name, counted))
+            rows.append(row := measure(catalogue, slug, name, counted))
             print(row, flush=True)
             if options.json:
                 keep(

@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from results import keep
 
 from grader import limits
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.cli.config import environment
 from grader.device_kinds import CPU, CPU_ARCHITECTURE, board_of
 from grader.languages import Language
@@ -88,7 +88,7 @@ class Sender:
 
     def __init__(self, platform: Platform, options: Options) -> None:
         self._platform, self._options = platform, options
-        self._staff = platform.course.root / "reference" / SLUG / "staff"
+        self._staff = platform.catalogue.root / "reference" / SLUG / "staff"
         self._users: list[User] = []
         self._sent = 0
 
@@ -147,7 +147,7 @@ def freeze_none(platform: Platform, options: Options) -> None:
     words = "import torch; print(torch.__version__); print(torch.cuda.get_device_name(0))"
     ran = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
     torch_version, model = ran.stdout.splitlines()
-    challenge = platform.course.load(SLUG)
+    challenge = platform.catalogue.load(SLUG)
     key = BaselineKey(SLUG, versions.serve(platform, challenge).version, model, torch_version)
     none: dict[str, float | None] = {"eager": None, "compile": None}
     with writing(platform.sessions) as session:
@@ -231,7 +231,7 @@ def main() -> None:
             settings = Settings(
                 data_dir=data,
                 redis_url=redis.url,
-                challenges=find_course(None).root,
+                challenges=find_catalogue(None).root,
                 box=options.box,
                 devices=f"{options.device},{NOWHERE}" if options.device == CPU else options.device,
             )

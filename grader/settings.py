@@ -72,7 +72,7 @@ class Settings(BaseSettings):
     )
     challenges: Path | None = Field(
         default=None,
-        description="a course: a folder with challenges/ and reference/; empty: the course that is included",
+        description="a catalogue: a folder with challenges/ and reference/; empty: the one that is included",
     )
     box: Literal["auto", "docker", "bubblewrap", "local"] = Field(
         default="auto",

@@ -1,7 +1,7 @@
 """Boxes that are forked from one process which has torch and Triton imported: milliseconds instead of seconds.
 
-For a course's own staff code only, in `grader challenge check`. A forked runner shares the layout and the memory of the
-process that it came from, so a submission must never get one. See ``runner/fork_server.py``.
+For a catalogue's own staff code only, in `grader challenge check`. A forked runner shares the layout and the memory of
+the process that it came from, so a submission must never get one. See ``runner/fork_server.py``.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def main() -> int:
                 print(f"ready at {url} after {time.monotonic() - began:.1f} s.")
                 sign_in(env, url, STUDENT)
                 print(f"Signed in as the student '{STUDENT}'.\n")
-                say_what_course(env)
+                say_what_catalogue(env)
                 results = judge_all(env, entries())
                 print_results(env, results)
     except Failed as error:
@@ -106,16 +106,16 @@ def entries() -> list[Entry]:
     return found
 
 
-def say_what_course(env: Mapping[str, str]) -> None:
-    """The whole course, and which part of it is shown here."""
-    course = json.loads(grader(env, "challenges", "--json"))["challenges"]
-    tracks = {challenge["slug"]: challenge["track"] for challenge in course}
+def say_what_catalogue(env: Mapping[str, str]) -> None:
+    """The whole catalogue, and which part of it is shown here."""
+    catalogue = json.loads(grader(env, "challenges", "--json"))["challenges"]
+    tracks = {challenge["slug"]: challenge["track"] for challenge in catalogue}
     if missing := [slug for slug in WRONG if slug not in tracks]:
         raise Failed(
-            f"the course of this checkout has no {', '.join(missing)}, which the demo judges. Put it back; for a "
-            "course of your own, `grader challenge new NAME` makes a challenge and `make up` shows it."
+            f"the catalogue of this checkout has no {', '.join(missing)}, which the demo judges. Put it back; for a "
+            "catalogue of your own, `grader challenge new NAME` makes a challenge and `make up` shows it."
         )
-    print(f"The course has {len(tracks)} challenges in {len(set(tracks.values()))} tracks. Judged here:")
+    print(f"The catalogue has {len(tracks)} challenges in {len(set(tracks.values()))} tracks. Judged here:")
     for slug in WRONG:
         print(f"  {slug:<12} ({tracks[slug]})")
     print()

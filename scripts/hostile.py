@@ -35,7 +35,7 @@ from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import docker_status, make_boxes
 from tests.hostile import host_state, suite
-from tests.hostile.range import COURSE, DEFENDED, NOT_RUN, Finding, QuickHost, Range, run
+from tests.hostile.range import CATALOGUE, DEFENDED, NOT_RUN, Finding, QuickHost, Range, run
 
 CLOCK_ON_GPU = "clock_gpu"
 # Gradings of the honest kernel, of which the median is what an attack has to beat.
@@ -49,7 +49,7 @@ def main() -> int:
     entries = suite.load(tuple(options.names))
     with own_temporary_folder() as folder:
         boxes = make_boxes(options.boxes)
-        watched = [COURSE, folder]
+        watched = [CATALOGUE, folder]
         before = host_state.take(watched, alone=options.alone)
         findings: list[Finding] = []
         end, left = time.monotonic() + options.seconds, 0

@@ -16,7 +16,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.source import language_of
 from grader.judge.at_home import judge_at_home
 from grader.sandbox import seccomp
@@ -40,7 +40,7 @@ def main() -> None:
     noting = noting_profile()
     seccomp.profile = lambda: noting  # type: ignore[assignment]
     before = set(kernel_log())
-    loaded = find_course().load(slug)
+    loaded = find_catalogue().load(slug)
     report = judge_at_home(loaded, file.read_text(), language_of(file.name, None), make_boxes("docker"))
     print(f"{report.verdict.value} {report.detail}".strip())
     found = Counter(

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from results import FOLDER, keep, merged
 
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.challenge.loader import Challenge
 from grader.device_kinds import EMULATED
 from grader.judge.compilation import compile_source, request_of
@@ -49,14 +49,14 @@ COMPILE_THREADS = 14
 NO_BASELINES = {"eager": None, "compile": None}
 
 
-# Of the tests' own course, in place of a slug.
+# Of the tests' own catalogue, in place of a slug.
 CONTROLS = "controls"
-COURSE_OF_CONTROLS = ROOT / "tests" / "course"
+CATALOGUE_OF_CONTROLS = ROOT / "tests" / "catalogue"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A source for the challenge ``slug``, of the course of ``find_course`` or of the tests'. ``group``: the first word
+    """A source for the challenge ``slug``, of the served catalogue or of the tests'. ``group``: the first word
     of its name where that is not the slug."""
 
     slug: str
@@ -67,8 +67,8 @@ class Subject:
     def name(self) -> str:
         return f"{self.group or self.slug}/{self.path.name}"
 
-    def challenge(self, course: Course) -> Challenge:
-        return (Course(COURSE_OF_CONTROLS) if self.group == CONTROLS else course).load(self.slug)
+    def challenge(self, catalogue: Catalogue) -> Challenge:
+        return (Catalogue(CATALOGUE_OF_CONTROLS) if self.group == CONTROLS else catalogue).load(self.slug)
 
     @property
     def language(self) -> Language:
@@ -81,9 +81,9 @@ class Subject:
         return self.path.read_text(encoding="utf-8")
 
 
-def subjects(course: Course, wanted: Sequence[str]) -> Iterator[Subject]:
+def subjects(catalogue: Catalogue, wanted: Sequence[str]) -> Iterator[Subject]:
     """``wanted``: slugs, ``CONTROLS``, or names of subjects; all where there are none."""
-    every = [*of_course(course), *controls()]
+    every = [*of_catalogue(catalogue), *controls()]
     yield from (it for it in every if not wanted or {it.name, it.group or it.slug} & set(wanted))
 
 
@@ -96,8 +96,8 @@ def controls() -> Iterator[Subject]:
             )
 
 
-def of_course(course: Course) -> Iterator[Subject]:
-    for slug in course.slugs():
+def of_catalogue(catalogue: Catalogue) -> Iterator[Subject]:
+    for slug in catalogue.slugs():
         staff = ROOT / "reference" / slug / "staff"
         variants = ROOT / "benchmarks" / "variants" / slug
         for folder, pattern in (
@@ -116,8 +116,8 @@ def for_device(challenge: Challenge, device: Device) -> Challenge:
     return replace(challenge, manifest=challenge.manifest.model_copy(update={"workloads": chosen}))
 
 
-def judged(subject: Subject, course: Course, device: Device, boxes: BoxMaker) -> dict[str, Any]:
-    challenge = for_device(subject.challenge(course), device)
+def judged(subject: Subject, catalogue: Catalogue, device: Device, boxes: BoxMaker) -> dict[str, Any]:
+    challenge = for_device(subject.challenge(catalogue), device)
     request = Request(
         challenge=challenge,
         language=subject.language,
@@ -144,11 +144,11 @@ def judged(subject: Subject, course: Course, device: Device, boxes: BoxMaker) ->
     }
 
 
-def compile_ahead(wanted: Sequence[Subject], course: Course, device: Device, boxes: BoxMaker) -> None:
+def compile_ahead(wanted: Sequence[Subject], catalogue: Catalogue, device: Device, boxes: BoxMaker) -> None:
     """Into the compiler's cache."""
 
     def one(subject: Subject) -> None:
-        challenge = subject.challenge(course)
+        challenge = subject.challenge(catalogue)
         compile_source(boxes, request_of(challenge, subject.language, subject.source, device.architecture))
 
     with ThreadPoolExecutor(COMPILE_THREADS) as pool:
@@ -156,13 +156,13 @@ def compile_ahead(wanted: Sequence[Subject], course: Course, device: Device, box
 
 
 def measure(options: argparse.Namespace) -> int:
-    course, boxes = find_course(), make_boxes("local")
+    catalogue, boxes = find_catalogue(), make_boxes("local")
     device = make_device(options.device, options.gpu)
     type(device).plan = PLAN
-    wanted = list(subjects(course, options.slugs))
+    wanted = list(subjects(catalogue, options.slugs))
     began = time.perf_counter()
     if device.name != EMULATED:
-        compile_ahead(wanted, course, device, boxes)
+        compile_ahead(wanted, catalogue, device, boxes)
         print(f"compiled after {time.perf_counter() - began:.0f} s", flush=True)
     rows: list[dict[str, Any]] = []
     for subject in wanted:
@@ -170,7 +170,7 @@ def measure(options: argparse.Namespace) -> int:
             print(f"{len(wanted) - len(rows)} left for want of time")
             break
         try:
-            rows.append(judged(subject, course, device, boxes))
+            rows.append(judged(subject, catalogue, device, boxes))
         except Exception as error:  # one that cannot be judged must not cost the others
             print(f"{subject.name}: {type(error).__name__}: {error}", flush=True)
             continue

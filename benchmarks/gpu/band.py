@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from gradings import parts
 from results import keep
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.signature import cuda_footer
 from grader.judge.device import Device, make_device
@@ -100,12 +100,12 @@ class Range:
 
     def __init__(self, device: Device, boxes: BoxMaker, workload: str = WORKLOAD) -> None:
         self.device, self.boxes = device, boxes
-        self.course = find_course()
+        self.catalogue = find_catalogue()
         self.workload = workload
-        self.challenge = _one_workload(self.course.load("vector_add"), workload)
+        self.challenge = _one_workload(self.catalogue.load("vector_add"), workload)
 
     def honest(self, language: Language) -> str:
-        return (self.course.root / f"reference/vector_add/staff/solution{language.suffix}").read_text()
+        return (self.catalogue.root / f"reference/vector_add/staff/solution{language.suffix}").read_text()
 
     def compile_ahead(self, sources: Sequence[str]) -> None:
         """Compile side by side; the compiler keeps the libraries for the gradings to come."""

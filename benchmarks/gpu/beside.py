@@ -275,7 +275,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
     from raw_rounds import packed
     from subjects import narrowed
 
-    from grader.challenge.course import find_course
+    from grader.challenge.catalogue import find_catalogue
     from grader.challenge.signature import cuda_footer
     from grader.judge.device import make_device
     from grader.judge.launch import Launcher
@@ -294,11 +294,11 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
     count = options.rounds
     changed = replace(device.plan, rounds=count, most_rounds=count, control_rounds=count)
     device.plan = changed  # type: ignore[misc]
-    course = find_course()
-    whole = course.load("vector_add")
+    catalogue = find_catalogue()
+    whole = catalogue.load("vector_add")
     workload = next(it for it in whole.manifest.workloads if it.name == WORKLOAD)
     challenge = narrowed(whole, [workload])
-    source = (course.root / "reference/vector_add/staff/solution.cu").read_text()
+    source = (catalogue.root / "reference/vector_add/staff/solution.cu").read_text()
     footer = cuda_footer(challenge.manifest)
     artefact = compile_cuda(boxes, CompileRequest(source, footer, arch=device.architecture)).artefact
     rows = []

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from results import keep
 from subjects import narrowed
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.signature import cuda_footer
 from grader.judge.device import make_device
 from grader.judge.launch import Launcher
@@ -47,11 +47,11 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
     count = options.rounds
     changed = replace(device.plan, rounds=count, most_rounds=count, control_rounds=count)
     device.plan = changed  # type: ignore[misc]
-    course = find_course()
-    whole = course.load("vector_add")
+    catalogue = find_catalogue()
+    whole = catalogue.load("vector_add")
     workload = next(it for it in whole.manifest.workloads if it.name == WORKLOAD)
     challenge = narrowed(whole, [workload])
-    source = (course.root / "reference/vector_add/staff/solution.cu").read_text()
+    source = (catalogue.root / "reference/vector_add/staff/solution.cu").read_text()
     footer = cuda_footer(challenge.manifest)
     artefact = compile_cuda(maker, CompileRequest(source, footer, arch=device.architecture)).artefact
     found: dict[str, list[list[list[float]]]] = {"control": [], "vector_add": []}

@@ -34,7 +34,7 @@ from model import CARD, answers, halves, keep_rows, libraries, ready_for_card
 from on_card import MARK
 from sized import Questions, compiled, right, sized_case
 
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.device_kinds import EMULATED, EMULATED_ARCHITECTURE
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.emulator.model import Launch, occupancy_of
@@ -120,14 +120,14 @@ WHERE = (
 
 
 def on_card(
-    subjects: Sequence[Subject], course: Course, options: argparse.Namespace
+    subjects: Sequence[Subject], catalogue: Catalogue, options: argparse.Namespace
 ) -> Iterator[dict[str, Any]]:
     """A row for each kernel. Raises SystemExit where there is no ncu, or it reads no counters."""
     program = find_ncu()
     began = time.monotonic()
     end = began + options.seconds
     with TemporaryDirectory(prefix="grader-counters-") as name:
-        asked = ready_for_card(subjects, course, Path(name), options.gpu)
+        asked = ready_for_card(subjects, catalogue, Path(name), options.gpu)
         print(f"ncu is {program}; all compiled after {time.monotonic() - began:.0f} s", flush=True)
         ncu = Ncu(program, Path(name), options.gpu, end)
         lost: list[dict[str, str]] = []
@@ -268,7 +268,7 @@ def with_shares(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def emulated(
-    subjects: Sequence[Subject], course: Course, options: argparse.Namespace
+    subjects: Sequence[Subject], catalogue: Catalogue, options: argparse.Namespace
 ) -> Iterator[dict[str, Any]]:
     from counting import count
 
@@ -277,7 +277,7 @@ def emulated(
     def one(subject: Subject, program: Path | None) -> list[dict[str, Any]]:
         if program is None:
             return []
-        challenge = course.load(subject.slug)
+        challenge = catalogue.load(subject.slug)
         case = sized_case(challenge)
         try:
             found = count(challenge, case, questions.of(challenge), program)
@@ -292,7 +292,9 @@ def emulated(
         ]
 
     with libraries(options) as folder, ThreadPoolExecutor(options.jobs) as pool:
-        ready = compiled(subjects, course, make_boxes("local"), EMULATED_ARCHITECTURE, options.jobs, folder)
+        ready = compiled(
+            subjects, catalogue, make_boxes("local"), EMULATED_ARCHITECTURE, options.jobs, folder
+        )
         for rows in pool.map(lambda it: one(*it), ready):
             yield from rows
 
@@ -360,12 +362,12 @@ def compare() -> int:
 
 
 def measure(options: argparse.Namespace) -> int:
-    course = find_course()
+    catalogue = find_catalogue()
     chosen = options.subjects or KERNELS
-    subjects = [it for it in right(course, chosen) if it.language.compiled]
+    subjects = [it for it in right(catalogue, chosen) if it.language.compiled]
     take = on_card if options.device == CARD else emulated
     rows: list[dict[str, Any]] = []
-    for row in take(subjects, course, options):
+    for row in take(subjects, catalogue, options):
         rows.append(row)
         print(
             f"{row['name']:46} "

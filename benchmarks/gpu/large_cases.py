@@ -26,7 +26,7 @@ from results import keep, merged
 from grader.authoring.candidates import Candidate, subjects
 from grader.authoring.findings import CandidateOutcome, CandidateRole
 from grader.authoring.trial import Trial
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.judge.compilation import compile_source, request_of
 from grader.judge.device import Device, make_device
@@ -111,8 +111,8 @@ def main() -> int:
     options = parser.parse_args()
     tune()
     began = time.perf_counter()
-    device, boxes, course = make_device(options.device, options.gpu), ForkedBoxes(), find_course()
-    challenges = [course.load(slug) for slug in options.slugs or course.slugs()]
+    device, boxes, catalogue = make_device(options.device, options.gpu), ForkedBoxes(), find_catalogue()
+    challenges = [catalogue.load(slug) for slug in options.slugs or catalogue.slugs()]
     compiled = compile_all(challenges, device)
     print(f"compiled after {time.perf_counter() - began:.0f} s", flush=True)
     rows: list[Row] = []

@@ -36,7 +36,7 @@ from agreement import Subject, spearman
 from results import FOLDER, keep, merged
 from sized import FAMILIES, SIZES, Questions, compiled, family_of, right, sized_case
 
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.device_kinds import EMULATED, EMULATED_ARCHITECTURE
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.emulator.model import H100, MODEL_VERSION, parts_of, seconds_of
@@ -54,12 +54,12 @@ SHOWN_PAIRS = 25
 
 
 def measure(options: argparse.Namespace) -> int:
-    course = find_course()
-    subjects = right(course, options.subjects)
+    catalogue = find_catalogue()
+    subjects = right(catalogue, options.subjects)
     name = f"{NAME}_{options.device}"
     rows: list[dict[str, Any]] = []
     take = on_card if options.device == CARD else emulated
-    for row in take(subjects, course, options):
+    for row in take(subjects, catalogue, options):
         rows.append({"family": family_of(row["name"].partition("/")[0]), **row})
         shown = f"{row['us']:10.2f} us" if "us" in row else f"FAILED {row['error']}"
         note = f"  WRONG by {row['differs']:.2g}" if row.get("differs", 0.0) > 0.02 else row.get("wrong", "")
@@ -81,7 +81,7 @@ def keep_rows(name: str, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def emulated(
-    subjects: Sequence[Subject], course: Course, options: argparse.Namespace
+    subjects: Sequence[Subject], catalogue: Catalogue, options: argparse.Namespace
 ) -> Iterator[dict[str, Any]]:
     """Microseconds by the model, and what each launch's parts take."""
     from counting import count
@@ -89,7 +89,7 @@ def emulated(
     questions = Questions()
 
     def one(subject: Subject, program: Path | None) -> dict[str, Any]:
-        challenge = course.load(subject.slug)
+        challenge = catalogue.load(subject.slug)
         case = sized_case(challenge)
         if program is None:
             return {"name": subject.name, "error": "it does not compile"}
@@ -116,7 +116,7 @@ def emulated(
 
     boxes = make_boxes("local")
     with libraries(options) as folder, ThreadPoolExecutor(options.jobs) as pool:
-        ready = compiled(subjects, course, boxes, EMULATED_ARCHITECTURE, options.jobs, folder)
+        ready = compiled(subjects, catalogue, boxes, EMULATED_ARCHITECTURE, options.jobs, folder)
         yield from pool.map(lambda it: one(*it), ready)
 
 
@@ -132,24 +132,24 @@ def libraries(options: argparse.Namespace) -> Iterator[Path]:
 
 
 def on_card(
-    subjects: Sequence[Subject], course: Course, options: argparse.Namespace
+    subjects: Sequence[Subject], catalogue: Catalogue, options: argparse.Namespace
 ) -> Iterator[dict[str, Any]]:
     with TemporaryDirectory(prefix="grader-model-") as name:
         folder, began = Path(name), time.monotonic()
-        asked = ready_for_card(subjects, course, folder, options.gpu)
+        asked = ready_for_card(subjects, catalogue, folder, options.gpu)
         print(f"ready after {time.monotonic() - began:.0f} s", flush=True)
         yield from answers(asked, "times", folder, options.gpu, began + options.seconds)
 
 
 def ready_for_card(
-    subjects: Sequence[Subject], course: Course, folder: Path, gpu: int
+    subjects: Sequence[Subject], catalogue: Catalogue, folder: Path, gpu: int
 ) -> list[dict[str, str]]:
     """All compiled, ahead and side by side: CUDA into ``folder``, Triton into its cache there."""
     import torch
 
     major, minor = torch.cuda.get_device_capability(gpu)
     architecture = f"sm_{major}{minor}" + ("a" if major >= 9 else "")
-    made = compiled(subjects, course, make_boxes("local"), architecture, COMPILE_THREADS, folder)
+    made = compiled(subjects, catalogue, make_boxes("local"), architecture, COMPILE_THREADS, folder)
     asked = [{"name": it.name, "slug": it.slug, "path": str(path)} for it, path in made if path is not None]
     triton = [it for it in asked if it["path"].endswith(".py")]
     shares = [triton[number::WARMING_PROCESSES] for number in range(WARMING_PROCESSES)]

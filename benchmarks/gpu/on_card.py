@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import torch
 from sized import SEED, sized_case
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.draw import draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
@@ -135,7 +135,7 @@ def differs(found: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> f
 
 def main() -> None:
     asked = json.loads(Path(sys.argv[1]).read_text())
-    course, answers = find_course(), Path(sys.argv[2])
+    catalogue, answers = find_catalogue(), Path(sys.argv[2])
     torch.zeros(1, device="cuda")
     clock = Clock() if asked["method"] == "times" else None
     known: dict[str, Arguments] = {}
@@ -154,7 +154,7 @@ def main() -> None:
                 if slug not in known:
                     known.clear()
                     torch.cuda.empty_cache()
-                    known[slug] = Arguments(course.load(slug))
+                    known[slug] = Arguments(catalogue.load(slug))
                 arguments = known[slug]
                 arguments.reset()
                 call, kept = arguments.call(Path(subject["path"]))

@@ -1,7 +1,7 @@
 """Shows what a time is made of: the rounds of control and subject, their gate times, windows and spread.
 
 Usage: python3 benchmarks/gpu/rounds.py [SLUG [LANGUAGE [GRADINGS [BOXES]]]]    (default: vector_add cuda 3 local)
-GRADER_CHALLENGES may name another course. Only workloads that are ranked are shown.
+GRADER_CHALLENGES may name another catalogue. Only workloads that are ranked are shown.
 
 For each grading and workload it prints quantiles, in microseconds, of G - known length (control, before and after),
 of G (subject), and of what lies before and after the gate (both). A fixed cost that wanders shows here first.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gradings import parts
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.signature import cuda_footer
 from grader.judge.device import make_device
 from grader.judge.launch import Launcher
@@ -40,10 +40,10 @@ def main() -> None:
     slug, language, count, kind = (*sys.argv[1:], *("vector_add", "cuda", "3", "local")[len(sys.argv) - 1 :])
     tune()
     device, boxes = make_device("h200", 0), make_boxes(kind)
-    chosen_course = os.environ.get("GRADER_CHALLENGES")
-    course = find_course(Path(chosen_course) if chosen_course else None)
-    challenge, chosen = course.load(slug), Language.named(language)
-    source = (course.root / "reference" / slug / "staff" / f"solution{chosen.suffix}").read_text()
+    chosen_catalogue = os.environ.get("GRADER_CHALLENGES")
+    catalogue = find_catalogue(Path(chosen_catalogue) if chosen_catalogue else None)
+    challenge, chosen = catalogue.load(slug), Language.named(language)
+    source = (catalogue.root / "reference" / slug / "staff" / f"solution{chosen.suffix}").read_text()
     request = Request(challenge, chosen, source, device.name, b"rounds" * 6, [])
     artefact = None
     if chosen is Language.CUDA:

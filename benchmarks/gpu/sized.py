@@ -1,4 +1,4 @@
-"""The course's right sources at sizes that a card can tell from the cost of a launch, and the emulated GPU counts in
+"""The catalogue's right sources at sizes that a card can tell from the cost of a launch, and the emulated GPU counts in
 seconds: solutions, and benchmarks/variants. No mutant passes all of its challenge's cases, so none is among them.
 """
 
@@ -12,10 +12,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from agreement import Subject, of_course
+from agreement import Subject, of_catalogue
 
 from grader.challenge.cases import Case
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.compilation import compile_source, request_of
@@ -67,9 +67,9 @@ def family_of(slug: str) -> str:
     return next(family for family, slugs in FAMILIES.items() if slug in slugs)
 
 
-def right(course: Course, wanted: Sequence[str]) -> list[Subject]:
+def right(catalogue: Catalogue, wanted: Sequence[str]) -> list[Subject]:
     """Solutions and variants; ``wanted``: slugs or names of subjects, all where there are none."""
-    every = (it for it in of_course(course) if it.path.parent.name != "mutants" and it.slug in SIZES)
+    every = (it for it in of_catalogue(catalogue) if it.path.parent.name != "mutants" and it.slug in SIZES)
     return [it for it in every if not wanted or {it.name, it.slug} & set(wanted)]
 
 
@@ -95,7 +95,7 @@ class Questions:
 
 def compiled(
     subjects: Sequence[Subject],
-    course: Course,
+    catalogue: Catalogue,
     boxes: BoxMaker,
     architecture: str,
     threads: int,
@@ -107,7 +107,7 @@ def compiled(
     def one(subject: Subject) -> Path | None:
         if not subject.language.compiled:
             return subject.path
-        request = request_of(course.load(subject.slug), Language.CUDA, subject.source, architecture)
+        request = request_of(catalogue.load(subject.slug), Language.CUDA, subject.source, architecture)
         library = folder / f"{subject.slug}-{subject.path.stem}-{request.key()[:16]}.so"
         if library.exists():
             return library

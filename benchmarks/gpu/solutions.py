@@ -1,5 +1,5 @@
-"""How fast the course's own solutions are: each challenge's CUDA and Triton solution, PyTorch eager and torch.compile,
-at the largest ranked workload that fits, all by the judge's gate.
+"""How fast the catalogue's own solutions are: each challenge's CUDA and Triton solution, PyTorch eager and
+torch.compile, at the largest ranked workload that fits, all by the judge's gate.
 
 Targets for the better of the two solutions: 85 % of the measured copy bandwidth where memory is the bound; of what
 eager reaches (cuBLAS, fused attention) 60 % for matmul_fp16 and matmul_bf16, 40 % for matmul, 50 % for
@@ -27,7 +27,7 @@ from gradings import Ahead, Steps
 from results import keep, merged
 from subjects import narrowed, workloads
 
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
@@ -101,12 +101,12 @@ class Row:
 class Bench:
     """Times one challenge after the other on one device."""
 
-    def __init__(self, course: Course, device: Device, boxes: BoxMaker) -> None:
-        self.course, self.device, self.boxes = course, device, boxes
+    def __init__(self, catalogue: Catalogue, device: Device, boxes: BoxMaker) -> None:
+        self.catalogue, self.device, self.boxes = catalogue, device, boxes
         self.seed_key = os.urandom(32)
 
     def source(self, slug: str, language: Language) -> str:
-        return (self.course.root / f"reference/{slug}/staff/solution{language.suffix}").read_text()
+        return (self.catalogue.root / f"reference/{slug}/staff/solution{language.suffix}").read_text()
 
     def compiled(self, challenge: Challenge) -> bytes | None:
         """The CUDA solution's library. Raises RuntimeError with the log where there is none."""
@@ -215,16 +215,16 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=300.0, help="begin no challenge after this")
     options = parser.parse_args()
     tune()
-    device, boxes, course, steps = (
+    device, boxes, catalogue, steps = (
         make_device(options.device, options.gpu),
         make_boxes(options.box),
-        find_course(),
+        find_catalogue(),
         Steps(),
     )
     copy = copy_bandwidth()
     device.use_ceilings(dict(device.ceilings()))
-    bench = Bench(course, device, boxes)
-    challenges = [course.load(slug) for slug in options.slugs or course.slugs()]
+    bench = Bench(catalogue, device, boxes)
+    challenges = [catalogue.load(slug) for slug in options.slugs or catalogue.slugs()]
     steps.attempt("compile all", compile_ahead, bench, challenges)
     rows: list[Row] = []
     todo = [(it, chosen) for it in challenges if (chosen := longest(it, device)) is not None]

@@ -15,7 +15,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Workload
 from grader.challenge.signature import cuda_footer
@@ -35,17 +35,17 @@ class Subject:
     """One solution."""
 
     name: str
-    course: Course
+    catalogue: Catalogue
     slug: str
     language: Language
 
     @property
     def challenge(self) -> Challenge:
-        return self.course.load(self.slug)
+        return self.catalogue.load(self.slug)
 
     @property
     def path(self) -> Path:
-        return self.course.root / "reference" / self.slug / "staff" / f"solution{self.language.suffix}"
+        return self.catalogue.root / "reference" / self.slug / "staff" / f"solution{self.language.suffix}"
 
     @property
     def source(self) -> str:
@@ -54,7 +54,7 @@ class Subject:
 
 def subjects(device: Device) -> list[Subject]:
     """The subjects that this device can run."""
-    catalogue, private = find_course(), Course(HERE / "course")
+    catalogue, private = find_catalogue(), Catalogue(HERE / "catalogue")
     every = [
         Subject("vector_add, Triton", catalogue, "vector_add", Language.TRITON),
         Subject("vector_add, CUDA", catalogue, "vector_add", Language.CUDA),

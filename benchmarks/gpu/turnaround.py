@@ -39,7 +39,7 @@ from gradings import Steps
 from results import keep
 from subjects import HERE
 
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.challenge.fingerprint import content, digest
 from grader.judge.job import Job, Outcome
 from grader.judge.process import JudgeProcess
@@ -73,11 +73,11 @@ class Submitter:
     """Hands submissions of one language to a judge; keeps what was frozen by the first."""
 
     def __init__(
-        self, judge: JudgeProcess, course: Course, language: Language, device: str, phases: bool
+        self, judge: JudgeProcess, catalogue: Catalogue, language: Language, device: str, phases: bool
     ) -> None:
-        self._judge, self._course, self._language, self._device = judge, course, language, device
+        self._judge, self._course, self._language, self._device = judge, catalogue, language, device
         self._phases = phases
-        self.path = course.root / "reference" / SLUG / "staff" / f"solution{language.suffix}"
+        self.path = catalogue.root / "reference" / SLUG / "staff" / f"solution{language.suffix}"
         self.ceilings: dict[str, float] = {}
         self.baselines: dict[str, dict[str, float | None]] = {}
 
@@ -87,7 +87,7 @@ class Submitter:
         source = f"{self.path.read_text()}\n{self._language.comment} submission {number}\n"
         job = Job(
             submission=f"{self._language.value}-{number}",
-            course=str(self._course.root),
+            catalogue=str(self._course.root),
             challenge=SLUG,
             fingerprint=digest(content(self._course.load(SLUG))),
             language=self._language,
@@ -216,7 +216,7 @@ def main() -> int:
     parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     options = parser.parse_args()
     count = 2 if options.quick else options.count
-    steps, figures, course = Steps(), dict[str, Any](), find_course()
+    steps, figures, catalogue = Steps(), dict[str, Any](), find_catalogue()
     languages = [Language.named(name) for name in options.languages.split(",")]
     if options.device == CPU:
         languages = [Language.TRITON]
@@ -228,16 +228,16 @@ def main() -> int:
         baselines: dict[str, dict[str, float | None]] = {}
         if options.no_baselines:
             names = ("eager",) if options.device == CPU else ("eager", "compile")
-            baselines = {it.name: dict.fromkeys(names) for it in course.load(SLUG).manifest.workloads}
+            baselines = {it.name: dict.fromkeys(names) for it in catalogue.load(SLUG).manifest.workloads}
         for language in languages:
-            submitter = Submitter(judge, course, language, options.device, options.phases)
+            submitter = Submitter(judge, catalogue, language, options.device, options.phases)
             submitter.ceilings, submitter.baselines = ceilings, baselines
             runs = submissions(submitter, count, options.pause, steps, language.value)
             if len(runs) > 1:
                 figures[language.value] = summary(language, runs)
     if options.inline and options.device != CPU:
-        elements = max(it.sizes["n"] for it in course.load(SLUG).manifest.workloads)
-        source = course.root / "reference" / SLUG / "staff" / "solution.cu"
+        elements = max(it.sizes["n"] for it in catalogue.load(SLUG).manifest.workloads)
+        source = catalogue.root / "reference" / SLUG / "staff" / "solution.cu"
         figures["load_inline"] = steps.attempt("load_inline", load_inline, source, elements, options.gpu)
     print(f"\n{options.box} boxes, {steps.seconds:.0f} s in all")
     for failure in steps.failures:

@@ -25,7 +25,7 @@ H200 = {
     "rate:bfloat16": 700e12,
     "rate:int8": 1400e12,
 }
-# The smallest GPU that a course is sized for, and the share of its memory that one workload may plan with.
+# The smallest GPU that a catalogue is sized for, and the share of its memory that one workload may plan with.
 SMALLEST_GPU_BYTES, PLANNED_SHARE = 16 * GIB, 0.8
 # Inputs and results pass through memory at least once. A kernel that must read them a few times more is thinkable.
 MOST_BYTES = 4.0

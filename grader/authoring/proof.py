@@ -25,7 +25,7 @@ from grader.authoring.findings import (
 )
 from grader.authoring.verdicts import approximation_checks, suite_checks
 from grader.authoring.worker_pool import Done, Part, Work, begin, do
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import kind_of
 from grader.errors import BoxUnavailable, ChallengeInvalid, GraderError, JudgeFailure
 from grader.judge.request import CPU
@@ -78,27 +78,27 @@ class _Draft:
 OnProgress = Callable[[int, int, str], None]
 
 
-def prove(course: Path, slugs: Sequence[str], options: Options, on_progress: OnProgress) -> Proofs:
+def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: OnProgress) -> Proofs:
     """Run every check of every challenge. ``on_progress(done, total, label)`` is called as work is done.
 
     Raises UnknownChallenge, and JudgeFailure or BoxUnavailable where the machine fails, never the challenge.
     """
     began = time.perf_counter()
     drafts = {slug: _Draft(slug) for slug in slugs}
-    work = [it for slug in slugs for it in _plan(Course(course), drafts[slug], options)]
+    work = [it for slug in slugs for it in _plan(Catalogue(catalogue), drafts[slug], options)]
     # Timed runs come last, one at a time on each GPU, when nothing else runs; so do workloads of full size.
     timed = [Work(slug, Part.MEASURED, 0, "a timed run", options.languages) for slug in _timed(work, options)]
     if not kind_of(options.device).representative:
-        work += approximated(Course(course), slugs)
+        work += approximated(Catalogue(catalogue), slugs)
     else:
-        timed += [it for it in approximated(Course(course), slugs) if it.slug in _timed(work, options)]
+        timed += [it for it in approximated(Catalogue(catalogue), slugs) if it.slug in _timed(work, options)]
     done = 0
     for part, workers in ((work, options.workers), (timed, len(options.gpus))):
-        for one, result in _results(course, options, part, workers):
+        for one, result in _results(catalogue, options, part, workers):
             done += 1
             drafts[one.slug].add(result)
             on_progress(done, len(work) + len(timed), f"{one.slug}: {one.label}")
-    proofs = [_proof(Course(course), draft, options) for draft in drafts.values()]
+    proofs = [_proof(Catalogue(catalogue), draft, options) for draft in drafts.values()]
     return Proofs(
         strong=all(it.strong for it in proofs),
         device=options.device,
@@ -107,16 +107,16 @@ def prove(course: Path, slugs: Sequence[str], options: Options, on_progress: OnP
     )
 
 
-def _plan(course: Course, draft: _Draft, options: Options) -> Iterator[Work]:
+def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Work]:
     """What there is to do for one challenge; one that does not load has its reason in ``draft`` instead."""
     try:
-        challenge = course.load(draft.slug)
+        challenge = catalogue.load(draft.slug)
         cases = len(challenge.cases) + len(challenge.hidden_cases)
         chosen = subjects(challenge, options.languages)
     except ChallengeInvalid as error:
         draft.checks.append(Check(name="manifest", status=Status.ERROR, summary=_told(error)))
         return
-    wanted = [it for it in challenge.manifest.prerequisites if it not in course.slugs()]
+    wanted = [it for it in challenge.manifest.prerequisites if it not in catalogue.slugs()]
     problems = [f"prerequisites: there is no challenge '{it}'" for it in wanted]
     draft.checks.append(check("manifest", problems, f"it loads, with {cases} cases", bad=Status.ERROR))
     yield Work(draft.slug)
@@ -125,12 +125,12 @@ def _plan(course: Course, draft: _Draft, options: Options) -> Iterator[Work]:
         yield Work(draft.slug, Part.SUBMISSION, number, label, options.languages, options.matrix)
 
 
-def approximated(course: Course, slugs: Sequence[str]) -> list[Work]:
+def approximated(catalogue: Catalogue, slugs: Sequence[str]) -> list[Work]:
     """Each workload of each challenge that loads, for its approximations."""
     found = []
     for slug in slugs:
         with suppress(ChallengeInvalid):
-            for number, workload in enumerate(course.load(slug).manifest.workloads):
+            for number, workload in enumerate(catalogue.load(slug).manifest.workloads):
                 label = f"approximations at {workload.name}"
                 found.append(Work(slug, Part.APPROXIMATIONS, number, label))
     return found
@@ -146,28 +146,28 @@ def _timed(work: Sequence[Work], options: Options) -> list[str]:
 
 
 def _results(
-    course: Path, options: Options, work: Sequence[Work], workers: int
+    catalogue: Path, options: Options, work: Sequence[Work], workers: int
 ) -> Iterator[tuple[Work, Done]]:
     """Each piece of work with what it found, as they end; what got no box is tried once more, by itself.
 
     Raises JudgeFailure where a process dies, BoxUnavailable where the second try fails as well, or all first ones.
     """
     refused: list[Work] = []
-    for one, done in _tries(course, options, work, workers):
+    for one, done in _tries(catalogue, options, work, workers):
         if isinstance(done, Done):
             yield one, done
             continue
         refused.append(one)
         if len(refused) == len(work):
             raise done
-    for one, done in _tries(course, options, refused, 1):
+    for one, done in _tries(catalogue, options, refused, 1):
         if not isinstance(done, Done):
             raise done
         yield one, done
 
 
 def _tries(
-    course: Path, options: Options, work: Sequence[Work], workers: int
+    catalogue: Path, options: Options, work: Sequence[Work], workers: int
 ) -> Iterator[tuple[Work, Done | BoxUnavailable]]:
     """Each piece of work with what it found, or why it got no box, as they end."""
     if not work:
@@ -179,7 +179,7 @@ def _tries(
     for number in range(workers):
         gpus.put(options.gpus[number % len(options.gpus)])
     pool = ProcessPoolExecutor(
-        max_workers=workers, mp_context=context, initializer=begin, initargs=(course, options.device, gpus)
+        max_workers=workers, mp_context=context, initializer=begin, initargs=(catalogue, options.device, gpus)
     )
     try:
         futures: dict[Future[Done], Work] = {pool.submit(do, one): one for one in work}
@@ -194,16 +194,18 @@ def _tries(
         pool.shutdown(cancel_futures=True)
 
 
-def _proof(course: Course, draft: _Draft, options: Options) -> Proof:
+def _proof(catalogue: Catalogue, draft: _Draft, options: Options) -> Proof:
     # A reference that fails does so for every submission; it is reported once.
     checks = list({(it.name, it.summary): it for it in draft.checks}.values())
     draft.tried.sort(key=lambda it: (list(CandidateRole).index(it.role), it.name))
     if draft.approximations:
-        order = [it.name for it in course.load(draft.slug).manifest.workloads]
+        order = [it.name for it in catalogue.load(draft.slug).manifest.workloads]
         draft.approximations.sort(key=lambda it: order.index(it.workload))
         checks += approximation_checks(draft.approximations, draft.misfits, draft.unfair)
     if draft.tried:
-        checks += suite_checks(draft.tried, options.matrix, _case_names(course, draft.slug, options.device))
+        checks += suite_checks(
+            draft.tried, options.matrix, _case_names(catalogue, draft.slug, options.device)
+        )
     return Proof(
         slug=draft.slug,
         checks=checks,
@@ -213,5 +215,5 @@ def _proof(course: Course, draft: _Draft, options: Options) -> Proof:
     )
 
 
-def _case_names(course: Course, slug: str, device: str) -> list[str]:
-    return [case.name for case in course.load(slug).suite(kind_of(device).workloads)]
+def _case_names(catalogue: Catalogue, slug: str, device: str) -> list[str]:
+    return [case.name for case in catalogue.load(slug).suite(kind_of(device).workloads)]

@@ -24,7 +24,7 @@ from grader.authoring.odds import Odds, odds
 from grader.authoring.specs import text_checks
 from grader.authoring.trial import Trial
 from grader.challenge.cases import Case
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.device_kinds import kind_of
@@ -69,9 +69,9 @@ class Done:
 class _WorkerThread:
     """The state of one process."""
 
-    def __init__(self, course: Path, device: str, gpu: int) -> None:
+    def __init__(self, catalogue: Path, device: str, gpu: int) -> None:
         tune()
-        self.course = Course(course)
+        self.catalogue = Catalogue(catalogue)
         self.device: Device = make_device(device, gpu)
         self.boxes = ForkedBoxes()
         self._bench: Trial | None = None
@@ -79,7 +79,7 @@ class _WorkerThread:
     def bench(self, slug: str) -> Trial:
         """Work comes challenge by challenge, so the last one is most often the next."""
         if self._bench is None or self._bench.challenge.slug != slug:
-            self._bench = Trial(self.course.load(slug), self.device, self.boxes)
+            self._bench = Trial(self.catalogue.load(slug), self.device, self.boxes)
         return self._bench
 
 
@@ -87,13 +87,13 @@ _desk: _WorkerThread | None = None
 _unusable: GraderError | None = None
 
 
-def begin(course: Path, device: str, gpus: SimpleQueue[int]) -> None:
+def begin(catalogue: Path, device: str, gpus: SimpleQueue[int]) -> None:
     """Called once in each process of the pool, before its first work. ``gpus`` has a GPU's number for each."""
     global _desk, _unusable
     # Ctrl-C goes to the whole terminal; the process that was started decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        _desk = _WorkerThread(course, device, gpus.get())
+        _desk = _WorkerThread(catalogue, device, gpus.get())
     except GraderError as error:  # raised here it would be lost: a pool passes no reason on
         _unusable = error
         return

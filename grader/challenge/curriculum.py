@@ -1,4 +1,4 @@
-"""The order of a course: its tracks (``challenges/tracks.toml``), and what each challenge builds on."""
+"""The order of a catalogue: its tracks (``challenges/tracks.toml``), and what each challenge builds on."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _HINT = "See challenges/tracks.toml."
 
 
 class Track(BaseModel):
-    """One part of the course. Challenges name it by its title. Submissions for those of a track of ``practice`` are
-    judged after those of the course.
+    """One part of the catalogue. Challenges name it by its title. Submissions for those of a track of ``practice`` are
+    judged after those of the catalogue.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,7 +37,7 @@ class _File(BaseModel):
 
 @dataclass(frozen=True)
 class Curriculum:
-    """Tracks in the order in which they are taken; none where the course has no ``tracks.toml``."""
+    """Tracks in the order in which they are taken; none where the catalogue has no ``tracks.toml``."""
 
     path: Path
     tracks: Sequence[Track] = ()
@@ -95,7 +95,7 @@ def _parse(path: Path, text: str) -> Curriculum:
 def prerequisite_problems(
     prerequisites: Mapping[str, Sequence[str]], manifests: Mapping[str, Path]
 ) -> list[ChallengeInvalid]:
-    """What is wrong with the ``prerequisites`` of a whole course: slugs that do not exist, and cycles.
+    """What is wrong with the ``prerequisites`` of a whole catalogue: slugs that do not exist, and cycles.
 
     Both mappings are by slug; ``manifests`` holds the file that an error names.
     """

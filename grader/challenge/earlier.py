@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, NotFound
 
@@ -18,32 +18,32 @@ _GIT_SECONDS = 30.0
 
 
 @contextmanager
-def at_reference(course: Course, slug: str, reference: str) -> Iterator[Challenge]:
+def at_reference(catalogue: Catalogue, slug: str, reference: str) -> Iterator[Challenge]:
     """The challenge as ``reference`` (a commit, branch or tag) has it, in a folder that is gone afterwards.
 
     Tracks are ignored. Raises BadRequest where git does not know the reference, NotFound where the challenge is
     not in it, ChallengeInvalid where it does not load.
     """
     commit = _git(
-        course.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"
+        catalogue.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"
     )
     if commit is None:
         raise BadRequest(
-            f"git knows no commit '{reference}' in {course.root}.",
+            f"git knows no commit '{reference}' in {catalogue.root}.",
             "Name a commit, a branch or a tag, or a version number of the platform.",
         )
     wanted = [f"challenges/{slug}", f"reference/{slug}"]
     name = commit.decode().strip()
-    found = (_git(course.root, "ls-tree", "--name-only", name, "--", *wanted) or b"").decode().split()
+    found = (_git(catalogue.root, "ls-tree", "--name-only", name, "--", *wanted) or b"").decode().split()
     if wanted[0] not in found:
         raise NotFound(f"'{reference}' has no challenge '{slug}'.", "It is new: there is nothing to compare.")
-    archive = _git(course.root, "archive", "--format=tar", name, "--", *found)
+    archive = _git(catalogue.root, "archive", "--format=tar", name, "--", *found)
     if archive is None:
         raise BadRequest(f"git could not read {slug} of '{reference}'.")
     with tempfile.TemporaryDirectory(prefix="grader-earlier-") as folder:
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:
             files.extractall(folder, filter="data")
-        yield Course(Path(folder)).load(slug)
+        yield Catalogue(Path(folder)).load(slug)
 
 
 def _git(root: Path, *words: str) -> bytes | None:

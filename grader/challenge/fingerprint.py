@@ -1,6 +1,6 @@
 """What judging depends on, as plain data: two folders judge alike exactly where this is the same.
 
-Titles, prose, places in the course, starters, points, comments and notes are not part of it: who changes those needs
+Titles, prose, places in the catalogue, starters, points, comments and notes are not part of it: who changes those needs
 no new version. Nothing here runs ``reference.py``.
 """
 

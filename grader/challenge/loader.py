@@ -19,7 +19,7 @@ from grader.challenge.model import Kind, Manifest, check_sizes
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
 
-# Every page that lists a course reads all of its manifests: more than a course has, at some 20 KB each.
+# Every page that lists a catalogue reads all of its manifests: more than a catalogue has, at some 20 KB each.
 _MANIFESTS = 256
 
 

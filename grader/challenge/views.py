@@ -12,7 +12,7 @@ from importlib import metadata
 
 from grader.challenge import signature
 from grader.challenge.cases import Case, Integers, Normal, Recipe, Uniform
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind
@@ -44,10 +44,10 @@ def summary(challenge: Challenge) -> ChallengeSummary:
     )
 
 
-def listing(course: Course, challenges: Sequence[Challenge]) -> ChallengeList:
+def listing(catalogue: Catalogue, challenges: Sequence[Challenge]) -> ChallengeList:
     """``challenges`` as they stand, with the tracks that hold one of them."""
     used = {challenge.manifest.track for challenge in challenges}
-    tracks = course.known_curriculum.tracks if challenges else ()
+    tracks = catalogue.known_curriculum.tracks if challenges else ()
     return ChallengeList(
         challenges=[summary(challenge) for challenge in challenges],
         tracks=[TrackView(title=it.title, description=it.description) for it in tracks if it.title in used],

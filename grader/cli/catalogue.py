@@ -1,6 +1,6 @@
-"""Where challenges come from: the server, or the course on this machine.
+"""Where challenges come from: the server, or the catalogue on this machine.
 
-A user who chose no server and runs none can still read, start and judge challenges: the course that comes with this
+A user who chose no server and runs none can still read, start and judge challenges: the catalogue that comes with this
 installation is used then, and a remark says so.
 """
 
@@ -17,7 +17,7 @@ from grader.errors import BadRequest, Unreachable
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 
 if TYPE_CHECKING:
-    from grader.challenge.course import Course
+    from grader.challenge.catalogue import Catalogue
     from grader.challenge.loader import Challenge
 
 # What people append to a file's name for another attempt: _v2, _3.
@@ -26,18 +26,18 @@ _VERSION = re.compile(r"_v?\d+$")
 _AT_ONCE_SECONDS = 2.0
 
 
-def course(beginning: bool = False) -> Course:
-    """The course on this machine: GRADER_CHALLENGES, else the checkout's, else the installation's. ``beginning``: the
-    chosen folder may be empty.
+def local_catalogue(beginning: bool = False) -> Catalogue:
+    """The catalogue on this machine: GRADER_CHALLENGES, else the checkout's, else the installation's. ``beginning``:
+    the chosen folder may be empty.
     """
     import os
 
-    from grader.challenge.course import Course, find_course
+    from grader.challenge.catalogue import Catalogue, find_catalogue
 
     chosen = os.environ.get("GRADER_CHALLENGES")
     if beginning and chosen:
-        return Course(Path(chosen))
-    return find_course(Path(chosen) if chosen else None)
+        return Catalogue(Path(chosen))
+    return find_catalogue(Path(chosen) if chosen else None)
 
 
 def all_challenges(local: bool) -> ChallengeList:
@@ -49,7 +49,7 @@ def all_challenges(local: bool) -> ChallengeList:
             _fall_back(error)
     from grader.challenge import views
 
-    here = course()
+    here = local_catalogue()
     return views.listing(here, here.all())
 
 
@@ -62,7 +62,7 @@ def one(slug: str, local: bool) -> ChallengeDetail:
             _fall_back(error)
     from grader.challenge import views
 
-    challenge: Challenge = course().load(slug)
+    challenge: Challenge = local_catalogue().load(slug)
     return views.detail(challenge)
 
 
@@ -73,9 +73,9 @@ def challenge_of(file: Path, chosen: str | None, local: bool) -> str:
     """
     if chosen is not None:
         return chosen
-    from grader.challenge.course import near
+    from grader.challenge.catalogue import near
 
-    slugs = course().slugs() if local else [it.slug for it in all_challenges(local=False).challenges]
+    slugs = local_catalogue().slugs() if local else [it.slug for it in all_challenges(local=False).challenges]
     stem = file.stem.lower().replace("-", "_").replace(" ", "_").replace(".", "_")
     slug = stem if stem in slugs else _VERSION.sub("", stem)
     if slug not in slugs:
@@ -99,5 +99,7 @@ def _keep_names(found: ChallengeList) -> ChallengeList:
 
 def _fall_back(error: Unreachable) -> None:
     if login.chosen_server() is not None:
-        raise Unreachable(error.message, f"{error.hint} --local reads the course on this machine.") from error
-    say("No server chosen and none runs here: using the course on this machine.", "dim")
+        raise Unreachable(
+            error.message, f"{error.hint} --local reads the catalogue on this machine."
+        ) from error
+    say("No server chosen and none runs here: using the catalogue on this machine.", "dim")

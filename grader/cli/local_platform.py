@@ -31,7 +31,7 @@ def here() -> Iterator[Platform]:
 
 @contextmanager
 def database() -> Iterator[tuple[Settings, Engine]]:
-    """Open the database as it is: without migrations, and without a course. Raises DatabaseDamaged."""
+    """Open the database as it is: without migrations, and without a catalogue. Raises DatabaseDamaged."""
     from grader import data_folder, logs
     from grader.records.engine import make_engine
 

@@ -41,7 +41,7 @@ def machine_findings() -> list[Finding]:
             database,
             data_folder,
             round_costs,
-            course,
+            catalogue,
             leftovers,
             server,
         ]
@@ -314,12 +314,12 @@ def leftovers() -> Iterator[Finding]:
         )
 
 
-@checks("course", needed_for="test, up")
-def course() -> Iterator[Finding]:
-    """The course, and each challenge of it that cannot be used."""
-    from grader.cli.catalogue import course
+@checks("catalogue", needed_for="test, up")
+def catalogue() -> Iterator[Finding]:
+    """The catalogue, and each challenge of it that cannot be used."""
+    from grader.cli.catalogue import local_catalogue
 
-    found = course()
+    found = local_catalogue()
     broken = found.broken()
     if not found.slugs() and not broken:
         yield missing(f"no challenges in {found.root}", "grader challenge new NAME")

@@ -474,9 +474,9 @@ def _open_and_prepare(settings: Settings) -> None:
 
 
 def _report_broken_challenges(platform: Platform) -> None:
-    from grader.service.health import course_alerts
+    from grader.service.health import catalogue_alerts
 
-    for alert in course_alerts(platform):
+    for alert in catalogue_alerts(platform):
         say(f"WARNING: {alert.text}", "yellow")
         say(alert.hint, "dim")
 

@@ -18,7 +18,7 @@ from typing import Any
 import structlog
 
 from grader import limits, logs, metrics
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.fingerprint import content, digest
 from grader.challenge.loader import Challenge
 from grader.errors import BoxUnavailable, GraderError, JudgeFailure
@@ -170,7 +170,7 @@ class JudgeServer:
         self.submission = job.submission
         self.device.use_ceilings(job.ceilings)
         with phase("challenge"):
-            challenge: Challenge = Course(Path(job.course)).load(job.challenge)
+            challenge: Challenge = Catalogue(Path(job.catalogue)).load(job.challenge)
             found = digest(content(challenge))
         if found != job.fingerprint:
             raise JudgeFailure(

@@ -24,7 +24,7 @@ class Job(Strict):
     ``phases``: the outcome tells where the time went, see ``grader.judge.phases``."""
 
     submission: str
-    course: str
+    catalogue: str
     challenge: str
     fingerprint: str
     language: Language

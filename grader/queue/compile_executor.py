@@ -139,7 +139,7 @@ class CompileExecutor:
             self._finaliser.fail(held, words(error), None)
 
     def _compile(self, held: Claim, lease: HeldLease, architecture: str) -> None:
-        challenge = self._platform.course.load(held.challenge)
+        challenge = self._platform.catalogue.load(held.challenge)
         served = versions.serve(self._platform, challenge)
         check_version(held, served.version)
         request = request_of(challenge, held.language, held.source, architecture)

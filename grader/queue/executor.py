@@ -150,7 +150,7 @@ class Executor:
 
     def _served(self, held: Claim) -> ServedVersion:
         """What it is judged by."""
-        served = versions.serve(self._platform, self._platform.course.load(held.challenge))
+        served = versions.serve(self._platform, self._platform.catalogue.load(held.challenge))
         check_version(held, served.version)
         return served
 
@@ -163,7 +163,7 @@ class Executor:
             ceilings = self._gpu_health.ceilings(session) if self._gpu_health is not None else {}
         job = Job(
             submission=held.public_id,
-            course=str(platform.course.root),
+            catalogue=str(platform.catalogue.root),
             challenge=held.challenge,
             language=held.language,
             source=held.source,

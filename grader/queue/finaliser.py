@@ -120,7 +120,7 @@ def check_version(held: Claim, version: int) -> None:
     if held.rejudge and held.version != version:
         raise ChallengeChanged(
             f"Version {held.version} was to be judged, and {held.challenge} has version {version} here.",
-            "Bring the course of every worker to the same version.",
+            "Bring the catalogue of every worker to the same version.",
         )
 
 

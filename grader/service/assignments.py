@@ -101,7 +101,7 @@ def _challenges(platform: Platform, parts: Sequence[PartBody]) -> list[Challenge
     if twins := sorted({it for it in slugs if slugs.count(it) > 1}):
         raise BadRequest(f"The challenge {twins[0]} stands there twice.", "Name each once, with its weight.")
     try:
-        return [platform.course.load(slug) for slug in slugs]
+        return [platform.catalogue.load(slug) for slug in slugs]
     except (UnknownChallenge, ChallengeInvalid) as error:
         raise BadRequest(error.message, error.hint) from error
 
@@ -282,7 +282,7 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
 
 def _part(platform: Platform, part: AssignmentPartRow) -> PartView:
     try:
-        manifest = platform.course.load(part.challenge).manifest
+        manifest = platform.catalogue.load(part.challenge).manifest
     except (UnknownChallenge, ChallengeInvalid):
         return PartView(challenge=part.challenge, title=part.challenge, weight=part.weight, points=None)
     grading = manifest.grading

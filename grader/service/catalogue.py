@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from grader.challenge import views
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 from grader.device_kinds import serves
 from grader.errors import ChallengeInvalid, UnknownChallenge
@@ -24,16 +24,16 @@ log = get_logger(__name__)
 def list_challenges(platform: Platform, found: Sequence[Challenge] | None = None) -> ChallengeList:
     """Every valid challenge, by its track's place in the curriculum and its own in the track. ``found``: what
     ``valid_challenges`` said already."""
-    course = platform.course
-    found = valid_challenges(course) if found is None else found
-    for problem in course.prerequisite_problems(found):
+    catalogue = platform.catalogue
+    found = valid_challenges(catalogue) if found is None else found
+    for problem in catalogue.prerequisite_problems(found):
         log.warning("challenge_invalid", error=problem.message)
-    return views.listing(course, found)
+    return views.listing(catalogue, found)
 
 
-def valid_challenges(course: Course) -> list[Challenge]:
+def valid_challenges(catalogue: Catalogue) -> list[Challenge]:
     """In the curriculum's order. An invalid one is left out and logged: it must not hide others."""
-    found, wrong = course.valid()
+    found, wrong = catalogue.valid()
     for it in wrong:
         log.warning("challenge_invalid", error=it.error.message)
     return found
@@ -52,16 +52,16 @@ class Heading:
 def heading(platform: Platform, slug: str) -> Heading:
     """Also of a challenge whose folder is broken: what was judged by it stays. Raises UnknownChallenge."""
     try:
-        manifest = platform.course.load(slug).manifest
+        manifest = platform.catalogue.load(slug).manifest
     except ChallengeInvalid as error:
-        it = platform.course.describe_broken(slug, error)
+        it = platform.catalogue.describe_broken(slug, error)
         return Heading(slug, it.title, it.track, list(Language))
     return Heading(slug, manifest.title, manifest.track, manifest.languages)
 
 
 def get_challenge(platform: Platform, slug: str) -> ChallengeDetail:
     """Raises UnknownChallenge, ChallengeInvalid."""
-    challenge = platform.course.load(slug)
+    challenge = platform.catalogue.load(slug)
     devices = served_devices(platform)
     with platform.sessions() as session:
         shown = versions.shown(session, slug)

@@ -250,7 +250,7 @@ def _check(platform: Platform, body: CompetitionBody) -> _Checked:
     if not languages:
         raise BadRequest("None of its devices runs any of its languages.")
     for it in body.challenges:
-        manifest = platform.course.load(it.challenge).manifest
+        manifest = platform.catalogue.load(it.challenge).manifest
         if not set(manifest.languages) & set(languages):
             raise BadRequest(f"{it.challenge} takes none of the competition's languages.")
         _check_workloads(manifest, it)
@@ -392,7 +392,7 @@ def _view(platform: Platform, found: OpenCompetition) -> CompetitionView:
 
 def _challenge(platform: Platform, row: CompetitionChallengeRow, all_of_it: bool) -> ChallengeView:
     try:
-        title = platform.course.load(row.challenge).manifest.title
+        title = platform.catalogue.load(row.challenge).manifest.title
     except (ChallengeInvalid, GraderError):
         title = row.challenge
     hidden = [HiddenWorkload.model_validate(it) for it in row.hidden_workloads]

@@ -53,7 +53,7 @@ def keep_draft(platform: Platform, user: User, challenge: str, language: str, bo
     """
     source = _checked(body.source)
     place = _place(user, challenge, language)
-    manifest = platform.course.load(challenge).manifest
+    manifest = platform.catalogue.load(challenge).manifest
     if place.language not in manifest.languages:
         raise UnknownLanguage(f"{challenge} does not take {place.language}.")
     with writing(platform.sessions) as session:

@@ -31,7 +31,7 @@ def gradings(platform: Platform, session: Session, row: CompetitionRow) -> dict[
     found = {}
     for it in record.challenges(session, row.id):
         try:
-            grading = platform.course.load(it.challenge).manifest.grading
+            grading = platform.catalogue.load(it.challenge).manifest.grading
         except GraderError:
             grading = Grading()  # its folder is broken: what was judged stays
         found[it.challenge] = (grading, it.points)

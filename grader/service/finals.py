@@ -322,7 +322,7 @@ def _run(like: SubmissionRow, first: int, machine: str, at: datetime) -> Submiss
 
 def _check_versions(platform: Platform, rows: Iterable[SubmissionRow]) -> None:
     for row in rows:
-        present = platform.course.load(row.challenge).manifest.version
+        present = platform.catalogue.load(row.challenge).manifest.version
         if row.version != present:
             raise Conflict(
                 f"{row.challenge} has version {present} now, and was judged under {row.version}.",

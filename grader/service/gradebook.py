@@ -330,7 +330,7 @@ _NO_POINTS = Grading(correctness_points=0, tiers=[])
 def _grading(platform: Platform, slug: str) -> tuple[str, Grading | None]:
     """Title and points of a challenge; none where its folder is broken or gone."""
     try:
-        manifest = platform.course.load(slug).manifest
+        manifest = platform.catalogue.load(slug).manifest
     except (UnknownChallenge, ChallengeInvalid):
         return slug, None
     return manifest.title, manifest.grading

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader import __version__
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.records import order, queues, schema, versions, workers
 from grader.records.engine import clock
 from grader.records.models import PauseRow, VersionRow, WorkerRow
@@ -40,7 +40,7 @@ def health(platform: Platform) -> Health:
         serving = _workers(named, devices, alive, compiling)
     except SQLAlchemyError:
         serving = PartHealth(ok=False, detail="unknown: the database does not answer")
-    alerts += course_alerts(platform)
+    alerts += catalogue_alerts(platform)
     parts = {"database": _database(platform), "queue": _queue(platform), "workers": serving}
     return Health(
         ok=all(part.ok for part in parts.values()),
@@ -67,17 +67,19 @@ def ready(platform: Platform) -> Probe:
     return Probe(ok=not trouble, detail=trouble)
 
 
-def course_alerts(platform: Platform) -> list[Alert]:
-    """Of challenges that students cannot use, and of a course without any."""
-    course = platform.course
-    if not (broken := course.broken()) and not course.slugs():
-        return [Alert(text=f"The course in {course.root} has no challenges.", hint=begin_with(course))]
+def catalogue_alerts(platform: Platform) -> list[Alert]:
+    """Of challenges that students cannot use, and of a catalogue without any."""
+    catalogue = platform.catalogue
+    if not (broken := catalogue.broken()) and not catalogue.slugs():
+        return [
+            Alert(text=f"The catalogue in {catalogue.root} has no challenges.", hint=begin_with(catalogue))
+        ]
     return [Alert(text=f"{it.slug} is broken: {it.error.message}", hint=it.hint) for it in broken]
 
 
-def begin_with(course: Course) -> str:
-    """The command that makes the first challenge of a course."""
-    return f"GRADER_CHALLENGES={shlex.quote(str(course.root))} grader challenge new NAME"
+def begin_with(catalogue: Catalogue) -> str:
+    """The command that makes the first challenge of a catalogue."""
+    return f"GRADER_CHALLENGES={shlex.quote(str(catalogue.root))} grader challenge new NAME"
 
 
 def fix_of(gpu: str, host: str) -> str:

@@ -183,7 +183,7 @@ def _present(platform: Platform, slug: str, known: list[int]) -> int:
     """The folder's version. What was judged stays on its boards while the folder is broken. Raises UnknownChallenge,
     and ChallengeInvalid where nothing was."""
     try:
-        return platform.course.load(slug).manifest.version
+        return platform.catalogue.load(slug).manifest.version
     except ChallengeInvalid:
         if not known:
             raise

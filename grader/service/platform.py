@@ -1,4 +1,4 @@
-"""What every use case needs: settings, the course, the database and the queue."""
+"""What every use case needs: settings, the catalogue, the database and the queue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Engine
 
 from grader import data_folder, logs
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.records.engine import Sessions, make_engine, make_sessions
 from grader.records.integrity import check_pages, refuse_damaged
 from grader.records.schema import upgrade
@@ -23,7 +23,7 @@ from grader.wakeups import WakeUps
 @dataclass(frozen=True)
 class Platform:
     settings: Settings
-    course: Course
+    catalogue: Catalogue
     sessions: Sessions
     wakeups: WakeUps
     engine: Engine
@@ -43,12 +43,12 @@ def open_platform(settings: Settings, migrate: bool = True, starting: bool = Fal
     """Open (and by default bring up to date) the database; nothing is asked of Redis yet. ``starting``: also see that
     every page of a SQLite file is whole, which takes up to ``limits.INTEGRITY_SECONDS``.
 
-    Raises ChallengeInvalid where there is no course, DatabaseDamaged, and SQLAlchemy's OperationalError without a
+    Raises ChallengeInvalid where there is no catalogue, DatabaseDamaged, and SQLAlchemy's OperationalError without a
     database.
     """
     logs.configure(settings.log_level, settings.log_format)
     data_folder.prepare(settings.data_dir)
-    course = find_course(settings.challenges)
+    catalogue = find_catalogue(settings.challenges)
     engine = make_engine(settings.sql_url)
     try:
         if starting:
@@ -59,4 +59,4 @@ def open_platform(settings: Settings, migrate: bool = True, starting: bool = Fal
         engine.dispose()
         refuse_damaged(engine, error)
         raise
-    return Platform(settings, course, make_sessions(engine), WakeUps(settings.queue_url), engine)
+    return Platform(settings, catalogue, make_sessions(engine), WakeUps(settings.queue_url), engine)

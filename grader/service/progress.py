@@ -48,9 +48,11 @@ def sum_up(
     of_challenge: dict[str, list[Attempts]] = defaultdict(list)
     for attempts_at in tried:
         of_challenge[attempts_at.challenge].append(attempts_at)
-    challenges = valid_challenges(platform.course) if challenges is None else challenges
+    challenges = valid_challenges(platform.catalogue) if challenges is None else challenges
     lines = {it.slug: _line(it, of_challenge) for it in challenges}
-    about = {it.title: it.description for it in platform.course.known_curriculum.tracks} if challenges else {}
+    about = (
+        {it.title: it.description for it in platform.catalogue.known_curriculum.tracks} if challenges else {}
+    )
     tracks = [
         _track(title, about.get(title, ""), [lines[it.slug] for it in members])
         for title, members in groupby(challenges, key=lambda it: it.manifest.track)

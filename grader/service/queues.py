@@ -128,7 +128,7 @@ def kind_of(platform: Platform, challenge: Challenge) -> JudgingReason:
 def get_kind(platform: Platform, user: User, slug: str) -> ChallengeKind:
     """Raises NotAllowed, UnknownChallenge."""
     check_staff(user)
-    challenge = platform.course.load(slug)
+    challenge = platform.catalogue.load(slug)
     with platform.sessions() as session:
         chosen = queues.kind_of(session, challenge.slug)
     kind = chosen or _of_track(platform, challenge)
@@ -142,7 +142,7 @@ def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | No
     Raises NotAllowed, UnknownChallenge, BadRequest.
     """
     check_staff(user)
-    challenge = platform.course.load(slug)
+    challenge = platform.catalogue.load(slug)
     if kind is not None and not kind.chosen:
         raise BadRequest(
             "Nobody submits rejudges, runs or finals.", "Choose competition, course or practice."
@@ -173,7 +173,7 @@ def issue_missing_wakeups(platform: Platform) -> int:
 
 
 def _of_track(platform: Platform, challenge: Challenge) -> JudgingReason:
-    return platform.course.known_curriculum.kind(challenge.manifest.track)
+    return platform.catalogue.known_curriculum.kind(challenge.manifest.track)
 
 
 def _devices(platform: Platform, session: Session) -> list[str]:

@@ -77,7 +77,7 @@ def take_run(session: Session, settings: Settings, user: User, now: datetime) ->
 
 def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
     """What ``user`` has left for the challenge ``slug``. Raises UnknownChallenge."""
-    challenge = platform.course.load(slug)
+    challenge = platform.catalogue.load(slug)
     settings, now = platform.settings, utcnow()
     window_s = settings.quota_hours * 3600
     with platform.sessions() as session:

@@ -30,7 +30,7 @@ def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> 
     Raises NotAllowed, UnknownChallenge, ChallengeChanged.
     """
     check_staff(user)
-    version = serve(platform, platform.course.load(slug)).version
+    version = serve(platform, platform.catalogue.load(slug)).version
     with writing(platform.sessions) as session:
         versions.find(session, slug, version, lock=True)  # two orders at once take turns
         chosen = rejudges.first_judgements(session, slug, version)
@@ -69,7 +69,7 @@ def compare(
     Raises NotAllowed, UnknownChallenge, Conflict where there are no two versions.
     """
     check_staff(user)
-    present = platform.course.load(slug).manifest.version
+    present = platform.catalogue.load(slug).manifest.version
     with platform.sessions() as session:
         shown = versions.shown(session, slug) or present
         new = present if after is None else after

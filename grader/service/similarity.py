@@ -141,7 +141,7 @@ def _earlier(
 def _challenge(platform: Platform, slug: str) -> Challenge | None:
     """None where its folder is broken or gone: what was submitted can be compared all the same."""
     try:
-        return platform.course.load(slug)
+        return platform.catalogue.load(slug)
     except (ChallengeInvalid, UnknownChallenge):
         return None
 

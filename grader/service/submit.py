@@ -124,7 +124,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
     """What is to be stored. Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed,
     ChallengeChanged and BadRequest where it cannot be judged, and as ``teams.competition_for``."""
     body, language = what.body, what.language
-    challenge = platform.course.load(body.challenge)
+    challenge = platform.catalogue.load(body.challenge)
     _check_language(challenge, language)
     versions.check_served(platform, challenge)
     kind, competition, devices = kind_of(platform, challenge), None, served_devices(platform)

@@ -165,11 +165,11 @@ def leaderboards(
 
 def _members(platform: Platform, session: Session) -> list[_Member]:
     """Every challenge by its track. One whose folder is broken now keeps its boards, behind the others of its track."""
-    found, broken = platform.course.valid()
+    found, broken = platform.catalogue.valid()
     shown = versions.shown_versions(session)
     members = [_Member(it.slug, it.manifest.title, it.manifest.track, it.manifest.version) for it in found]
     members += [_Member(it.slug, it.title, it.track, shown[it.slug]) for it in broken if it.slug in shown]
-    return sorted(members, key=lambda it: platform.course.known_curriculum.place(it.track))
+    return sorted(members, key=lambda it: platform.catalogue.known_curriculum.place(it.track))
 
 
 def _summary(session: Session, challenge: _Member, ranking: Ranking, names: Names) -> BoardSummary:
@@ -217,4 +217,4 @@ def _device(
 
 
 def _descriptions(platform: Platform) -> dict[str, str]:
-    return {it.title: it.description for it in platform.course.known_curriculum.tracks}
+    return {it.title: it.description for it in platform.catalogue.known_curriculum.tracks}

@@ -149,7 +149,7 @@ def check_staff(user: User) -> None:
 def list_versions(platform: Platform, user: User, slug: str) -> VersionList:
     """Every version that was served, the oldest first. Raises NotAllowed, UnknownChallenge."""
     check_staff(user)
-    present = platform.course.load(slug).manifest.version
+    present = platform.catalogue.load(slug).manifest.version
     with platform.sessions() as session:
         shown = versions.shown(session, slug)
         rows = versions.history(session, slug)
@@ -183,7 +183,7 @@ def get_content(platform: Platform, user: User, slug: str, version: int) -> Vers
 def changes_since(platform: Platform, user: User, slug: str, version: int) -> list[ChangeView]:
     """What the folder changed since that version. Raises NotAllowed, NotFound, ChallengeInvalid."""
     before = get_content(platform, user, slug, version).content
-    after = fingerprint.content(platform.course.load(slug))
+    after = fingerprint.content(platform.catalogue.load(slug))
     return [
         ChangeView(part=it.part, name=it.name, kind=it.kind, before=it.before, after=it.after)
         for it in fingerprint.changes(before, after)
@@ -197,7 +197,7 @@ def publish(platform: Platform, user: User, slug: str, force: bool = False) -> V
     shown already or, without ``force``, where submissions still wait to be judged again.
     """
     check_staff(user)
-    served = serve(platform, platform.course.load(slug))
+    served = serve(platform, platform.catalogue.load(slug))
     with writing(platform.sessions) as session:
         versions.find(session, slug, served.version, lock=True)
         if versions.shown(session, slug) == served.version:

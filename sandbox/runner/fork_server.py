@@ -1,4 +1,4 @@
-"""Forks a runner for every source of a course's own staff, so that what all of them import is imported once.
+"""Forks a runner for every source of a catalogue's own staff, so that what all of them import is imported once.
 
 For trusted code only: a forked runner shares its parent's address layout and whatever the parent holds. It serves
 `grader challenge check` and is no box for a submission.

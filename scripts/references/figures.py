@@ -69,7 +69,7 @@ def make() -> str:
 
 def _parts(kept: Sequence[dict[str, Any]]) -> Iterator[str]:
     for title, name, make_part in (
-        ("The course's own solutions", "solutions", _solutions),
+        ("The catalogue's own solutions", "solutions", _solutions),
         ("Proofs on a GPU", "gpu_proofs", _proofs),
         ("Proofs without a GPU", "proofs", _proofs),
         ("Approximations", "approximations", _approximations),

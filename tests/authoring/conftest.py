@@ -1,4 +1,4 @@
-"""A course with one new challenge, boxes that are forked, and a whole proof in this process."""
+"""A catalogue with one new challenge, boxes that are forked, and a whole proof in this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.trial import Trial
 from grader.authoring.verdicts import suite_checks
 from grader.authoring.worker_pool import examine
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 from grader.judge.device import HostDevice
 from grader.languages import Language
@@ -33,26 +33,26 @@ def boxes() -> Iterator[ForkedBoxes]:
 
 @dataclass
 class Made:
-    """A challenge in a course of its own, to be spoiled by a test and loaded afresh."""
+    """A challenge in a catalogue of its own, to be spoiled by a test and loaded afresh."""
 
-    course: Course
+    catalogue: Catalogue
     slug: str
     boxes: ForkedBoxes
 
     @property
     def challenge(self) -> Challenge:
-        return self.course.load(self.slug)
+        return self.catalogue.load(self.slug)
 
     @property
     def staff(self) -> Path:
-        return self.course.root / "reference" / self.slug / "staff"
+        return self.catalogue.root / "reference" / self.slug / "staff"
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Replace text in a file of either folder."""
         path = next(
             path
             for part in ("challenges", "reference")
-            if (path := self.course.root / part / self.slug / name).exists()
+            if (path := self.catalogue.root / part / self.slug / name).exists()
         )
         text = path.read_text()
         assert old in text, f"{name} does not hold {old!r}"
@@ -75,12 +75,14 @@ class Made:
 
 @pytest.fixture
 def write(tmp_path: Path, boxes: ForkedBoxes) -> Write:
-    """Writes a new challenge of this signature into an empty course."""
+    """Writes a new challenge of this signature into an empty catalogue."""
 
     def write(*args: str, slug: str = "fresh", workloads: tuple[str, ...] = ()) -> Made:
         (tmp_path / "challenges").mkdir(exist_ok=True)
-        course = Course(tmp_path)
-        write_challenge(course, Draft(slug, "Fresh", "any", args=args or DEFAULT_ARGS, workloads=workloads))
-        return Made(course, slug, boxes)
+        catalogue = Catalogue(tmp_path)
+        write_challenge(
+            catalogue, Draft(slug, "Fresh", "any", args=args or DEFAULT_ARGS, workloads=workloads)
+        )
+        return Made(catalogue, slug, boxes)
 
     return write

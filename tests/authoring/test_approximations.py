@@ -15,13 +15,13 @@ from grader.authoring.odds import Rounds, Tried, odds
 from grader.authoring.reduced import Reduced, reduced
 from grader.authoring.verdicts import approximation_checks
 from grader.challenge.cases import Constant, Sprinkle, case
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import AllowedApproximations, Workload
 from tests.authoring.conftest import Write
 
-COURSE = find_course()
-SUMMED = COURSE.load("reduce_sum")
+CATALOGUE = find_catalogue()
+SUMMED = CATALOGUE.load("reduce_sum")
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +60,7 @@ def tried(challenge: Challenge, at: str, name: str) -> Tried:
     ],
 )
 def test_what_passed_once_is_caught(slug: str, at: str, name: str, kind: str) -> None:
-    found = tried(COURSE.load(slug), at, name)
+    found = tried(CATALOGUE.load(slug), at, name)
     assert found.probability < 0.01
     assert kind in found.shown_by
 
@@ -97,7 +97,7 @@ def test_what_is_allowed_may_be_bound_to_workloads() -> None:
 
 
 def test_special_inputs_that_do_not_fit_are_named() -> None:
-    sparse = COURSE.load("spmv_csr")
+    sparse = CATALOGUE.load("spmv_csr")
     last = case("last", "range", rows=20, cols=5000, nnz=90, inputs={"col": Constant(4999)}, timed=True)
     sparse = replace(sparse)
     sparse.__dict__["cases"] = [last]
@@ -119,7 +119,7 @@ def test_special_inputs_that_do_not_fit_are_named() -> None:
 def test_sums_keep_their_length_where_they_can(
     slug: str, at: str, kept: dict[str, int], factor: float
 ) -> None:
-    challenge = COURSE.load(slug)
+    challenge = CATALOGUE.load(slug)
     found = reduced(challenge, workload(challenge, at))
     assert {name: found.workload.sizes[name] for name in kept} == kept
     assert found.factor == factor
@@ -147,7 +147,7 @@ def test_formats_keep_their_digits(form: str, value: float, near: float) -> None
 
 def test_rounds_that_native_precision_cannot_pass_are_named() -> None:
     """Beside e^30, float32 loses what the other terms of a long row add up to."""
-    softmax = replace(COURSE.load("softmax"))
+    softmax = replace(CATALOGUE.load("softmax"))
     softmax.__dict__["cases"] = [
         case("peaks", "huge", rows=1, cols=9, inputs={"x": Sprinkle(16.0, 0.01)}, timed=True)
     ]

@@ -27,7 +27,7 @@ def made(write: Write) -> Made:
 
 
 def add_baseline(made: Made, result: str, parameters: str = "**given") -> None:
-    path = made.course.root / "reference" / made.slug / "reference.py"
+    path = made.catalogue.root / "reference" / made.slug / "reference.py"
     path.write_text(f"{path.read_text()}\n\ndef baseline({parameters}):\n    return {result}\n")
 
 

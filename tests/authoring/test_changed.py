@@ -52,14 +52,14 @@ def test_what_the_default_branch_changed_since_is_not_ours(root: Path) -> None:
     assert changed_slugs(root, SLUGS) == []
 
 
-def test_a_course_within_a_repository(root: Path) -> None:
+def test_a_catalogue_within_a_repository(root: Path) -> None:
     _git(root, "switch", "-q", "-c", "mine")
-    course = root / "course"
-    (course / "challenges" / "two").mkdir(parents=True)
-    (course / "challenges" / "two" / "file").write_text("new")
-    assert changed_slugs(course, SLUGS) == ["two"]
+    catalogue = root / "catalogue"
+    (catalogue / "challenges" / "two").mkdir(parents=True)
+    (catalogue / "challenges" / "two" / "file").write_text("new")
+    assert changed_slugs(catalogue, SLUGS) == ["two"]
     _git(root, "add", ".")
-    assert changed_slugs(course, SLUGS) == ["two"]
+    assert changed_slugs(catalogue, SLUGS) == ["two"]
 
 
 def test_without_a_repository_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

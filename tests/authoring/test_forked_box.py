@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice
@@ -21,7 +21,7 @@ from grader.sandbox.local_box import LocalBox
 from grader.schemas.report import CaseVerdict, Report, Verdict
 
 SPEC = HostDevice().box_spec(BoxPurpose.RUN, Language.TRITON, 4 << 30)
-COURSE = Course(Path(__file__).parent.parent / "course")
+CATALOGUE = Catalogue(Path(__file__).parent.parent / "catalogue")
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def forked(boxes: ForkedBoxes) -> Iterator[ForkedBox]:
 
 
 def _judge(source: str, boxes: ForkedBoxes) -> Report:
-    return judge_at_home(COURSE.load("twice"), source, Language.TRITON, boxes, device=CPU, timing=False)
+    return judge_at_home(CATALOGUE.load("twice"), source, Language.TRITON, boxes, device=CPU, timing=False)
 
 
 def _of_the_children(pid: int) -> str:

@@ -11,7 +11,7 @@ import pytest
 from grader.authoring.findings import Status
 from grader.authoring.scaffold.draft import Draft, read_arg
 from grader.authoring.scaffold.folder import write_challenge
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.model import Kind
 from grader.challenge.signature import cuda_footer
 from grader.errors import BadRequest, Conflict
@@ -96,7 +96,7 @@ def test_nothing_is_overwritten(part: str, tmp_path: Path) -> None:
     kept.parent.mkdir(parents=True)
     kept.write_text("mine")
     with pytest.raises(Conflict):
-        write_challenge(Course(tmp_path), Draft("mine", "Mine", "any"))
+        write_challenge(Catalogue(tmp_path), Draft("mine", "Mine", "any"))
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [kept]
 
 

@@ -25,7 +25,7 @@ class FakePool:
         self.refused, self.workers = refused, list[int]()
 
     def tries(
-        self, course: Path, options: Options, work: Sequence[Work], workers: int
+        self, catalogue: Path, options: Options, work: Sequence[Work], workers: int
     ) -> Iterator[tuple[Work, Done | BoxUnavailable]]:
         self.workers.append(workers)
         for one in work:
@@ -45,7 +45,7 @@ class FakePool:
 def _proven(pool: FakePool, write: Write, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(proof, "_tries", pool.tries)
     found = prove(
-        write().course.root, ["fresh"], Options(languages=(Language.TRITON,), jobs=4), lambda *_: None
+        write().catalogue.root, ["fresh"], Options(languages=(Language.TRITON,), jobs=4), lambda *_: None
     )
     return [check.name for check in found.challenges[0].checks]
 

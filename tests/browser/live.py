@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.cli.up import Up, command, end, ready
 
 # One small challenge in Triton: judging it takes seconds in the interpreter.
-COURSE = Path(__file__).resolve().parents[1] / "course"
+CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue"
 SLUG = "twice"
 TITLE = "Twice"
 
@@ -45,7 +45,7 @@ def judging(folder: Path) -> Iterator[Up]:
     env |= {
         "GRADER_DATA_DIR": str(folder / "data"),
         "XDG_CONFIG_HOME": str(folder / "config"),
-        "GRADER_CHALLENGES": str(COURSE),
+        "GRADER_CHALLENGES": str(CATALOGUE),
         "GRADER_SIGN_UP": "open",
         "GRADER_GPU": "none",
         "NO_COLOR": "1",

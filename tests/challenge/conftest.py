@@ -1,4 +1,4 @@
-"""A small valid course in a temporary folder, to be spoiled by each test in its own way."""
+"""A small valid catalogue in a temporary folder, to be spoiled by each test in its own way."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 
 MANIFEST = """
@@ -64,7 +64,7 @@ Write = Callable[..., Challenge]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Writes the course, each file as given or as above, and loads its only challenge, ``rows``."""
+    """Writes the catalogue, each file as given or as above, and loads its only challenge, ``rows``."""
 
     def write(
         manifest: str = MANIFEST, cases: str = CASES, reference: str = REFERENCE, hidden: str = ""
@@ -77,6 +77,6 @@ def write(tmp_path: Path) -> Write:
         (twin / "reference.py").write_text(reference)
         if hidden:
             (twin / "staff" / "hidden_cases.py").write_text(hidden)
-        return Course(tmp_path).load("rows")
+        return Catalogue(tmp_path).load("rows")
 
     return write

@@ -1,4 +1,4 @@
-"""Tracks and prerequisites: what each mistake is told as, and what order the course has."""
+"""Tracks and prerequisites: what each mistake is told as, and what order the catalogue has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.challenge.curriculum import read_curriculum
 from grader.errors import ChallengeInvalid
 from tests.challenge.conftest import MANIFEST, Write
@@ -23,14 +23,14 @@ description = "What comes after."
 
 
 @pytest.fixture
-def course(write: Write, tmp_path: Path) -> Course:
+def catalogue(write: Write, tmp_path: Path) -> Catalogue:
     write()
-    return Course(tmp_path)
+    return Catalogue(tmp_path)
 
 
-def add(course: Course, slug: str, **keys: str) -> None:
+def add(catalogue: Catalogue, slug: str, **keys: str) -> None:
     """One more challenge with ``keys`` of its manifest replaced; no other files."""
-    folder = course.root / "challenges" / slug
+    folder = catalogue.root / "challenges" / slug
     folder.mkdir(exist_ok=True)
     lines = MANIFEST.splitlines()
     for key, value in keys.items():
@@ -39,12 +39,12 @@ def add(course: Course, slug: str, **keys: str) -> None:
     (folder / "challenge.toml").write_text("\n".join(lines))
 
 
-def write_tracks(course: Course, text: str) -> None:
-    (course.root / "challenges" / "tracks.toml").write_text(text)
+def write_tracks(catalogue: Catalogue, text: str) -> None:
+    (catalogue.root / "challenges" / "tracks.toml").write_text(text)
 
 
-def test_the_tracks_of_our_course_are_the_curriculum() -> None:
-    titles = [track.title for track in find_course().curriculum.tracks]
+def test_the_tracks_of_our_catalogue_are_the_curriculum() -> None:
+    titles = [track.title for track in find_catalogue().curriculum.tracks]
     assert titles == [
         "fundamentals",
         "memory",
@@ -59,47 +59,47 @@ def test_the_tracks_of_our_course_are_the_curriculum() -> None:
     ]
 
 
-def test_the_challenges_of_a_track_of_our_course_have_orders_of_their_own() -> None:
+def test_the_challenges_of_a_track_of_our_catalogue_have_orders_of_their_own() -> None:
     places: dict[tuple[str, int], list[str]] = {}
-    for challenge in find_course().all():
+    for challenge in find_catalogue().all():
         places.setdefault((challenge.manifest.track, challenge.manifest.order), []).append(challenge.slug)
     assert {place: slugs for place, slugs in places.items() if len(slugs) > 1} == {}
 
 
-def test_what_a_challenge_of_our_course_builds_on_comes_before_it() -> None:
-    """In an earlier track, or earlier in its own: who takes the course from its start always has what is needed."""
-    slugs = [challenge.slug for challenge in find_course().all()]
-    for challenge in find_course().all():
+def test_what_a_challenge_of_our_catalogue_builds_on_comes_before_it() -> None:
+    """In an earlier track, or earlier in its own: who takes the catalogue from its start always has what is needed."""
+    slugs = [challenge.slug for challenge in find_catalogue().all()]
+    for challenge in find_catalogue().all():
         known = slugs[: slugs.index(challenge.slug)]
         assert [it for it in challenge.manifest.prerequisites if it not in known] == [], challenge.slug
 
 
-def test_challenges_come_in_the_order_of_the_tracks(course: Course) -> None:
-    add(course, "ahead", track='"a later one"', order="1")
-    assert [it.slug for it in course_with(course, TRACKS).all()] == ["rows", "ahead"]
-    assert [it.slug for it in course_with(course, None).all()] == ["ahead", "rows"]
+def test_challenges_come_in_the_order_of_the_tracks(catalogue: Catalogue) -> None:
+    add(catalogue, "ahead", track='"a later one"', order="1")
+    assert [it.slug for it in catalogue_with(catalogue, TRACKS).all()] == ["rows", "ahead"]
+    assert [it.slug for it in catalogue_with(catalogue, None).all()] == ["ahead", "rows"]
 
 
-def course_with(course: Course, tracks: str | None) -> Course:
-    path = course.root / "challenges" / "tracks.toml"
+def catalogue_with(catalogue: Catalogue, tracks: str | None) -> Catalogue:
+    path = catalogue.root / "challenges" / "tracks.toml"
     path.unlink(missing_ok=True)
     if tracks is not None:
         path.write_text(tracks)
-    return course
+    return catalogue
 
 
-def test_a_track_must_be_in_the_file(course: Course) -> None:
-    write_tracks(course, TRACKS)
-    add(course, "lost", track='"elsewhere"')
+def test_a_track_must_be_in_the_file(catalogue: Catalogue) -> None:
+    write_tracks(catalogue, TRACKS)
+    add(catalogue, "lost", track='"elsewhere"')
     with pytest.raises(ChallengeInvalid, match=r"lost/challenge\.toml: track: .*'elsewhere'") as caught:
-        course.load("lost")
+        catalogue.load("lost")
     assert "tests, a later one" in caught.value.hint
-    assert course.load("rows").manifest.track == "tests"
+    assert catalogue.load("rows").manifest.track == "tests"
 
 
-def test_without_the_file_any_track_is_right(course: Course) -> None:
-    add(course, "lost", track='"elsewhere"')
-    assert course.load("lost").manifest.track == "elsewhere"
+def test_without_the_file_any_track_is_right(catalogue: Catalogue) -> None:
+    add(catalogue, "lost", track='"elsewhere"')
+    assert catalogue.load("lost").manifest.track == "elsewhere"
 
 
 @pytest.mark.parametrize(
@@ -112,38 +112,38 @@ def test_without_the_file_any_track_is_right(course: Course) -> None:
         (TRACKS + TRACKS, "tracks: .* twice"),
     ],
 )
-def test_a_bad_file_of_tracks_is_named_with_its_key(course: Course, text: str, key: str) -> None:
-    write_tracks(course, text)
+def test_a_bad_file_of_tracks_is_named_with_its_key(catalogue: Catalogue, text: str, key: str) -> None:
+    write_tracks(catalogue, text)
     with pytest.raises(ChallengeInvalid, match=rf"tracks\.toml: {key}"):
-        read_curriculum(course.root / "challenges" / "tracks.toml")
+        read_curriculum(catalogue.root / "challenges" / "tracks.toml")
     with pytest.raises(ChallengeInvalid, match=r"tracks\.toml"):
-        course.all()
-    assert course.load("rows").slug == "rows", "it must not stop every challenge of a platform"
+        catalogue.all()
+    assert catalogue.load("rows").slug == "rows", "it must not stop every challenge of a platform"
 
 
-def test_a_prerequisite_must_exist_when_the_course_loads(course: Course) -> None:
-    add(course, "second", prerequisites='["rows", "missing"]')
+def test_a_prerequisite_must_exist_when_the_catalogue_loads(catalogue: Catalogue) -> None:
+    add(catalogue, "second", prerequisites='["rows", "missing"]')
     with pytest.raises(ChallengeInvalid, match=r"second/challenge\.toml: prerequisites: .*\['missing'\]"):
-        course.all()
-    assert course.load("second").manifest.prerequisites == ["rows", "missing"]
+        catalogue.all()
+    assert catalogue.load("second").manifest.prerequisites == ["rows", "missing"]
 
 
-def test_prerequisites_must_not_go_in_a_circle(course: Course) -> None:
-    add(course, "a", prerequisites='["b"]')
-    add(course, "b", prerequisites='["rows", "c"]')
-    add(course, "c", prerequisites='["a"]')
+def test_prerequisites_must_not_go_in_a_circle(catalogue: Catalogue) -> None:
+    add(catalogue, "a", prerequisites='["b"]')
+    add(catalogue, "b", prerequisites='["rows", "c"]')
+    add(catalogue, "c", prerequisites='["a"]')
     with pytest.raises(ChallengeInvalid, match=r"a/challenge\.toml: prerequisites: .*a -> b -> c -> a"):
-        course.all()
+        catalogue.all()
 
 
-def test_two_ways_to_one_challenge_are_no_circle(course: Course) -> None:
-    add(course, "a", prerequisites='["rows"]')
-    add(course, "b", prerequisites='["rows"]')
-    add(course, "c", prerequisites='["a", "b"]')
-    assert len(course.all()) == 4
+def test_two_ways_to_one_challenge_are_no_circle(catalogue: Catalogue) -> None:
+    add(catalogue, "a", prerequisites='["rows"]')
+    add(catalogue, "b", prerequisites='["rows"]')
+    add(catalogue, "c", prerequisites='["a", "b"]')
+    assert len(catalogue.all()) == 4
 
 
-def test_a_challenge_that_needs_itself_is_a_circle(course: Course) -> None:
-    add(course, "a", prerequisites='["a"]')
+def test_a_challenge_that_needs_itself_is_a_circle(catalogue: Catalogue) -> None:
+    add(catalogue, "a", prerequisites='["a"]')
     with pytest.raises(ChallengeInvalid, match="a -> a"):
-        course.all()
+        catalogue.all()

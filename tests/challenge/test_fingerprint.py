@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.fingerprint import Content, agree, changes, content, digest, merged
 from tests.challenge.conftest import CASES, MANIFEST, REFERENCE, Write
 
@@ -111,7 +111,7 @@ def test_hidden_cases_are_compared_only_where_both_copies_have_them(write: Write
     whole = content(write(hidden=HIDDEN))
     (tmp_path / "reference" / "rows" / "staff" / "hidden_cases.py").unlink()
     (tmp_path / "reference" / "rows" / "staff").rmdir()
-    challenge = find_course(tmp_path).load("rows")
+    challenge = find_catalogue(tmp_path).load("rows")
     at_a_students = content(challenge)
     assert "hidden_cases" not in at_a_students
     assert agree(whole, at_a_students)
@@ -130,8 +130,8 @@ def test_nothing_is_known_of_a_version_from_before_contents_were_kept(write: Wri
 
 
 def test_every_challenge_of_ours_has_one() -> None:
-    course = find_course()
-    for slug in course.slugs():
-        parts = content(course.load(slug))
+    catalogue = find_catalogue()
+    for slug in catalogue.slugs():
+        parts = content(catalogue.load(slug))
         assert {"args", "workloads", "cases", "hidden_cases", "reference"} <= set(parts), slug
-        assert digest(parts) == digest(content(course.load(slug))), slug
+        assert digest(parts) == digest(content(catalogue.load(slug))), slug

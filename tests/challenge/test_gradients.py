@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.draw import draw_inputs
 
-CHALLENGE = find_course().load("layernorm_backward")
+CHALLENGE = find_catalogue().load("layernorm_backward")
 EPS = 1e-5
 
 

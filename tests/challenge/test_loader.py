@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.errors import ChallengeInvalid, UnknownChallenge
 from grader.languages import Language
 from tests.challenge.conftest import CASES, MANIFEST, Write
@@ -129,7 +129,7 @@ def test_a_starter_is_generated_where_none_is_committed(write: Write) -> None:
 def test_unknown_challenges_are_reported_with_the_known(write: Write) -> None:
     root = write().folder.parent.parent
     with pytest.raises(UnknownChallenge) as caught:
-        Course(root).load("columns")
+        Catalogue(root).load("columns")
     assert "rows" in caught.value.hint
 
 
@@ -137,25 +137,25 @@ def test_unknown_challenges_are_reported_with_the_known(write: Write) -> None:
 def test_a_slug_is_no_path(write: Write, slug: str) -> None:
     root = write().folder.parent.parent
     with pytest.raises(UnknownChallenge):
-        Course(root).load(slug)
+        Catalogue(root).load(slug)
 
 
-def test_find_course_takes_the_chosen_folder(write: Write, tmp_path: Path) -> None:
+def test_find_catalogue_takes_the_chosen_folder(write: Write, tmp_path: Path) -> None:
     root = write().folder.parent.parent
-    assert find_course(root).slugs() == ["rows"]
+    assert find_catalogue(root).slugs() == ["rows"]
     with pytest.raises(ChallengeInvalid, match="no folder 'challenges'"):
-        find_course(tmp_path / "nowhere")
+        find_catalogue(tmp_path / "nowhere")
 
 
 def test_challenges_come_by_track_and_order() -> None:
-    titles = [track.title for track in find_course().curriculum.tracks]
-    found = [(titles.index(it.manifest.track), it.manifest.order, it.slug) for it in find_course().all()]
+    titles = [track.title for track in find_catalogue().curriculum.tracks]
+    found = [(titles.index(it.manifest.track), it.manifest.order, it.slug) for it in find_catalogue().all()]
     assert found == sorted(found)
     assert {"vector_add", "matmul", "softmax", "histogram"} <= {slug for _, _, slug in found}
 
 
 def test_importing_what_the_client_needs_does_not_import_torch() -> None:
-    modules = "cases, course, draw, loader, signature, source"
+    modules = "cases, catalogue, draw, loader, signature, source"
     code = f"import sys; from grader.challenge import {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -163,4 +163,4 @@ def test_importing_what_the_client_needs_does_not_import_torch() -> None:
 @pytest.mark.parametrize("slug", ["", ".", "..", "../challenges/dot", "a\0b", "x" * 5000, "dot/", "\udc80"])
 def test_what_no_folder_can_be_called_is_unknown(slug: str) -> None:
     with pytest.raises(UnknownChallenge):
-        find_course(None).load(slug)
+        find_catalogue(None).load(slug)

@@ -10,14 +10,14 @@ import pytest
 import torch
 
 from grader.challenge.cases import Category
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import Overlay, drawn_specials, overlays
 from grader.judge.oracle import ask, find_case, workload_case
 
-COURSE = find_course()
-TESTS = Path(__file__).parent.parent / "course"
+CATALOGUE = find_catalogue()
+TESTS = Path(__file__).parent.parent / "catalogue"
 LARGE = Workload(name="large", sizes={"n": 1 << 22})
 # Of a round with outliers in a given input; at least every fourth is one, and a grading makes 30.
 DETECTED = 0.9
@@ -27,10 +27,10 @@ def on_cpu(challenge: Challenge) -> Workload:
     return next(it for it in challenge.manifest.workloads if it.on == "cpu")
 
 
-@pytest.mark.parametrize("slug", COURSE.slugs())
+@pytest.mark.parametrize("slug", CATALOGUE.slugs())
 def test_every_overlay_fits_the_workloads(slug: str) -> None:
     """Protects right submissions: what does not fit would end as our failure, or as their wrong answer."""
-    challenge = COURSE.load(slug)
+    challenge = CATALOGUE.load(slug)
     found = overlays(challenge, on_cpu(challenge))
     assert found
     for overlay in found:
@@ -40,17 +40,17 @@ def test_every_overlay_fits_the_workloads(slug: str) -> None:
 
 
 def test_only_outliers_count() -> None:
-    challenge = COURSE.load("softmax")
+    challenge = CATALOGUE.load("softmax")
     found = overlays(challenge, on_cpu(challenge))
     assert [it.name for it in found if it.counts] == ["outliers in x"]
     assert {"nan", "pos_inf", "zeros", "plus_1000"} <= {it.name for it in found if not it.counts}
     assert not {"basic", "large", "near_float_max"} & {it.name for it in found}
-    sparse = COURSE.load("spmv_csr")
+    sparse = CATALOGUE.load("spmv_csr")
     assert "one_row_has_all" not in {it.name for it in overlays(sparse, on_cpu(sparse))}
 
 
 def test_ties_are_asked_where_results_are_exact() -> None:
-    histogram, summed = COURSE.load("histogram"), COURSE.load("reduce_sum")
+    histogram, summed = CATALOGUE.load("histogram"), CATALOGUE.load("reduce_sum")
     assert "one_hot" in {it.name for it in overlays(histogram, on_cpu(histogram))}
     assert "alike" not in {it.name for it in overlays(summed, on_cpu(summed))}
 
@@ -88,14 +88,14 @@ APPROXIMATIONS = [
 def test_outliers_show_what_is_not_read(
     slug: str, argument: str, approximate: Callable[..., torch.Tensor]
 ) -> None:
-    challenge = COURSE.load(slug)
+    challenge = CATALOGUE.load(slug)
     name = f"outliers in {argument}"
     rounds = [passed(challenge, name, seed, approximate) for seed in range(10)]
     assert sum(rounds) <= (1 - DETECTED) * len(rounds)
 
 
 def test_a_special_value_is_drawn_at_the_size_of_the_workload() -> None:
-    challenge = Course(TESTS).load("twice")
+    challenge = Catalogue(TESTS).load("twice")
     workload = on_cpu(challenge)
     (special,) = [it for it in overlays(challenge, workload) if not it.counts]
     assert special.name == "nan"

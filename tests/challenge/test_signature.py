@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import DType, Manifest
 from grader.challenge.signature import cuda_footer, declaration, starter
 from grader.languages import Language
 from grader.sandbox.compiler.explain import explain
 
-COURSE = find_course()
-SLUGS = COURSE.slugs()
+CATALOGUE = find_catalogue()
+SLUGS = CATALOGUE.slugs()
 NEEDS_NVCC = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on the PATH")
 STARTERS = {Language.CUDA: "starter.cu", Language.TRITON: "starter.py"}
 
@@ -32,7 +32,7 @@ def compile_cuda(manifest: Manifest, source: str, folder: Path) -> subprocess.Co
 
 
 def test_declarations_follow_the_arguments() -> None:
-    manifest = COURSE.load("histogram").manifest
+    manifest = CATALOGUE.load("histogram").manifest
     assert declaration(manifest, Language.CUDA) == (
         'extern "C" void solve(const int32_t* x, int32_t* out, int64_t n, int64_t bins)'
     )
@@ -42,20 +42,20 @@ def test_declarations_follow_the_arguments() -> None:
 @pytest.mark.parametrize("language", list(Language))
 @pytest.mark.parametrize("slug", SLUGS)
 def test_committed_starters_are_the_generated_ones(slug: str, language: Language) -> None:
-    challenge = COURSE.load(slug)
+    challenge = CATALOGUE.load(slug)
     committed = (challenge.folder / STARTERS[language]).read_text()
     assert committed == starter(challenge.manifest, language)
 
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_triton_starters_load_and_do_nothing(slug: str) -> None:
-    code = f"import runpy; runpy.run_path({str(COURSE.load(slug).folder / 'starter.py')!r})['solve']"
+    code = f"import runpy; runpy.run_path({str(CATALOGUE.load(slug).folder / 'starter.py')!r})['solve']"
     environment = {**os.environ, "TRITON_INTERPRET": "1"}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
 
 
 def _cuda_files() -> list[tuple[str, Path]]:
-    staff = [(slug, COURSE.root / "reference" / slug / "staff") for slug in SLUGS]
+    staff = [(slug, CATALOGUE.root / "reference" / slug / "staff") for slug in SLUGS]
     solutions = [
         (slug, folder / "solution.cu") for slug, folder in staff if (folder / "solution.cu").exists()
     ]
@@ -63,7 +63,7 @@ def _cuda_files() -> list[tuple[str, Path]]:
     return [
         *solutions,
         *mutants,
-        *((slug, COURSE.root / "challenges" / slug / "starter.cu") for slug in SLUGS),
+        *((slug, CATALOGUE.root / "challenges" / slug / "starter.cu") for slug in SLUGS),
     ]
 
 
@@ -78,14 +78,14 @@ def _in_matrix(files: list[tuple[str, Path]]) -> list[Any]:
 @NEEDS_NVCC
 @pytest.mark.parametrize(("slug", "path"), _in_matrix(_cuda_files()))
 def test_cuda_files_compile_without_a_warning(slug: str, path: Path, tmp_path: Path) -> None:
-    """Protects students and authors against files of the course that do not compile, or compile with warnings."""
-    done = compile_cuda(COURSE.load(slug).manifest, path.read_text(), tmp_path)
+    """Protects students and authors against files of the catalogue that do not compile, or compile with warnings."""
+    done = compile_cuda(CATALOGUE.load(slug).manifest, path.read_text(), tmp_path)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 @pytest.fixture(scope="module")
 def vector_add() -> Challenge:
-    return COURSE.load("vector_add")
+    return CATALOGUE.load("vector_add")
 
 
 BODY = "{ add<<<1, 1>>>(a, b, out, n); }\n"
@@ -233,7 +233,7 @@ def test_a_wrong_solve_is_explained(vector_add: Challenge, what: str, tmp_path: 
 )
 def test_a_scalar_keeps_its_value(kind: str, taken: bool, tmp_path: Path) -> None:
     source = f"#include <cuda_fp16.h>\nvoid solve(const float* x, float* y, {kind} alpha, int n) {{}}"
-    done = compile_cuda(COURSE.load("saxpy").manifest, source, tmp_path)
+    done = compile_cuda(CATALOGUE.load("saxpy").manifest, source, tmp_path)
     said = "parameter 3 of solve, alpha, is a number and must be float"
     assert (done.returncode == 0, said in done.stdout + done.stderr) == (taken, not taken)
 

@@ -18,18 +18,18 @@ from grader.authoring.costs import cost_checks
 from grader.authoring.examples import example_check
 from grader.authoring.specs import text_checks
 from grader.challenge.cases import Category
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.judge.oracle import ask
 
-COURSE = find_course()
-SLUGS = pytest.mark.parametrize("slug", COURSE.slugs())
+CATALOGUE = find_catalogue()
+SLUGS = pytest.mark.parametrize("slug", CATALOGUE.slugs())
 # In Triton's interpreter a program takes about a millisecond and a suite shall take a few seconds.
 MOST_ELEMENTS = 2_000_000
 
 
 @SLUGS
 def test_what_is_read_is_all_there(slug: str) -> None:
-    challenge = COURSE.load(slug)
+    challenge = CATALOGUE.load(slug)
     checks = [*text_checks(challenge), contract_check(challenge), example_check(challenge)]
     assert [it for it in checks if it.status.fails] == []
     staff = challenge.reference_folder / "staff"
@@ -39,13 +39,13 @@ def test_what_is_read_is_all_there(slug: str) -> None:
 
 @SLUGS
 def test_the_suite_goes_to_the_edges_and_costs_are_possible(slug: str) -> None:
-    challenge = COURSE.load(slug)
+    challenge = CATALOGUE.load(slug)
     assert [it for it in [*category_checks(challenge), *cost_checks(challenge)] if it.status.fails] == []
 
 
 @SLUGS
 def test_the_suite_stays_small(slug: str) -> None:
-    challenge = COURSE.load(slug)
+    challenge = CATALOGUE.load(slug)
     cases, buffers = challenge.suite("cpu", hidden=False), challenge.manifest.buffers
     shapes = [challenge.manifest.shape(arg, case.sizes) for case in cases for arg in buffers]
     assert sum(math.prod(shape) for shape in shapes) <= MOST_ELEMENTS
@@ -53,7 +53,7 @@ def test_the_suite_stays_small(slug: str) -> None:
 
 @SLUGS
 def test_the_spec_names_every_argument(slug: str) -> None:
-    challenge = COURSE.load(slug)
+    challenge = CATALOGUE.load(slug)
     for arg in challenge.manifest.args:
         assert any(form in challenge.spec for form in (f"`{arg.name}`", f"{arg.name} = ", f"{arg.name}["))
 
@@ -61,21 +61,21 @@ def test_the_spec_names_every_argument(slug: str) -> None:
 @pytest.mark.parametrize("slug", ["softmax", "vector_add", "matmul"])
 def test_special_values_reach_the_output(slug: str) -> None:
     """A NaN case whose oracle holds no NaN would prove nothing."""
-    challenge = COURSE.load(slug)
+    challenge = CATALOGUE.load(slug)
     for case in [it for it in challenge.suite("cpu") if it.category is Category.NAN]:
         assert any(bool(it.isnan().any()) for it in ask(challenge, case, 11).outputs.values()), case.name
 
 
 @pytest.mark.parametrize(("slug", "name"), [("matmul", "k_0"), ("histogram", "no_values")])
 def test_zeros_are_written_where_a_sum_is_empty(slug: str, name: str) -> None:
-    challenge = COURSE.load(slug)
+    challenge = CATALOGUE.load(slug)
     answer = ask(challenge, challenge.case(name), 11).outputs["out"]
     assert answer.numel() > 0
     assert torch.equal(answer, torch.zeros_like(answer))
 
 
 def test_native_and_exact_agree_on_a_whole_suite() -> None:
-    challenge = COURSE.load("softmax")
+    challenge = CATALOGUE.load("softmax")
     found = calibrate(challenge, challenge.suite("cpu"), "cpu")
     assert found.disagreements == []
     assert {it.case for it in found.measured} >= {"basic", "large", "plus_1000"}

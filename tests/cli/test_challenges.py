@@ -1,4 +1,4 @@
-"""`challenges`, `show`, `init`: from a server, and from the course on this machine."""
+"""`challenges`, `show`, `init`: from a server, and from the catalogue on this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.challenge import views
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.cli.client import Client
 from grader.errors import UnknownChallenge
 from tests.cli.conftest import Cli, narrow
@@ -17,11 +17,11 @@ from tests.cli.stub import Stub
 
 @pytest.fixture
 def detail() -> dict[str, object]:
-    return views.detail(find_course().load("vector_add")).model_dump(mode="json")
+    return views.detail(find_catalogue().load("vector_add")).model_dump(mode="json")
 
 
 def test_list_of_the_server(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
-    summary = views.summary(find_course().load("vector_add")).model_dump(mode="json")
+    summary = views.summary(find_catalogue().load("vector_add")).model_dump(mode="json")
     server.answer("GET /challenges", {"challenges": [summary]})
     ran = cli("challenges")
     assert ran.code == 0
@@ -39,7 +39,7 @@ def test_no_slug_is_cut_on_a_narrow_terminal(cli: Cli, monkeypatch: pytest.Monke
     narrow(monkeypatch, 50)
     lines = cli("challenges", "--local").out.splitlines()
     assert [line.split()[0] for line in lines if line and not line.startswith(" ")][1:] == [
-        it.slug for it in find_course().all()
+        it.slug for it in find_catalogue().all()
     ]
     assert max(map(len, lines)) <= 50
 
@@ -47,18 +47,18 @@ def test_no_slug_is_cut_on_a_narrow_terminal(cli: Cli, monkeypatch: pytest.Monke
 def test_what_a_program_reads_is_as_wide_as_it_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     lines = cli("challenges", "--local").out.splitlines()
-    assert len(lines) == 1 + len(find_course().slugs())
+    assert len(lines) == 1 + len(find_catalogue().slugs())
     assert lines[0].split() == ["challenge", "title", "track", "difficulty", "languages", "version"]
 
 
 @pytest.mark.parametrize("command", [["challenges"], ["show", "vector_add"], ["init", "vector_add"]])
-def test_without_any_server_the_course_that_came_along_is_used(
+def test_without_any_server_the_catalogue_that_came_along_is_used(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     monkeypatch.setattr("grader.cli.login.DEFAULT_SERVER", "http://127.0.0.1:9")
     ran = cli(*command)
     assert ran.code == 0
-    assert "the course on this machine" in ran.err
+    assert "the catalogue on this machine" in ran.err
 
 
 def test_show(server: Stub, cli: Cli, detail: dict[str, object]) -> None:

@@ -14,7 +14,7 @@ from grader.errors import BoxUnavailable
 from grader.judge.cuda import driver
 from grader.sandbox import choose, gpu
 from grader.sandbox.gpu import Gpu
-from tests.service.world import make_course
+from tests.service.world import make_catalogue
 
 
 @pytest.fixture
@@ -99,25 +99,25 @@ def test_bubblewrap_and_what_it_holds_less_well(
 
 
 def test_each_broken_challenge_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    course = make_course(tmp_path / "course")
-    monkeypatch.setenv("GRADER_CHALLENGES", str(course))
-    assert [it.level for it in machine_checks.course()] == [Level.OK]
-    (course / "challenges" / "scale" / "cases.py").write_text("1 / 0")
-    (course / "challenges" / "only_cuda" / "challenge.toml").unlink()
-    _, *told = machine_checks.course()
+    catalogue = make_catalogue(tmp_path / "catalogue")
+    monkeypatch.setenv("GRADER_CHALLENGES", str(catalogue))
+    assert [it.level for it in machine_checks.catalogue()] == [Level.OK]
+    (catalogue / "challenges" / "scale" / "cases.py").write_text("1 / 0")
+    (catalogue / "challenges" / "only_cuda" / "challenge.toml").unlink()
+    _, *told = machine_checks.catalogue()
     assert [it.level for it in told] == [Level.MISSING, Level.MISSING]
     assert "only_cuda/challenge.toml: the file is missing" in told[0].message
     assert "scale/cases.py: ZeroDivisionError" in told[1].message
     assert all("grader challenge check" in it.hint for it in told)
 
 
-def test_an_empty_course_says_how_to_begin_and_that_works(
+def test_an_empty_catalogue_says_how_to_begin_and_that_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADER_CHALLENGES", str(tmp_path))
-    (missing,) = machine_checks.course()
+    (missing,) = machine_checks.catalogue()
     (tmp_path / "challenges").mkdir()
-    (empty,) = machine_checks.course()
+    (empty,) = machine_checks.catalogue()
     (tmp_path / "challenges").rmdir()
     for found in (missing, empty):
         assert found.level is Level.MISSING
@@ -128,4 +128,4 @@ def test_an_empty_course_says_how_to_begin_and_that_works(
         )
         == 0
     )
-    assert [it.level for it in machine_checks.course()] == [Level.OK]
+    assert [it.level for it in machine_checks.catalogue()] == [Level.OK]

@@ -108,7 +108,7 @@ def test_what_is_taken_away_is_really_gone(student: Student) -> None:
 
 
 def test_from_a_challenge_to_the_board(student: Student) -> None:
-    """Protects students whose machine has the client alone: no course, no judge, no torch."""
+    """Protects students whose machine has the client alone: no catalogue, no judge, no torch."""
     run = student.run
     assert "vector_add" in run("challenges")
     assert "vector_add" in run("challenges", "--json")

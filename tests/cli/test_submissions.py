@@ -9,7 +9,7 @@ import pytest
 
 from grader import errors, limits
 from grader.challenge import views
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.cli.commands import submissions
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State, WaitReason, WaitsFor
@@ -158,7 +158,7 @@ def test_history_on_a_narrow_terminal(server: Stub, cli: Cli, monkeypatch: pytes
 )
 def test_the_file_names_the_challenge(server: Stub, cli: Cli, home: Path, name: str, slug: str) -> None:
     done(server, accepted())
-    listed = views.summary(find_course().load("vector_add"))
+    listed = views.summary(find_catalogue().load("vector_add"))
     every = [listed.model_copy(update={"slug": it}).model_dump(mode="json") for it in ("add", "add_bias")]
     server.answer("GET /challenges", {"challenges": [listed.model_dump(mode="json"), *every]})
     (home / name).write_text("import triton\n")
@@ -168,7 +168,7 @@ def test_the_file_names_the_challenge(server: Stub, cli: Cli, home: Path, name: 
 
 def test_a_file_that_names_no_challenge(server: Stub, cli: Cli, home: Path) -> None:
     """It begins like one, and may be meant for another one that is not here."""
-    listed = views.summary(find_course().load("vector_add"))
+    listed = views.summary(find_catalogue().load("vector_add"))
     server.answer("GET /challenges", {"challenges": [listed.model_dump(mode="json")]})
     (home / "vector_add_backward.py").write_text("import triton\n")
     ran = cli("submit", "vector_add_backward.py")

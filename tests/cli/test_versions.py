@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader import errors
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.fingerprint import content
 from grader.languages import Language
 from grader.schemas.report import Verdict
@@ -27,7 +27,7 @@ from grader.schemas.version import (
 )
 from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
-from tests.service.world import make_course
+from tests.service.world import make_catalogue
 
 
 def git(folder: Path, *words: str) -> None:
@@ -36,37 +36,37 @@ def git(folder: Path, *words: str) -> None:
 
 
 @pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """A course in a folder of a repository, committed."""
-    root = tmp_path / "repository" / "course"
-    make_course(root)
+def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue:
+    """A catalogue in a folder of a repository, committed."""
+    root = tmp_path / "repository" / "catalogue"
+    make_catalogue(root)
     git(root.parent, "init", "-q")
     git(root.parent, "add", ".")
     git(root.parent, "commit", "-qm", "first")
     monkeypatch.setenv("GRADER_CHALLENGES", str(root))
-    return Course(root)
+    return Catalogue(root)
 
 
-def edit(course: Course, old: str, new: str, name: str = "challenge.toml") -> None:
-    path = course.root / "challenges" / "scale" / name
+def edit(catalogue: Catalogue, old: str, new: str, name: str = "challenge.toml") -> None:
+    path = catalogue.root / "challenges" / "scale" / name
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
 
 
 class TestDiff:
-    def test_nothing_changed(self, cli: Cli, course: Course) -> None:
-        edit(course, 'title = "Scale"', 'title = "Scaling"')
+    def test_nothing_changed(self, cli: Cli, catalogue: Catalogue) -> None:
+        edit(catalogue, 'title = "Scale"', 'title = "Scaling"')
         ran = cli("challenge", "diff", "scale")
         assert (ran.code, ran.out) == (0, "")
         assert "no new version is needed" in ran.err
 
-    def test_what_takes_a_new_version(self, cli: Cli, course: Course) -> None:
-        edit(course, "n=7,", "n=11,", "cases.py")
-        edit(course, "n=4,", "n=5,", "cases.py")
-        edit(course, '"ones", "ones"', '"all_ones", "ones"', "cases.py")
-        edit(course, "value = 2.0", "value = 4.0")
-        (course.root / "reference" / "scale" / "reference.py").write_text("def reference():\n    pass\n")
+    def test_what_takes_a_new_version(self, cli: Cli, catalogue: Catalogue) -> None:
+        edit(catalogue, "n=7,", "n=11,", "cases.py")
+        edit(catalogue, "n=4,", "n=5,", "cases.py")
+        edit(catalogue, '"ones", "ones"', '"all_ones", "ones"', "cases.py")
+        edit(catalogue, "value = 2.0", "value = 4.0")
+        (catalogue.root / "reference" / "scale" / "reference.py").write_text("def reference():\n    pass\n")
         ran = cli("challenge", "diff", "scale")
         assert ran.code == 1
         for words in (
@@ -85,44 +85,44 @@ class TestDiff:
         assert (told.needs_version, told.version_before, told.version_after) == (True, 1, 1)
         assert {(it.part, it.name, it.kind) for it in told.changes} >= {("cases", "seven", "changed")}
 
-    def test_with_a_new_number_all_is_well(self, cli: Cli, course: Course) -> None:
-        edit(course, "value = 2.0", "value = 4.0")
-        edit(course, "version = 1", "version = 2")
+    def test_with_a_new_number_all_is_well(self, cli: Cli, catalogue: Catalogue) -> None:
+        edit(catalogue, "value = 2.0", "value = 4.0")
+        edit(catalogue, "version = 1", "version = 2")
         ran = cli("challenge", "diff", "scale")
         assert ran.code == 0
         assert "From version 1 to version 2" in ran.err
 
-    def test_against_another_commit(self, cli: Cli, course: Course) -> None:
-        edit(course, "value = 2.0", "value = 4.0")
-        git(course.root, "commit", "-qam", "second")
+    def test_against_another_commit(self, cli: Cli, catalogue: Catalogue) -> None:
+        edit(catalogue, "value = 2.0", "value = 4.0")
+        git(catalogue.root, "commit", "-qam", "second")
         assert cli("challenge", "diff", "scale").code == 0
         assert cli("challenge", "diff", "scale", "--against", "HEAD~1").code == 1
 
     @pytest.mark.parametrize("reference", ["nowhere", "--output=x", ""])
-    def test_against_what_git_does_not_know(self, cli: Cli, course: Course, reference: str) -> None:
+    def test_against_what_git_does_not_know(self, cli: Cli, catalogue: Catalogue, reference: str) -> None:
         ran = cli("challenge", "diff", "scale", f"--against={reference}")
         assert ran.code == 2
         assert "git knows no commit" in ran.err
 
-    def test_a_new_challenge(self, cli: Cli, course: Course) -> None:
-        (course.root / "challenges" / "scale").rename(course.root / "challenges" / "fresh")
+    def test_a_new_challenge(self, cli: Cli, catalogue: Catalogue) -> None:
+        (catalogue.root / "challenges" / "scale").rename(catalogue.root / "challenges" / "fresh")
         ran = cli("challenge", "diff", "fresh")
         assert ran.code == 2
         assert "'HEAD' has no challenge 'fresh'" in ran.err
 
-    def test_against_a_version_of_the_platform(self, cli: Cli, course: Course, server: Stub) -> None:
-        parts = VersionContent(challenge="scale", version=3, content=content(course.load("scale")))
+    def test_against_a_version_of_the_platform(self, cli: Cli, catalogue: Catalogue, server: Stub) -> None:
+        parts = VersionContent(challenge="scale", version=3, content=content(catalogue.load("scale")))
         server.answer("GET /challenges/scale/versions/3", parts.model_dump(mode="json"))
         assert cli("challenge", "diff", "scale", "--against", "3").code == 0
-        edit(course, "value = 2.0", "value = 4.0")
-        edit(course, "version = 1", "version = 3")
+        edit(catalogue, "value = 2.0", "value = 4.0")
+        edit(catalogue, "version = 1", "version = 3")
         ran = cli("challenge", "diff", "scale", "--against", "3")
         assert ran.code == 1
         assert "set `version = 4`" in ran.err
-        edit(course, "version = 3", "version = 4")
+        edit(catalogue, "version = 3", "version = 4")
         assert cli("challenge", "diff", "scale", "--against", "3").code == 0
 
-    def test_students_are_refused(self, cli: Cli, course: Course, server: Stub) -> None:
+    def test_students_are_refused(self, cli: Cli, catalogue: Catalogue, server: Stub) -> None:
         refusal = {"error": errors.NotAllowed("Only staff may do that.").as_dict()}
         server.answer("GET /challenges/scale/versions/1", refusal, 403)
         assert cli("challenge", "diff", "scale", "--against", "1").code == 3

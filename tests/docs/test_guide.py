@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.signature import cuda_footer
 from grader.judge.at_home import judge_at_home
 from grader.languages import Language
@@ -28,7 +28,7 @@ def shown(docs: Manual, language: str) -> str:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="judging needs Linux")
 def test_the_triton_kernel_is_accepted(docs: Manual) -> None:
-    challenge = find_course().load("vector_add")
+    challenge = find_catalogue().load("vector_add")
     source = shown(docs, "python")
     report = judge_at_home(challenge, source, Language.TRITON, make_boxes("local"), timing=False)
     assert report.verdict is Verdict.ACCEPTED, report.detail
@@ -36,7 +36,7 @@ def test_the_triton_kernel_is_accepted(docs: Manual) -> None:
 
 def test_the_cuda_kernel_compiles(docs: Manual, tmp_path: Path) -> None:
     need("nvcc")
-    manifest = find_course().load("vector_add").manifest
+    manifest = find_catalogue().load("vector_add").manifest
     (tmp_path / "solution.cu").write_text(shown(docs, "cuda") + cuda_footer(manifest))
     command = [
         "nvcc",

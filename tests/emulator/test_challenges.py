@@ -12,7 +12,7 @@ import pytest
 from grader.authoring.candidates import Candidate, shows_large_alone
 from grader.authoring.findings import CandidateOutcome, CandidateRole
 from grader.authoring.trial import Trial
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.device_kinds import EMULATED
 from grader.judge.device import make_device
 from grader.languages import Language
@@ -20,8 +20,8 @@ from grader.sandbox.forked_box import ForkedBoxes
 from tests.components import need
 from tests.emulator.judging import compile_source, judge
 
-COURSE = find_course()
-TESTS = COURSE.root / "tests"
+CATALOGUE = find_catalogue()
+TESTS = CATALOGUE.root / "tests"
 CONTROLS = sorted((TESTS / "hostile" / "controls").glob("*.cu"))
 # What each run tries: shared memory with atomics, blocks that wait for each other, and tensor cores.
 SAMPLE = {
@@ -35,8 +35,8 @@ SAMPLE = {
 def candidates() -> list[Any]:
     """Paths of solutions in both languages and of CUDA mutants, by challenge; Triton's are proven on other boards."""
     found = []
-    for slug in COURSE.slugs():
-        staff = COURSE.root / "reference" / slug / "staff"
+    for slug in CATALOGUE.slugs():
+        staff = CATALOGUE.root / "reference" / slug / "staff"
         mutants = [it for it in sorted(staff.glob("mutants/*.cu")) if not shows_large_alone(it.read_text())]
         for path in [*sorted(staff.glob("solution.*")), *mutants]:
             marks = [] if (slug, path.name) in SAMPLE else [pytest.mark.matrix]
@@ -54,7 +54,7 @@ def trial() -> Iterator[Callable[[str], Trial]]:
     def of(slug: str) -> Trial:
         if slug not in trials:
             trials.clear()
-            trials[slug] = Trial(COURSE.load(slug), device, boxes)
+            trials[slug] = Trial(CATALOGUE.load(slug), device, boxes)
         return trials[slug]
 
     yield of
@@ -78,5 +78,5 @@ def test_what_is_right_passes_and_what_is_wrong_fails(
 def test_an_honest_control_is_right(source: Path, tmp_path: Path) -> None:
     """They use graphs, streams, events, pools and tables of functions."""
     need("nvcc")
-    challenge = find_course(TESTS / "course").load("twice")
+    challenge = find_catalogue(TESTS / "catalogue").load("twice")
     assert judge(challenge, compile_source(challenge, source, tmp_path)).wrong == {}

@@ -146,7 +146,7 @@ class Harness:
             data_dir=self.folder / "data",
             database_url=self.postgres.url if self.postgres else "",
             redis_url=self.redis.url,
-            challenges=ROOT / "tests" / "course",
+            challenges=ROOT / "tests" / "catalogue",
             box="local",
             host="127.0.0.1",
             port=port,

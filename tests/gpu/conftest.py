@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.judge.device import Device
 from grader.judge.launch import submission_spec
 from grader.judge.request import Request
@@ -17,7 +17,7 @@ from grader.sandbox.box import Box, BoxMaker, BoxSpec
 from grader.sandbox.pool import SpareBoxes
 from grader.schemas.report import Report
 from tests.components import need
-from tests.judge.conftest import COURSE
+from tests.judge.conftest import CATALOGUE
 
 Judge = Callable[..., Report]
 
@@ -60,19 +60,19 @@ def boxes(request: pytest.FixtureRequest, device: Device) -> Iterator[BoxMaker]:
 
 
 @pytest.fixture(scope="session")
-def course() -> Course:
-    return Course(COURSE)
+def catalogue() -> Catalogue:
+    return Catalogue(CATALOGUE)
 
 
 @pytest.fixture(scope="session")
-def catalogue() -> Course:
-    return find_course()
+def served() -> Catalogue:
+    return find_catalogue()
 
 
 @pytest.fixture
-def judge(course: Course, device: Device, boxes: BoxMaker) -> Judge:
+def judge(catalogue: Catalogue, device: Device, boxes: BoxMaker) -> Judge:
     def run(
-        source: str, language: Language, slug: str = "twice", timing: bool = False, of: Course = course
+        source: str, language: Language, slug: str = "twice", timing: bool = False, of: Catalogue = catalogue
     ) -> Report:
         challenge = of.load(slug)
         request = Request(

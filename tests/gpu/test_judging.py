@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.challenge.course import Course, find_course
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.languages import Language
 from grader.schemas.report import CaseVerdict, Verdict
 from tests.gpu.conftest import Judge
@@ -25,12 +25,12 @@ def test_a_right_kernel_is_accepted_and_timed(judge: Judge, language: Language) 
 
 
 @pytest.mark.parametrize("language", list(Language))
-@pytest.mark.parametrize("slug", find_course().slugs())
+@pytest.mark.parametrize("slug", find_catalogue().slugs())
 def test_the_catalogues_solutions_are_accepted(
-    judge: Judge, catalogue: Course, slug: str, language: Language
+    judge: Judge, served: Catalogue, slug: str, language: Language
 ) -> None:
-    source = (catalogue.root / "reference" / slug / "staff" / f"solution{language.suffix}").read_text()
-    report = judge(source, language, slug=slug, of=catalogue)
+    source = (served.root / "reference" / slug / "staff" / f"solution{language.suffix}").read_text()
+    report = judge(source, language, slug=slug, of=served)
     assert report.verdict is Verdict.ACCEPTED, [it for it in report.cases if it.detail] or report
 
 

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from grader.challenge.cases import Case, Category
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge.arena import Arena
 from grader.judge.cuda import output_checker as cuda_watch
 from grader.judge.device import Device, Gate, OutputChecker
@@ -53,8 +53,8 @@ class Seen:
 
 
 @pytest.fixture
-def seen(device: Device, course: Course) -> Iterator[Seen]:
-    challenge = course.load("twice")
+def seen(device: Device, catalogue: Catalogue) -> Iterator[Seen]:
+    challenge = catalogue.load("twice")
     case = Case("large", Category.LARGE, SIZES)
     arena = Arena(challenge.manifest, SIZES, scalar_values(challenge.manifest, case), device.memories)
     try:

@@ -10,7 +10,7 @@ import pytest
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.local_box import LocalBoxes
 from tests.hostile.suite import Entry
-from tests.judge.conftest import course, judge  # noqa: F401 - the same fixtures serve both folders
+from tests.judge.conftest import catalogue, judge  # noqa: F401 - the same fixtures serve both folders
 
 
 @pytest.fixture(scope="session")

@@ -65,7 +65,7 @@ def adopt_orphans() -> None:
 
 
 def take(folders: Iterable[Path] = (), *, alone: bool = False) -> HostState:
-    """The host now. ``folders``: every file below them counts (the judge's own temporary folder, the course)."""
+    """The host now. ``folders``: every file below them counts (the judge's own temporary folder, the catalogue)."""
     containers, images = _of_docker(alone)
     return HostState(
         processes=frozenset(_descendants()),

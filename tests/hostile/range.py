@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge.device import Device, EmulatedDevice, HostDevice, TimingPlan
 from grader.judge.job import JudgingProgress
 from grader.judge.oracle import find_case
@@ -22,7 +22,7 @@ from tests.hostile.conditions import around, leaked
 from tests.hostile.host_state import HostState, settled, take
 from tests.hostile.suite import CHARGED, CONTROL, Entry
 
-COURSE = Path(__file__).resolve().parent.parent / "course"
+CATALOGUE = Path(__file__).resolve().parent.parent / "catalogue"
 # Of nobody's secret; the same for every attack, and for the runs of one that is judged several times.
 SEED_KEY = hashlib.sha256(b"the hostile suite").digest()
 
@@ -79,8 +79,8 @@ class Range:
     device: Device = field(default_factory=QuickHost)
     watch: bool = False
     alone: bool = False
-    course: Course = field(default_factory=lambda: Course(COURSE))
-    folders: Sequence[Path] = field(default_factory=lambda: [COURSE, Path(tempfile.gettempdir())])
+    catalogue: Catalogue = field(default_factory=lambda: Catalogue(CATALOGUE))
+    folders: Sequence[Path] = field(default_factory=lambda: [CATALOGUE, Path(tempfile.gettempdir())])
 
     def judge(self, entry: Entry) -> Finding:
         """Whatever goes wrong is its finding, so that the others still run."""
@@ -113,7 +113,7 @@ class Range:
         return report
 
     def _request(self, entry: Entry) -> Request:
-        challenge = self.course.load(entry.fields["Challenge"])
+        challenge = self.catalogue.load(entry.fields["Challenge"])
         every = [*challenge.cases, *challenge.hidden_cases]
         return Request(
             challenge=challenge,

@@ -4,7 +4,7 @@ A header (the docstring of a ``.py``, the leading ``//`` comment of a ``.cu``) h
 line of its own and continued on indented ones:
 
 - ``Mechanism``, ``Surface``, ``Gain``: for people. A control has ``Looks`` instead: what about it is suspicious.
-- ``Challenge``: the slug, of the course in tests/course.
+- ``Challenge``: the slug, of the catalogue in tests/catalogue.
 - ``Like``: the entry that tries the same mechanism in `make test`; this one is left to the full matrix.
 - ``Defence``: what ends it, separated by commas: verdicts, flags, or ``charged``. An attack that ends by something
   else no longer tries what it says, and the suite fails.

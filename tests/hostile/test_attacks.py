@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.signature import cuda_footer
 from grader.judge.device import EmulatedDevice
 from grader.judge.launch import submission_spec
@@ -20,7 +20,7 @@ from grader.sandbox.pool import SpareBoxes
 from tests.components import need
 from tests.hostile.conftest import parameters
 from tests.hostile.host_state import settled, take
-from tests.hostile.range import COURSE, QuickHost, Range
+from tests.hostile.range import CATALOGUE, QuickHost, Range
 from tests.hostile.suite import CONTROL, SURFACES, Entry, load
 
 ENTRIES = load()
@@ -52,15 +52,15 @@ def range_() -> Iterator[Range]:
     from grader.sandbox.choose import make_boxes
 
     maker = make_boxes("docker")
-    before = take([COURSE])
+    before = take([CATALOGUE])
     device = QuickHost()
-    memory = Course(COURSE).load("twice").manifest.limits.memory_bytes
+    memory = Catalogue(CATALOGUE).load("twice").manifest.limits.memory_bytes
     pool = SpareBoxes(maker, submission_spec(device, Language.TRITON, memory), SPARE_BOXES)
     pool.refill()
     yield Range(pool, device)
     pool.close()
     maker.reap()
-    assert settled(before, [COURSE]).changed_since(before) == {}, "the suite changed the host"
+    assert settled(before, [CATALOGUE]).changed_since(before) == {}, "the suite changed the host"
 
 
 @pytest.mark.docker
@@ -101,6 +101,6 @@ def test_no_attack_on_the_emulated_gpu_gets_through(entry: Entry, boxes: BoxMake
 def test_what_runs_on_a_gpu_compiles_here(entry: Entry, boxes: BoxMaker) -> None:
     """Protects the suite against attacks that end on a GPU because they do not compile."""
     need("nvcc")
-    footer = cuda_footer(Course(COURSE).load("twice").manifest)
+    footer = cuda_footer(Catalogue(CATALOGUE).load("twice").manifest)
     compiled = compile_cuda(boxes, CompileRequest(entry.source, footer))
     assert compiled.ok, compiled.log

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.languages import Language
@@ -37,9 +37,9 @@ def docker_boxes() -> Iterator[BoxMaker]:
     maker.reap()
 
 
-def test_a_right_kernel_is_accepted_and_timed(course: Course, docker_boxes: BoxMaker) -> None:
+def test_a_right_kernel_is_accepted_and_timed(catalogue: Catalogue, docker_boxes: BoxMaker) -> None:
     """Protects against limits of the box that stop honest kernels."""
-    report = judge_at_home(course.load("twice"), RIGHT, Language.TRITON, docker_boxes, device=CPU)
+    report = judge_at_home(catalogue.load("twice"), RIGHT, Language.TRITON, docker_boxes, device=CPU)
     assert report.verdict is Verdict.ACCEPTED, report
     assert report.workloads[0].ci_us[1] > 0
     assert report.environment["box"].startswith("docker: runc, control groups ")
@@ -48,10 +48,10 @@ def test_a_right_kernel_is_accepted_and_timed(course: Course, docker_boxes: BoxM
 @pytest.mark.matrix  # tests/hostile/attacks/box has one of each that runs in these boxes, too
 @pytest.mark.parametrize(("body", "verdict"), ATTACKS.values(), ids=ATTACKS.keys())
 def test_an_attack_ends_with_its_verdict(
-    course: Course, docker_boxes: BoxMaker, body: str, verdict: CaseVerdict
+    catalogue: Catalogue, docker_boxes: BoxMaker, body: str, verdict: CaseVerdict
 ) -> None:
     report = judge_at_home(
-        course.load("twice"),
+        catalogue.load("twice"),
         with_solve(body),
         Language.TRITON,
         docker_boxes,

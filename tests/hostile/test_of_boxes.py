@@ -13,7 +13,7 @@ from tests.components import need
 from tests.hostile.conditions import CANARY
 from tests.hostile.conftest import parameters
 from tests.hostile.host_state import settled, take
-from tests.hostile.range import COURSE, DEFENDED, Range
+from tests.hostile.range import CATALOGUE, DEFENDED, Range
 from tests.hostile.suite import Entry, load
 
 ON_BOXES = [it for it in load(("box",)) if "cpu" in it.devices]
@@ -38,10 +38,10 @@ def range_(request: pytest.FixtureRequest) -> Iterator[Range]:
     from grader.sandbox.choose import make_boxes
 
     maker = make_boxes(request.param)
-    before = take([COURSE])
+    before = take([CATALOGUE])
     yield Range(maker)
     maker.reap()
-    assert settled(before, [COURSE]).changed_since(before) == {}, "the attacks changed the host"
+    assert settled(before, [CATALOGUE]).changed_since(before) == {}, "the attacks changed the host"
 
 
 def test_there_are_enough_of_them() -> None:

@@ -1,5 +1,5 @@
-"""The judge on the small course of tests/course. Its boxes are forked, which takes milliseconds; a test of what a box
-does asks for ``local_boxes``, each a process of its own.
+"""The judge on the small catalogue of tests/catalogue. Its boxes are forked, which takes milliseconds; a test of what a
+box does asks for ``local_boxes``, each a process of its own.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice, TimingPlan
@@ -19,15 +19,15 @@ from grader.sandbox.forked_box import ForkedBoxes
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Report
 
-COURSE = Path(__file__).parent.parent / "course"
+CATALOGUE = Path(__file__).parent.parent / "catalogue"
 Judge = Callable[..., Report]
 # The host's own plan, for tests that need a time to be known.
 WHOLE_PLAN = HostDevice.plan
 
 
 @pytest.fixture(scope="session")
-def course() -> Course:
-    return Course(COURSE)
+def catalogue() -> Catalogue:
+    return Catalogue(CATALOGUE)
 
 
 @pytest.fixture(scope="session")
@@ -49,10 +49,10 @@ def local_boxes() -> BoxMaker:
 
 
 @pytest.fixture
-def judge(course: Course, boxes: BoxMaker) -> Judge:
+def judge(catalogue: Catalogue, boxes: BoxMaker) -> Judge:
     def run(source: str, slug: str = "twice", **options: object) -> Report:
         options.setdefault("timing", False)
         options.setdefault("device", CPU)
-        return judge_at_home(course.load(slug), source, Language.TRITON, boxes, **options)  # type: ignore[arg-type]
+        return judge_at_home(catalogue.load(slug), source, Language.TRITON, boxes, **options)  # type: ignore[arg-type]
 
     return run

@@ -1,4 +1,4 @@
-"""Sources that the tests submit for the challenge ``twice`` of tests/course."""
+"""Sources that the tests submit for the challenge ``twice`` of tests/catalogue."""
 
 HEAD = """
 import os, sys, time

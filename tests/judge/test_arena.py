@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.model import Argument, DType, Kind
 from grader.judge.arena import ALIGNMENT, PAGE, Arena, Buffer, lay_out
 
@@ -68,8 +68,8 @@ def test_a_snapshot_does_not_follow_later_writes(buffer: Buffer) -> None:
     assert bool((snapshot == 1).all())
 
 
-def test_an_arena_gives_back_its_descriptors(course: Course) -> None:
+def test_an_arena_gives_back_its_descriptors(catalogue: Catalogue) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(5):
-        Arena(course.load("twice").manifest, {"n": 1000}, {}).close()
+        Arena(catalogue.load("twice").manifest, {"n": 1000}, {}).close()
     assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge.assembly import TimedWorkload, report, workload_report
 from grader.judge.device import HostDevice
 from grader.judge.request import CPU, Request
@@ -27,8 +27,8 @@ UNKNOWN = {
 }
 
 
-def timed(course: Course, measured: Measured) -> WorkloadReport:
-    challenge = course.load("twice")
+def timed(catalogue: Catalogue, measured: Measured) -> WorkloadReport:
+    challenge = catalogue.load("twice")
     workload = next(it for it in challenge.manifest.workloads if it.on == "cpu")
     return workload_report(
         challenge.manifest, TimedWorkload(workload, measured, {"eager": EAGER_US}), HostDevice()
@@ -36,9 +36,9 @@ def timed(course: Course, measured: Measured) -> WorkloadReport:
 
 
 def judged(
-    course: Course, workload: WorkloadReport, rule: Literal["flag", "unranked"] = "flag", *ops: str
+    catalogue: Catalogue, workload: WorkloadReport, rule: Literal["flag", "unranked"] = "flag", *ops: str
 ) -> Report:
-    challenge = course.load("twice")
+    challenge = catalogue.load("twice")
     manifest = challenge.manifest.model_copy(update={"library_kernels": rule})
     passed = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED)
     request = Request(
@@ -48,30 +48,30 @@ def judged(
     return report(request, Verdict.ACCEPTED, {}, found)  # type: ignore[arg-type]
 
 
-def test_a_time_that_is_known_has_speedup_and_score(course: Course) -> None:
-    workload = timed(course, KNOWN)
+def test_a_time_that_is_known_has_speedup_and_score(catalogue: Catalogue) -> None:
+    workload = timed(catalogue, KNOWN)
     assert (workload.time_us, workload.speedup) == (2000.0, pytest.approx(2.06))
-    score = judged(course, workload).score
+    score = judged(catalogue, workload).score
     assert (score.time_us, score.speedup, score.unranked) == (pytest.approx(2000.0), pytest.approx(2.06), "")
 
 
 @pytest.mark.parametrize("measured", UNKNOWN.values(), ids=UNKNOWN)
-def test_any_other_is_too_short_to_measure(course: Course, measured: Measured) -> None:
-    workload = timed(course, measured)
+def test_any_other_is_too_short_to_measure(catalogue: Catalogue, measured: Measured) -> None:
+    workload = timed(catalogue, measured)
     assert (workload.time_us, workload.speedup, workload.sol) == (None, None, None)
-    score = judged(course, workload).score
+    score = judged(catalogue, workload).score
     assert (score.time_us, score.ci, score.speedup) == (None, None, None)
     assert score.unranked == "Workload 'small' is too short to measure here."
 
 
-def test_who_calls_a_library_has_no_rank_where_the_challenge_says_so(course: Course) -> None:
-    workload = timed(course, KNOWN)
-    flagged = judged(course, workload, "flag", "aten.add")
-    unranked = judged(course, workload, "unranked", "aten.add")
+def test_who_calls_a_library_has_no_rank_where_the_challenge_says_so(catalogue: Catalogue) -> None:
+    workload = timed(catalogue, KNOWN)
+    flagged = judged(catalogue, workload, "flag", "aten.add")
+    unranked = judged(catalogue, workload, "unranked", "aten.add")
     assert flagged.flags == unranked.flags == [Flag.LIBRARY_KERNEL]
     assert (flagged.score.time_us, flagged.score.unranked) == (pytest.approx(2000.0), "")
     assert (unranked.score.time_us, unranked.score.speedup) == (None, None)
     assert "ranks only kernels of your own" in unranked.score.unranked
     # The time itself is nobody's secret.
     assert unranked.workloads[0].time_us == 2000.0
-    assert judged(course, workload, "unranked").score.time_us == pytest.approx(2000.0)
+    assert judged(catalogue, workload, "unranked").score.time_us == pytest.approx(2000.0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.model import Workload
 from grader.judge.device import HostDevice
 from grader.judge.request import Request
@@ -57,7 +57,7 @@ def _measure(
             Estimate(seconds, interval), 9, 0.0, 0.0, fixed, 0.0, 0.0, (0.0, 0.0), 0.0, gated=True
         )
 
-    challenge = find_course().load("vector_add")
+    challenge = find_catalogue().load("vector_add")
     request = Request(challenge, Language.TRITON, "", "cpu", b"", [], baselines=frozen)
     launcher: Any = References()
     timekeeper = Timekeeper(

@@ -12,9 +12,9 @@ import pytest
 from grader.authoring.changed import changed_slugs
 from grader.authoring.findings import Proof
 from grader.authoring.proof import Options, prove
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 
-COURSE = find_course()
+CATALOGUE = find_catalogue()
 # One with floats and one with integers alone: what both need of the judge is tried in every run.
 SAMPLE = ("histogram", "vector_add")
 # Two, as the machine that proves all of them within its budget has.
@@ -24,10 +24,10 @@ SECONDS = 1800
 
 
 def _wanted() -> list[str]:
-    every = COURSE.slugs()
+    every = CATALOGUE.slugs()
     if os.environ.get("GRADER_PROVE") == "all":
         return every
-    changed = changed_slugs(COURSE.root, every)
+    changed = changed_slugs(CATALOGUE.root, every)
     return every if changed is None else sorted({*changed, *SAMPLE})
 
 
@@ -37,7 +37,7 @@ WANTED = _wanted()
 
 @pytest.fixture(scope="module")
 def proofs() -> dict[str, Proof]:
-    found = prove(COURSE.root, WANTED, Options(jobs=JOBS), lambda *_: None)
+    found = prove(CATALOGUE.root, WANTED, Options(jobs=JOBS), lambda *_: None)
     return {it.slug: it for it in found.challenges}
 
 

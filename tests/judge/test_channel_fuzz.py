@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader import limits
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge import channel as channel_module
 from grader.judge import runner_client as remote_module
 from grader.judge.arena import Arena
@@ -204,7 +204,7 @@ def inputs() -> dict[str, torch.Tensor]:
 )  # fmt: skip
 def test_judging_ends_however_a_runner_answers(
     impatient: None,
-    course: Course,
+    catalogue: Catalogue,
     inputs: dict[str, torch.Tensor],
     honest: int,
     script: list[tuple[bytes, int]],
@@ -216,7 +216,7 @@ def test_judging_ends_however_a_runner_answers(
     with none_left_open():
         ours, theirs = socket.socketpair()
         device = HostDevice()
-        arena = Arena(course.load("twice").manifest, {"n": 8}, {}, device.memories)
+        arena = Arena(catalogue.load("twice").manifest, {"n": 8}, {}, device.memories)
         client = RunnerClient(FakeBox(ours, printed), device)
         try:
             speak(theirs, [*right, *script], ending)

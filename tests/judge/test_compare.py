@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from grader.challenge.cases import Case, Category
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.model import DType, Manifest, Tolerance
 from grader.judge import compare as compare_module
 from grader.judge.arena import Arena
@@ -70,8 +70,8 @@ def test_integers_are_exact() -> None:
 
 
 @pytest.fixture
-def arena(course: Course) -> Iterator[Arena]:
-    made = Arena(course.load("twice").manifest, {"n": 10}, {})
+def arena(catalogue: Catalogue) -> Iterator[Arena]:
+    made = Arena(catalogue.load("twice").manifest, {"n": 10}, {})
     yield made
     made.close()
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import EMULATED
 from grader.errors import LanguageNotServed
 from grader.judge import session as session_module
@@ -34,9 +34,9 @@ USAGE = KernelUsage(name="twice", registers=24, stack_bytes=8)
 
 
 @pytest.fixture
-def asked(course: Course) -> CompileRequest:
+def asked(catalogue: Catalogue) -> CompileRequest:
     need("nvcc")
-    return request_of(course.load("twice"), Language.CUDA, RIGHT, EmulatedDevice.architecture)
+    return request_of(catalogue.load("twice"), Language.CUDA, RIGHT, EmulatedDevice.architecture)
 
 
 @pytest.fixture
@@ -67,9 +67,9 @@ def test_a_damaged_library_is_nothing(asked: CompileRequest, made: Artefact) -> 
 
 
 def test_a_library_under_another_sources_key_is_nothing(
-    course: Course, asked: CompileRequest, made: Artefact
+    catalogue: Catalogue, asked: CompileRequest, made: Artefact
 ) -> None:
-    other = request_of(course.load("twice"), Language.CUDA, RIGHT + "// other\n", HostDevice.architecture)
+    other = request_of(catalogue.load("twice"), Language.CUDA, RIGHT + "// other\n", HostDevice.architecture)
     assert result_of(made.model_copy(update={"key": other.key()}), asked) is None
 
 
@@ -100,9 +100,9 @@ class TestInASession:
         nvcc.cache.clear()
 
     def _judge(
-        self, course: Course, boxes: BoxMaker, artefact: Artefact | None
+        self, catalogue: Catalogue, boxes: BoxMaker, artefact: Artefact | None
     ) -> tuple[Report, list[State]]:
-        challenge, states = course.load("twice"), []
+        challenge, states = catalogue.load("twice"), []
 
         def listen(news: JudgingProgress) -> None:
             if news.state not in states:
@@ -120,13 +120,13 @@ class TestInASession:
         )
         return Session(request, EmulatedDevice(), boxes, listen, lambda: None).run().report, states
 
-    def test_the_report_is_the_same_either_way(self, course: Course, boxes: BoxMaker) -> None:
-        within, states = self._judge(course, boxes, None)
+    def test_the_report_is_the_same_either_way(self, catalogue: Catalogue, boxes: BoxMaker) -> None:
+        within, states = self._judge(catalogue, boxes, None)
         assert states == [State.COMPILING, State.TESTING]
-        request = request_of(course.load("twice"), Language.CUDA, RIGHT, EmulatedDevice.architecture)
+        request = request_of(catalogue.load("twice"), Language.CUDA, RIGHT, EmulatedDevice.architecture)
         made = artefact_of(request, nvcc.compile_cuda(boxes, request))
         travelled = Artefact.model_validate_json(made.model_dump_json())
-        ahead, states = self._judge(course, boxes, travelled)
+        ahead, states = self._judge(catalogue, boxes, travelled)
         assert states == [State.TESTING]
         timeless = {"breakdown_s": {}, "cases": [], "hidden": None}
         assert [it.verdict for it in ahead.cases] == [it.verdict for it in within.cases]
@@ -136,7 +136,7 @@ class TestInASession:
         assert "compile" not in ahead.breakdown_s
 
     def test_a_strangers_library_is_never_loaded(
-        self, course: Course, boxes: BoxMaker, made: Artefact, monkeypatch: pytest.MonkeyPatch
+        self, catalogue: Catalogue, boxes: BoxMaker, made: Artefact, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         compiled: list[str] = []
 
@@ -146,7 +146,7 @@ class TestInASession:
 
         monkeypatch.setattr(session_module, "compile_source", compile_cuda)
         stranger = made.model_copy(update={"key": hashlib.sha256(b"other").hexdigest()})
-        report, _ = self._judge(course, boxes, stranger)
+        report, _ = self._judge(catalogue, boxes, stranger)
         assert compiled == [RIGHT]
         assert (report.verdict, report.detail) == (Verdict.COMPILE_ERROR, "error: here")
 
@@ -154,7 +154,7 @@ class TestInASession:
 def test_an_artefact_reaches_the_judges_process(made: Artefact) -> None:
     job = Job(
         submission="s",
-        course="/",
+        catalogue="/",
         challenge="twice",
         fingerprint="f",
         language=Language.CUDA,
@@ -166,9 +166,9 @@ def test_an_artefact_reaches_the_judges_process(made: Artefact) -> None:
     assert Job.model_validate(job.model_dump(mode="json")) == job
 
 
-def test_at_home_a_source_that_compiles_is_still_reported(course: Course, boxes: BoxMaker) -> None:
+def test_at_home_a_source_that_compiles_is_still_reported(catalogue: Catalogue, boxes: BoxMaker) -> None:
     need("nvcc")
-    challenge = course.load("twice")
+    challenge = catalogue.load("twice")
     request = Request(challenge, Language.CUDA, RIGHT, CPU, b"key", challenge.cases, timing=False)
     with pytest.raises(LanguageNotServed, match="It compiles"):
         Session(request, HostDevice(), boxes, lambda _: None, lambda: None).run()

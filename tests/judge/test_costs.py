@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.expression import parse
 from grader.challenge.model import DType, Manifest, Workload
 from grader.judge.roofline import cost_of, light_seconds, roofline_seconds
@@ -14,8 +14,8 @@ SQUARE = Workload(name="square", sizes={"n": 4096})
 FLOPS = 2 * 4096**3
 
 
-def test_cost_and_ceilings(course: Course) -> None:
-    manifest = course.load("twice").manifest
+def test_cost_and_ceilings(catalogue: Catalogue) -> None:
+    manifest = catalogue.load("twice").manifest
     workload = manifest.workloads[0]
     found = cost_of(manifest, workload, CEILINGS)
     assert found.bytes == parse(manifest.cost.bytes)(workload.sizes)
@@ -25,17 +25,17 @@ def test_cost_and_ceilings(course: Course) -> None:
     assert roofline == pytest.approx(max(found.bytes / 4e12, found.flops / 50e12))
 
 
-def test_without_ceilings_the_cost_is_known_all_the_same(course: Course) -> None:
-    manifest = course.load("twice").manifest
+def test_without_ceilings_the_cost_is_known_all_the_same(catalogue: Catalogue) -> None:
+    manifest = catalogue.load("twice").manifest
     found = cost_of(manifest, manifest.workloads[0], {})
     assert found.bytes > 0
     assert (found.bandwidth, found.rate) == (None, None)
     assert roofline_seconds(manifest, manifest.workloads[0], {}) is None
 
 
-def product(course: Course, read: str, written: str, multiplied: DType | None = None) -> Manifest:
+def product(catalogue: Catalogue, read: str, written: str, multiplied: DType | None = None) -> Manifest:
     """A matrix product of these types, so large that its arithmetic decides."""
-    manifest = course.load("twice").manifest
+    manifest = catalogue.load("twice").manifest
     types = {"x": DType(read), "out": DType(written)}
     args = [
         it.model_copy(update={"dtype": types[it.name]}) if it.name in types else it for it in manifest.args
@@ -54,21 +54,25 @@ def product(course: Course, read: str, written: str, multiplied: DType | None = 
         ("int32", "int32", 50e12),
     ],
 )
-def test_what_is_multiplied_decides_the_rate(course: Course, read: str, written: str, rate: float) -> None:
-    assert roofline_seconds(product(course, read, written), SQUARE, CEILINGS) == pytest.approx(FLOPS / rate)
+def test_what_is_multiplied_decides_the_rate(
+    catalogue: Catalogue, read: str, written: str, rate: float
+) -> None:
+    assert roofline_seconds(product(catalogue, read, written), SQUARE, CEILINGS) == pytest.approx(
+        FLOPS / rate
+    )
 
 
-def test_a_manifest_may_say_what_is_multiplied(course: Course) -> None:
-    manifest = product(course, "float32", "float32", DType.FLOAT16)
+def test_a_manifest_may_say_what_is_multiplied(catalogue: Catalogue) -> None:
+    manifest = product(catalogue, "float32", "float32", DType.FLOAT16)
     assert roofline_seconds(manifest, SQUARE, CEILINGS) == pytest.approx(FLOPS / 800e12)
 
 
-def test_three_bfloat16_products_make_one_of_float32(course: Course) -> None:
+def test_three_bfloat16_products_make_one_of_float32(catalogue: Catalogue) -> None:
     """They are within its tolerance, so a kernel that multiplies so is not faster than light; but ranked workloads stay
     those that are long enough for plain float32."""
-    manifest, ceilings = product(course, "float32", "float32"), {**CEILINGS, "rate:bfloat16": 900e12}
+    manifest, ceilings = product(catalogue, "float32", "float32"), {**CEILINGS, "rate:bfloat16": 900e12}
     assert light_seconds(manifest, SQUARE, ceilings) == pytest.approx(FLOPS / 300e12)
     assert roofline_seconds(manifest, SQUARE, ceilings) == pytest.approx(FLOPS / 50e12)
-    assert light_seconds(product(course, "float16", "float32"), SQUARE, ceilings) == pytest.approx(
+    assert light_seconds(product(catalogue, "float16", "float32"), SQUARE, ceilings) == pytest.approx(
         FLOPS / 800e12
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import CPU, EMULATED
 from grader.errors import LanguageNotServed
 from grader.judge.at_home import judge_at_home
@@ -30,31 +30,31 @@ def _compiler() -> None:
     need("nvcc")
 
 
-def judge(course: Course, boxes: BoxMaker, source: str, device: str = EMULATED) -> Report:
-    return judge_at_home(course.load("twice"), source, Language.CUDA, boxes, device=device)
+def judge(catalogue: Catalogue, boxes: BoxMaker, source: str, device: str = EMULATED) -> Report:
+    return judge_at_home(catalogue.load("twice"), source, Language.CUDA, boxes, device=device)
 
 
-def test_a_compile_error_has_the_students_line(course: Course, boxes: BoxMaker) -> None:
-    report = judge(course, boxes, RIGHT.replace("out[i] = 2 * x[i]", "out[i] = 2 * nothing[i]"))
+def test_a_compile_error_has_the_students_line(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    report = judge(catalogue, boxes, RIGHT.replace("out[i] = 2 * x[i]", "out[i] = 2 * nothing[i]"))
     assert report.verdict is Verdict.COMPILE_ERROR
     assert "solution.cu(4)" in report.detail
     assert "nothing" in report.compiler_log
 
 
-def test_a_wrong_signature_is_a_compile_error(course: Course, boxes: BoxMaker) -> None:
-    report = judge(course, boxes, 'extern "C" void solve(const float* x) {}\n')
+def test_a_wrong_signature_is_a_compile_error(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    report = judge(catalogue, boxes, 'extern "C" void solve(const float* x) {}\n')
     assert report.verdict is Verdict.COMPILE_ERROR
     assert "the challenge passes 3" in report.detail
 
 
-def test_what_each_kernel_takes_is_in_the_report(course: Course, boxes: BoxMaker) -> None:
-    report = judge(course, boxes, RIGHT)
+def test_what_each_kernel_takes_is_in_the_report(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    report = judge(catalogue, boxes, RIGHT)
     assert report.verdict is Verdict.ACCEPTED, report
     (kernel,) = report.kernels
     assert (kernel.name, kernel.said_by) == ("twice", Witness.ASSEMBLER)
     assert 0 < kernel.registers <= 255
 
 
-def test_what_compiles_is_refused_for_want_of_a_gpu(course: Course, boxes: BoxMaker) -> None:
+def test_what_compiles_is_refused_for_want_of_a_gpu(catalogue: Catalogue, boxes: BoxMaker) -> None:
     with pytest.raises(LanguageNotServed, match="no NVIDIA GPU"):
-        judge(course, boxes, RIGHT, device=CPU)
+        judge(catalogue, boxes, RIGHT, device=CPU)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import EMULATED
 from grader.judge.at_home import judge_at_home
 from grader.languages import Language
@@ -95,13 +95,15 @@ def _parts() -> None:
     need("emulator")
 
 
-def judge(course: Course, boxes: BoxMaker, source: str, language: Language, timing: bool = False) -> Report:
-    return judge_at_home(course.load("twice"), source, language, boxes, device=EMULATED, timing=timing)
+def judge(
+    catalogue: Catalogue, boxes: BoxMaker, source: str, language: Language, timing: bool = False
+) -> Report:
+    return judge_at_home(catalogue.load("twice"), source, language, boxes, device=EMULATED, timing=timing)
 
 
-def cuda(course: Course, boxes: BoxMaker, source: str, **options: bool) -> Report:
+def cuda(catalogue: Catalogue, boxes: BoxMaker, source: str, **options: bool) -> Report:
     need("nvcc")
-    return judge(course, boxes, source, Language.CUDA, **options)
+    return judge(catalogue, boxes, source, Language.CUDA, **options)
 
 
 def assert_unranked(report: Report) -> None:
@@ -117,12 +119,12 @@ def first_failure(report: Report) -> CaseReport:
     return next(it for it in report.cases if it.verdict is not CaseVerdict.ACCEPTED)
 
 
-def test_a_time_is_a_models(course: Course, boxes: BoxMaker) -> None:
+def test_a_time_is_a_models(catalogue: Catalogue, boxes: BoxMaker) -> None:
     times = []
     for language, source in ((Language.CUDA, CUDA), (Language.TRITON, TRITON)):
         if language is Language.CUDA:
             need("nvcc")
-        reports = [judge(course, boxes, source, language, timing=True) for _ in range(2)]
+        reports = [judge(catalogue, boxes, source, language, timing=True) for _ in range(2)]
         assert [it.verdict for it in reports] == [Verdict.ACCEPTED] * 2, reports[0]
         first, second = (it.workloads[0] for it in reports)
         assert first.time_us == second.time_us, "the same on every run"
@@ -156,16 +158,16 @@ def check_profile(workload: WorkloadReport, language: Language) -> None:
         assert kernel.block == (256, 1, 1)
 
 
-def test_a_stray_access_is_named(course: Course, boxes: BoxMaker) -> None:
-    found = first_failure(cuda(course, boxes, CUDA.replace("if (i < n) ", "")))
+def test_a_stray_access_is_named(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    found = first_failure(cuda(catalogue, boxes, CUDA.replace("if (i < n) ", "")))
     assert found.verdict is CaseVerdict.RUNTIME_ERROR
     assert "Line 4: Thread " in found.detail
     assert "just behind the end of x" in found.detail
 
 
-def test_an_instruction_that_is_not_known_is_a_compile_error(course: Course, boxes: BoxMaker) -> None:
+def test_an_instruction_that_is_not_known_is_a_compile_error(catalogue: Catalogue, boxes: BoxMaker) -> None:
     strange = CUDA.replace("    if (i < n)", f"    {STACK}\n    if (i < n)")
-    report = cuda(course, boxes, strange)
+    report = cuda(catalogue, boxes, strange)
     assert report.verdict is Verdict.COMPILE_ERROR
     assert (
         "solution.cu(4): error: the emulated GPU does not know the instruction 'stacksave.u64'"
@@ -173,9 +175,9 @@ def test_an_instruction_that_is_not_known_is_a_compile_error(course: Course, box
     )
 
 
-def test_how_the_host_code_ends_is_told(course: Course, boxes: BoxMaker) -> None:
+def test_how_the_host_code_ends_is_told(catalogue: Catalogue, boxes: BoxMaker) -> None:
     report = cuda(
-        course,
+        catalogue,
         boxes,
         CUDA.replace("#include <cstdint>", "#include <cstdint>\n#include <cstdlib>").replace(
             "    if (n > 0)", "    abort();\n    if (n > 0)"
@@ -184,9 +186,9 @@ def test_how_the_host_code_ends_is_told(course: Course, boxes: BoxMaker) -> None
     assert "signal 6" in first_failure(report).detail or "SIGABRT" in first_failure(report).detail
 
 
-def test_the_host_code_has_no_pointer_to_the_data(course: Course, boxes: BoxMaker) -> None:
+def test_the_host_code_has_no_pointer_to_the_data(catalogue: Catalogue, boxes: BoxMaker) -> None:
     report = cuda(
-        course,
+        catalogue,
         boxes,
         CUDA.replace(
             "    if (n > 0)", "    for (int64_t i = 0; i < n; i++) out[i] = 2 * x[i];\n    if (n > 0)"
@@ -195,43 +197,47 @@ def test_the_host_code_has_no_pointer_to_the_data(course: Course, boxes: BoxMake
     assert "SIGSEGV" in first_failure(report).detail or "signal 11" in first_failure(report).detail
 
 
-def test_what_tritons_compiler_refuses_is_refused(course: Course, boxes: BoxMaker) -> None:
-    found = first_failure(judge(course, boxes, NUMPY, Language.TRITON))
+def test_what_tritons_compiler_refuses_is_refused(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    found = first_failure(judge(catalogue, boxes, NUMPY, Language.TRITON))
     assert found.verdict is CaseVerdict.RUNTIME_ERROR
     assert "Unsupported function referenced: <ufunc 'multiply'>" in found.detail
 
 
-def test_a_program_that_strays_is_named(course: Course, boxes: BoxMaker) -> None:
+def test_a_program_that_strays_is_named(catalogue: Catalogue, boxes: BoxMaker) -> None:
     source = TRITON.replace("mask=mask", "mask=None")
     assert source != TRITON
-    found = first_failure(judge(course, boxes, source, Language.TRITON))
+    found = first_failure(judge(catalogue, boxes, source, Language.TRITON))
     assert found.verdict is CaseVerdict.RUNTIME_ERROR
     assert "Program " in found.detail
 
 
-def test_memory_of_torchs_travels_along(course: Course, boxes: BoxMaker) -> None:
-    report = judge(course, boxes, SCRATCH, Language.TRITON)
+def test_memory_of_torchs_travels_along(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    report = judge(catalogue, boxes, SCRATCH, Language.TRITON)
     assert report.verdict is Verdict.ACCEPTED, report
 
 
-def test_an_autotuned_kernel_takes_what_the_model_says_is_fastest(course: Course, boxes: BoxMaker) -> None:
-    report = judge(course, boxes, TUNED, Language.TRITON, timing=True)
+def test_an_autotuned_kernel_takes_what_the_model_says_is_fastest(
+    catalogue: Catalogue, boxes: BoxMaker
+) -> None:
+    report = judge(catalogue, boxes, TUNED, Language.TRITON, timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
     profile = report.workloads[0].profile
     assert profile is not None
     assert [(it.block, it.launches) for it in profile.kernels] == [((256, 1, 1), 1)]
 
 
-def test_what_the_host_computes_costs_nothing_and_so_does_not_count(course: Course, boxes: BoxMaker) -> None:
-    report = judge(course, boxes, with_solve("    out.copy_(2 * x)"), Language.TRITON, timing=True)
+def test_what_the_host_computes_costs_nothing_and_so_does_not_count(
+    catalogue: Catalogue, boxes: BoxMaker
+) -> None:
+    report = judge(catalogue, boxes, with_solve("    out.copy_(2 * x)"), Language.TRITON, timing=True)
     assert_unranked(report)
     filled = TRITON.replace("    if n:", "    out.zero_()\n    if n:").replace("tl.store(", "tl.atomic_add(")
     assert "zero_" in filled
     assert "atomic_add" in filled
-    assert judge(course, boxes, filled, Language.TRITON, timing=True).verdict is Verdict.ACCEPTED
+    assert judge(catalogue, boxes, filled, Language.TRITON, timing=True).verdict is Verdict.ACCEPTED
 
 
-def test_what_cuda_takes_to_the_host_does_not_count(course: Course, boxes: BoxMaker) -> None:
+def test_what_cuda_takes_to_the_host_does_not_count(catalogue: Catalogue, boxes: BoxMaker) -> None:
     taken = """#include <vector>
 extern "C" void solve(const float* x, float* out, int64_t n) {
     std::vector<float> values(n);
@@ -240,15 +246,15 @@ extern "C" void solve(const float* x, float* out, int64_t n) {
     cudaMemcpy(out, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
 }
 """
-    report = cuda(course, boxes, "#include <cstdint>\n" + taken, timing=True)
+    report = cuda(catalogue, boxes, "#include <cstdint>\n" + taken, timing=True)
     assert_unranked(report)
 
 
-def test_what_is_not_freed_is_noted(course: Course, boxes: BoxMaker) -> None:
+def test_what_is_not_freed_is_noted(catalogue: Catalogue, boxes: BoxMaker) -> None:
     leaking = CUDA.replace(
         "    if (n > 0)", "    void* scratch;\n    cudaMalloc(&scratch, 1000);\n    if (n > 0)"
     )
-    report = cuda(course, boxes, leaking)
+    report = cuda(catalogue, boxes, leaking)
     assert report.verdict is Verdict.ACCEPTED
     count = sum(not it.hidden for it in report.cases)
     assert count < len(report.cases), "a hidden case's leak is not told"
@@ -258,20 +264,22 @@ def test_what_is_not_freed_is_noted(course: Course, boxes: BoxMaker) -> None:
 
 
 def test_what_is_printed_while_work_is_counted_is_said_to_be_withheld(
-    course: Course, boxes: BoxMaker
+    catalogue: Catalogue, boxes: BoxMaker
 ) -> None:
     """And it is not taken for what the first hidden case printed, which comes next."""
     says = '    if (i == 0 && n > SIZE) printf("n is %lld\\n", (long long)n);\n'
     printing = CUDA.replace("<cstdint>", "<cstdint>\n#include <cstdio>")
     printing = printing.replace("    if (i < n) out[i]", says + "    if (i < n) out[i]")
-    largest = max(case.sizes["n"] for case in course.load("twice").cases + course.load("twice").hidden_cases)
-    report = cuda(course, boxes, printing.replace("SIZE", str(largest)), timing=True)
+    largest = max(
+        case.sizes["n"] for case in catalogue.load("twice").cases + catalogue.load("twice").hidden_cases
+    )
+    report = cuda(catalogue, boxes, printing.replace("SIZE", str(largest)), timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
     assert report.remarks == [
         "What it printed while its work was counted is not shown; what it prints in a case is."
     ]
     assert [it.output for it in report.cases] == [""] * len(report.cases)
-    shown = cuda(course, boxes, printing.replace("SIZE", "0"), timing=False)
+    shown = cuda(catalogue, boxes, printing.replace("SIZE", "0"), timing=False)
     assert shown.remarks == []
     sizes = [(it.sizes or {})["n"] for it in shown.cases]
     assert [it.output for it in shown.cases] == [f"n is {n}\n" if n else "" for n in sizes]

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge.assembly import verdict_of
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice
@@ -36,10 +36,10 @@ def solve(x, out, n):
 )
 
 
-def test_they_come_after_timing(course: Course, boxes: BoxMaker) -> None:
+def test_they_come_after_timing(catalogue: Catalogue, boxes: BoxMaker) -> None:
     heard: list[JudgingProgress] = []
     report = judge_at_home(
-        course.load("twice"), RIGHT, Language.TRITON, boxes, device=CPU, on_progress=heard.append
+        catalogue.load("twice"), RIGHT, Language.TRITON, boxes, device=CPU, on_progress=heard.append
     )
     assert report.verdict is Verdict.ACCEPTED, report
     assert [case.hidden for case in report.cases] == [False] * 5 + [True]
@@ -50,10 +50,10 @@ def test_they_come_after_timing(course: Course, boxes: BoxMaker) -> None:
 
 @pytest.mark.parametrize("timing", [True, False])
 def test_progress_counts_steadily_and_names_no_hidden_case(
-    course: Course, boxes: BoxMaker, timing: bool
+    catalogue: Catalogue, boxes: BoxMaker, timing: bool
 ) -> None:
     heard: list[JudgingProgress] = []
-    challenge = course.load("twice")
+    challenge = catalogue.load("twice")
     judge_at_home(
         challenge,
         WRONG_WHERE_HIDDEN,
@@ -94,12 +94,12 @@ class Moments:
 )
 @pytest.mark.parametrize("way_out", [None, RuntimeError("it ended")])
 def test_what_they_take_is_told_in_steps(
-    took: float, told: float, way_out: Exception | None, course: Course, monkeypatch: pytest.MonkeyPatch
+    took: float, told: float, way_out: Exception | None, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moments = Moments()
     monkeypatch.setattr("grader.judge.session.time", moments)
     asked: list[float] = []
-    session = session_of(course, conceals=True, interrupt=lambda: asked.append(moments.now))
+    session = session_of(catalogue, conceals=True, interrupt=lambda: asked.append(moments.now))
     with contextlib.suppress(RuntimeError), session._in_steps():
         moments.sleep(took)
         if way_out is not None:
@@ -109,16 +109,16 @@ def test_what_they_take_is_told_in_steps(
     assert all(later - sooner < 0.1 for sooner, later in pairwise(asked))
 
 
-def test_at_home_nobody_waits(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_home_nobody_waits(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
     moments = Moments()
     monkeypatch.setattr("grader.judge.session.time", moments)
-    with session_of(course, conceals=False)._in_steps():
+    with session_of(catalogue, conceals=False)._in_steps():
         moments.sleep(0.3)
     assert moments.now == 0.3
 
 
-def session_of(course: Course, conceals: bool, interrupt: Callable[[], None] = lambda: None) -> Session:
-    challenge = course.load("twice")
+def session_of(catalogue: Catalogue, conceals: bool, interrupt: Callable[[], None] = lambda: None) -> Session:
+    challenge = catalogue.load("twice")
     cases = [*challenge.cases, *challenge.hidden_cases]
     request = Request(challenge, Language.TRITON, RIGHT, CPU, b"key", cases, conceals=conceals)
     return Session(request, HostDevice(), LocalBoxes(), lambda _: None, interrupt)

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge.device import EmulatedDevice, HostDevice
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
@@ -36,9 +36,9 @@ class WithGpu(HostDevice):
     ],
 )
 def test_hidden_from_cuda_submissions_unless_the_challenge_allows_them(
-    course: Course, language: Language, allow: list[str], purpose: BoxPurpose, shown: bool
+    catalogue: Catalogue, language: Language, allow: list[str], purpose: BoxPurpose, shown: bool
 ) -> None:
-    loaded = course.load("twice")
+    loaded = catalogue.load("twice")
     challenge = replace(loaded, manifest=loaded.manifest.model_copy(update={"allow": allow}))
     request = Request(challenge, language, "", "cpu", bytes(32), challenge.cases)
     launcher = Launcher(request, WithGpu(), cast("BoxMaker", None), lambda: None)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.judge.device import HostDevice
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseReport, CaseVerdict, HiddenCases, Report, Verdict
-from tests.judge.conftest import COURSE, WHOLE_PLAN, Judge
+from tests.judge.conftest import CATALOGUE, WHOLE_PLAN, Judge
 from tests.judge.kernels import HEAD, RIGHT, with_solve
 
 # How long the reference of one test takes: long beside the cost of a round, on a busy machine, too.
@@ -40,12 +40,12 @@ def test_the_reference_is_timed_for_a_baseline(
 ) -> None:
     """One slow enough to be told from the cost of a round, also on a machine that does much else."""
     monkeypatch.setattr(HostDevice, "plan", WHOLE_PLAN)
-    course = shutil.copytree(COURSE, tmp_path / "course")
-    file = course / "reference" / "twice" / "reference.py"
+    catalogue = shutil.copytree(CATALOGUE, tmp_path / "catalogue")
+    file = catalogue / "reference" / "twice" / "reference.py"
     slow = f"    import time\n    time.sleep({REFERENCE_S})\n    return 2 * x"
     file.write_text(file.read_text().replace("    return 2 * x", slow))
     source = with_solve(f"    time.sleep({REFERENCE_S})\n    out.copy_(2 * x)")
-    report = judge_at_home(Course(course).load("twice"), source, Language.TRITON, boxes, device=CPU)
+    report = judge_at_home(Catalogue(catalogue).load("twice"), source, Language.TRITON, boxes, device=CPU)
     (workload,) = report.workloads
     eager = workload.baselines_us["eager"]
     assert REFERENCE_S * 0.8 < eager * 1e-6 < REFERENCE_S * 4

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge import kept_control
 from grader.judge.device import HostDevice
 from grader.judge.kept_control import KeptControl
@@ -69,9 +69,9 @@ def test_another_box_serves_after_some_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_rounds_from_behind_one_submission_serve_the_next_alone(
-    course: Course, monkeypatch: pytest.MonkeyPatch
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    challenge = course.load("twice")
+    challenge = catalogue.load("twice")
     workload = challenge.manifest.workloads[0]
     other = _larger(workload)
     kept, rounds = KeptControl(), [object()]
@@ -107,7 +107,7 @@ class Counting:
 
 
 def test_a_session_leaves_box_and_rounds_to_the_next(
-    course: Course, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+    catalogue: Catalogue, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     halves: list[str] = []
     control = Stopwatch.control
@@ -118,7 +118,7 @@ def test_a_session_leaves_box_and_rounds_to_the_next(
 
     monkeypatch.setattr(Stopwatch, "control", counted)
     monkeypatch.setattr(kept_control, "FRESH_SECONDS", 600.0)
-    challenge, kept, counting = course.load("twice"), KeptControl(), Counting(boxes)
+    challenge, kept, counting = catalogue.load("twice"), KeptControl(), Counting(boxes)
     frozen = {it.name: {"eager": None} for it in challenge.manifest.workloads}
     for key in (bytes(32), bytes(31) + b"1"):
         request = Request(challenge, Language.TRITON, RIGHT, CPU, key, challenge.cases[:1], baselines=frozen)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.errors import JudgeFailure
 from grader.judge.device import make_device
 from grader.judge.job import JudgingProgress
@@ -52,7 +52,7 @@ def _judge(
     cases: int | None = None,
 ) -> Report:
     """``cases``: how many of the challenge's; all unless given."""
-    challenge = find_course(ROOT / "tests" / "course").load("twice")
+    challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
     request = Request(
         challenge=challenge,
         language=Language.TRITON,

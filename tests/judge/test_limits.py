@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from grader import limits
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseVerdict, Language, Report, Verdict
 from tests.judge.conftest import Judge
 
-# The course of the tests gives a case 1.5 s.
+# The catalogue of the tests gives a case 1.5 s.
 RIGHT = "import time\n\ncalls = 0\n\n\ndef solve(x, out, n):\n    {before}\n    out.copy_(2 * x)\n"
 LATE = "time.sleep(1.6)"
 
@@ -49,12 +49,12 @@ def test_what_sleeps_learns_that_it_slept(judge: Judge, monkeypatch: pytest.Monk
 
 
 def test_a_box_that_has_used_up_all_its_time_gets_none(
-    course: Course, local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+    catalogue: Catalogue, local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "BOX_WALL_SECONDS", 0.01)
     source = RIGHT.format(before=LATE)
     report = judge_at_home(
-        course.load("twice"), source, Language.TRITON, local_boxes, device=CPU, case="one", timing=False
+        catalogue.load("twice"), source, Language.TRITON, local_boxes, device=CPU, case="one", timing=False
     )
     verdict, detail, _ = last(report)
     assert (verdict, detail) == (

@@ -8,14 +8,14 @@ import pytest
 import torch
 
 from grader.challenge.cases import Case
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Pieces
 from grader.judge import pieces
 from grader.judge.oracle import Question, ask
 
-COURSE = find_course()
-LARGE = {slug: it for slug in COURSE.slugs() if (it := COURSE.load(slug)).manifest.pieces is not None}
+CATALOGUE = find_catalogue()
+LARGE = {slug: it for slug in CATALOGUE.slugs() if (it := CATALOGUE.load(slug)).manifest.pieces is not None}
 
 
 def _small(challenge: Challenge, case: Case) -> Case:

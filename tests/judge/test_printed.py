@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from grader import limits
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge.correctness import COUNTS, WARM_UP, printed_text
 from grader.judge.device import HostDevice
 from grader.judge.request import CPU, Request
@@ -45,15 +45,15 @@ class Warming(HostDevice):
         return True
 
 
-def case_of(course: Course, boxes: BoxMaker, body: str) -> CaseReport:
-    challenge = course.load("twice")
+def case_of(catalogue: Catalogue, boxes: BoxMaker, body: str) -> CaseReport:
+    challenge = catalogue.load("twice")
     cases = [case for case in challenge.cases if case.name == "basic"]
     request = Request(challenge, Language.TRITON, with_solve(body), CPU, b"key", cases, timing=False)
     return Session(request, Warming(), boxes, lambda _: None, lambda: None).run().report.cases[0]
 
 
-def test_a_case_tells_the_two_calls_apart(course: Course, boxes: BoxMaker) -> None:
-    case = case_of(course, boxes, "    print('sum', float(x.sum()))\n    out.copy_(2 * x)")
+def test_a_case_tells_the_two_calls_apart(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    case = case_of(catalogue, boxes, "    print('sum', float(x.sum()))\n    out.copy_(2 * x)")
     assert case.verdict is CaseVerdict.ACCEPTED
     warm_up, counts = case.output.split(COUNTS)
     assert warm_up.startswith(WARM_UP + "sum ")
@@ -61,7 +61,7 @@ def test_a_case_tells_the_two_calls_apart(course: Course, boxes: BoxMaker) -> No
     assert warm_up.removeprefix(WARM_UP).strip() != counts.strip(), "they had other data"
 
 
-def test_a_warm_up_that_fails_is_reported_alone(course: Course, boxes: BoxMaker) -> None:
-    case = case_of(course, boxes, "    print('before')\n    raise ValueError('no')")
+def test_a_warm_up_that_fails_is_reported_alone(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    case = case_of(catalogue, boxes, "    print('before')\n    raise ValueError('no')")
     assert case.verdict is CaseVerdict.RUNTIME_ERROR
     assert case.output == "before\n"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.fingerprint import content, digest
 from grader.errors import JudgeFailure
 from grader.judge.job import Job, JudgingProgress
@@ -20,7 +20,7 @@ from grader.judge.process import Cancelled, JsonStream, JudgeProcess
 from grader.languages import Language
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from tests.judge.conftest import COURSE
+from tests.judge.conftest import CATALOGUE
 from tests.judge.kernels import RIGHT, with_solve
 
 ENDLESS = with_solve("    while True:\n        pass")
@@ -32,9 +32,9 @@ def job(source: str, challenge: str = "twice", **more: Any) -> Job:
     """With baselines that were measured before: to measure them takes seconds."""
     return Job(
         submission="test",
-        course=str(COURSE),
+        catalogue=str(CATALOGUE),
         challenge=challenge,
-        fingerprint=digest(content(Course(COURSE).load(challenge))),
+        fingerprint=digest(content(Catalogue(CATALOGUE).load(challenge))),
         language=Language.TRITON,
         source=source,
         device="cpu",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge.device import HostDevice
 from grader.judge.job import JudgingProgress, Outcome
 from grader.judge.process import JudgeProcess
@@ -21,9 +21,9 @@ from tests.judge.test_process import job
 
 
 def judged(
-    course: Course, boxes: BoxMaker, source: str, heard: list[JudgingProgress] | None = None
+    catalogue: Catalogue, boxes: BoxMaker, source: str, heard: list[JudgingProgress] | None = None
 ) -> Outcome:
-    challenge = course.load("twice")
+    challenge = catalogue.load("twice")
     request = Request(
         challenge=challenge,
         language=Language.TRITON,
@@ -38,11 +38,11 @@ def judged(
     return Session(request, HostDevice(), boxes, told, interrupt=lambda: None).run()
 
 
-def test_no_hidden_case_no_time_no_baseline_and_no_control(course: Course, boxes: BoxMaker) -> None:
+def test_no_hidden_case_no_time_no_baseline_and_no_control(catalogue: Catalogue, boxes: BoxMaker) -> None:
     heard: list[JudgingProgress] = []
     purposes: list[BoxPurpose] = []
     noted = WatchedBoxes(boxes, lambda purpose, _seconds, _there: purposes.append(purpose))
-    outcome = judged(course, noted, RIGHT, heard)
+    outcome = judged(catalogue, noted, RIGHT, heard)
     report = outcome.report
     assert report.verdict is Verdict.ACCEPTED
     assert [case.hidden for case in report.cases] == [False] * 5
@@ -55,8 +55,8 @@ def test_no_hidden_case_no_time_no_baseline_and_no_control(course: Course, boxes
     assert not {"control", "timing", "baselines", "survey"} & set(report.breakdown_s)
 
 
-def test_what_fails_is_reported_with_seed_and_element(course: Course, boxes: BoxMaker) -> None:
-    report = judged(course, boxes, with_solve("    out.copy_(3 * x)")).report
+def test_what_fails_is_reported_with_seed_and_element(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    report = judged(catalogue, boxes, with_solve("    out.copy_(3 * x)")).report
     assert report.verdict is Verdict.WRONG_ANSWER
     failing = [case for case in report.cases if case.verdict is CaseVerdict.WRONG_ANSWER]
     assert failing
@@ -64,8 +64,8 @@ def test_what_fails_is_reported_with_seed_and_element(course: Course, boxes: Box
     assert report.detail == ""
 
 
-def test_what_only_a_hidden_case_finds_is_not_found(course: Course, boxes: BoxMaker) -> None:
-    assert judged(course, boxes, WRONG_WHERE_HIDDEN).report.verdict is Verdict.ACCEPTED
+def test_what_only_a_hidden_case_finds_is_not_found(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    assert judged(catalogue, boxes, WRONG_WHERE_HIDDEN).report.verdict is Verdict.ACCEPTED
 
 
 @pytest.mark.parametrize("source", [RIGHT, HEAD.replace("import torch", "import no_such_thing")])

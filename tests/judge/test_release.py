@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader import limits
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.judge.device import HostDevice, TimingPlan
 from grader.judge.gate import HostGate
 from grader.judge.request import CPU, Request
@@ -13,7 +13,7 @@ from grader.judge.session import Session
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import Report, Verdict
-from tests.judge.conftest import COURSE
+from tests.judge.conftest import CATALOGUE
 
 # The first call at the workload's size is none that is timed.
 SOURCE = """
@@ -54,7 +54,7 @@ class Device(HostDevice):
 
 def _judge(does: str, boxes: BoxMaker) -> Report:
     Stuck.asked = 0
-    challenge = find_course(COURSE).load("twice")
+    challenge = find_catalogue(CATALOGUE).load("twice")
     request = Request(
         challenge=challenge,
         language=Language.TRITON,

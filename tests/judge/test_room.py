@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge.oracle import ask
 
 
-def test_answers_are_the_same_in_a_room_of_the_callers(course: Course) -> None:
-    challenge = course.load("twice")
+def test_answers_are_the_same_in_a_room_of_the_callers(catalogue: Catalogue) -> None:
+    challenge = catalogue.load("twice")
     rooms: dict[str, torch.Tensor] = {}
 
     def room(role: str, like: torch.Tensor) -> torch.Tensor:

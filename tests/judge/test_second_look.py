@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.judge import timekeeper
 from grader.judge.device import HostDevice, Noise, TimingPlan
 from grader.judge.request import CPU, Request
@@ -80,7 +80,7 @@ def _judge(
     monkeypatch: pytest.MonkeyPatch, maker: BoxMaker, rule: Rule, source: str = RIGHT, frozen: bool = True
 ) -> tuple[Report, list[BoxPurpose]]:
     monkeypatch.setattr(timekeeper, "settle", rule)
-    challenge = find_course(ROOT / "tests" / "course").load("twice")
+    challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
     purposes: list[BoxPurpose] = []
     boxes = WatchedBoxes(maker, lambda purpose, _seconds, _there: purposes.append(purpose))
     request = Request(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
 from grader.judge.size_order import Order, explain
@@ -20,7 +20,7 @@ ACCEPTED, WRONG, CRASHED, NOT_RUN = (
     CaseVerdict.RUNTIME_ERROR,
     CaseVerdict.NOT_RUN,
 )
-MATMUL = find_course().load("matmul").manifest
+MATMUL = find_catalogue().load("matmul").manifest
 
 
 def case(verdict: CaseVerdict, m: int, n: int, k: int) -> CaseReport:
@@ -119,7 +119,7 @@ def solve(x, out, cols, rows):
         transpose[(triton.cdiv(rows * cols, 4096),)](x, out, rows, cols, BLOCK=4096)
 """
     report = judge_at_home(
-        find_course().load("transpose"), source, Language.TRITON, boxes, device=CPU, timing=False
+        find_catalogue().load("transpose"), source, Language.TRITON, boxes, device=CPU, timing=False
     )
     assert report.verdict is Verdict.WRONG_ANSWER
     assert "called with cols, rows in place of rows, cols, it passes the cases" in report.hint

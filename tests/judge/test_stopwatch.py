@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from grader.challenge.cases import Case
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 from grader.judge import timing
 from grader.judge.device import HostDevice, TimingPlan
@@ -66,8 +66,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
-def launcher(course: Course, boxes: BoxMaker) -> Iterator[Launcher]:
-    request = Request(course.load("twice"), Language.TRITON, RIGHT, CPU, bytes(32), [])
+def launcher(catalogue: Catalogue, boxes: BoxMaker) -> Iterator[Launcher]:
+    request = Request(catalogue.load("twice"), Language.TRITON, RIGHT, CPU, bytes(32), [])
     launcher = Launcher(request, HostDevice(), boxes, lambda: None)
     yield launcher
     launcher.close()
@@ -136,9 +136,9 @@ class Hurried(HostDevice):
 
 @pytest.mark.parametrize(("source", "in_calls"), [(SLOW_CALLS, True), (SLOW_BETWEEN, False)])
 def test_the_fewest_rounds_are_made_or_it_is_too_slow(
-    course: Course, boxes: BoxMaker, source: str, in_calls: bool
+    catalogue: Catalogue, boxes: BoxMaker, source: str, in_calls: bool
 ) -> None:
-    request = Request(course.load("twice"), Language.TRITON, source, CPU, bytes(32), [])
+    request = Request(catalogue.load("twice"), Language.TRITON, source, CPU, bytes(32), [])
     launcher = Launcher(request, HostDevice(), boxes, lambda: None)
     try:
         with pytest.raises(TooSlow) as caught:

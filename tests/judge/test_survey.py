@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge.channel import BoxLied
 from grader.judge.device import HostDevice
 from grader.judge.messages import Returned, Seen
@@ -154,23 +154,23 @@ class Answering:
         return type("Answer", (), {"seen": seen})
 
 
-def ask(course: Course, *seen: Seen | None) -> tuple[Survey, Answering]:
-    challenge = course.load("twice")
+def ask(catalogue: Catalogue, *seen: Seen | None) -> tuple[Survey, Answering]:
+    challenge = catalogue.load("twice")
     request = Request(challenge, Language.TRITON, "", CPU, b"key", challenge.cases)
     box = Answering(*seen)
     workloads = [challenge.manifest.workloads[0]] * len(seen)
     return survey(cast(RunnerClient, box), request, workloads, HostDevice()), box
 
 
-def test_a_box_that_fails_then_changes_nothing(course: Course) -> None:
+def test_a_box_that_fails_then_changes_nothing(catalogue: Catalogue) -> None:
     kernel = {"name": "twice", "registers": 32, "shared_bytes": 0, "local_bytes": 8}
-    found, box = ask(course, Seen.model_validate({"kernels": [kernel]}), None)
+    found, box = ask(catalogue, Seen.model_validate({"kernels": [kernel]}), None)
     assert found.library_ops == ()
     assert [it.name for it in found.kernels] == ["twice"]
     assert (found.kernels[0].said_by, found.kernels[0].stack_bytes) == ("runner", 8)
     assert box.bound == 0
 
 
-def test_the_first_operations_seen_end_it(course: Course) -> None:
-    found, _ = ask(course, Seen(), Seen(library_ops=["aten.mm", "aten.mm"]), None)
+def test_the_first_operations_seen_end_it(catalogue: Catalogue) -> None:
+    found, _ = ask(catalogue, Seen(), Seen(library_ops=["aten.mm", "aten.mm"]), None)
     assert found.library_ops == ["aten.mm"]

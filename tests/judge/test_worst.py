@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from grader import limits
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.model import Tolerance
 from grader.judge.arena import Arena
 from grader.judge.compare import changed_input, compare, wrong_elements
@@ -94,8 +94,8 @@ def test_magnitude_decides_what_is_allowed() -> None:
 
 
 @pytest.fixture
-def arena(course: Course) -> Iterator[Arena]:
-    made = Arena(course.load("twice").manifest, {"n": 10}, {})
+def arena(catalogue: Catalogue) -> Iterator[Arena]:
+    made = Arena(catalogue.load("twice").manifest, {"n": 10}, {})
     yield made
     made.close()
 

@@ -1,4 +1,4 @@
-"""A platform and a course with two more languages than the product has."""
+"""A platform and a catalogue with two more languages than the product has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 
 from grader import cli as cli_package
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.judge import compilation
 from grader.languages import LANGUAGES
 from grader.service import accounts
@@ -21,7 +21,7 @@ from grader.service.platform import Platform, open_platform
 from grader.web import api, pages
 from grader.web.app import create_app
 from tests.cli.conftest import cli, home, server  # noqa: F401 - fixtures
-from tests.judge.conftest import COURSE
+from tests.judge.conftest import CATALOGUE
 from tests.languages.rows import PEBBLE, SLATE, Chisel
 from tests.web.builders import PASSWORD, make_settings
 from tests.web.conftest import call, visit  # noqa: F401 - fixtures
@@ -46,9 +46,9 @@ def chisel(monkeypatch: pytest.MonkeyPatch) -> Chisel:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The folder of a course whose challenge ``twice`` takes all four languages."""
-    made = tmp_path / "course"
-    shutil.copytree(COURSE, made)
+    """The folder of a catalogue whose challenge ``twice`` takes all four languages."""
+    made = tmp_path / "catalogue"
+    shutil.copytree(CATALOGUE, made)
     file = made / "challenges" / SLUG / "challenge.toml"
     text = file.read_text()
     taken = '["cuda", "triton"]'
@@ -58,8 +58,8 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def course(root: Path) -> Course:
-    return Course(root)
+def catalogue(root: Path) -> Catalogue:
+    return Catalogue(root)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from grader.authoring.candidates import mutant_files, subjects
 from grader.authoring.scaffold.draft import Draft
 from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.specs import text_checks
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.signature import declaration, starter
 from grader.challenge.source import language_of
 from grader.cli.options import syntax_error
@@ -92,32 +92,32 @@ class TestChallenge:
             language_of("mine.pl", None)
         assert refused.value.hint == "End it in .cu or .py or .peb or .slt, or name the language."
 
-    def test_starter_and_declaration(self, course: Course) -> None:
-        manifest = course.load(SLUG).manifest
+    def test_starter_and_declaration(self, catalogue: Catalogue) -> None:
+        manifest = catalogue.load(SLUG).manifest
         assert starter(manifest, PEBBLE) == (
             '"""Pebbles for Twice."""\n\n\ndef solve(x, out, n):\n'
             "    # x    input   float32 [n]\n    # out  output  float32 [n]\n    # n    size    int64\n    pass\n"
         )
         assert declaration(manifest, SLATE) == "solve(const float* x, float* out, int64_t n)"
 
-    def test_a_committed_starter_comes_first(self, course: Course, root: Path) -> None:
+    def test_a_committed_starter_comes_first(self, catalogue: Catalogue, root: Path) -> None:
         (root / "challenges" / SLUG / "starter.peb").write_text("# begin here\n")
-        assert course.load(SLUG).starter(PEBBLE) == "# begin here\n"
-        checks = {it.name: it for it in text_checks(course.load(SLUG))}
+        assert catalogue.load(SLUG).starter(PEBBLE) == "# begin here\n"
+        checks = {it.name: it for it in text_checks(catalogue.load(SLUG))}
         assert "starter.peb is not what the signature makes" in str(checks["starters"])
 
     def test_syntax_is_checked_where_it_is_python(self) -> None:
         assert "line 1" in syntax_error("def", PEBBLE)
         assert syntax_error("def", SLATE) == ""
 
-    def test_candidates(self, course: Course, root: Path) -> None:
+    def test_candidates(self, catalogue: Catalogue, root: Path) -> None:
         staff = root / "reference" / SLUG / "staff"
         (staff / "solution.peb").write_text(RIGHT)
         (staff / "mutants").mkdir()
         (staff / "mutants" / "zero.peb").write_text('"""Mistake: zeros."""\n' + WRONG)
         (staff / "mutants" / "flat.slt").write_text("# Mistake: flat.\n")
         (staff / "mutants" / "mute.slt").write_text("flat\n")
-        challenge = course.load(SLUG)
+        challenge = catalogue.load(SLUG)
         assert [it.name for it in mutant_files(challenge)] == ["flat.slt", "mute.slt", "zero.peb"]
         assert {(it.name, it.language) for it in subjects(challenge, (PEBBLE,))} == {
             ("solution.peb", PEBBLE),
@@ -128,24 +128,24 @@ class TestChallenge:
         assert "zero.peb" not in str(check)
         assert "flat.slt" not in str(check)
 
-    def test_a_new_challenge_takes_it(self, course: Course) -> None:
-        track = course.load(SLUG).manifest.track
-        seen, kept = write_challenge(course, Draft("thrice", "Thrice", track))
+    def test_a_new_challenge_takes_it(self, catalogue: Catalogue) -> None:
+        track = catalogue.load(SLUG).manifest.track
+        seen, kept = write_challenge(catalogue, Draft("thrice", "Thrice", track))
         assert (seen / "starter.peb").read_text().startswith('"""Pebbles for Thrice."""')
         assert (kept / "staff" / "solution.py").exists()
-        assert set(course.load("thrice").manifest.languages) == set(Language)
+        assert set(catalogue.load("thrice").manifest.languages) == set(Language)
 
 
 class TestJudge:
-    def test_right_and_timed(self, course: Course) -> None:
-        report = judge_at_home(course.load(SLUG), RIGHT, PEBBLE, LocalBoxes())
+    def test_right_and_timed(self, catalogue: Catalogue) -> None:
+        report = judge_at_home(catalogue.load(SLUG), RIGHT, PEBBLE, LocalBoxes())
         assert (report.verdict, report.language) == (Verdict.ACCEPTED, PEBBLE)
         assert report.workloads
         again = Report.model_validate_json(report.model_dump_json())
         assert again.language is PEBBLE
 
-    def test_torchs_own_kernels_are_named(self, course: Course) -> None:
-        report = judge_at_home(course.load(SLUG), with_solve("    out.copy_(2 * x)"), PEBBLE, LocalBoxes())
+    def test_torchs_own_kernels_are_named(self, catalogue: Catalogue) -> None:
+        report = judge_at_home(catalogue.load(SLUG), with_solve("    out.copy_(2 * x)"), PEBBLE, LocalBoxes())
         assert report.verdict is Verdict.ACCEPTED
         assert report.library_ops
 
@@ -153,13 +153,13 @@ class TestJudge:
     def test_libraries_are_hidden_where_there_is_no_torch(self, language: Language, shown: bool) -> None:
         assert submission_spec(WithGpu(), language, 1 << 30).compute_libraries is shown
 
-    def test_an_error_has_its_line(self, course: Course) -> None:
-        report = judge_at_home(course.load(SLUG), FAILING, PEBBLE, LocalBoxes(), timing=False)
+    def test_an_error_has_its_line(self, catalogue: Catalogue) -> None:
+        report = judge_at_home(catalogue.load(SLUG), FAILING, PEBBLE, LocalBoxes(), timing=False)
         assert report.verdict is Verdict.RUNTIME_ERROR
         assert "no pebbles" in diagnostics.read(report, FAILING)[0].message
 
-    def test_a_compiled_one_goes_to_its_compiler(self, course: Course, chisel: Chisel) -> None:
-        report = judge_at_home(course.load(SLUG), "rock", SLATE, LocalBoxes(), timing=False)
+    def test_a_compiled_one_goes_to_its_compiler(self, catalogue: Catalogue, chisel: Chisel) -> None:
+        report = judge_at_home(catalogue.load(SLUG), "rock", SLATE, LocalBoxes(), timing=False)
         assert (report.verdict, report.language) == (Verdict.COMPILE_ERROR, SLATE)
         assert report.detail == "solution.slt: error: too hard"
         assert [it.source for it in chisel.asked] == ["rock"]

@@ -10,7 +10,7 @@ from typing import Any
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select
 
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.metrics import folder_of
 from grader.records.models import SubmissionRow
 from grader.schemas.submission import State
@@ -23,7 +23,7 @@ REQUEST = "proxy-7f3a.0001"
 
 
 def submit(running: Running, request: str = REQUEST) -> str:
-    solution = Path(find_course(None).root / "reference/vector_add/staff/solution.py").read_text()
+    solution = Path(find_catalogue(None).root / "reference/vector_add/staff/solution.py").read_text()
     body = {"challenge": "vector_add", "filename": "add.py", "source": f"{solution}\n# {MARK}\n"}
     answer = call(
         f"{running.url}/api/v1/submissions",
@@ -85,7 +85,7 @@ def counted(running: Running) -> dict[str, list[tuple[dict[str, str], float]]] |
 
 
 def hidden_names() -> list[str]:
-    return [case.name for case in find_course(None).load("vector_add").hidden_cases]
+    return [case.name for case in find_catalogue(None).load("vector_add").hidden_cases]
 
 
 def secret_keys(running: Running) -> list[str]:

@@ -96,15 +96,15 @@ def test_wheel_holds_one_package_with_everything_behind_the_links(wheel: Path) -
     assert any(name.startswith("grader/web/static/") for name in names)
 
 
-def test_wheel_carries_the_course_without_what_students_must_not_see(wheel: Path) -> None:
+def test_wheel_carries_the_catalogue_without_what_students_must_not_see(wheel: Path) -> None:
     names = _names(wheel)
-    assert "grader/course/challenges/vector_add/challenge.toml" in names
-    assert "grader/course/reference/vector_add/reference.py" in names
+    assert "grader/catalogue/challenges/vector_add/challenge.toml" in names
+    assert "grader/catalogue/reference/vector_add/reference.py" in names
     forbidden = ("staff", "hidden_cases", "solution", "mutants")
     assert [
         name
         for name in names
-        if any(word in name.split("/course/")[-1] for word in forbidden) and "/course/" in name
+        if any(word in name.split("/catalogue/")[-1] for word in forbidden) and "/catalogue/" in name
     ] == []
 
 
@@ -150,16 +150,16 @@ def test_installed_command_lists_itself(python: Path) -> None:
     assert "Usage: grader COMMAND" in ran.stdout
 
 
-def test_course_is_found_in_the_installation(python: Path) -> None:
+def test_catalogue_is_found_in_the_installation(python: Path) -> None:
     code = """
         from pathlib import Path
         import grader
-        from grader.challenge.course import find_course
-        course = find_course()
-        assert course.root == Path(grader.__file__).parent / "course", course.root
-        for challenge in course.all():
+        from grader.challenge.catalogue import find_catalogue
+        catalogue = find_catalogue()
+        assert catalogue.root == Path(grader.__file__).parent / "catalogue", catalogue.root
+        for challenge in catalogue.all():
             assert challenge.cases and challenge.spec and not challenge.hidden_cases
-        print(*course.slugs())
+        print(*catalogue.slugs())
     """
     assert "vector_add" in _run(python, "-c", textwrap.dedent(code)).split()
 

@@ -176,7 +176,7 @@ def test_without_boxes_to_compile_in_no_try_is_lost(
         gpus.register(session, GpuRecord("GPU-1", "h200", "NVIDIA H200", "sm_90a"), utcnow())
     platform = Platform(
         platform.settings.model_copy(update={"devices": "cpu,h200"}),
-        *(platform.course, platform.sessions, platform.wakeups, platform.engine),
+        *(platform.catalogue, platform.sessions, platform.wakeups, platform.engine),
     )
     sent = submit(platform, student, body(filename="a.cu", device="h200")).id
 

@@ -60,7 +60,7 @@ def test_that_one_is_too_short_is_not_found_out_again(serve: Callable[[FakeJudge
 
 def test_a_new_version_has_its_own(platform: Platform, serve: Callable[[FakeJudge], Job]) -> None:
     serve(FakeJudge(judged(baselines=BOTH)))
-    manifest = platform.course.root / "challenges" / "scale" / "challenge.toml"
+    manifest = platform.catalogue.root / "challenges" / "scale" / "challenge.toml"
     manifest.write_text(manifest.read_text().replace("version = 1", "version = 2"))
     assert serve(FakeJudge()).baselines == {}
 

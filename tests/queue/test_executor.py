@@ -71,13 +71,13 @@ def test_a_verdict_and_its_report(
     assert get_report(platform, student, sent).cases[0].detail == "0 is not 1"
 
 
-def test_the_job_carries_source_course_and_a_secret_key(
+def test_the_job_carries_source_catalogue_and_a_secret_key(
     platform: Platform, sent: str, make_executor: MakeExecutor
 ) -> None:
     judge = FakeJudge()
     make_executor(judge).serve_one()
     (job,) = judge.jobs
-    assert (job.submission, job.source, job.course) == (sent, "x = 1\n", str(platform.course.root))
+    assert (job.submission, job.source, job.catalogue) == (sent, "x = 1\n", str(platform.catalogue.root))
     assert len(bytes.fromhex(job.seed_key)) == 32
 
 

@@ -104,5 +104,5 @@ def test_one_part_that_fails_does_not_keep_the_others_from_their_work(
     submit(platform, student, body())
     _take(platform, ago_s=60)
     away = WakeUps(f"unix://{platform.settings.data_dir}/none.sock")
-    lame = type(platform)(platform.settings, platform.course, platform.sessions, away, platform.engine)
+    lame = type(platform)(platform.settings, platform.catalogue, platform.sessions, away, platform.engine)
     assert sweep(lame, Boxes()) == Swept(reclaimed=1)

@@ -56,7 +56,7 @@ def serve(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
 
 
 def edit(platform: Platform, old: str, new: str) -> None:
-    path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+    path = platform.catalogue.root / "challenges" / "scale" / "challenge.toml"
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
@@ -74,7 +74,7 @@ def test_the_judge_is_told_what_to_judge_by(platform: Platform, student: User, s
     submit(platform, student, body())
     judge = FakeJudge(under(1))
     serve(judge)
-    assert judge.jobs[0].fingerprint == digest(content(platform.course.load("scale")))
+    assert judge.jobs[0].fingerprint == digest(content(platform.catalogue.load("scale")))
 
 
 def test_nothing_is_judged_by_a_folder_that_changed_under_its_number(
@@ -104,7 +104,7 @@ def test_a_folder_that_broke_fails_what_waits_for_it_with_a_clear_error(
     view = get_submission(platform, student, waiting.id)
     assert (view.state, view.verdict, judge.jobs) == (State.FAILED, Verdict.INTERNAL_ERROR, [])
     assert "the server is broken" in view.error
-    assert str(platform.course.root) not in view.error, "a student sees no path of this machine"
+    assert str(platform.catalogue.root) not in view.error, "a student sees no path of this machine"
 
 
 def test_what_could_not_be_judged_holds_no_folder_fast(
@@ -129,7 +129,7 @@ def test_a_folder_that_changes_under_the_first_judgement_has_it_judged_once_more
         job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
     ) -> Outcome:
         edit(platform, "value = 2.0", "value = 4.0")
-        versions.serve(platform, platform.course.load("scale"))
+        versions.serve(platform, platform.catalogue.load("scale"))
         return Outcome(report=report_for(job))
 
     judge = FakeJudge(meanwhile, under(1))
@@ -148,7 +148,7 @@ def test_a_folder_that_changes_at_the_last_moment_has_it_judged_once_more(
     def after_a_change(self: Finaliser, *given: Any) -> None:
         monkeypatch.setattr(Finaliser, "finish", finish)
         edit(platform, "value = 2.0", "value = 4.0")
-        versions.serve(platform, platform.course.load("scale"))
+        versions.serve(platform, platform.catalogue.load("scale"))
         finish(self, *given)
 
     monkeypatch.setattr(Finaliser, "finish", after_a_change)

@@ -30,10 +30,10 @@ def names() -> set[str]:
 def other_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Boxes that also see an environment into which the platform was installed."""
     prefix = tmp_path / "env"
-    course = prefix / "lib" / "python3.11" / "site-packages" / "grader" / "course"
-    course.mkdir(parents=True)
-    (course / "hidden_cases.py").write_text("secret")
-    (course.parent.parent / "public.py").write_text("public")
+    catalogue = prefix / "lib" / "python3.11" / "site-packages" / "grader" / "catalogue"
+    catalogue.mkdir(parents=True)
+    (catalogue / "hidden_cases.py").write_text("secret")
+    (catalogue.parent.parent / "public.py").write_text("public")
     prefix.chmod(0o755)
     bound = image.layout().bound
     monkeypatch.setattr(image, "_bound_paths", lambda: (*bound, str(prefix)))
@@ -52,7 +52,7 @@ def test_an_installed_platform_is_masked(docker_boxes: BoxMaker, other_layout: P
         paths = [
             packages / "public.py",
             packages / "grader",
-            packages / "grader" / "course" / "hidden_cases.py",
+            packages / "grader" / "catalogue" / "hidden_cases.py",
         ]
         found = ask(start(maker), "can_read", paths=[str(path) for path in paths])["can_read"]
         assert list(found.values()) == [6, [], "No such file or directory"]

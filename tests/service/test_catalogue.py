@@ -28,7 +28,7 @@ from tests.service.world import body, make_settings
 
 
 def test_challenges_come_by_track_and_a_broken_one_hides_no_other(platform: Platform) -> None:
-    broken = platform.course.root / "challenges" / "broken"
+    broken = platform.catalogue.root / "challenges" / "broken"
     broken.mkdir()
     (broken / "challenge.toml").write_text("title = 3")
     assert [it.slug for it in list_challenges(platform).challenges] == ["scale", "only_cuda"]
@@ -63,7 +63,7 @@ def test_a_broken_folder_is_an_alert_with_file_and_fix(
     platform: Platform, spoil: Callable[[Path], object], told: str
 ) -> None:
     assert health(platform).alerts == []
-    spoil(platform.course.root / "challenges" / "scale")
+    spoil(platform.catalogue.root / "challenges" / "scale")
     (alert,) = health(platform).alerts
     assert alert.text.startswith("scale is broken: ")
     assert told in alert.text
@@ -79,20 +79,20 @@ def test_boards_stay_while_a_folder_is_broken(
     sent = submit(platform, student, body()).id
     run_worker(platform.settings, "w", burst=True, judge=FakeJudge(), boxes=NoBoxes())
     before = leaderboards(platform), track_board(platform, "first"), leaderboard(platform, "scale")
-    spoil(platform.course.root / "challenges" / "scale")
+    spoil(platform.catalogue.root / "challenges" / "scale")
     board = leaderboard(platform, "scale")
     assert board == before[2]
     assert [it.user for it in board.entries] == ["ada"]
     after = leaderboards(platform)
     boards = {it.challenge: it for track in after.tracks for it in track.boards}
     assert boards["scale"].leader == before[0].tracks[0].boards[0].leader
-    if (platform.course.root / "challenges" / "scale" / "challenge.toml").is_file():
+    if (platform.catalogue.root / "challenges" / "scale" / "challenge.toml").is_file():
         assert (after, track_board(platform, "first")) == before[:2]
     assert get_submission(platform, student, sent).verdict is Verdict.ACCEPTED
 
 
 def test_a_broken_file_of_tracks_stops_no_challenge(platform: Platform, student: User) -> None:
-    (platform.course.root / "challenges" / "tracks.toml").write_text("[[[")
+    (platform.catalogue.root / "challenges" / "tracks.toml").write_text("[[[")
     (alert,) = health(platform).alerts
     assert "tracks.toml: not TOML" in alert.text
     assert len(list_challenges(platform).challenges) == 2
@@ -101,7 +101,7 @@ def test_a_broken_file_of_tracks_stops_no_challenge(platform: Platform, student:
 
 
 def test_folders_that_are_no_challenges_are_no_alerts(platform: Platform) -> None:
-    folder = platform.course.root / "challenges"
+    folder = platform.catalogue.root / "challenges"
     (folder / "gone" / "__pycache__").mkdir(parents=True)
     (folder / ".git").mkdir()
     (folder / ".git" / "config").touch()
@@ -111,23 +111,23 @@ def test_folders_that_are_no_challenges_are_no_alerts(platform: Platform) -> Non
 
 
 def test_a_prerequisite_that_is_gone_is_an_alert_and_a_broken_one_is_one_alert(platform: Platform) -> None:
-    manifest = platform.course.root / "challenges" / "only_cuda" / "challenge.toml"
+    manifest = platform.catalogue.root / "challenges" / "only_cuda" / "challenge.toml"
     text = manifest.read_text()
     manifest.write_text(f'prerequisites = ["scale"]\n{text}')
-    (platform.course.root / "challenges" / "scale" / "challenge.toml").write_text("title = 3")
+    (platform.catalogue.root / "challenges" / "scale" / "challenge.toml").write_text("title = 3")
     assert [it.text.split()[0] for it in health(platform).alerts] == ["scale"]
     manifest.write_text(f'prerequisites = ["nothing"]\n{text}')
     assert "there is no challenge ['nothing']" in health(platform).alerts[1].text
 
 
-def test_an_empty_course_says_which_command_makes_a_challenge(tmp_path: Path) -> None:
+def test_an_empty_catalogue_says_which_command_makes_a_challenge(tmp_path: Path) -> None:
     with pytest.raises(ChallengeInvalid) as caught:
-        open_platform(make_settings(tmp_path, "", challenges=tmp_path / "new course"))
+        open_platform(make_settings(tmp_path, "", challenges=tmp_path / "new catalogue"))
     assert "grader challenge new NAME" in caught.value.hint
-    (tmp_path / "new course" / "challenges").mkdir(parents=True)
-    platform = open_platform(make_settings(tmp_path, "", challenges=tmp_path / "new course"))
+    (tmp_path / "new catalogue" / "challenges").mkdir(parents=True)
+    platform = open_platform(make_settings(tmp_path, "", challenges=tmp_path / "new catalogue"))
     (alert,) = health(platform).alerts
-    assert alert.hint == f"GRADER_CHALLENGES='{tmp_path}/new course' grader challenge new NAME"
+    assert alert.hint == f"GRADER_CHALLENGES='{tmp_path}/new catalogue' grader challenge new NAME"
     platform.close()
 
 

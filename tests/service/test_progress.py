@@ -19,7 +19,7 @@ pytestmark = pytest.mark.both_databases
 
 
 def need(platform: Platform, slug: str, *others: str) -> None:
-    path = platform.course.root / "challenges" / slug / "challenge.toml"
+    path = platform.catalogue.root / "challenges" / slug / "challenge.toml"
     path.write_text(f"prerequisites = {list(others)!r}\n{path.read_text()}")
 
 

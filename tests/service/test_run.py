@@ -130,7 +130,7 @@ def test_a_run_is_on_no_board_and_in_no_count(platform: Platform, student: User,
 
 def test_a_run_is_never_judged_again(platform: Platform, student: User, staff: User) -> None:
     done(platform, student)
-    manifest = platform.course.root / "challenges" / SLUG / "challenge.toml"
+    manifest = platform.catalogue.root / "challenges" / SLUG / "challenge.toml"
     manifest.write_text(manifest.read_text().replace("version = 1", "version = 2"))
     assert rejudge(platform, staff, SLUG).queued == 0
 

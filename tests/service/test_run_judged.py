@@ -15,7 +15,7 @@ from grader.service.leaderboard import leaderboard
 from grader.service.platform import open_platform
 from grader.service.run import run
 from grader.service.submissions import get_report, get_submission
-from tests.judge.conftest import COURSE
+from tests.judge.conftest import CATALOGUE
 from tests.judge.kernels import RIGHT
 from tests.service.world import make_settings
 
@@ -23,7 +23,7 @@ from tests.service.world import make_settings
 @pytest.mark.usefixtures("database")
 def test_it_is_judged_by_its_public_cases_alone(tmp_path: Path, redis_url: str) -> None:
     """Protects hidden cases against runs, which cost nothing and can be repeated."""
-    settings = make_settings(tmp_path, redis_url, challenges=COURSE, spare_boxes=0, lease_s=60.0)
+    settings = make_settings(tmp_path, redis_url, challenges=CATALOGUE, spare_boxes=0, lease_s=60.0)
     platform = open_platform(settings)
     ada = create_user(platform, "ada", "correct horse")
     sent = run(platform, ada, RunBody(challenge="twice", source=RIGHT, filename="a.py"))

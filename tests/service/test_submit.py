@@ -151,7 +151,7 @@ def test_a_key_brings_back_the_first_though_it_would_be_refused_now(
     platform: Platform, student: User
 ) -> None:
     first = submit(platform, student, body(), "key")
-    (platform.course.root / "challenges" / "scale" / "challenge.toml").unlink()
+    (platform.catalogue.root / "challenges" / "scale" / "challenge.toml").unlink()
     assert submit(platform, student, body(), "key").id == first.id
 
 

@@ -1,4 +1,4 @@
-"""A small platform to test with: a course of its own, a database of its own, a Redis shared by the session."""
+"""A small platform to test with: a catalogue of its own, a database of its own, a Redis shared by the session."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def cases():
 """
 
 
-def make_course(root: Path) -> Path:
+def make_catalogue(root: Path) -> Path:
     """``scale`` takes both languages, ``only_cuda`` takes CUDA alone."""
     _challenge(root, "scale", title="Scale", track="first", order=1, languages='"cuda", "triton"')
     _challenge(root, "only_cuda", title="CUDA only", track="second", order=1, languages='"cuda"')
@@ -84,13 +84,13 @@ def _challenge(root: Path, slug: str, **values: Any) -> None:
 
 def make_settings(folder: Path, redis_url: str, **values: Any) -> Settings:
     """Settings with short times, so that nothing takes long."""
-    course = folder / "course"
-    if not course.exists():
-        make_course(course)
+    catalogue = folder / "catalogue"
+    if not catalogue.exists():
+        make_catalogue(catalogue)
     given: dict[str, Any] = {
         "data_dir": folder / "data",
         "redis_url": redis_url,
-        "challenges": course,
+        "challenges": catalogue,
         "box": "local",
         "devices": "cpu",
         "device": "cpu",

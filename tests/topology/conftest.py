@@ -13,16 +13,16 @@ from grader.service import tokens
 from grader.service.accounts import create_user
 from grader.service.platform import Platform, open_platform
 from tests.components import need
-from tests.service.world import make_course, make_settings, until
+from tests.service.world import make_catalogue, make_settings, until
 from tests.topology.hosts import PATIENCE, Hosts, hosts
 
 
 @dataclass(frozen=True)
 class Site:
-    """Hosts with a course, a web, and a student's token. ``platform`` sees the record, past every network."""
+    """Hosts with a catalogue, a web, and a student's token. ``platform`` sees the record, past every network."""
 
     hosts: Hosts
-    course: Path
+    catalogue: Path
     platform: Platform
     token: str
 
@@ -61,14 +61,14 @@ class Site:
 def site(tmp_path: Path) -> Iterator[Site]:
     need("netns")
     need("postgres")
-    course = make_course(tmp_path / "course")
+    catalogue = make_catalogue(tmp_path / "catalogue")
     with hosts("b", "c") as found:
         # The last of these settings is not used: the record is looked at, and nobody is told of it.
         mine = make_settings(
-            tmp_path / "mine", "unix:///nowhere", database_url=found.sql_url, challenges=course
+            tmp_path / "mine", "unix:///nowhere", database_url=found.sql_url, challenges=catalogue
         )
         platform = open_platform(mine)
         token = tokens.issue_token(platform, create_user(platform, "ada", "correct horse"), "test").token
-        found.start_web(GRADER_DEVICES="cpu,h200", **found.settings(course))
-        yield Site(found, course, platform, token)
+        found.start_web(GRADER_DEVICES="cpu,h200", **found.settings(catalogue))
+        yield Site(found, catalogue, platform, token)
         platform.close()

@@ -85,12 +85,12 @@ class Hosts:
         self.sql_url = sql_url
         self._stack = stack
 
-    def settings(self, course: Path | None = None) -> dict[str, str]:
+    def settings(self, catalogue: Path | None = None) -> dict[str, str]:
         """What connects a host with the others."""
         sql = f"postgresql+psycopg://grader@{self.network.address('data')}:{_SQL_PORT}/platform"
         redis = f"redis://:{_REDIS_IN_URL}@{self.network.address('queue')}:{_REDIS_PORT}/3"
         found = {"GRADER_DATABASE_URL": sql, "GRADER_REDIS_URL": redis, "GRADER_DEVICE": "cpu"}
-        return found | ({"GRADER_CHALLENGES": str(course)} if course else {})
+        return found | ({"GRADER_CHALLENGES": str(catalogue)} if catalogue else {})
 
     def start(self, host: str, command: list[str], **env: str) -> Process:
         """Start ``command`` there, in an empty folder of its own; it is killed at the end."""
@@ -123,9 +123,9 @@ class Hosts:
         self._stack.callback(started.end, signal.SIGKILL)
         return started
 
-    def start_worker(self, host: str, what: str, course: Path) -> Process:
+    def start_worker(self, host: str, what: str, catalogue: Path) -> Process:
         command = [sys.executable, "-m", "tests.topology.worker", f"{host}-{what}", what]
-        started = self.start(host, command, **self.settings(course))
+        started = self.start(host, command, **self.settings(catalogue))
         started.says('"event": "worker_started"')
         return started
 

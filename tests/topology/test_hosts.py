@@ -41,8 +41,8 @@ def solve(a, b, out, n):
 
 def test_settings_alone_connect_the_hosts(site: Site) -> None:
     """Compiled on one host and judged on another, by workers that share no file and no secret with anybody."""
-    compiler = site.hosts.start_worker("c", "compile", site.course)
-    judge = site.hosts.start_worker("b", "gpu", site.course)
+    compiler = site.hosts.start_worker("c", "compile", site.catalogue)
+    judge = site.hosts.start_worker("b", "gpu", site.catalogue)
     judge.open_gate()
     sent = [site.submit(device="h200"), site.submit(device="h200", **CUDA)]
     for it in sent:
@@ -56,7 +56,7 @@ def test_settings_alone_connect_the_hosts(site: Site) -> None:
 
 def test_workers_of_two_hosts_share_a_queue(site: Site) -> None:
     """Protects against workers that judge the same one: each holds one at the same time, and none is judged twice."""
-    workers = [site.hosts.start_worker(host, "accepted", site.course) for host in ("b", "c")]
+    workers = [site.hosts.start_worker(host, "accepted", site.catalogue) for host in ("b", "c")]
     sent = [site.submit(source=f"x = {n}\n") for n in range(5)]
     until(lambda: {site.row(it).worker for it in sent} >= {"b-accepted", "c-accepted"}, "both work", PATIENCE)
     for worker in workers:
@@ -67,11 +67,11 @@ def test_workers_of_two_hosts_share_a_queue(site: Site) -> None:
 
 def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Site) -> None:
     """B judges, is cut off, and goes on judging. C takes over and says otherwise: that stays. B comes back."""
-    cut_off = site.hosts.start_worker("b", "accepted", site.course)
+    cut_off = site.hosts.start_worker("b", "accepted", site.catalogue)
     sent = site.submit()
     site.held_by(sent, "b-accepted")
     site.hosts.network.cut("b")
-    successor = site.hosts.start_worker("c", "wrong_answer", site.course)
+    successor = site.hosts.start_worker("c", "wrong_answer", site.catalogue)
     site.held_by(sent, "c-wrong_answer")
     cut_off.says("heartbeat_missed", times=2)
     successor.open_gate()
@@ -94,7 +94,7 @@ def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Si
 @pytest.mark.matrix  # it waits for connections to time out
 def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
     """With nobody to take over, what B could not hand in ends all the same, once, as soon as it can."""
-    worker = site.hosts.start_worker("b", "accepted", site.course)
+    worker = site.hosts.start_worker("b", "accepted", site.catalogue)
     sent = site.submit()
     site.held_by(sent, "b-accepted")
     site.hosts.network.cut("b")
@@ -108,7 +108,7 @@ def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
 @pytest.mark.matrix  # it waits for connections to time out
 def test_idle_and_cut_off_it_hangs_in_nothing(site: Site) -> None:
     """Waiting for a wake-up, it notices, tries again, and serves once the cable is back; it can be ended, cut off."""
-    worker = site.hosts.start_worker("b", "accepted", site.course)
+    worker = site.hosts.start_worker("b", "accepted", site.catalogue)
     worker.open_gate()
     site.ends(site.submit(), Verdict.ACCEPTED)
     site.hosts.network.cut("b")
@@ -147,7 +147,7 @@ def test_the_web_answers_without_its_database_and_recovers(site: Site) -> None:
 @pytest.mark.matrix  # it waits for connections to time out
 def test_without_the_queue_submissions_are_taken_and_judged_later(site: Site) -> None:
     """Protects against a submission refused or forgotten because Redis was out of reach when it came in."""
-    worker = site.hosts.start_worker("b", "accepted", site.course)
+    worker = site.hosts.start_worker("b", "accepted", site.catalogue)
     worker.open_gate()
     site.hosts.network.cut("queue")
     sent = [site.submit(source=f"x = {n}\n") for n in range(2)]
@@ -158,7 +158,7 @@ def test_without_the_queue_submissions_are_taken_and_judged_later(site: Site) ->
 
 
 def test_a_real_worker_of_another_host(tmp_path: Path) -> None:
-    """`grader worker` judges a real kernel of the course that comes along, told by two settings where to ask for it."""
+    """`grader worker` judges a real kernel of the included catalogue, told by two settings where to ask for it."""
     need("netns")
     need("postgres")
     with hosts("b") as found:

@@ -39,7 +39,7 @@ SOURCE = "import triton\n\n\ndef solve(a, b, out, n):\n    out.copy_(a + b)  # <
 
 
 def make_settings(folder: Path, **values: Any) -> Settings:
-    """The repository's own course, SQLite in ``folder``, and a Redis that is not there."""
+    """The repository's own catalogue, SQLite in ``folder``, and a Redis that is not there."""
     given: dict[str, Any] = {
         "data_dir": folder / "data",
         "redis_url": f"unix://{folder}/nobody.sock",

@@ -23,7 +23,7 @@ from tests.web import builders
 
 Visit = Callable[[User | None], FlaskClient]
 
-# The pages of the course that anyone may read, and those for members.
+# The pages of the catalogue that anyone may read, and those for members.
 PUBLIC = ("/", "/challenges/vector_add")
 BOARDS = ("/leaderboards/vector_add", "/leaderboards/vector_add?language=triton")
 

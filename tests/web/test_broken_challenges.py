@@ -9,7 +9,7 @@ import pytest
 
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
-from tests.service.world import make_course
+from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit
 
@@ -18,9 +18,9 @@ SENT = {"challenge": "scale", "source": "x = 1\n", "filename": "a.py"}
 
 @pytest.fixture
 def platform(tmp_path: Path) -> Iterator[Platform]:
-    course = make_course(tmp_path / "course")
-    opened = open_platform(builders.make_settings(tmp_path, challenges=course))
-    (course / "challenges" / "scale" / "challenge.toml").write_text('title = "Scale"\nversion = "one"\n')
+    catalogue = make_catalogue(tmp_path / "catalogue")
+    opened = open_platform(builders.make_settings(tmp_path, challenges=catalogue))
+    (catalogue / "challenges" / "scale" / "challenge.toml").write_text('title = "Scale"\nversion = "one"\n')
     yield opened
     opened.close()
 
@@ -55,8 +55,8 @@ def test_health_tells_staff_what_and_others_that(call: Visit, teacher: User) -> 
     assert "scale" not in call(None).get("/api/v1/health").text
 
 
-def test_an_empty_course_tells_staff_how_to_begin(visit: Visit, teacher: User, platform: Platform) -> None:
-    for path in sorted((platform.course.root / "challenges").rglob("*"), reverse=True):
+def test_an_empty_catalogue_tells_staff_how_to_begin(visit: Visit, teacher: User, platform: Platform) -> None:
+    for path in sorted((platform.catalogue.root / "challenges").rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     page = visit(teacher).get("/").text
     assert "has no challenges" in page

@@ -18,15 +18,15 @@ from grader.service import courses, gradebook, joining
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
-from tests.service.world import make_course
+from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
 
 @pytest.fixture
 def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
-    course = make_course(tmp_path / "course")
-    opened = open_platform(builders.make_settings(tmp_path, challenges=course, sign_up="invite"))
+    catalogue = make_catalogue(tmp_path / "catalogue")
+    opened = open_platform(builders.make_settings(tmp_path, challenges=catalogue, sign_up="invite"))
     yield opened
     opened.close()
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from sqlalchemy import update
 
 from grader import device_kinds, errors
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.cli.main import main
 from grader.cli.processes import check_device
 from grader.device_kinds import DeviceKind, board_of, kind_of, languages_of
@@ -40,7 +40,7 @@ from tests.judge.kernels import RIGHT
 from tests.web import builders
 from tests.web.conftest import Visit
 
-COURSE = Path(__file__).parent.parent / "course"
+CATALOGUE = Path(__file__).parent.parent / "catalogue"
 BOARD = "emu-sm90"
 
 
@@ -83,7 +83,7 @@ def platform(tmp_path: Path, database: str, emulated: DeviceKind) -> Iterator[Pl
 
 @pytest.fixture
 def report(emulated: DeviceKind) -> Report:
-    challenge = Course(COURSE).load("twice")
+    challenge = Catalogue(CATALOGUE).load("twice")
     request = Request(challenge, Language.TRITON, RIGHT, BOARD, b"key", challenge.cases)
     device = make_device(BOARD)
     assert type(device).__name__ == "SimulatedDevice"

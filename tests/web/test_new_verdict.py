@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from grader import errors
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.cli.main import main
 from grader.judge import faults
 from grader.judge.at_home import judge_at_home
@@ -25,7 +25,7 @@ from tests.cli.stub import done, serving
 from tests.web import builders
 from tests.web.conftest import Visit
 
-COURSE = Path(__file__).parent.parent / "course"
+CATALOGUE = Path(__file__).parent.parent / "catalogue"
 RAISES = "def solve(x, out, n):\n    raise ValueError(n)\n"
 
 THERMAL = VerdictRow(
@@ -53,7 +53,7 @@ def report(thermal: VerdictRow, monkeypatch: pytest.MonkeyPatch) -> Report:
     """What the judge says where a fault leads to the new verdict."""
     finding = faults.CaseFault(CaseVerdict(thermal.word), "It reached 99 degrees.", "Slow down.")
     monkeypatch.setattr(faults, "of_exception", lambda *_: finding)
-    challenge = Course(COURSE).load("twice")
+    challenge = Catalogue(CATALOGUE).load("twice")
     return judge_at_home(challenge, RAISES, Language.TRITON, LocalBoxes(), timing=False)
 
 

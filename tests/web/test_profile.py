@@ -142,7 +142,7 @@ class TestBadges:
         assert BadgeKind.TRACK not in badges(profile(platform, "ada", ada))
         judged(platform, ada, challenge="relu")
         assert badges(profile(platform, "ada", ada))[BadgeKind.TRACK] == "fundamentals"
-        others = [it for it in platform.course.slugs() if it not in ("vector_add", "saxpy", "relu")]
+        others = [it for it in platform.catalogue.slugs() if it not in ("vector_add", "saxpy", "relu")]
         for slug in others[:6]:
             judged(platform, ada, challenge=slug)
         assert BadgeKind.SOLVED not in badges(profile(platform, "ada", ada))

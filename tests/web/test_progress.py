@@ -13,7 +13,7 @@ from grader.schemas.challenge import ChallengeList
 from grader.schemas.progress import Mark, Progress
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
-from tests.service.world import make_course
+from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit
 
@@ -32,11 +32,11 @@ description = "What comes afterwards."
 @pytest.fixture
 def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
     """Two challenges: ``only_cuda`` in the first track, ``scale``, which builds on it, in the second."""
-    course = make_course(tmp_path / "course")
-    (course / "challenges" / "tracks.toml").write_text(TRACKS)
-    manifest = course / "challenges" / "scale" / "challenge.toml"
+    catalogue = make_catalogue(tmp_path / "catalogue")
+    (catalogue / "challenges" / "tracks.toml").write_text(TRACKS)
+    manifest = catalogue / "challenges" / "scale" / "challenge.toml"
     manifest.write_text('prerequisites = ["only_cuda", "gone"]\n' + manifest.read_text())
-    opened = open_platform(builders.make_settings(tmp_path, challenges=course))
+    opened = open_platform(builders.make_settings(tmp_path, challenges=catalogue))
     yield opened
     opened.close()
 
@@ -128,11 +128,11 @@ class TestPages:
         for path in ("/", "/progress"):
             assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=", browser.get(path).text), path
 
-    def test_a_course_without_challenges(
+    def test_a_catalogue_without_challenges(
         self, app: Flask, platform: Platform, visit: Visit, ada: User
     ) -> None:
-        for slug in platform.course.slugs():
-            (platform.course.root / "challenges" / slug / "challenge.toml").unlink()
+        for slug in platform.catalogue.slugs():
+            (platform.catalogue.root / "challenges" / slug / "challenge.toml").unlink()
         browser = visit(ada)
         assert "There are no challenges yet" in browser.get("/").text
         assert "There are no challenges yet" in browser.get("/progress").text

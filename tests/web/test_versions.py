@@ -13,7 +13,7 @@ from grader.schemas.submission import Leaderboard, SubmissionView
 from grader.schemas.version import Comparison, Rejudge, VersionContent, VersionList
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
-from tests.service.world import make_course
+from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
@@ -23,14 +23,14 @@ PAGE = "/challenges/scale/versions"
 
 @pytest.fixture
 def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
-    course = make_course(tmp_path / "course")
-    opened = open_platform(builders.make_settings(tmp_path, challenges=course))
+    catalogue = make_catalogue(tmp_path / "catalogue")
+    opened = open_platform(builders.make_settings(tmp_path, challenges=catalogue))
     yield opened
     opened.close()
 
 
 def edit(platform: Platform, old: str, new: str) -> None:
-    path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+    path = platform.catalogue.root / "challenges" / "scale" / "challenge.toml"
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))

@@ -48,7 +48,7 @@ class ChallengeFilter:
 @pages.get("/")
 def index() -> str:
     """Every challenge by track, with marks on what the viewer has solved; ?q= and others narrow the list."""
-    challenges = catalogue.valid_challenges(platform().course)
+    challenges = catalogue.valid_challenges(platform().catalogue)
     found = catalogue.list_challenges(platform(), challenges)
     user = viewer()
     mine = progress(platform(), user, challenges=challenges) if user is not None else None
@@ -72,7 +72,7 @@ def index() -> str:
         choices=_choices(found.challenges),
         titles={each.slug: each.title for each in found.challenges},
         first=next((each for each in found.challenges if not each.prerequisites), None),
-        alerts=health.course_alerts(platform()) if is_staff() else [],
+        alerts=health.catalogue_alerts(platform()) if is_staff() else [],
         server=platform().settings.url or request.host_url.rstrip("/"),
         install=platform().settings.client_install,
     )

@@ -52,7 +52,7 @@ def _page(slug: str, error: GraderError | None) -> str:
     found = versions.list_versions(platform(), current_user(), slug)
     return render_template(
         "versions.html",
-        challenge=platform().course.load(slug).manifest.title,
+        challenge=platform().catalogue.load(slug).manifest.title,
         found=found,
         shown=next((each.version for each in found.versions if each.shown), None),
         changes=_changes(found),

@@ -1,4 +1,4 @@
-"""Puts the two folders of a new challenge where the course has its others."""
+"""Puts the two folders of a new challenge where the catalogue has its others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.authoring.scaffold.draft import Draft
 from grader.authoring.scaffold.kernels import MUTANTS, SOLUTIONS, triton_source
 from grader.authoring.scaffold.suite import hidden_cases, public_cases
 from grader.authoring.scaffold.texts import cases_text, manifest_text, reference_text, spec_text
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import starter_name
 from grader.challenge.model import Manifest
 from grader.challenge.signature import starter
@@ -19,14 +19,14 @@ from grader.errors import BadRequest, Conflict
 _SLUG = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
-def write_challenge(course: Course, draft: Draft) -> list[Path]:
+def write_challenge(catalogue: Catalogue, draft: Draft) -> list[Path]:
     """Write ``challenges/<slug>`` and ``reference/<slug>``; returns the two. Nothing that exists is touched.
 
     Raises Conflict where one of them exists, BadRequest where the draft makes no challenge, ChallengeInvalid where the
-    course has no such track.
+    catalogue has no such track.
     """
-    folders = check_free(course, draft.slug)
-    course.curriculum.check_track(folders[0] / "challenge.toml", draft.track)
+    folders = check_free(catalogue, draft.slug)
+    catalogue.curriculum.check_track(folders[0] / "challenge.toml", draft.track)
     files = _files(draft.manifest(), draft.slug)
     try:
         for folder, part in zip(folders, files, strict=True):
@@ -38,11 +38,11 @@ def write_challenge(course: Course, draft: Draft) -> list[Path]:
     return folders
 
 
-def check_free(course: Course, slug: str) -> list[Path]:
+def check_free(catalogue: Catalogue, slug: str) -> list[Path]:
     """The two folders that ``slug`` will have. Raises BadRequest where it is none, Conflict where one exists."""
     if not _SLUG.fullmatch(slug):
         raise BadRequest(f"'{slug}' is no slug.", "Small letters, digits and _, beginning with a letter.")
-    folders = [course.root / part / slug for part in ("challenges", "reference")]
+    folders = [catalogue.root / part / slug for part in ("challenges", "reference")]
     for folder in folders:
         if folder.exists():
             raise Conflict(f"'{folder}' exists already; it stays as it is.", "Choose another slug.")

@@ -19,7 +19,8 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.authoring.findings import Check, Proof, Proofs, Status
-from grader.cli import catalogue, options
+from grader.cli import options
+from grader.cli.catalogue import local_catalogue
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.terminal import aside, out, put_json, put_table, safe, say, tell
@@ -29,7 +30,7 @@ from grader.languages import Language
 from grader.schemas.version import ChangeView, VersionContent, VersionDiff
 
 if TYPE_CHECKING:
-    from grader.challenge.course import Course
+    from grader.challenge.catalogue import Catalogue
     from grader.challenge.fingerprint import Content
     from grader.challenge.loader import Challenge
 
@@ -67,21 +68,21 @@ def new(
     ] = None,
 ) -> int:
     """Write a new challenge that passes its checks. Asks for what the options do not say."""
-    course = catalogue.course(beginning=True)
+    catalogue = local_catalogue(beginning=True)
     from grader.authoring.scaffold.draft import DEFAULT_ARGS, Draft
     from grader.authoring.scaffold.folder import check_free, write_challenge
 
-    check_free(course, slug)
+    check_free(catalogue, slug)
     draft = Draft(
         slug=slug,
         title=title or _ask("Title", slug.replace("_", " ").capitalize()),
-        track=track or _ask_track([it.title for it in course.curriculum.tracks]),
+        track=track or _ask_track([it.title for it in catalogue.curriculum.tracks]),
         difficulty=difficulty or _ask(f"Difficulty ({', '.join(get_args(Difficulty))})", "easy"),
         order=order,
         args=arg or _ask_args() or DEFAULT_ARGS,
         workloads=workload or _ask_workloads(),
     )
-    for folder in write_challenge(course, draft):
+    for folder in write_challenge(catalogue, draft):
         tell(str(folder))
     say(f"It computes an example. Change it, then check it: grader challenge check {slug}", "green")
     return EXIT_ACCEPTED
@@ -125,7 +126,7 @@ def check(
     slugs: Annotated[
         list[str] | None, typer.Argument(metavar="[SLUG...]", help="The challenges to check.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every challenge of the course.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Every challenge of the catalogue.")] = False,
     changed: Annotated[
         bool,
         typer.Option(
@@ -153,9 +154,9 @@ def check(
     json: options.Json = False,
 ) -> int:
     """Prove challenges: right kernels pass, wrong kernels fail, every claim holds."""
-    course = catalogue.course()
-    _ = course.curriculum  # raises where tracks.toml is broken: challenges load without it
-    chosen = _chosen(course, slugs or [], every, changed)
+    catalogue = local_catalogue()
+    _ = catalogue.curriculum  # raises where tracks.toml is broken: challenges load without it
+    chosen = _chosen(catalogue, slugs or [], every, changed)
     from grader.authoring.proof import Options, prove
     from grader.queue.gpus import chosen_gpus
 
@@ -163,7 +164,7 @@ def check(
     gpus = (0,) if kind_of(device).gpus is None else tuple(it.index for it in chosen_gpus(gpu))
     wanted = Options(device, (only,) if only else tuple(Language), jobs, matrix, gpus)
     with ProofProgress() as progress:
-        proofs = prove(course.root, chosen, wanted, progress.show)
+        proofs = prove(catalogue.root, chosen, wanted, progress.show)
     if json:
         put_json(proofs)
     else:
@@ -171,20 +172,20 @@ def check(
     return EXIT_ACCEPTED if proofs.strong else EXIT_NOT_ACCEPTED
 
 
-def _chosen(course: Course, slugs: list[str], every: bool, changed: bool) -> list[str]:
+def _chosen(catalogue: Catalogue, slugs: list[str], every: bool, changed: bool) -> list[str]:
     """The slugs that the command line asks for. Raises BadRequest unless it asks in exactly one way."""
     if bool(slugs) + every + changed != 1:
         raise BadRequest("Which challenges?", "Name them, or use --all or --changed.")
     if slugs:
         for slug in slugs:
-            course.load(slug) if slug not in course.slugs() else None
+            catalogue.load(slug) if slug not in catalogue.slugs() else None
         return list(dict.fromkeys(slugs))
     if every:
-        return course.slugs()
+        return catalogue.slugs()
     from grader.authoring.changed import changed_slugs
 
-    found = changed_slugs(course.root, course.slugs())
-    return course.slugs() if found is None else found
+    found = changed_slugs(catalogue.root, catalogue.slugs())
+    return catalogue.slugs() if found is None else found
 
 
 _COLOURS = {"added": "green", "removed": "red", "changed": "yellow"}
@@ -207,8 +208,8 @@ def diff(
     json: options.Json = False,
 ) -> int:
     """Show what changed in a challenge, and whether that needs a new version number."""
-    course = catalogue.course()
-    found = _compare(course, course.load(slug), against)
+    catalogue = local_catalogue()
+    found = _compare(catalogue, catalogue.load(slug), against)
     if json:
         put_json(found)
     else:
@@ -216,13 +217,13 @@ def diff(
     return EXIT_NOT_ACCEPTED if found.needs_version else EXIT_ACCEPTED
 
 
-def _compare(course: Course, challenge: Challenge, against: str) -> VersionDiff:
+def _compare(catalogue: Catalogue, challenge: Challenge, against: str) -> VersionDiff:
     from grader.challenge.fingerprint import changes, content
 
     if against.isdecimal():
         version, before = int(against), _of_platform(challenge.slug, int(against))
     else:
-        version, before = _of_git(course, challenge.slug, against)
+        version, before = _of_git(catalogue, challenge.slug, against)
     after = content(challenge)
     found = [
         ChangeView(part=it.part, name=it.name, kind=it.kind, before=it.before, after=it.after)
@@ -243,11 +244,11 @@ def _of_platform(slug: str, version: int) -> Content:
     return understood(VersionContent, found).content
 
 
-def _of_git(course: Course, slug: str, reference: str) -> tuple[int, Content]:
+def _of_git(catalogue: Catalogue, slug: str, reference: str) -> tuple[int, Content]:
     from grader.challenge.earlier import at_reference
     from grader.challenge.fingerprint import content
 
-    with at_reference(course, slug, reference) as earlier:
+    with at_reference(catalogue, slug, reference) as earlier:
         return earlier.manifest.version, content(earlier)
 
 

@@ -1,4 +1,4 @@
-"""`challenges`, `show`, `init`: the challenges of the server, or of the course on this machine."""
+"""`challenges`, `show`, `init`: the challenges of the server, or of the catalogue on this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.languages import ON_HOST, Language
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
 
 app = make_app()
-Local = Annotated[bool, typer.Option("--local", help="Read the course on this machine, without a server.")]
+Local = Annotated[bool, typer.Option("--local", help="Read the catalogue on this machine, without a server.")]
 
 
 @app.command()

@@ -69,7 +69,7 @@ def judge_here(
 
     source = decode(options.read_source(file))
     chosen = language_of(file.name, language)
-    loaded = catalogue.course().load(catalogue.challenge_of(file, challenge, local=True))
+    loaded = catalogue.local_catalogue().load(catalogue.challenge_of(file, challenge, local=True))
     if wrong := syntax_error(source, chosen):
         return _finish(_not_python(loaded, chosen, wrong, device or home_board(chosen)), file, json)
 
@@ -116,7 +116,7 @@ def replay(
         raise NotAllowed(f"Submission {view.id} is not done.", f"Wait for it: grader watch {view.id}")
     found = _replayed(fetch_report(client, view.id), case)
     given = understood(SourceView, client.get(f"/submissions/{segment(view.id)}/source"))
-    loaded = catalogue.course().load(view.challenge)
+    loaded = catalogue.local_catalogue().load(view.challenge)
     if loaded.manifest.version != view.version:
         say(f"It was judged by version {view.version}; here is version {loaded.manifest.version}.", "yellow")
     with Display() as display:
@@ -166,7 +166,7 @@ def profile_here(
 
     source = decode(options.read_source(file))
     chosen = language_of(file.name, language)
-    loaded = catalogue.course().load(catalogue.challenge_of(file, challenge, local=True))
+    loaded = catalogue.local_catalogue().load(catalogue.challenge_of(file, challenge, local=True))
     if wrong := syntax_error(source, chosen):
         return _finish(_not_python(loaded, chosen, wrong, EMULATED), file, json)
 

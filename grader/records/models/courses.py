@@ -1,6 +1,6 @@
 """Courses as they are taught: who takes part, what is assigned until when, and what staff changed of a grade.
 
-A course is not the folder of challenges, which all courses of a platform share (``grader.challenge.course``).
+A course is not the folder of challenges, which all courses of a platform share (``grader.challenge.catalogue``).
 """
 
 from __future__ import annotations

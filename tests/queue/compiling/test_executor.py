@@ -118,9 +118,9 @@ def test_no_verdict_by_a_folder_that_changed_while_it_was_compiled(
     platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     def meanwhile(_: object) -> CompileResult:
-        path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+        path = platform.catalogue.root / "challenges" / "scale" / "challenge.toml"
         path.write_text(path.read_text().replace("value = 2.0", "value = 4.0"))
-        versions.serve(platform, platform.course.load("scale"))
+        versions.serve(platform, platform.catalogue.load("scale"))
         return CompileResult(False, None, "error", 0.1)
 
     sent = send()

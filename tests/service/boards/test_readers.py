@@ -58,10 +58,12 @@ def read(platform: Platform, of: Read, viewer: User | None) -> str:
     ("readers", "expected"), [(None, MEMBERS), ("everybody", FREE), ("members", MEMBERS), ("staff", STAFF)]
 )
 def test_who_reads_what(tmp_path: Path, readers: str | None, expected: tuple[str, ...]) -> None:
-    world.make_course(tmp_path / "course")
+    world.make_catalogue(tmp_path / "catalogue")
     given: dict[str, Any] = {} if readers is None else {"board_readers": readers}
     platform = open_platform(
-        Settings(data_dir=tmp_path / "data", challenges=tmp_path / "course", redis_url="unix:///x", **given)
+        Settings(
+            data_dir=tmp_path / "data", challenges=tmp_path / "catalogue", redis_url="unix:///x", **given
+        )
     )
     ada = accounts.create_user(platform, "ada", PASSWORD)
     bob = accounts.create_user(platform, "bob", PASSWORD)

@@ -70,7 +70,7 @@ def judged(platform: Platform, user: User, at: timedelta | datetime, **values: A
 
 def grading(platform: Platform, text: str, slug: str = "scale") -> None:
     """Give a challenge points."""
-    path = platform.course.root / "challenges" / slug / "challenge.toml"
+    path = platform.catalogue.root / "challenges" / slug / "challenge.toml"
     head, _, args = path.read_text().partition("\n[[args]]")
     path.write_text(f"{head}\n[grading]\n{text}\n\n[[args]]{args}")
 

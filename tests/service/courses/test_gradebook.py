@@ -172,7 +172,7 @@ def test_what_changes_is_seen_at_once(platform: Platform, staff: User, student: 
             {"verdict": Verdict.ACCEPTED, "speedup": 2.0}
         )
     assert part(platform, staff).points == 100
-    path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+    path = platform.catalogue.root / "challenges" / "scale" / "challenge.toml"
     path.write_text(path.read_text().replace("correctness_points = 60", "correctness_points = 50"))
     assert part(platform, staff).points == 90
     with writing(platform.sessions) as session:
@@ -183,7 +183,7 @@ def test_what_changes_is_seen_at_once(platform: Platform, staff: User, student: 
 def test_a_broken_challenge_is_no_silent_gap(platform: Platform, staff: User, student: User) -> None:
     judged(platform, student, -HOUR, speedup=2.0)
     assign(platform, staff)
-    path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+    path = platform.catalogue.root / "challenges" / "scale" / "challenge.toml"
     whole = path.read_text()
     path.write_text("title = ")
     assert book(platform, staff).broken == ["scale"]

@@ -37,7 +37,7 @@ class TestKinds:
             f'[[tracks]]\ntitle = "{title}"\ndescription = "d"\n{kind}'
             for title, kind in (("first", 'kind = "practice"\n'), ("second", ""))
         )
-        (platform.course.root / "challenges" / "tracks.toml").write_text(tracks)
+        (platform.catalogue.root / "challenges" / "tracks.toml").write_text(tracks)
         assert submit(platform, student, body()).kind is JudgingReason.PRACTICE
         assert queues.get_kind(platform, staff, "only_cuda").kind is JudgingReason.COURSE
 

@@ -61,7 +61,7 @@ class TestQuotas:
 
         submit(small, student, body())
         judge(small)
-        path = small.course.root / "challenges" / "scale" / "challenge.toml"
+        path = small.catalogue.root / "challenges" / "scale" / "challenge.toml"
         path.write_text(path.read_text().replace("version = 1", "version = 2").replace("2.0", "4.0"))
         assert rejudge(small, staff, "scale").queued == 1
         with small.sessions() as session:

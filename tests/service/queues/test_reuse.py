@@ -66,7 +66,7 @@ class TestReuse:
         queues.set_kind(platform, staff, "scale", JudgingReason.COMPETITION)
         assert not submit(platform, student, body(reuse=True)).reused
         queues.set_kind(platform, staff, "scale", None)
-        path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+        path = platform.catalogue.root / "challenges" / "scale" / "challenge.toml"
         path.write_text(path.read_text().replace("version = 1", "version = 2").replace("2.0", "4.0"))
         assert not submit(platform, student, body(reuse=True)).reused
 

@@ -1,4 +1,4 @@
-"""A course of one challenge, raised to its next version, and judged, on every database."""
+"""A catalogue of one challenge, raised to its next version, and judged, on every database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def edit(platform: Platform, old: str, new: str, name: str = "challenge.toml") -> None:
-    path = platform.course.root / "challenges" / SLUG / name
+    path = platform.catalogue.root / "challenges" / SLUG / name
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
@@ -51,7 +51,7 @@ def judge(platform: Platform, time_us: float | None = 10.0) -> None:
         report = Report(
             verdict=Verdict.ACCEPTED if time_us else Verdict.WRONG_ANSWER,
             challenge=SLUG,
-            version=platform.course.load(SLUG).manifest.version,
+            version=platform.catalogue.load(SLUG).manifest.version,
             language=Language.TRITON,
             device="cpu",
             cases=[case],

@@ -56,24 +56,24 @@ def test_prose_may_change_at_any_time(platform: Platform, student: User) -> None
     judged(platform, student)
     edit(platform, 'title = "Scale"', 'title = "Scaling"')
     edit(platform, "What to do", "What is to be done", "spec.md")
-    assert versions.serve(platform, platform.course.load(SLUG)).published
+    assert versions.serve(platform, platform.catalogue.load(SLUG)).published
 
 
 def test_a_copy_with_hidden_cases_completes_the_record(platform: Platform, student: User) -> None:
     judged(platform, student)
-    folder = platform.course.root / "reference" / SLUG / "staff"
+    folder = platform.catalogue.root / "reference" / SLUG / "staff"
     folder.mkdir()
     hidden = folder / "hidden_cases.py"
     hidden.write_text("def cases():\n    return []\n")
-    versions.serve(platform, platform.course.load(SLUG))
+    versions.serve(platform, platform.catalogue.load(SLUG))
     hidden.write_text(
         "from grader.challenge.cases import case\ndef cases():\n    return [case('h', 'odd', n=3)]\n"
     )
     with pytest.raises(ChallengeChanged, match="hidden_cases h"):
-        versions.serve(platform, platform.course.load(SLUG))
+        versions.serve(platform, platform.catalogue.load(SLUG))
     hidden.unlink()
     folder.rmdir()
-    versions.serve(platform, platform.course.load(SLUG))
+    versions.serve(platform, platform.catalogue.load(SLUG))
 
 
 def test_a_later_version_is_shown_at_once_where_nothing_is_to_be_compared(
@@ -81,7 +81,7 @@ def test_a_later_version_is_shown_at_once_where_nothing_is_to_be_compared(
 ) -> None:
     submit(platform, student, body())
     raise_version(platform)
-    assert versions.serve(platform, platform.course.load(SLUG)).shown == 2
+    assert versions.serve(platform, platform.catalogue.load(SLUG)).shown == 2
 
 
 def test_students_see_the_old_board_until_staff_publish(
@@ -168,6 +168,6 @@ def test_students_may_do_none_of_this(platform: Platform, student: User) -> None
 
 
 def test_processes_that_meet_a_version_together_note_it_once(platform: Platform, staff: User) -> None:
-    found = at_once(lambda: versions.serve(platform, platform.course.load(SLUG)))
+    found = at_once(lambda: versions.serve(platform, platform.catalogue.load(SLUG)))
     assert [served.shown for served in found] == [1] * 4
     assert len(versions.list_versions(platform, staff, SLUG).versions) == 1

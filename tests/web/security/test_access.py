@@ -21,7 +21,7 @@ from grader.web.app import create_app
 from grader.web.auth import scopes
 from grader.web.auth.identity import by_cookie
 from grader.web.throttle import limiter
-from tests.service.world import make_course
+from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.security.rows import API, BODIES, FORMS, ROLES, ROWS, Row
@@ -86,7 +86,7 @@ def scene(tmp_path: Path, app: Flask, platform: Platform, ada: User, bob: User, 
     tokens.issue_token(platform, owner, "the owner's laptop")
     drafts.keep_draft(platform, owner, "scale", "triton", DraftBody(source="# the owner's draft"))
     view = builders.judged(platform, owner, hidden_report(), challenge="scale", source=SOURCE)  # type: ignore[arg-type]
-    path = platform.course.root / "challenges" / "scale" / "challenge.toml"
+    path = platform.catalogue.root / "challenges" / "scale" / "challenge.toml"
     path.write_text(path.read_text().replace("version = 1", "version = 2").replace("2.0", "4.0"))
     rejudge.rejudge(platform, teacher, "scale")
     with platform.sessions() as session:
@@ -105,11 +105,11 @@ def scene(tmp_path: Path, app: Flask, platform: Platform, ada: User, bob: User, 
 def platform(tmp_path: Path, database: str) -> object:
     from grader.service.platform import open_platform
 
-    course = make_course(tmp_path / "course")
-    staff = course / "reference" / "scale" / "staff"
+    catalogue = make_catalogue(tmp_path / "catalogue")
+    staff = catalogue / "reference" / "scale" / "staff"
     staff.mkdir(exist_ok=True)
     (staff / "solution.py").write_text("# a solution by staff\ndef solve(a, i, out, alpha, n): ...\n")
-    opened = open_platform(builders.make_settings(tmp_path, challenges=course))
+    opened = open_platform(builders.make_settings(tmp_path, challenges=catalogue))
     yield opened
     opened.close()
 

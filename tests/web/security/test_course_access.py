@@ -20,7 +20,7 @@ from grader.service.accounts import User
 from grader.service.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform, open_platform
 from grader.web.throttle import limiter
-from tests.service.world import make_course
+from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.security.rows import (
@@ -106,7 +106,9 @@ class Scene:
 
 @pytest.fixture
 def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
-    opened = open_platform(builders.make_settings(tmp_path, challenges=make_course(tmp_path / "course")))
+    opened = open_platform(
+        builders.make_settings(tmp_path, challenges=make_catalogue(tmp_path / "catalogue"))
+    )
     yield opened
     opened.close()
 

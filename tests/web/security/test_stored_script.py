@@ -20,7 +20,7 @@ from grader.service import tokens
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
-from tests.service.world import make_course
+from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.security.inert import what_runs
@@ -52,9 +52,9 @@ def test_the_reader_sees_what_runs(page: str) -> None:
     assert what_runs(page)
 
 
-def evil_course(root: Path) -> Path:
+def evil_catalogue(root: Path) -> Path:
     """Staff may have it from anywhere: title, description, spec, tags, notes and starters hold script."""
-    make_course(root)
+    make_catalogue(root)
     folder = root / "challenges" / "scale"
     manifest = folder / "challenge.toml"
     text = manifest.read_text().replace('title = "Scale"', f"title = {json.dumps(EVIL[:80])}")
@@ -73,7 +73,9 @@ def evil_course(root: Path) -> Path:
 
 @pytest.fixture
 def platform(tmp_path: Path) -> Iterator[Platform]:
-    opened = open_platform(builders.make_settings(tmp_path, challenges=evil_course(tmp_path / "course")))
+    opened = open_platform(
+        builders.make_settings(tmp_path, challenges=evil_catalogue(tmp_path / "catalogue"))
+    )
     yield opened
     opened.close()
 

