@@ -30,7 +30,6 @@ RUN_SECONDS = 120.0
 _CONTRACTED = "the card's assembler makes one fma of a product and a sum in float16 that PTX lets it contract"
 # Kernels and programs whose results differ, and why.
 EXPECTED = {
-    "atomic_vectors": "atomics on vectors are not known here",
     "mul_f16x2": _CONTRACTED,
     "round_f16": _CONTRACTED,
 }

@@ -1379,29 +1379,50 @@ def _st(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 @_handles("atom", "red")
 def _atom(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    kind = m[-1]
+    kind = next((it for it in m if it in _ATOMIC_TYPES), "")
     o = o[:-1] if "L2::cache_hint" in m else o
     how = next((it for it in m if it in _ATOMICS), None)
-    if how is None or kind not in _ATOMIC_TYPES or any(it.startswith(("v2", "v4", "v8")) for it in m):
+    if how is None or not kind:
         raise Unsupported(i.opcode, i.place)
-    d, rest = (k.sink(o[0]), o[1:]) if i.name == "atom" else (NONE, o)
-    space = _space(m)
+    d, rest = (o[0], o[1:]) if i.name == "atom" else ("", o)
+    count = next((int(it[1]) for it in m if it in ("v2", "v4", "v8")), 1)
+    # Vectors are of global memory, also where their address says no space.
+    space = _space(m) if count == 1 else GLOBAL
     base, at, wide = k.memory(rest[0], space)
-    values = [k.value(it, kind) for it in rest[1:]] + [NONE]
+    if count > 1:
+        values, spare = [NONE, NONE], _atomic_vector(k, i, kind, count, d, rest[1])
+        if how not in ("add", "min", "max") or _space(m) not in (GENERIC, GLOBAL):
+            raise Unsupported(i.opcode, i.place)
+    else:
+        values, spare = [k.value(it, kind) for it in rest[1:]] + [NONE], k.array_of(rest[0])
     k.granule = min(k.granule, SIZES[kind])
     k.control(
         "ATOMIC",
-        d=d,
+        d=k.sink(d) if count == 1 else NONE,
         a=base,
         b=values[0],
         c=values[1],
         e=_ATOMICS[how] | _ATOMIC_TYPES[kind] << 8,
         imm=at,
         size=SIZES[kind],
+        count=count,
         space=space,
         wide=wide,
-        spare=k.array_of(rest[0]),
+        spare=spare,
     )
+
+
+# Elements of a vector by type: at most 16 bytes, or 8 of 2 bytes.
+_ATOMIC_VECTORS = {"f32": 4, "f16": 8, "bf16": 8, "f16x2": 4, "bf16x2": 4}
+
+
+def _atomic_vector(k: _Kernel, i: Instruction, kind: str, count: int, d: str, values: str) -> int:
+    """Where the pool has the units of the values, and of what was there before."""
+    given = [k.value(it, kind) for it in split_operands(values[1:-1])]
+    before = [k.sink(it) for it in split_operands(d[1:-1])] if d.startswith("{") else [NONE] * count
+    if len(given) != count or len(before) != count or count > _ATOMIC_VECTORS.get(kind, 0):
+        raise Unsupported(i.opcode, i.place)
+    return k.describe(given + before)
 
 
 @_handles("bra")

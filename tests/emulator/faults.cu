@@ -285,6 +285,19 @@ __global__ void copies_from_behind(float* out, const float* in, int n) {
 __global__ void misaligned_atomic(float* out, const float* in, int n) {
     atomicAdd(reinterpret_cast<unsigned*>(reinterpret_cast<char*>(out) + 2), 1u);  // FAULT: misaligned
 }
+__global__ void misaligned_atomic_vector(float* out, const float* in, int n) {
+    atomicAdd(reinterpret_cast<float4*>(out + 4 * (threadIdx.x % 8) + 2), make_float4(1.0f, 2.0f, 3.0f, 4.0f));  // FAULT: misaligned
+}
+__global__ void adds_garbage(float* out, const float* in, int n) {
+    __shared__ float sums[64];
+    if (threadIdx.x < 63) sums[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    atomicAdd(out, sums[threadIdx.x]);  // FAULT: unwritten
+}
+__global__ void right_atomic_vectors(float* out, const float* in, int n) {  // RIGHT
+    atomicAdd(reinterpret_cast<float4*>(out + 4 * (threadIdx.x % 8)), make_float4(in[0], in[1], in[2], in[3]));
+    atomicAdd(reinterpret_cast<float2*>(out + 2 * (threadIdx.x % 8)), make_float2(in[4], in[5]));
+}
 __global__ void misaligned_double(float* out, const float* in, int n) {
     out[threadIdx.x] = static_cast<float>(*reinterpret_cast<const double*>(in + 1 + threadIdx.x));  // FAULT: misaligned
 }
@@ -522,6 +535,7 @@ static const Kernel kernels[] = {
     behind_its_own, after_delete, deletes_twice, reads_new_memory, right_lists,
     constant_behind, between_shared_arrays, local_behind, local_before, dynamic_without_room, atomic_behind,
     index_below_zero, in_a_header, copies_from_behind, misaligned_atomic, misaligned_double,
+    misaligned_atomic_vector, adds_garbage, right_atomic_vectors,
     write_after_read, two_writers, warp_writes_after_reads, global_write_after_read, atomic_and_plain_of_blocks,
     flag_without_fence, barrier_in_one_branch, barriers_by_trip_count, copies_that_wait_for_too_few,
     copies_without_barrier, index_of_garbage, shuffle_from_outside, shuffle_without_own_bit, vote_of_absent_threads,

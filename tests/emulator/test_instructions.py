@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from grader.sandbox.emulator.engine import Engine
+from grader.sandbox.emulator.engine import Engine, pack_arguments
 from tests.emulator.test_arithmetic import COUNT, computed, values
 
 Exact = Callable[..., int]
@@ -303,3 +304,72 @@ def test_a_carry_goes_through_three_words(engine: Engine) -> None:
     got = computed(engine, body, "b32", ("b64", a), ("b32", b), ("b32", c))
     want = [(x * y + z) >> 64 for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
     assert got.tolist() == want
+
+
+VECTORS = {"f32": "u4", "f16x2": "u4", "bf16x2": "u4", "f16": "u2", "bf16": "u2"}
+
+
+def _encoded(kind: str, numbers: np.ndarray) -> np.ndarray:
+    """Small integers as the type's bits, two in a word of a packed type; ``numbers``: shape (n, elements)."""
+    scalar = kind.removesuffix("x2")
+    if scalar == "f16":
+        bits = numbers.astype("f2").view("u2")
+    else:
+        bits = numbers.astype("f4").view("u4")
+        bits = (bits >> 16).astype("u2") if scalar == "bf16" else bits
+    return bits.view("u4") if kind.endswith("x2") else bits
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "how"),
+    [("f32", 2, "add"), ("f32", 4, "add"), ("f16x2", 4, "add"), ("f16x2", 2, "max"), ("bf16x2", 4, "min"),
+     ("bf16x2", 2, "add"), ("f16", 8, "add"), ("bf16", 8, "max"), ("bf16", 4, "add"), ("f16", 2, "min")],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["atom", "red"])
+def test_atomics_of_vectors_change_each_element(
+    engine: Engine, kind: str, count: int, how: str, name: str
+) -> None:
+    """A warp on 4 vectors, in the order of lanes. The registers of values are those of results, the other way round."""
+    per = 2 if kind.endswith("x2") else 1
+    generator = np.random.default_rng(28)
+    given, start = generator.integers(-9, 10, (32, count * per)), generator.integers(-9, 10, (4, count * per))
+    memory, values_of = _encoded(kind, start), _encoded(kind, given)
+    before = np.zeros_like(values_of)
+    size, register = memory.itemsize, "f32" if kind == "f32" else "b32" if per == 2 else "b16"
+    names = [f"%x{it}" for it in range(count)]
+    each = "".join(f"ld.global.{register} {it}, [%p2+{size * at}];" for at, it in enumerate(names))
+    kept = "".join(f"st.global.{register} [%p3+{size * at}], {it};" for at, it in enumerate(reversed(names)))
+    operands = f"[%p1], {{{', '.join(names)}}}"
+    results = f"{{{', '.join(reversed(names))}}}, " if name == "atom" else ""
+    flags = "" if kind == "f32" else ".noftz"
+    text = f""".version 8.1
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c)
+{{
+.reg .b64 %p<4>; .reg .b32 %t, %s; .reg .{register} %x<{count}>;
+ld.param.u64 %p1, [a]; ld.param.u64 %p2, [b]; ld.param.u64 %p3, [c];
+mov.u32 %t, %tid.x; and.b32 %s, %t, 3;
+mad.wide.u32 %p1, %s, {size * count}, %p1;
+mad.wide.u32 %p2, %t, {size * count}, %p2; mad.wide.u32 %p3, %t, {size * count}, %p3;
+{each}
+{name}.global.{how}{flags}.v{count}.{kind} {results}{operands};
+{kept}
+ret;
+}}
+"""
+    arrays = [memory, values_of, before]
+    addresses = [engine.adopt(it.ctypes.data, it.nbytes, written=True, keep=it) for it in arrays]
+    loaded = engine.load(text)
+    params = pack_arguments(
+        engine.ready(loaded, "k").param_layout, [struct.pack("<Q", it) for it in addresses]
+    )
+    engine.launch(loaded, "k", (1, 1, 1), (32, 1, 1), params)
+    assert engine.findings() == []
+    function = {"add": np.add, "min": np.minimum, "max": np.maximum}[how]
+    at, found = start.copy(), np.zeros_like(given)
+    for thread in range(32):
+        found[thread] = at[thread % 4]
+        at[thread % 4] = function(at[thread % 4], given[thread])
+    assert np.array_equal(memory, _encoded(kind, at))
+    assert np.array_equal(before, _encoded(kind, found) if name == "atom" else values_of[:, ::-1])

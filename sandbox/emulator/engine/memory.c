@@ -311,36 +311,63 @@ static uint64_t value_of(struct warp *w, uint32_t operand, uint32_t size, int la
     return operand == NONE ? 0 : size == 8 ? u64_of(w, operand)[lane] : u32_of(w, operand)[lane];
 }
 
+#define MOST_ELEMENTS 8
+/* Of an atomic: what each lane gives, which lanes' value nobody wrote, and where goes what was there before. */
+struct element { uint64_t values[LANES]; uint32_t undefined, before; };
+
+/* A vector's units lie in the pool, from word ``spare`` on: values, then results. Results may be the same registers. */
+static void atomic_elements(struct warp *w, const struct row *r, uint32_t mask, struct element *elements) {
+    const uint32_t one[2] = {r->b, r->d}, *units = r->count > 1 ? (const uint32_t *)w->pool + r->spare : one;
+    for (uint32_t k = 0; k < r->count; k++) {
+        uint32_t value = units[k];
+        elements[k].before = units[r->count + k];
+        elements[k].undefined = w->any_undefined && value < w->block->launch->kernel->units ? w->undefined[value] & mask : 0;
+        for (uint32_t left = mask; left; left &= left - 1) { int i = __builtin_ctz(left); elements[k].values[i] = value_of(w, value, r->size, i); }
+    }
+    for (uint32_t k = 0; w->any_undefined && k < r->count; k++) if (elements[k].before != NONE) w->undefined[elements[k].before] &= ~mask;
+}
+
+/* One element, ``ahead`` bytes behind the first. Lanes that changed it. */
+static uint32_t change(struct warp *w, const struct row *r, const struct place *p, uint32_t ahead, const struct element *it) {
+    uint32_t how = r->e & 255, type = r->e >> 8, changed = 0;
+    if (it->undefined & p->mask && p->region && !p->region->owner) check_undefined_used(w, r, it->undefined & p->mask);
+    for (uint32_t left = p->mask; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        bool undefined = it->undefined >> i & 1;
+        uint8_t *at = p->data + p->offsets[i] + ahead, *valid = p->valid ? p->valid + p->offsets[i] + ahead : NULL;
+        uint64_t b = it->values[i], c = value_of(w, r->c, r->size, i), old = 0;
+        if (valid && w->block->launch->check && it->before != NONE && memchr(valid, 0, r->size)) {
+            w->undefined[it->before] |= 1u << i; w->any_undefined |= 1; w->undefined[w->block->launch->kernel->units] = r->line;
+        }
+        /* else it stays as it is: what is added to nothing is nothing */
+        if (valid && (how == A_EXCH || undefined)) memset(valid, !undefined, r->size);
+#define EXCHANGE(T) { T seen = __atomic_load_n((T *)at, __ATOMIC_RELAXED); \
+    if (r->size == 2) b &= 0xffff, c &= 0xffff; \
+    while (!__atomic_compare_exchange_n((T *)at, &seen, (T)memory_changed(how, type, seen, b, c), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \
+    old = seen; changed |= (uint32_t)((T)memory_changed(how, type, seen, b, c) != seen) << i; }
+        if (r->size == 4) EXCHANGE(uint32_t) else if (r->size == 8) EXCHANGE(uint64_t) else EXCHANGE(uint16_t)
+        if (it->before != NONE) { if (r->size == 8) u64_of(w, it->before)[i] = old; else u32_of(w, it->before)[i] = (uint32_t)old; }
+    }
+    return changed;
+}
+
 int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
     const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
     bool check = w->block->launch->check;
-    uint32_t how = r->e & 255, type = r->e >> 8;
-    bool unchanged = true;
+    uint32_t total = r->size * r->count, changed = 0;
+    struct element elements[MOST_ELEMENTS];
+    atomic_elements(w, r, mask, elements);
     if (check) check_release(w);
     struct place p;
     while (mask) {
-        if (!place_of(w, r, address, mask, r->space, r->size, true, &p)) return 1;
+        if (!place_of(w, r, address, mask, r->space, total, true, &p)) return 1;
         mask &= ~p.mask;
-        if (w->block->launch->profile) profiled(w, r, &p, r->size, UPDATES);
-        if (check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, p.mask, r->size, true, true);
-        for (uint32_t left = p.mask; left; left &= left - 1) {
-            int i = __builtin_ctz(left);
-            uint8_t *at = p.data + p.offsets[i];
-            uint64_t b = value_of(w, r->b, r->size, i), c = value_of(w, r->c, r->size, i), old = 0;
-            if (p.valid && check && r->d != NONE && never_written(p.valid, p.offsets, 1u << i, r->size)) {
-                w->undefined[r->d] |= 1u << i; w->any_undefined |= 1; w->undefined[w->block->launch->kernel->units] = r->line;
-            } else if (p.valid && !(how == A_EXCH)) { /* stays as it is: what is added to nothing is nothing */ }
-            if (p.valid && how == A_EXCH) memset(p.valid + p.offsets[i], 1, r->size);
-#define EXCHANGE(T) { T seen = __atomic_load_n((T *)at, __ATOMIC_RELAXED); \
-    if (r->size == 2) b &= 0xffff, c &= 0xffff; \
-    while (!__atomic_compare_exchange_n((T *)at, &seen, (T)memory_changed(how, type, seen, b, c), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \
-    old = seen; unchanged &= (T)memory_changed(how, type, seen, b, c) == seen; }
-            if (r->size == 4) EXCHANGE(uint32_t) else if (r->size == 8) EXCHANGE(uint64_t) else EXCHANGE(uint16_t)
-            if (r->d != NONE) { if (r->size == 8) u64_of(w, r->d)[i] = old; else u32_of(w, r->d)[i] = (uint32_t)old; }
-        }
+        if (w->block->launch->profile) profiled(w, r, &p, total, UPDATES);
+        if (check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, p.mask, total, true, true);
+        for (uint32_t k = 0; k < r->count; k++) changed |= change(w, r, &p, k * r->size, &elements[k]);
     }
-    if (unchanged) { w->looks++; w->looked = r->line; } else w->moved = true;
+    if (changed) w->moved = true; else { w->looks++; w->looked = r->line; }
     if (check) check_acquire(w);
     return 0;
 }

@@ -95,6 +95,11 @@ static void update_place(struct launch *launch, uint64_t place, uint64_t updates
 /* Of the row that the warp is at. */
 static struct counts *counts_of(struct warp *w) { return &w->block->launch->profile->counts[w->pc]; }
 
+/* An atomic's values and results, where it is of a vector: they lie in the pool. */
+static const uint32_t *vector_of(const struct warp *w, const struct row *r) {
+    return r->op == OP_ATOMIC && r->count > 1 ? (const uint32_t *)w->pool + r->spare : NULL;
+}
+
 /* Whether d, b, c and e are all results. */
 static bool loads(const struct row *r) { return r->op == OP_LOAD || (r->op == OP_MATRIX && r->count); }
 
@@ -214,6 +219,8 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     later(&at, when(w, r->a));
     if (!loads(r)) { later(&at, when(w, r->b)); later(&at, when(w, r->c)); later(&at, when(w, r->e)); }
     if (r->op == OP_STORE) later(&at, when(w, r->d));
+    const uint32_t *vector = vector_of(w, r);
+    for (uint32_t k = 0; vector && k < r->count; k++) later(&at, when(w, vector[k]));
     if (class == CLASS_FREE) { if (mask) will_be(w, r->d, at); return; }
     if (r->op == OP_LOAD && r->space == SHARED) later(&at, w->shared_stored);
     begins(w, counts, at);
@@ -254,7 +261,9 @@ void profile_blocked(struct warp *w, uint32_t mask) {
 }
 
 static void results_at(struct warp *w, const struct row *r, uint64_t at) {
+    const uint32_t *vector = vector_of(w, r);
     will_be(w, r->d, at);
+    for (uint32_t k = r->count; vector && k < 2u * r->count; k++) will_be(w, vector[k], at);
     if (loads(r)) { will_be(w, r->b, at); will_be(w, r->c, at); will_be(w, r->e, at); }
 }
 

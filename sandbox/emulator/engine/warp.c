@@ -405,7 +405,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             w->pc++;
             if (profile && !(r->flags & STRONG) && r->space <= GLOBAL) goto out;
             break;
-        case OP_ATOMIC: if (w->any_undefined && r->d != NONE) w->undefined[r->d] &= ~mask; if (memory_atomic(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_ATOMIC: if (memory_atomic(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
         case OP_EXIT: {
             uint32_t rest = w->active & ~mask;
             if (memory_late_arrives(w, 0, r->line)) { status = STOPPED; goto out; }
