@@ -4,6 +4,7 @@ sizes for a processor. SLUG names a challenge, SLUG/FILE one of its sources, con
 
     python benchmarks/gpu/agreement.py --device h200 --json      on the card's machine
     python benchmarks/gpu/agreement.py --device emulated --json  anywhere
+    ... --missing                                                only what no kept file of this half has, CUDA first
     python benchmarks/gpu/agreement.py --compare                 both kept: the table of differences
 
 Both see the same inputs: seeds are fixed, and inputs are drawn on the processor. Times are of the sizes that the board
@@ -159,7 +160,13 @@ def measure(options: argparse.Namespace) -> int:
     catalogue, boxes = find_catalogue(), make_boxes("local")
     device = make_device(options.device, options.gpu)
     type(device).plan = PLAN
+    half = f"{NAME}_{'emulated' if device.name == EMULATED else 'card'}"
     wanted = list(subjects(catalogue, options.slugs))
+    if options.missing:
+        kept = {row["name"] for row in kept_rows(half)}
+        wanted = sorted(
+            (it for it in wanted if it.name not in kept), key=lambda it: (not it.language.compiled, it.name)
+        )
     began = time.perf_counter()
     if device.name != EMULATED:
         compile_ahead(wanted, catalogue, device, boxes)
@@ -179,19 +186,24 @@ def measure(options: argparse.Namespace) -> int:
             flush=True,
         )
     if options.json:
-        name = f"{NAME}_{'emulated' if device.name == EMULATED else 'card'}"
-        keep(name, {"rows": merged(name, rows, "name")})
+        keep(half, {"rows": merged(half, rows, "name")})
     return 0
+
+
+def kept_rows(half: str) -> list[dict[str, Any]]:
+    """Of every machine; where several judged one source, the newest comes last."""
+    kept = [json.loads(it.read_text()) for it in FOLDER.glob(f"{half}-*.json")]
+    rows = [{"measured": it["measured"], **row} for it in kept for row in it["figures"]["rows"]]
+    return sorted(rows, key=lambda row: str(row["measured"]))
 
 
 def compare() -> int:
     """Raises SystemExit where one of the two was not measured."""
     both: dict[str, dict[str, Any]] = {}
     for half in ("card", "emulated"):
-        files = sorted(FOLDER.glob(f"{NAME}_{half}-*.json"))
-        if not files:
+        rows = kept_rows(f"{NAME}_{half}")
+        if not rows:
             raise SystemExit(f"{NAME}_{half} was not measured yet: see --help")
-        rows = [row for it in files for row in json.loads(it.read_text())["figures"]["rows"]]
         both[half] = {row["name"]: row for row in rows}
     cases = different = 0
     for name in sorted(both["card"].keys() & both["emulated"].keys()):
@@ -245,6 +257,7 @@ def main() -> int:
     parser.add_argument("--gpu", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=540.0, help="begin nothing more after this")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--missing", action="store_true")
     parser.add_argument("--compare", action="store_true")
     options = parser.parse_args()
     return compare() if options.compare else measure(options)
