@@ -20,6 +20,7 @@ GROUPS = {
         "watch": ("submissions", "Follow a submission to its end and print its report"),
         "cancel": ("submissions", "Cancel a submission that is not done"),
         "history": ("submissions", "List your submissions"),
+        "submissions": ("submissions", "List submissions by who, what, verdict, mark and time"),
         "diff": ("diff", "Compare two submissions, or a file and a submission"),
         "open": ("pages", "Open a page of the server in the browser"),
         "leaderboard": ("boards", "Show the leaderboard of a challenge"),

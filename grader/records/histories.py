@@ -5,26 +5,45 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, TextClause, func, or_, select, text
+from sqlalchemy import ColumnElement, Select, TextClause, func, or_, select, text, union
 from sqlalchemy.orm import Session, defer, joinedload
 
 from grader import limits
 from grader.languages import Language
-from grader.records.models import ReportRow, SubmissionRow
+from grader.records.models import FlagRow, MemberRow, ReportRow, SimilarPairRow, SubmissionRow
 from grader.records.models.indexes import HANDED_IN, RUN
+from grader.schemas.course import CourseRole
+from grader.schemas.report import Flag, Verdict
+from grader.schemas.similarity import Decision
 
 # A platform where nobody uses torch is not read to its beginning.
 _SEARCHED = 64
 
 
 @dataclass(frozen=True)
+class Taught:
+    """What the students of a course (by the row's id) submitted for these challenges."""
+
+    course: int
+    challenges: Sequence[str]
+
+
+@dataclass(frozen=True)
 class History:
-    """Of one user (by the row's id) or of everyone, at one challenge or at all. ``runs``: these instead."""
+    """Of one user (by the row's id) or of everyone, at one challenge or at all. ``runs``: these instead. ``since`` and
+    ``until`` are of when it was received, both included."""
 
     user: int | None = None
     challenge: str | None = None
     runs: bool = False
+    verdict: Verdict | None = None
+    flag: Flag | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    taught: Taught | None = None
 
     def conditions(self) -> list[ColumnElement[bool] | TextClause]:
         row = SubmissionRow
@@ -33,12 +52,61 @@ class History:
             found.append(row.user_id == self.user)
         if self.challenge is not None:
             found.append(row.challenge == self.challenge)
+        if self.verdict is not None:
+            found.append(row.verdict == self.verdict)
+        if self.since is not None:
+            found.append(row.created_at >= self.since)
+        if self.until is not None:
+            found.append(row.created_at <= self.until)
+        if self.taught is not None:
+            found += _of_course(self.taught)
+        if self.flag is Flag.SIMILAR:
+            found.append(row.public_id.in_(_similar()))
         return found
+
+    @property
+    def by_flag(self) -> bool:
+        """Whether it is read from the table of flags. Similar submissions stand in one of their own."""
+        return self.flag is not None and self.flag is not Flag.SIMILAR
+
+    def narrow(self, query: Select[Any]) -> Select[Any]:
+        """``query``, of submissions, for these alone."""
+        if self.by_flag:
+            query = query.join(FlagRow, FlagRow.submission_id == SubmissionRow.id).where(
+                FlagRow.flag == self.flag
+            )
+        return query.where(*self.conditions())
+
+
+def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
+    row, member = SubmissionRow, MemberRow
+    students = select(member.user_id).where(
+        member.course_id == taught.course,
+        member.role == CourseRole.STUDENT.value,
+        member.left_at.is_(None),
+    )
+    if len(taught.challenges) == 1:
+        of_challenges = row.challenge == taught.challenges[0]
+    else:
+        # Without an index: each challenge's would have to be sorted, where that of all is in order.
+        of_challenges = row.challenge.concat("").in_(taught.challenges)
+    return [of_challenges, row.user_id.in_(students), row.competition_id.is_(None)]
+
+
+def _similar() -> Select[str]:
+    pair = SimilarPairRow
+    both = union(
+        *(
+            select(side.label("id")).where(pair.decision != Decision.DISMISSED)
+            for side in (pair.submission, pair.other)
+        )
+    ).subquery()
+    return select(both.c.id)
 
 
 def count(session: Session, history: History) -> int:
     """How many there are, at most ``limits.LISTED_MOST``."""
-    found = select(SubmissionRow.id).where(*history.conditions()).limit(limits.LISTED_MOST).subquery()
+    found = history.narrow(select(SubmissionRow.id)).limit(limits.LISTED_MOST).subquery()
     return session.scalar(select(func.count()).select_from(found)) or 0
 
 
@@ -49,16 +117,19 @@ def page(
     lies at the same cost; ``offset`` has the database count.
     """
     row = SubmissionRow
+    received, number = (
+        (FlagRow.received_at, FlagRow.submission_id) if history.by_flag else (row.created_at, row.id)
+    )
     behind: list[ColumnElement[bool]] = []
     if older_than is not None:
         at = older_than.created_at
         # The first of the two is what an index can begin at.
-        behind = [row.created_at <= at, or_(row.created_at < at, row.id < older_than.id)]
+        behind = [received <= at, or_(received < at, number < older_than.id)]
     return session.scalars(
-        select(row)
-        .where(*history.conditions(), *behind)
+        history.narrow(select(row))
+        .where(*behind)
         .options(joinedload(row.user), defer(row.source, raiseload=True))
-        .order_by(row.created_at.desc(), row.id.desc())
+        .order_by(received.desc(), number.desc())
         .limit(limit)
         .offset(offset)
     ).all()

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
 from grader import limits
+from grader.records import flags
 from grader.records.claims import Claim
 from grader.records.engine import changed
 from grader.records.models import ReportRow, SubmissionRow
@@ -109,6 +110,7 @@ def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool
     )
     if done:
         session.add(ReportRow(submission_id=held.id, attempt=held.attempt, body=report.model_dump_json()))
+        flags.put(session, held.id, report.flags)
     return done
 
 

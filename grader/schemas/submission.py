@@ -11,7 +11,7 @@ from grader import limits
 from grader.languages import Language
 from grader.schemas.leaderboard import Leaderboard as Leaderboard
 from grader.schemas.leaderboard import LeaderboardEntry as LeaderboardEntry
-from grader.schemas.report import Score, Verdict
+from grader.schemas.report import Flag, Score, Verdict
 from grader.schemas.strict import Strict
 
 
@@ -133,6 +133,29 @@ class SubmissionView(Strict):
 class SubmissionList(Strict):
     submissions: list[SubmissionView]
     total: int
+
+
+class SubmissionFilter(Strict):
+    """Which submissions are listed: those that everything holds for that is said."""
+
+    user: str | None = Field(default=None, max_length=limits.NAME_CHARS, description="of this account")
+    assignment: str | None = Field(
+        default=None,
+        max_length=2 * limits.SLUG_CHARS + 1,
+        description="COURSE/ASSIGNMENT: what the course's students submitted for it; COURSE alone: for all that it "
+        "assigns",
+    )
+    verdict: Verdict | None = None
+    flag: Flag | None = Field(default=None, description="with this mark for staff (staff only)")
+    since: str | None = Field(
+        default=None,
+        max_length=40,
+        description="received then or later; without an offset a time of the course's zone, else UTC; a day is its "
+        "beginning",
+    )
+    until: str | None = Field(
+        default=None, max_length=40, description="received then or earlier; a day is its end"
+    )
 
 
 class RunBody(Strict):

@@ -48,7 +48,7 @@ from grader.schemas.assignment import (
 )
 from grader.schemas.course import CourseRole
 from grader.schemas.submission import JudgingReason, State
-from grader.service import audit, courses
+from grader.service import audit, courses, permissions
 from grader.service.accounts import User, find_row
 from grader.service.courses import OpenCourse
 from grader.service.permissions import Action
@@ -198,6 +198,25 @@ def get_assignment(platform: Platform, user: User, course_slug: str, slug: str) 
         return _view(platform, course, _found(course, slug))
 
 
+def read_by(platform: Platform, user: User) -> list[str]:
+    """The courses whose submissions ``user`` may read, each followed by its assignments as ``COURSE/ASSIGNMENT``; the
+    newest course first."""
+    with platform.sessions() as session:
+        found = session.execute(
+            select(CourseRow.id, CourseRow.slug, AssignmentRow.slug)
+            .outerjoin(AssignmentRow, AssignmentRow.course_id == CourseRow.id)
+            .order_by(CourseRow.id.desc(), AssignmentRow.due_at, AssignmentRow.id)
+        ).all()
+        standings = {it: permissions.standings(session, user, it) for it in {row[0] for row in found}}
+    names: dict[str, None] = {}
+    for number, course, slug in found:
+        if permissions.may(standings[number], Action.SUBMISSIONS_READ):
+            names[course] = None
+            if slug is not None:
+                names[f"{course}/{slug}"] = None
+    return list(names)
+
+
 def exists(course: OpenCourse, slug: str) -> bool:
     return _find(course, slug) is not None
 
@@ -221,6 +240,18 @@ def _find(course: OpenCourse, slug: str) -> AssignmentRow | None:
     return course.session.scalar(
         select(AssignmentRow).where(AssignmentRow.course_id == course.row.id, AssignmentRow.slug == slug)
     )
+
+
+def challenges_of(course: OpenCourse) -> set[str]:
+    """What the course assigns, drafts included where the caller may read them."""
+    query = (
+        select(AssignmentPartRow.challenge)
+        .join(AssignmentRow, AssignmentRow.id == AssignmentPartRow.assignment_id)
+        .where(AssignmentRow.course_id == course.row.id)
+    )
+    if not course.may(Action.ASSIGNMENT_READ_DRAFT):
+        query = query.where(AssignmentRow.published_at.is_not(None))
+    return set(course.session.scalars(query))
 
 
 def parts_of(session: Session, assignments: Sequence[int]) -> dict[int, list[AssignmentPartRow]]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
-from grader.errors import Conflict, NotFound
+from grader.deadlines import parse_moment
+from grader.errors import Conflict, NotAllowed, NotFound
 from grader.records import competitions, histories, order, rejudges, similar
-from grader.records.histories import History
+from grader.records.histories import History, Taught
 from grader.records.models import (
     AssignmentPartRow,
     AssignmentRow,
@@ -27,17 +31,20 @@ from grader.schemas.submission import (
     ProgressView,
     SourceView,
     State,
+    SubmissionFilter,
     SubmissionList,
     SubmissionView,
 )
 from grader.schemas.token import Scope
-from grader.service import assignments
-from grader.service.accounts import User
+from grader.service import assignments, courses
+from grader.service.accounts import User, find_row
+from grader.service.assignments import Windows
 from grader.service.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform
 from grader.service.waiting import QueueSnapshot
 
 _LIST_MOST = 200
+_UTC = ZoneInfo("UTC")
 
 
 def get_submission(platform: Platform, user: User, submission: str) -> SubmissionView:
@@ -66,19 +73,84 @@ def list_submissions(
     offset: int = 0,
     older_than: str | None = None,
     runs: bool = False,
+    wanted: SubmissionFilter | None = None,
 ) -> SubmissionList:
-    """The newest first, at most ``limit`` (up to 200). ``everyone`` counts for staff only. ``older_than`` is the id of
-    a submission behind which to begin. Raises NotFound where that is not one that this user may see.
+    """The newest first, at most ``limit`` (up to 200). ``everyone`` counts for staff only; who teaches a course reads
+    its students' by naming it in ``wanted``. ``older_than`` is the id of a submission behind which to begin. Raises
+    NotFound where that is not one that this user may see, NotAllowed, BadRequest (a time).
 
     What was submitted: judgements of the same under later versions stand with the first one. ``runs``: what was only
     run instead.
     """
-    history = History(None if everyone and user.staff else user.id, challenge, runs)
+    history = _history(platform, user, challenge, everyone, runs, wanted or SubmissionFilter())
     with platform.sessions() as session:
         behind = find(session, user, older_than) if older_than is not None else None
         rows = histories.page(session, history, max(0, min(limit, _LIST_MOST)), max(0, offset), behind)
         total = histories.count(session, history)
         return SubmissionList(submissions=_views(platform, session, user, rows), total=total)
+
+
+def _history(
+    platform: Platform,
+    user: User,
+    challenge: str | None,
+    everyone: bool,
+    runs: bool,
+    wanted: SubmissionFilter,
+) -> History:
+    """Raises NotFound, NotAllowed, BadRequest."""
+    assigned = _assigned(platform, user, wanted.assignment, everyone) if wanted.assignment else _Assigned()
+    others = everyone and (user.staff or assigned.taught is not None)
+    if wanted.flag is not None and not others:
+        raise NotAllowed("Flags are for staff.", "Ask for everyone's submissions.")
+    whose = None if others else user.id
+    if wanted.user is not None:
+        whose = _whose(platform, user, wanted.user, others)
+    since = parse_moment(wanted.since, assigned.zone, end=False) if wanted.since else None
+    until = parse_moment(wanted.until, assigned.zone, end=True) if wanted.until else None
+    return History(
+        whose,
+        challenge,
+        runs,
+        wanted.verdict,
+        wanted.flag,
+        since=max((it for it in (since, assigned.since) if it is not None), default=None),
+        until=min((it for it in (until, assigned.until) if it is not None), default=None),
+        taught=assigned.taught,
+    )
+
+
+@dataclass(frozen=True)
+class _Assigned:
+    """Of an assignment or a course: what is submitted for it, and when."""
+
+    zone: ZoneInfo = _UTC
+    taught: Taught | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def _assigned(platform: Platform, user: User, name: str, everyone: bool) -> _Assigned:
+    course, _, slug = name.partition("/")
+    action = Action.SUBMISSIONS_READ if everyone else Action.ASSIGNMENT_READ
+    with courses.reading(platform, user, course, action) as opened:
+        zone = ZoneInfo(opened.row.time_zone)
+        if not slug:
+            return _Assigned(zone, Taught(opened.row.id, sorted(assignments.challenges_of(opened))))
+        row = assignments.find(opened, slug)
+        parts = assignments.parts_of(opened.session, [row.id]).get(row.id, [])
+        windows = Windows.read(opened.session, opened.row, [row])
+        taught = Taught(opened.row.id, [it.challenge for it in parts])
+        return _Assigned(zone, taught, row.open_at, windows.last_end(row))
+
+
+def _whose(platform: Platform, user: User, name: str, others: bool) -> int:
+    if not others and name.lower() != user.name.lower():
+        raise NotAllowed(
+            "Others' submissions are for staff.", "Ask for everyone's; teachers name their course, too."
+        )
+    with platform.sessions() as session:
+        return find_row(session, name).id
 
 
 def get_source(platform: Platform, user: User, submission: str) -> SourceView:
@@ -129,9 +201,14 @@ def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
     return session.get_one(CompetitionRow, row.competition_id).results_at is not None
 
 
+def teaches(user: User) -> bool:
+    """Whether ``user`` is of the staff of any course, and came to be."""
+    return user.teaches and Scope.STAFF in user.scopes
+
+
 def teaches_author(session: Session, user: User, row: SubmissionRow) -> bool:
     """Whether ``user`` is of the staff of a course that assigns the challenge to the submission's author."""
-    if not user.teaches or Scope.STAFF not in user.scopes:
+    if not teaches(user):
         return False
     student, teacher, part = MemberRow, aliased(MemberRow), AssignmentPartRow
     found = session.scalars(

@@ -23,8 +23,11 @@ from grader.records.engine import writing
 from grader.records.models import SubmissionRow, VersionRow, utcnow
 from grader.records.models.submissions import SHARE_KEY_CHARS
 from grader.schemas.account import Role
-from grader.schemas.report import Verdict
-from grader.schemas.submission import State, SubmitBody
+from grader.schemas.assignment import AssignmentBody, PartBody
+from grader.schemas.course import CourseBody
+from grader.schemas.report import Flag, Verdict
+from grader.schemas.submission import State, SubmissionFilter, SubmitBody
+from grader.service import assignments, courses
 from grader.service.accounts import User
 from grader.service.leaderboard import leaderboard, past_times
 from grader.service.platform import Platform, open_platform
@@ -102,6 +105,17 @@ def _share(platform: Platform, waiting: str) -> None:
 ADA = User(1, "ada", Role.STUDENT)
 EVE = User(2, "eve", Role.STAFF)
 BODY = SubmitBody(challenge=SLUG, source="pass", filename="a.py")
+
+
+def wanted(platform: Platform, **values: Any) -> object:
+    if "assignment" in values:
+        courses.create_course(platform, EVE, CourseBody(slug="gpu", name="GPU"))
+        parts = [PartBody(challenge=SLUG), PartBody(challenge="only_cuda")]
+        body = AssignmentBody(title="Week 1", parts=parts, open_at="2026-01-01", due_at="2026-12-31")
+        assignments.put_assignment(platform, EVE, "gpu", "week1", body)
+    return list_submissions(platform, EVE, everyone=True, wanted=SubmissionFilter(**values))
+
+
 LOOKS: dict[str, Callable[[Platform, str], object]] = {
     "leaderboard": lambda it, _: leaderboard(it, SLUG),
     "leaderboard in a language": lambda it, _: leaderboard(it, SLUG, language="triton"),
@@ -114,6 +128,11 @@ LOOKS: dict[str, Callable[[Platform, str], object]] = {
         it, EVE, everyone=True, older_than=waiting
     ),
     "history of everyone at a challenge": lambda it, _: list_submissions(it, EVE, SLUG, everyone=True),
+    "history of everyone by verdict": lambda it, _: wanted(it, verdict=Verdict.ACCEPTED),
+    "history of everyone by mark": lambda it, _: wanted(it, flag=Flag.LIBRARY_KERNEL),
+    "history of everyone by a time": lambda it, _: wanted(it, since="2026-01-01", until="2026-02-01"),
+    "history of everyone for an assignment": lambda it, _: wanted(it, assignment="gpu/week1"),
+    "history of everyone for a course": lambda it, _: wanted(it, assignment="gpu"),
     "times": lambda it, waiting: past_times(it, ADA, waiting),
     "what is shared": lambda it, waiting: _share(it, waiting),
     "progress": lambda it, _: progress(it, ADA),

@@ -48,6 +48,19 @@ class TestForWhom:
         assert seen.id in visit(teacher).get("/submissions?everyone=1").text
         assert seen.id not in visit(ada).get("/submissions?challenge=matmul&page=nonsense").text
 
+    def test_filters_of_everyones(self, visit: Visit, seen: SubmissionView, teacher: User) -> None:
+        client, everyones = visit(teacher), "/submissions?everyone=1"
+        assert seen.id in client.get(f"{everyones}&user=ada&verdict=accepted&since=2026-01-01&until=").text
+        assert "No submission is like that" in client.get(f"{everyones}&verdict=time_limit").text
+        for wrong, said in (
+            ("user=nobody", "nobody"),
+            ("verdict=fine", "verdict"),
+            ("since=soon", "is no time"),
+        ):
+            answer = client.get(f"{everyones}&{wrong}")
+            assert answer.status_code in (400, 404)
+            assert said in answer.text
+
     @pytest.mark.parametrize(
         "path", ["/nothing", "/challenges/nothing", "/leaderboards/nothing", "/challenges/../etc"]
     )

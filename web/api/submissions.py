@@ -14,6 +14,7 @@ from grader.schemas.submission import (
     ErrorEnvelope,
     RunBody,
     SourceView,
+    SubmissionFilter,
     SubmissionList,
     SubmissionView,
     SubmitBody,
@@ -35,11 +36,13 @@ class SubmissionPath(BaseModel):
     id: str
 
 
-class SubmissionQuery(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class SubmissionQuery(SubmissionFilter):
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     challenge: str | None = Field(default=None, description="only those for this challenge")
-    everyone: Switch = Field(default=False, description="all users' (staff only)")
+    everyone: Switch = Field(
+        default=False, description="all users' (staff; teachers of a course name it in `assignment`)"
+    )
     limit: int = Field(default=50, ge=1, le=200)
     offset: int = Field(default=0, ge=0, le=limits.LISTED_MOST, description="how many to skip")
     older_than: str | None = Field(
@@ -96,6 +99,7 @@ def list_submissions(query: SubmissionQuery) -> Response:
             offset=query.offset,
             older_than=query.older_than,
             runs=query.kind == "run",
+            wanted=SubmissionFilter(**query.model_dump(include=set(SubmissionFilter.model_fields))),
         )
     )
 

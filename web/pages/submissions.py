@@ -7,21 +7,24 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, session, url_for
+from pydantic import ValidationError
 from werkzeug.wrappers import Response as BaseResponse
 
 from grader import limits
-from grader.errors import Conflict
+from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.pace import pace_s
-from grader.schemas.report import Report
-from grader.schemas.submission import State, SubmissionView
+from grader.schemas.report import Flag, Report, Verdict
+from grader.schemas.submission import State, SubmissionFilter, SubmissionList, SubmissionView
+from grader.service import assignments, leaderboard, share, submissions
 from grader.service import cancel as cancelling
-from grader.service import leaderboard, share, submissions
+from grader.service.submissions import teaches
 from grader.web import assets
 from grader.web.answers import conditional_on
-from grader.web.auth.identity import current_user, is_staff
+from grader.web.auth.identity import current_user
 from grader.web.auth.sessions import TOKEN_KEY
 from grader.web.current import platform
 from grader.web.pages import code, titles
+from grader.web.pages.keys import Page
 from grader.web.pages.results import ALL, Result, result
 
 pages = Blueprint("submissions", __name__)
@@ -39,33 +42,67 @@ class ProgressStep:
 
 
 @pages.get("/submissions")
-def index() -> str:
-    """One's own, newest first; staff may ask for everyone's."""
+def index() -> Page:
+    """One's own, newest first; staff may ask for everyone's, teachers for their students', by who, what and when."""
     user = current_user()
-    everyone = is_staff() and request.args.get("everyone") == "1"
-    challenge = request.args.get("challenge") or None
+    assigned = assignments.read_by(platform(), user) if user.staff or teaches(user) else []
+    given = {name: value for name in _FILTERS if (value := request.args.get(name, "").strip())}
+    everyone = bool(user.staff or assigned) and request.args.get("everyone") == "1"
+    if not everyone:
+        given = {name: value for name, value in given.items() if name == "challenge"}
+    elif not user.staff:
+        given.setdefault("assignment", assigned[0])
+    challenge = given.get("challenge")
     older_than = request.args.get("older_than") or None
     runs = request.args.get("kind") == "run"
-    found = submissions.list_submissions(
-        platform(),
-        user,
-        challenge=challenge,
-        everyone=everyone,
-        limit=_PAGE + 1,
-        older_than=older_than,
-        runs=runs,
-    )
+    error: GraderError | None = None
+    found = SubmissionList(submissions=[], total=0)
+    try:
+        found = submissions.list_submissions(
+            platform(),
+            user,
+            challenge=challenge,
+            everyone=everyone,
+            limit=_PAGE + 1,
+            older_than=older_than,
+            runs=runs,
+            wanted=_wanted(given) if everyone else None,
+        )
+    except (BadRequest, NotFound) as refusal:
+        if not everyone or older_than is not None:
+            raise
+        error = refusal
     shown = found.submissions[:_PAGE]
-    return render_template(
+    page = render_template(
         "submissions.html",
         submissions=shown,
         everyone=everyone,
+        others=bool(user.staff or assigned),
         challenge=challenge,
         older_than=older_than,
         runs=runs,
         run_days=limits.RUN_DAYS,
         further=shown[-1].id if len(found.submissions) > _PAGE else None,
+        given=given,
+        assigned=assigned,
+        verdicts=list(Verdict),
+        flags=list(Flag),
+        error=error,
     )
+    return page, error.status if error else 200
+
+
+_FILTERS = ("user", "challenge", "assignment", "verdict", "flag", "since", "until")
+
+
+def _wanted(given: dict[str, str]) -> SubmissionFilter:
+    """Raises BadRequest."""
+    values = {name: value for name, value in given.items() if name != "challenge"}
+    try:
+        return SubmissionFilter.model_validate_strings(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise BadRequest(f"{first['loc'][0]}: {first['msg']}.", "Choose one of the list.") from error
 
 
 @pages.get("/submissions/<submission>")

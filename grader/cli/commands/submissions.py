@@ -1,9 +1,10 @@
-"""`run`, `submit`, `status`, `watch`, `cancel`, `history`: submissions on the server."""
+"""`run`, `submit`, `status`, `watch`, `cancel`, `history`, `submissions`: submissions on the server."""
 
 from __future__ import annotations
 
 import time
 import uuid
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,8 @@ from grader.cli.follow import exit_code, fetch, fetch_last, fetch_report, to_the
 from grader.cli.options import check_syntax
 from grader.cli.report import put_report, time_text, verdict_text
 from grader.cli.terminal import out, put_columns, put_json, safe, say, tell
-from grader.errors import EXIT_ACCEPTED, Unreachable
+from grader.errors import EXIT_ACCEPTED, BadRequest, Unreachable
+from grader.schemas.report import Flag, Verdict
 from grader.schemas.submission import RunBody, State, SubmissionList, SubmissionView, SubmitBody
 
 app = make_app()
@@ -219,6 +221,78 @@ def history(
     return EXIT_ACCEPTED
 
 
+@app.command(name="submissions")
+def list_submissions(
+    everyone: Annotated[
+        bool, typer.Option("--all", help="Everyone's (staff; teachers of a course also name --assignment).")
+    ] = False,
+    user: Annotated[str | None, typer.Option(metavar="NAME", help="Only this account's.")] = None,
+    challenge: Annotated[
+        str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="Only for this challenge.")
+    ] = None,
+    assignment: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COURSE/ASSIGNMENT",
+            help="Only a course's students' for it; COURSE alone: for all it assigns.",
+        ),
+    ] = None,
+    verdict: Annotated[Verdict | None, typer.Option(help="Only with this verdict.")] = None,
+    flag: Annotated[Flag | None, typer.Option(help="Only with this mark for staff.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Received then or later, in your time zone.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Received then or earlier; a day is its end.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many, newest first.")] = 50,
+    older_than: Annotated[
+        str | None, typer.Option(metavar="ID", help="Begin behind this submission: the next page.")
+    ] = None,
+    json: options.Json = False,
+    server: options.Server = None,
+) -> int:
+    """List submissions by who, what, verdict, mark and time."""
+    found = understood(
+        SubmissionList,
+        connect().get(
+            "/submissions",
+            everyone="true" if everyone else None,
+            user=user,
+            challenge=challenge,
+            assignment=assignment,
+            verdict=verdict.value if verdict else None,
+            flag=flag.value if flag else None,
+            since=_moment(since, end=False),
+            until=_moment(until, end=True),
+            limit=limit,
+            older_than=older_than,
+        ),
+    )
+    if json:
+        put_json(found)
+        return EXIT_ACCEPTED
+    _put_history(found, users=everyone)
+    if len(found.submissions) == limit:
+        say(f"{limit} of {found.total} in all; the next: --older-than {found.submissions[-1].id}", "dim")
+    return EXIT_ACCEPTED
+
+
+def _moment(text: str | None, *, end: bool) -> str | None:
+    """With this machine's offset, as the server knows no zone of ours. Raises BadRequest."""
+    if text is None:
+        return None
+    try:
+        at = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise BadRequest(
+            f"'{text[:40]}' is no time.", "Write it as 2026-01-31 18:00, or 2026-01-31."
+        ) from error
+    if end and len(text.strip()) == 10:
+        at = at.replace(hour=23, minute=59, second=59)
+    return (at if at.tzinfo is not None else at.astimezone()).isoformat()
+
+
 def _line(view: SubmissionView) -> Text:
     line = Text.assemble(
         (view.id, "bold"), safe(f"  {view.challenge}, {view.language.value} on {view.device}: ")
@@ -233,11 +307,12 @@ def _line(view: SubmissionView) -> Text:
     return line
 
 
-def _put_history(found: SubmissionList) -> None:
+def _put_history(found: SubmissionList, users: bool = False) -> None:
     scored = [(view, view.score) for view in found.submissions]
     put_columns(
         {
             "submission": [safe(view.id, "cyan") for view, _ in scored],
+            **({"user": [safe(view.user) for view, _ in scored]} if users else {}),
             "challenge": [safe(view.challenge) for view, _ in scored],
             "language": [Text(view.language.value) for view, _ in scored],
             "device": [safe(view.device) for view, _ in scored],

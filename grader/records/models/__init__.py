@@ -25,7 +25,7 @@ from grader.records.models.courses import (
 from grader.records.models.operations import AuditRow, ChoreRow
 from grader.records.models.queues import ChallengeKindRow, PauseRow, QuotaRow
 from grader.records.models.similarity import SimilarityRunRow, SimilarPairRow
-from grader.records.models.submissions import ReportRow, SubmissionRow
+from grader.records.models.submissions import FlagRow, ReportRow, SubmissionRow
 from grader.records.models.workbench import DraftRow
 from grader.records.models.workers import ArtefactRow, CeilingRow, GpuRow, WorkerRow
 
@@ -50,6 +50,7 @@ __all__ = [
     "FinalRow",
     "FinalRunRow",
     "FinalistRow",
+    "FlagRow",
     "GpuRow",
     "InvitationRow",
     "JoinCodeRow",

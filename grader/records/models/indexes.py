@@ -48,6 +48,7 @@ def reading() -> list[Index]:
         ),
         _partial("ix_submissions_all_of_challenge", HANDED_IN, "challenge", "created_at", "id"),
         _partial("ix_submissions_all", HANDED_IN, "created_at", "id"),
+        _partial("ix_submissions_all_of_verdict", HANDED_IN, "verdict", "created_at", "id"),
         # Not of the many that judge nothing again: without statistics SQLite takes "is null" for a rare thing.
         _partial("ix_submissions_again", "rejudge_of IS NOT NULL", "rejudge_of"),
         # Runs of a user, the newest first.

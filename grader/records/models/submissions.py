@@ -22,7 +22,7 @@ from grader.records.models.base import (
     words,
 )
 from grader.records.models.indexes import reading
-from grader.schemas.report import Verdict
+from grader.schemas.report import Flag, Verdict
 from grader.schemas.submission import JudgingReason, State
 
 # 32 random bytes, in letters that stand in an address as they are.
@@ -111,6 +111,20 @@ class SubmissionRow(Base):
     total: Mapped[int | None]
 
     user: Mapped[UserRow] = relationship()
+
+
+class FlagRow(Base):
+    """A mark of the report that counted, for lists. ``received_at`` is when the submission was: lists are read in that
+    order from here."""
+
+    __tablename__ = "submission_flags"
+    __table_args__ = (Index(None, "flag", "received_at", "submission_id"),)
+
+    submission_id: Mapped[int] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
+    )
+    flag: Mapped[Flag] = mapped_column(words(Flag, 24), primary_key=True)
+    received_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class ReportRow(Base):

@@ -1,0 +1,98 @@
+"""Everyone's submissions, by who, what, verdict, mark and time."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from grader.errors import BadRequest, NotAllowed
+from grader.records import flags
+from grader.records.engine import writing
+from grader.records.models import SimilarPairRow, SubmissionRow
+from grader.schemas.course import CourseRole, CourseView
+from grader.schemas.report import Flag, Verdict
+from grader.schemas.submission import SubmissionFilter
+from grader.service import accounts, courses
+from grader.service.accounts import User, create_user
+from grader.service.platform import Platform
+from grader.service.submissions import list_submissions
+from tests.service.courses.scenes import NOW, assign, enrol, judged
+
+pytestmark = pytest.mark.both_databases
+
+
+def found(platform: Platform, reader: User, challenge: str | None = None, **wanted: object) -> list[str]:
+    asked = SubmissionFilter.model_validate(wanted)
+    return [
+        it.id for it in list_submissions(platform, reader, challenge, everyone=True, wanted=asked).submissions
+    ]
+
+
+def test_each_filter_and_all_of_them(
+    platform: Platform, course: CourseView, staff: User, student: User, other: User
+) -> None:
+    enrol(platform, staff, student)
+    assign(platform, staff)
+    early = judged(platform, student, timedelta(days=-30))
+    right = judged(platform, student, timedelta(hours=-3), verdict=Verdict.ACCEPTED)
+    wrong = judged(platform, student, timedelta(hours=-2), verdict=Verdict.WRONG_ANSWER)
+    foreign = judged(platform, other, timedelta(hours=-1), challenge="only_cuda")
+    with writing(platform.sessions) as session:
+        row = session.query(SubmissionRow).filter_by(public_id=foreign).one()
+        flags.put(session, row.id, [Flag.LIBRARY_KERNEL, Flag.LIBRARY_KERNEL])
+        assignment = {
+            "assignment_id": 1,
+            "challenge": "scale",
+            "share": 0.9,
+            "other_share": 0.9,
+            "bits": 99.0,
+        }
+        session.add(SimilarPairRow(submission=right, other=early, **assignment))
+
+    assert found(platform, staff) == [foreign, wrong, right, early]
+    assert found(platform, staff, "only_cuda") == [foreign]
+    assert found(platform, staff, user=other.name) == [foreign]
+    assert found(platform, staff, verdict="wrong_answer") == [wrong]
+    assert found(platform, staff, flag="library_kernel") == [foreign]
+    assert found(platform, staff, flag="similar") == [right, early]
+    # What students of the course submitted while it was open, and at any time for what the course assigns.
+    assert found(platform, staff, assignment="gpu/week1") == [wrong, right]
+    assert found(platform, staff, assignment="gpu") == [wrong, right, early]
+    since, until = ((NOW + timedelta(hours=it)).isoformat() for it in (-3.5, -1.5))
+    assert found(platform, staff, since=since, until=until) == [wrong, right]
+    assert found(platform, staff, assignment="gpu/week1", user=student.name, verdict="accepted") == [right]
+    with pytest.raises(BadRequest, match="is no time"):
+        found(platform, staff, since="soon")
+
+
+def test_teachers_read_their_students_and_students_themselves(
+    platform: Platform, course: CourseView, staff: User, student: User, other: User
+) -> None:
+    enrol(platform, staff, student)
+    assign(platform, staff)
+    mine = judged(platform, student, timedelta(hours=-1))
+    judged(platform, other, timedelta(hours=-1))
+    made = create_user(platform, "tom", "correct horse")
+    courses.set_staff(platform, staff, "gpu", "tom", CourseRole.ASSISTANT)
+    tom = accounts.user_by_id(platform, made.id)
+    assert tom is not None
+    assert found(platform, tom, assignment="gpu/week1") == [mine]
+    assert found(platform, tom) == []  # without a course: their own
+    for wanted in ({"assignment": "gpu/week1"}, {"user": other.name}, {"flag": "similar"}):
+        with pytest.raises(NotAllowed):
+            found(platform, student, **wanted)
+
+
+def test_paging_by_a_mark(platform: Platform, staff: User, student: User) -> None:
+    ids = [judged(platform, student, timedelta(hours=-it)) for it in range(5)]
+    with writing(platform.sessions) as session:
+        for row in session.query(SubmissionRow):
+            flags.put(session, row.id, [Flag.ABOVE_ROOFLINE])
+    wanted = SubmissionFilter(flag=Flag.ABOVE_ROOFLINE)
+    paged: list[str] = []
+    while page := list_submissions(
+        platform, staff, everyone=True, limit=2, older_than=paged[-1] if paged else None, wanted=wanted
+    ).submissions:
+        paged += [it.id for it in page]
+    assert paged == ids
