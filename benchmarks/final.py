@@ -12,8 +12,11 @@ With ``--simulated`` the worker's judge draws each time around its kernel's own,
 With ``--folder`` the platform's data stays there, and with ``--seconds`` the run ends after that long, with status 75:
 the same command goes on where it was, on a machine that is lent by the minute.
 
-Usage: python benchmarks/final.py [--device cpu|emulated|h200] [--finalists 50] [--repeats 5] [--size N] [--no-kill]
-       [--simulated] [--noise 0.003] [--folder DIR] [--seconds S] [--json]
+``--device gpu`` is the board of the GPU that ``--gpu`` numbers.
+
+Usage: python benchmarks/final.py [--device cpu|emulated|gpu] [--gpu 0] [--language cuda|triton]
+       [--finalists 50] [--repeats 5] [--size N] [--no-kill] [--simulated] [--noise 0.003]
+       [--folder DIR] [--seconds S] [--json]
 """
 
 from __future__ import annotations
@@ -43,11 +46,12 @@ from running import ROOT, Failed, environment
 from running import platform as running
 
 from grader import certificate
-from grader.device_kinds import kind_of
+from grader.device_kinds import board_of, kind_of, languages_of
 from grader.errors import BoxUnavailable
 from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.languages import Language
 from grader.queue.embedded import start_redis
+from grader.queue.gpus import chosen_gpus
 from grader.queue.worker import run_worker
 from grader.records import competitions as record
 from grader.records.engine import clock, writing
@@ -97,9 +101,14 @@ def source_of(language: Language, number: int) -> str:
     return f"# finalist {number}\n" + triton.replace("BLOCK = 1024", f"BLOCK = {block}")
 
 
+def default_language(device: str) -> Language:
+    """The host has no CUDA; elsewhere Triton compiles in each judgement again, and CUDA once for all repeats."""
+    return Language.CUDA if Language.CUDA in languages_of(device) else Language.TRITON
+
+
 def enter(platform: Platform, device: str, options: argparse.Namespace) -> User:
     """A competition that is over, with as many teams as there are finalists; who runs it."""
-    language = Language.CUDA if device == "emulated" else Language.TRITON
+    language = Language.named(options.language) if options.language else default_language(device)
     staff = UserRow(name="organiser", name_key="organiser", password_hash="!", role=Role.STAFF.value)
     with writing(platform.sessions) as session:
         session.add(staff)
@@ -178,6 +187,8 @@ def start(platform: Platform, user: User, repeats: int) -> FinalView:
     until = time.monotonic() + WORKER_SECONDS
     while True:
         view = finals.get_final(platform, user, SLUG)
+        if view.done:
+            return view
         if view.machines:
             return finals.start_final(
                 platform, user, SLUG, FinalBody(machine=view.machines[0].name, repeats=repeats)
@@ -203,9 +214,16 @@ def kill_worker(platform: Platform) -> bool:
     return True
 
 
+def lost_one(platform: Platform) -> bool:
+    """Whether an earlier call on the same folder killed one."""
+    with platform.sessions() as session:
+        final = SubmissionRow.kind == JudgingReason.FINAL
+        return session.query(SubmissionRow).filter(final, SubmissionRow.failures > 0).first() is not None
+
+
 def wait(platform: Platform, user: User, options: argparse.Namespace, ends: float) -> FinalView | None:
     """Until it is done; None where the time is over first."""
-    killed, told = not options.kill, 0
+    killed, told = not options.kill or lost_one(platform), 0
     while True:
         view = finals.get_final(platform, user, SLUG)
         if view.judged >= told + 25:
@@ -390,6 +408,8 @@ def folder_of(options: argparse.Namespace) -> Iterator[tuple[Path, dict[str, str
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--device")
+    parser.add_argument("--gpu", type=int, default=0, help="of this machine, for --device gpu")
+    parser.add_argument("--language", choices=[it.value for it in Language])
     parser.add_argument("--finalists", type=int, default=50)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--size", type=int)
@@ -401,11 +421,15 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     options.device = options.device or ("h200" if options.simulated else "cpu")
+    if options.device == "gpu":
+        options.device = board_of(chosen_gpus(str(options.gpu))[0])
     ends = time.monotonic() + options.seconds
     with folder_of(options) as (folder, env):
         env |= {"GRADER_DEVICES": options.device}
         if kind_of(options.device).gpus is None:
-            env |= {"GRADER_DEVICE": options.device}  # `grader up` finds GPUs by itself
+            env |= {"GRADER_DEVICE": options.device}
+        else:
+            env |= {"GRADER_GPU": str(options.gpu)}
         settings = Settings(
             data_dir=Path(env["GRADER_DATA_DIR"]), device=options.device, devices=options.device
         )
@@ -428,7 +452,9 @@ def main() -> int:
                 platform.close()
     print(json.dumps(figures, indent=2))
     if options.json:
-        keep(f"final_{'simulated' if options.simulated else options.device}", figures)
+        # The name of a card is in the file's name already.
+        where = options.device if kind_of(options.device).gpus is None else "card"
+        keep(f"final_{'simulated' if options.simulated else where}", figures)
     held = figures["in_order"] and figures["genuine"] == figures["certificates"]
     return 0 if held and not figures["without_time"] else 1
 

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -37,6 +39,14 @@ PROGRAMS = ("dockerd", "containerd", "containerd-shim-runc-v2", "runc")
 LIBRARIES = ("libdevmapper.so.1.02.1",)
 
 
+def our_own(extras: Iterable[str]) -> Iterator[Requirement]:
+    """What the platform needs by its manifest: what is installed says so as of its last installation."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    optional = project["optional-dependencies"]
+    texts = [*project["dependencies"], *(text for extra in extras for text in optional.get(extra, []))]
+    return (Requirement(text) for text in texts)
+
+
 def pins(python: str) -> list[str]:
     """``name==version`` of everything that ``WANTED`` needs, as installed here, for Python ``python`` on Linux."""
     environment = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": "linux"}
@@ -49,12 +59,14 @@ def pins(python: str) -> list[str]:
         if name in ON_THE_HOST or (name, frozenset(wanted.extras)) in seen:
             continue
         seen.add((name, frozenset(wanted.extras)))
+        extras = wanted.extras or {""}
+        if name == "kernel-grader":
+            waiting += our_own(extras)
+            continue
         installed = metadata.distribution(name)
-        if name != "kernel-grader":
-            found[name] = installed.version
+        found[name] = installed.version
         for text in installed.requires or []:
             needed = Requirement(text)
-            extras = wanted.extras or {""}
             if needed.marker is None or any(
                 needed.marker.evaluate({**environment, "extra": extra}) for extra in extras
             ):
