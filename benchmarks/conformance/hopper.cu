@@ -117,6 +117,65 @@ KERNEL(atomic_vectors, float, "bits", 1, 64, 8) {
     float a, b;
     asm volatile("atom.global.v2.f32.add {%0, %1}, [%2], {%3, %4};" : "=f"(a), "=f"(b) : "l"(out + 2 * (threadIdx.x % 4)), "f"(threadIdx.x * 0.5f), "f"(-1.0f) : "memory");
 }
+KERNEL(atomic_vectors_f32, float, "bits", 1, 64, 32) {
+    float* to = out + 4 * (threadIdx.x % 8);
+    float k = threadIdx.x * 0.25f;
+    asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" :: "l"(to), "f"(k), "f"(-k), "f"(1.0f), "f"(2.0f * k) : "memory");
+}
+#define ATOMIC_HALVES(name, how, type) \
+    KERNEL(name, uint32_t, "bits", 1, 64, 32) { \
+        uint32_t* to = out + 4 * (threadIdx.x % 8); \
+        uint32_t k = 0x3c003c00 + 0x00010080 * (threadIdx.x % 16); \
+        asm volatile("red.relaxed.gpu.global." how ".noftz.v4." type " [%0], {%1, %2, %1, %2};" :: "l"(to), "r"(k), "r"(k ^ 0x80008000) : "memory"); \
+    }
+ATOMIC_HALVES(atomic_vectors_max_f16x2, "max", "f16x2")
+ATOMIC_HALVES(atomic_vectors_min_bf16x2, "min", "bf16x2")
+KERNEL(atomic_vectors_f16, uint16_t, "bits", 1, 64, 64) {  // eighths: every sum is exact
+    uint16_t* to = out + 8 * (threadIdx.x % 8);
+    asm volatile("{ .reg .b16 a, b; mov.b16 a, 0x3000; mov.b16 b, 0xb800; red.relaxed.gpu.global.add.noftz.v8.f16 [%0], {a, b, a, b, b, b, a, a}; }" :: "l"(to) : "memory");
+}
+// A has half of each chunk; the metadata of lanes that have no part in it says something else.
+static __device__ uint32_t places(int i, bool of_two) {
+    const uint8_t of[6] = {4, 8, 9, 12, 13, 14};
+    uint32_t all = 0;
+    for (int k = 0; k < 8; k++) { uint32_t m = mixed(8 * i + k + 1000); all |= static_cast<uint32_t>(of_two ? (m & 1 ? 14 : 4) : of[m % 6]) << 4 * k; }
+    return all;
+}
+static __device__ uint32_t small_halves(int i) { const uint16_t of[5] = {0x0000, 0x3c00, 0x4000, 0xbc00, 0x3800}; uint32_t m = mixed(i); return of[m % 5] | of[m / 5 % 5] << 16; }
+static __device__ uint32_t small_bhalves(int i) { const uint16_t of[5] = {0x0000, 0x3f80, 0x4000, 0xbf80, 0x3f00}; uint32_t m = mixed(i); return of[m % 5] | of[m / 5 % 5] << 16; }
+static __device__ uint32_t any_halves(int i) { return mixed(i) & 0xbfffbfff; }
+static __device__ uint32_t small_floats(int i) { return __float_as_uint(static_cast<float>(mixed(i) % 9) - 4.0f); }
+static __device__ uint32_t any_bytes(int i) { return mixed(i); }
+static __device__ uint32_t small_e4m3(int i) { const uint8_t of[5] = {0x00, 0x38, 0x40, 0xb8, 0x30}; return bytes(i, of); }
+#define SPARSE_2(name, shape, types, D, constraint, make, of_two, selector) \
+    KERNEL(name, D, "bits", 1, 32, 128) { \
+        D d[4]; \
+        int i = 5 * threadIdx.x; \
+        asm("mma.sp.sync.aligned." shape ".row.col." types " {%0,%1,%2,%3}, {%4,%5}, {%6,%7}, {%8,%8,%8,%8}, %9, " selector ";" : "=" constraint(d[0]), "=" constraint(d[1]), "=" constraint(d[2]), "=" constraint(d[3]) \
+            : "r"(make(i)), "r"(make(i + 1)), "r"(make(i + 2)), "r"(make(i + 3)), constraint(static_cast<D>(threadIdx.x)), "r"(places(threadIdx.x, of_two))); \
+        for (int k = 0; k < 4; k++) out[4 * threadIdx.x + k] = d[k]; \
+    }
+#define SPARSE_4(name, shape, types, D, constraint, make, of_two, selector) \
+    KERNEL(name, D, "bits", 1, 32, 128) { \
+        D d[4]; \
+        int i = 9 * threadIdx.x; \
+        asm("mma.sp.sync.aligned." shape ".row.col." types " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9,%10,%11}, {%12,%12,%12,%12}, %13, " selector ";" : "=" constraint(d[0]), "=" constraint(d[1]), "=" constraint(d[2]), "=" constraint(d[3]) \
+            : "r"(make(i)), "r"(make(i + 1)), "r"(make(i + 2)), "r"(make(i + 3)), "r"(make(i + 4)), "r"(make(i + 5)), "r"(make(i + 6)), "r"(make(i + 7)), constraint(static_cast<D>(threadIdx.x)), "r"(places(threadIdx.x, of_two))); \
+        for (int k = 0; k < 4; k++) out[4 * threadIdx.x + k] = d[k]; \
+    }
+SPARSE_2(mma_sp_m16n8k16_f16_0, "m16n8k16", "f32.f16.f16.f32", float, "f", small_halves, false, "0")
+SPARSE_2(mma_sp_m16n8k16_f16_3, "m16n8k16", "f32.f16.f16.f32", float, "f", small_halves, false, "3")
+SPARSE_4(mma_sp_m16n8k32_f16_0, "m16n8k32", "f32.f16.f16.f32", float, "f", small_halves, false, "0")
+SPARSE_4(mma_sp_m16n8k32_f16_1, "m16n8k32", "f32.f16.f16.f32", float, "f", small_halves, false, "1")
+SPARSE_4(mma_sp_m16n8k32_f16_sums, "m16n8k32", "f32.f16.f16.f32", float, "f", any_halves, false, "0")
+SPARSE_4(mma_sp_m16n8k32_bf16, "m16n8k32", "f32.bf16.bf16.f32", float, "f", small_bhalves, false, "1")
+SPARSE_2(mma_sp_m16n8k8_tf32, "m16n8k8", "f32.tf32.tf32.f32", float, "f", small_floats, true, "2")
+SPARSE_4(mma_sp_m16n8k16_tf32, "m16n8k16", "f32.tf32.tf32.f32", float, "f", small_floats, true, "1")
+SPARSE_2(mma_sp_m16n8k32_s8, "m16n8k32", "s32.s8.s8.s32", int32_t, "r", any_bytes, false, "1")
+SPARSE_4(mma_sp_m16n8k64_u8_s8, "m16n8k64", "s32.u8.s8.s32", int32_t, "r", any_bytes, false, "0")
+SPARSE_2(mma_sp_m16n8k64_s4, "m16n8k64", "s32.s4.s4.s32", int32_t, "r", any_bytes, false, "0")
+SPARSE_4(mma_sp_m16n8k128_u4, "m16n8k128", "s32.u4.u4.s32", int32_t, "r", any_bytes, false, "0")
+SPARSE_4(mma_sp_m16n8k64_e4m3, "m16n8k64", "f32.e4m3.e4m3.f32", float, "f", small_e4m3, false, "0")
 KERNEL(add_mul_bf16x2, uint32_t, "bits", 1, 64, 64) {
     uint32_t a = mixed(threadIdx.x) & 0xbfffbfff, b = mixed(threadIdx.x + 99) & 0xbfffbfff, r, s;
     asm("add.bf16x2 %0, %2, %3; mul.rn.bf16x2 %1, %2, %3;" : "=r"(r), "=r"(s) : "r"(a), "r"(b));

@@ -1649,10 +1649,14 @@ def _move_matrices(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str])
 MATRIX_TYPES = (
     "f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32", "s4", "u4", "b1", "e4m3", "e5m2",
 )  # fmt: skip
+# Of an element of A.
+MATRIX_BITS = {
+    **dict.fromkeys(("f16", "bf16"), 16), "tf32": 32, **dict.fromkeys(("s8", "u8", "e4m3", "e5m2"), 8), "s4": 4, "u4": 4,
+}  # fmt: skip
 # In the size of a row of stmatrix.
 MATRIX_STORED = 2
 # Kinds of struct matrix.
-_LOAD_FRAGMENT, _STORE_FRAGMENT, _WMMA, _MMA, _TRANSPOSE, _QUADS = range(6)
+_LOAD_FRAGMENT, _STORE_FRAGMENT, _WMMA, _MMA, _TRANSPOSE, _QUADS, MATRIX_SPARSE = range(7)
 # Types with several elements in a byte: bits of each.
 _SMALL = {"s4": 4, "u4": 4, "b1": 1}
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
@@ -1676,7 +1680,7 @@ def _matrix(
 ) -> int:
     """Describes an instruction of matrices in the pool, see matrix.c: at which word."""
     shape = next(found for it in i.modifiers if (found := _SHAPE.match(it)))
-    if any(it not in MATRIX_TYPES or (it[0] == "e" and kind != _MMA) for it in types):
+    if any(it not in MATRIX_TYPES or (it[0] == "e" and kind not in (_MMA, MATRIX_SPARSE)) for it in types):
         raise Unsupported(i.opcode, i.place)
     m, n, depth = (int(it) for it in shape.groups())
     if not (
@@ -1751,8 +1755,11 @@ def _wmma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 @_handles("mma")
 def _mma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     named = [it for it in m if it in MATRIX_TYPES]
-    if len(named) != 4 or any(it.startswith("sp") for it in m):
+    if len(named) != 4:
         raise Unsupported(i.opcode, i.place)
+    if m[0].partition("::")[0] == "sp":
+        _mma_sparse(k, i, named, o)
+        return
     quads = "m8n8k4" in m and named[1] == "f16"
     _multiply(
         k,
@@ -1762,6 +1769,43 @@ def _mma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         o,
         "satfinite" in m or "xor" in m,
     )
+
+
+# Of mma.sp: by the type and depth of A how many sparsity selectors there are.
+_SELECTORS = {
+    **dict.fromkeys((("f16", 16), ("bf16", 16), ("tf32", 8)), 4),
+    **dict.fromkeys((("f16", 32), ("bf16", 32), ("tf32", 16), ("s8", 32), ("u8", 32), ("s4", 64), ("u4", 64)), 2),
+    **dict.fromkeys((("s8", 64), ("u8", 64), ("e4m3", 64), ("e5m2", 64), ("s4", 128), ("u4", 128)), 1),
+}  # fmt: skip
+
+
+def _mma_sparse(k: _Kernel, i: Instruction, named: list[str], o: list[str]) -> None:
+    """``named``: types of D, A, B and C."""
+    shape = next(found for it in i.modifiers if (found := _SHAPE.match(it)))
+    d, a, b, c = named
+    m, n, depth = (int(it) for it in shape.groups())
+    selector = number(o[5])
+    groups = [_units(k, text, "b32") for text in o[:4]]
+    packed = 32 // MATRIX_BITS[a]
+    wanted = [
+        2 if d == "f16" else 4,
+        m * depth // 2 // packed // 32,
+        depth * n // packed // 32,
+        2 if c == "f16" else 4,
+    ]
+    if (
+        (m, n) != (16, 8)
+        or MATRIX_BITS[a] != MATRIX_BITS[b]
+        or [len(it) for it in groups] != wanted
+        or selector is None
+        or not 0 <= selector < _SELECTORS.get((a, depth), 0)
+    ):
+        raise Unsupported(i.opcode, i.place)
+    groups[3].append(k.value(o[4], "b32"))
+    described = _matrix(
+        k, i, MATRIX_SPARSE, [a, b, c, d], selector, (True, False), "satfinite" in i.modifiers, groups
+    )
+    k.control("MATRIX", a=described, count=0)
 
 
 @_handles("movmatrix")

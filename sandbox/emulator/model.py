@@ -14,7 +14,18 @@ from dataclasses import dataclass, replace
 
 from .hopper import KINDS as ASYNC_KINDS
 from .hopper import PRODUCT_TYPES, ROWS_OF_A_WARP
-from .lower import CONSTANT, CONTROL, JOIN, MATRIX_STORED, MATRIX_TYPES, NONE, ROW, SHARED, Lowered
+from .lower import (
+    CONSTANT,
+    CONTROL,
+    JOIN,
+    MATRIX_SPARSE,
+    MATRIX_STORED,
+    MATRIX_TYPES,
+    NONE,
+    ROW,
+    SHARED,
+    Lowered,
+)
 
 # Another for each change to it or to what is counted: times of two versions are not comparable.
 MODEL_VERSION = 5
@@ -173,7 +184,8 @@ def _work(lowered: Lowered, row: tuple[int, ...], names: Sequence[str]) -> Work:
     which, m, n, k, a_type = lowered.pool[row[8] : row[8] + 5]
     if which < 2:
         return Work("memory", access=("load", "store")[which])
-    return Work("matrix", 1.0, MATRIX_TYPES[a_type], 2 * m * n * k)
+    # Half of a sparse A is not there to be multiplied.
+    return Work("matrix", 1.0, MATRIX_TYPES[a_type], (1 if which == MATRIX_SPARSE else 2) * m * n * k)
 
 
 def _work_of_async(lowered: Lowered, row: tuple[int, ...]) -> Work:

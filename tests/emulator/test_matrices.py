@@ -31,8 +31,11 @@ def run(engine: Engine, body: str, arrays: Sequence[np.ndarray], shared: str = "
     assert engine.findings() == []
 
 
-def multiplied(engine: Engine, opcode: str, fragments: Sequence[np.ndarray], words: int) -> np.ndarray:
-    """``fragments``: A, B and C, register by lane; D in the same way."""
+def multiplied(
+    engine: Engine, opcode: str, fragments: Sequence[np.ndarray], words: int, last: str = ""
+) -> np.ndarray:
+    """``fragments``: A, B and C, register by lane; D in the same way. ``last``: operands behind C, of the registers of
+    a fourth."""
     out = np.zeros((words, 32), "u4")
     body, names, used = [], [], 0
     for index, fragment in enumerate(fragments):
@@ -41,9 +44,10 @@ def multiplied(engine: Engine, opcode: str, fragments: Sequence[np.ndarray], wor
         body += [f"ld.global.b32 {name}, [%q{index}+{128 * it}];" for it, name in enumerate(names[-1])]
         used += len(fragment)
     result = [f"%r{used + it}" for it in range(words)]
-    body.append(f"{opcode} {', '.join('{' + ', '.join(it) + '}' for it in (result, *names))};")
-    body.append("mad.wide.u32 %q3, %t, 4, %p3;")
-    body += [f"st.global.b32 [%q3+{128 * it}], {name};" for it, name in enumerate(result)]
+    operands = ", ".join("{" + ", ".join(it) + "}" for it in (result, *names[:3]))
+    body.append(f"{opcode} {operands}{', ' if last else ''}{last};")
+    body.append(f"mad.wide.u32 %q8, %t, 4, %p{len(fragments)};")
+    body += [f"st.global.b32 [%q8+{128 * it}], {name};" for it, name in enumerate(result)]
     run(engine, "\n".join(body), [*(np.ascontiguousarray(it) for it in fragments), out])
     return out
 
@@ -145,6 +149,54 @@ def test_products_of_8_bit_floats(engine: Engine, left: str, right: str, k: int)
     got = multiplied(engine, opcode, [a_fragment(a, left), b_fragment(b, right), frame], 4).view("f4")
     want = numbers_of(a, left) @ numbers_of(b, right) + c
     assert got.tolist() == [[want[c_place(r, lane)] for lane in range(32)] for r in range(4)]
+
+
+SPARSE = [
+    ("f16", 16, 4), ("f16", 32, 2), ("tf32", 8, 4), ("tf32", 16, 2), ("s8", 32, 2), ("u8", 64, 1), ("s4", 64, 2),
+    ("u4", 128, 1), ("e4m3", 64, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "selector"), [(kind, k, it) for kind, k, count in SPARSE for it in range(count)]
+)
+def test_products_of_a_sparse_matrix(engine: Engine, kind: str, k: int, selector: int) -> None:
+    """A is drawn dense with half of each chunk empty; registers and metadata are made of it row by row."""
+    generator = np.random.default_rng(36)
+    width = {"tf32": 2, "s4": 8, "u4": 8}.get(kind, 4)  # of a chunk; in pairs where elements are of 4 bits
+    chosen = np.sort(generator.permuted(np.tile(np.arange(4), (16, k // width, 1)), axis=2)[:, :, :2], axis=2)
+    if kind == "tf32":  # the first or the second of two, which count for two places each
+        chosen = generator.integers(0, 2, (16, k // 2, 1)) * 2 + np.array([0, 1])
+    values = "f32" if kind == "tf32" else kind
+    packed, b = drawn(values, (16, k // 2), generator), drawn(values, (k, 8), generator)
+    a = np.zeros((16, k), packed.dtype)
+    e = np.zeros(32, "u4") + np.uint32(0xE4E4E4E4)  # lanes that have no part give places, too
+    for row in range(16):
+        group, upper = row % 8, row // 8
+        for chunk in range(k // width):
+            low, high = (int(it) for it in chosen[row, chunk])
+            at = [low, high]
+            if width != 4:
+                at = [low // 2] if width == 2 else [2 * low, 2 * low + 1, 2 * high, 2 * high + 1]
+            a[row, [chunk * width + it for it in at]] = packed[row, chunk * len(at) : (chunk + 1) * len(at)]
+            if BITS[values] >= 16:
+                lane = selector if k // width == 4 else 2 * selector + chunk // 4
+                shift = 16 * upper + 4 * (chunk % 4)
+            else:
+                lane, shift = 2 * (selector if k // width == 8 else chunk // 8) + upper, 4 * (chunk % 8)
+            cleared = int(e[4 * group + lane]) & ~(15 << shift)
+            e[4 * group + lane] = cleared | (low | high << 2) << shift
+    c = generator.integers(-64, 64, (16, 8))
+    frame = np.array([[c[c_place(r, lane)] for lane in range(32)] for r in range(4)])
+    whole = kind[0] in "su"
+    frame = frame.astype("i4" if whole else "f4").view("u4")
+    result = "s32" if whole else "f32"
+    opcode = f"mma.sp.sync.aligned.m16n8k{k}.row.col.{result}.{kind}.{kind}.{result}"
+    fragments = [a_fragment(packed, values), b_fragment(b, values), frame, e[None]]
+    got = multiplied(engine, opcode, fragments, 4, f"%r{sum(map(len, fragments[:3]))}, {selector}")
+    want = numbers_of(a, kind) @ numbers_of(b, kind) + c
+    expected = [[want[c_place(r, lane)] for lane in range(32)] for r in range(4)]
+    assert got.view("i4" if whole else "f4").tolist() == expected
 
 
 def _quad(lane: int) -> tuple[int, int]:

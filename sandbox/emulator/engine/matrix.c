@@ -8,7 +8,7 @@
 #include "numbers.h"
 #include "sums.h"
 
-enum { LOAD_FRAGMENT, STORE_FRAGMENT, MULTIPLY_WMMA, MULTIPLY_MMA, TRANSPOSE, MULTIPLY_QUADS };
+enum { LOAD_FRAGMENT, STORE_FRAGMENT, MULTIPLY_WMMA, MULTIPLY_MMA, TRANSPOSE, MULTIPLY_QUADS, MULTIPLY_SPARSE };
 enum type { F16, BF16, TF32, F32, F64, S8, U8, S32, S4, U4, B1, E4M3, E5M2 };
 enum { MOST = 16 * 256 };
 
@@ -51,7 +51,7 @@ static void set(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int la
 /* Where in its matrix an element of a fragment is. which: 0 A (m x k), 1 B (k x n), 2 C and D (m x n). */
 static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32_t j, uint32_t per, int lane, uint32_t *row, uint32_t *column) {
     uint32_t rows = which == 1 ? it->k : it->m, columns = which == 0 ? it->k : it->n, count = it->counts[which == 2 ? 0 : which + 1];
-    if (it->kind != MULTIPLY_MMA) {
+    if (it->kind != MULTIPLY_MMA && it->kind != MULTIPLY_SPARSE) {
         uint32_t index = ((uint32_t)lane * count * per + i * per + j) % (rows * columns);
         *row = index / columns; *column = index % columns;
         if (which == 1 && per >= 8) { *row = index % rows; *column = index / rows; } /* several of a column in one word */
@@ -103,12 +103,38 @@ static void add_floats(const struct matrix *it, const double *a, const double *b
     }
 }
 
+/* A of mma.sp, of which registers have half: as those of a product half as deep. Each chunk of a row has 4 bits of the
+ * metadata ``e``, two places: of 4 elements, or of 4 pairs where elements are of 4 bits; of two of 32 bits, each is two
+ * places. A row's bits are in the lanes of its group that ``which``, the selector, names: 16 of a lane for each of two
+ * rows, or 32 of one where elements are of less than 16 bits. */
+static void collect_sparse(struct warp *w, const struct matrix *it, const uint32_t *e, double *into) {
+    static _Thread_local double packed[MOST];
+    struct matrix half = *it;
+    uint32_t bits = bits_of_type(it->types[0]), width = bits == 4 ? 8 : bits == 32 ? 2 : 4, chunks = it->k / width;
+    half.k = it->k / 2;
+    collect(w, &half, 0, it->counts[0], it->counts[1], it->types[0], packed);
+    memset(into, 0, sizeof(double) * it->m * it->k);
+    for (uint32_t row = 0; row < it->m; row++)
+        for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+            uint32_t upper = row / 8 % 2, lane = row % 8 * 4, shift, places;
+            if (bits >= 16) { lane += chunks == 4 ? it->which % 4 : it->which % 2 * 2 + chunk / 4 % 2; shift = 16 * upper + chunk % 4 * 4; }
+            else { lane += (chunks == 8 ? it->which % 2 * 2 : chunk / 8 % 2 * 2) + upper; shift = chunk % 8 * 4; }
+            places = e[lane] >> shift;
+            for (uint32_t j = 0; j < width / 2; j++) {
+                uint32_t place = bits == 32 ? places >> 1 & 1 : bits == 4 ? (places >> j / 2 * 2 & 3) * 2 + j % 2 : places >> 2 * j & 3;
+                into[row * it->k + chunk * width + place] = packed[row * half.k + chunk * width / 2 + j];
+            }
+        }
+}
+
 static void multiply(struct warp *w, const struct matrix *it) {
     static _Thread_local double a[MOST], b[MOST], c[MOST];
-    uint32_t d_count = it->counts[0], a_count = it->counts[1], b_count = it->counts[2];
-    collect(w, it, 0, d_count, a_count, it->types[0], a);
+    bool sparse = it->kind == MULTIPLY_SPARSE; /* the last unit is the metadata */
+    uint32_t d_count = it->counts[0], a_count = it->counts[1], b_count = it->counts[2], c_count = it->counts[3] - sparse;
+    if (sparse) collect_sparse(w, it, u32_of(w, it->units[d_count + a_count + b_count + c_count]), a);
+    else collect(w, it, 0, d_count, a_count, it->types[0], a);
     collect(w, it, 1, d_count + a_count, b_count, it->types[1], b);
-    collect(w, it, 2, d_count + a_count + b_count, it->counts[3], it->types[2], c);
+    collect(w, it, 2, d_count + a_count + b_count, c_count, it->types[2], c);
     bool floats = it->types[3] == F32 && it->types[2] == F32;
     if (floats) add_floats(it, a, b, c);
     /* Float16 results are taken to be rounded once. */
