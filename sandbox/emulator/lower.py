@@ -1651,7 +1651,7 @@ MATRIX_TYPES = (
 )  # fmt: skip
 # Of an element of A.
 MATRIX_BITS = {
-    **dict.fromkeys(("f16", "bf16"), 16), "tf32": 32, **dict.fromkeys(("s8", "u8", "e4m3", "e5m2"), 8), "s4": 4, "u4": 4,
+    "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "s4": 4, "u4": 4,
 }  # fmt: skip
 # In the size of a row of stmatrix.
 MATRIX_STORED = 2
