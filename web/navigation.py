@@ -36,7 +36,11 @@ _SIGNED_IN = (
     Link("Submissions", "submissions.index"),
     Link("Progress", "progress.show"),
 )
-_STAFF = (Link("People", "people.show"), Link("Design", "design.show"))
+_STAFF = (
+    Link("Publishing", "publication.show"),
+    Link("People", "people.show"),
+    Link("Design", "design.show"),
+)
 
 
 def init_app(app: Flask) -> None:

@@ -50,6 +50,10 @@ class Catalogue:
         folder = self.root / "challenges"
         return sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
 
+    def folders(self) -> list[str]:
+        """The slugs of all that is there, also of what does not load."""
+        return sorted({*self.slugs(), *self._without_manifest()})
+
     def _without_manifest(self) -> list[str]:
         """Folders with files in them, none of which is a manifest (it was moved, misspelt or never copied), and those
         that cannot be looked into."""
@@ -78,7 +82,7 @@ class Catalogue:
         except ChallengeInvalid as error:
             curriculum = self.known_curriculum
             wrong.append(Broken(TRACKS, TRACKS, _NO_TRACK, error))
-        for slug in sorted({*self.slugs(), *self._without_manifest()}):
+        for slug in self.folders():
             try:
                 found.append(self._load(slug, curriculum))
             except ChallengeInvalid as error:

@@ -41,7 +41,7 @@ GROUPS = {
     "Teach": {
         "challenge": (
             "challenge",
-            "Write challenges and prove them: challenge new, check, diff",
+            "Write, prove and publish challenges: challenge new, check, publish",
         ),
         "course": ("courses", "Run courses: course create, staff, join, log"),
         "roster": ("courses", "Manage who is in a course: roster import, invite, code"),

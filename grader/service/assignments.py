@@ -23,6 +23,7 @@ from grader.errors import (
     UnknownChallenge,
 )
 from grader.languages import Language
+from grader.records import publications
 from grader.records.models import (
     AssignmentPartRow,
     AssignmentRow,
@@ -60,9 +61,10 @@ def put_assignment(
 ) -> AssignmentView:
     """Make or change an assignment; a new one is a draft. Raises NotFound, NotAllowed, BadRequest (times, challenges),
     Conflict (somebody else changed it meanwhile)."""
-    challenges = _challenges(platform, body.parts)
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         session = course.session
+        # What is wrong with them names challenges that are no student's to know.
+        challenges = _challenges(platform, body.parts)
         times = _times(course, body)
         row = _find(course, slug)
         before = _facts(session, row) if row is not None else None
@@ -282,6 +284,9 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
     now = utcnow()
     parts = parts_of(session, [row.id]).get(row.id, [])
     student = not course.may(Action.GRADES_READ)
+    if student and window.phase(now) is Phase.BEFORE:
+        published = publications.published(session, now)
+        parts = [it for it in parts if it.challenge in published]
     left = (
         [_left(session, row, course.row, part.challenge, course.user.id, now) for part in parts]
         if student and window.phase(now) in (Phase.OPEN, Phase.LATE)

@@ -13,6 +13,7 @@ from grader.records.drafts import DraftKey
 from grader.records.engine import writing
 from grader.records.models import DraftRow
 from grader.schemas.draft import DraftBody, DraftLine, DraftList, DraftView
+from grader.service import publication
 from grader.service.accounts import User
 from grader.service.platform import Platform
 
@@ -53,7 +54,7 @@ def keep_draft(platform: Platform, user: User, challenge: str, language: str, bo
     """
     source = _checked(body.source)
     place = _place(user, challenge, language)
-    manifest = platform.catalogue.load(challenge).manifest
+    manifest = publication.load(platform, user, challenge).manifest
     if place.language not in manifest.languages:
         raise UnknownLanguage(f"{challenge} does not take {place.language}.")
     with writing(platform.sessions) as session:

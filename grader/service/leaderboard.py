@@ -25,6 +25,7 @@ from grader.schemas.leaderboard import (
     ReferenceKind,
 )
 from grader.schemas.report import Interval
+from grader.service import publication
 from grader.service.accounts import User
 from grader.service.devices import served_devices
 from grader.service.platform import Platform
@@ -46,6 +47,7 @@ def leaderboard(
     whose names are shown, and which entry is the caller's. Raises as ``check_reader`` and ``choose`` do.
     """
     check_reader(platform, viewer)
+    publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
     with platform.sessions() as session:
         choice = choose(platform, session, served, slug, **wanted)
@@ -212,6 +214,7 @@ def records_over_time(
 ) -> RecordHistory:
     """Of the board that ``leaderboard`` shows for the same words. Raises as it does."""
     check_reader(platform, viewer)
+    publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
     with platform.sessions() as session:
         board = choose(platform, session, served, slug, **wanted).board
@@ -228,6 +231,7 @@ def board_and_records(
 ) -> tuple[Leaderboard, RecordHistory]:
     """Both of one moment, in one look. Raises as ``leaderboard`` does."""
     check_reader(platform, viewer)
+    publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
     with platform.sessions() as session:
         choice = choose(platform, session, served, slug, **wanted)

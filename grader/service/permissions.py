@@ -58,6 +58,8 @@ class Action(StrEnum):
     SIMILARITY_DECIDE = "similarity.decide"
     ANNOUNCE = "course.announce"
     AUDIT_READ = "audit.read"
+    CHALLENGE_READ_DRAFT = "challenge.read_draft"
+    CHALLENGE_PUBLISH = "challenge.publish"
     COMPETITION_READ = "competition.read"
     COMPETITION_READ_DRAFT = "competition.read_draft"
     COMPETITION_ENTER = "competition.enter"
@@ -73,7 +75,7 @@ _GRADERS = _TEACHERS | {Standing.ASSISTANT}
 # Staff of the platform read every submission as it is; they change nothing in courses that are not theirs.
 _READERS = _GRADERS | {Standing.STAFF}
 _MEMBERS = _READERS | {Standing.STUDENT}
-# Competitions belong to no course: the platform's staff run them.
+# Competitions and challenges belong to no course: the platform's staff run them.
 _PLATFORM = frozenset({Standing.STAFF, Standing.ADMIN})
 
 TABLE: Mapping[Action, frozenset[Standing]] = {
@@ -99,6 +101,9 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.SIMILARITY_DECIDE: _GRADERS,
     Action.ANNOUNCE: _GRADERS,
     Action.AUDIT_READ: _TEACHERS,
+    # Of any course: they choose what they assign from drafts, too.
+    Action.CHALLENGE_READ_DRAFT: _PLATFORM | {Standing.OWNER, Standing.INSTRUCTOR},
+    Action.CHALLENGE_PUBLISH: _PLATFORM,
     Action.COMPETITION_READ: _MEMBERS | {Standing.VISITOR},
     Action.COMPETITION_READ_DRAFT: _PLATFORM,
     Action.COMPETITION_ENTER: _MEMBERS | {Standing.VISITOR},
@@ -120,6 +125,17 @@ def standings(session: Session, user: User, course: int | None = None) -> frozen
         taught = role in STAFF_OF_COURSE and Scope.STAFF in user.scopes
         found.add(Standing(role.value) if taught else Standing.STUDENT)
     return frozenset(found)
+
+
+def standings_anywhere(session: Session, user: User) -> frozenset[Standing]:
+    """The same over all courses together, for what belongs to none of them."""
+    found = standings(session, user)
+    if user.teaches and Scope.STAFF in user.scopes:
+        taught = [role.value for role in STAFF_OF_COURSE]
+        row = MemberRow
+        of_them = (row.user_id == user.id, row.left_at.is_(None), row.role.in_(taught))
+        found |= {Standing(role) for role in session.scalars(select(row.role).where(*of_them))}
+    return found
 
 
 def role_in(session: Session, user: int, course: int) -> CourseRole | None:

@@ -10,6 +10,7 @@ from grader import data_folder, logs
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.records.engine import Sessions, make_engine, make_sessions
 from grader.records.integrity import check_pages, refuse_damaged
+from grader.records.publications import publish_at_first_start
 from grader.records.schema import upgrade
 from grader.records.writability import Writability
 from grader.service.kept import Kept
@@ -40,8 +41,9 @@ class Platform:
 
 
 def open_platform(settings: Settings, migrate: bool = True, starting: bool = False) -> Platform:
-    """Open (and by default bring up to date) the database; nothing is asked of Redis yet. ``starting``: also see that
-    every page of a SQLite file is whole, which takes up to ``limits.INTEGRITY_SECONDS``.
+    """Open (and by default bring up to date) the database, and publish the challenges that a first start finds; nothing
+    is asked of Redis yet. ``starting``: also see that every page of a SQLite file is whole, which takes up to
+    ``limits.INTEGRITY_SECONDS``.
 
     Raises ChallengeInvalid where there is no catalogue, DatabaseDamaged, and SQLAlchemy's OperationalError without a
     database.
@@ -55,8 +57,11 @@ def open_platform(settings: Settings, migrate: bool = True, starting: bool = Fal
             check_pages(engine)
         if migrate:
             upgrade(engine)
+        sessions = make_sessions(engine)
+        if migrate:
+            publish_at_first_start(sessions, catalogue.folders())
     except BaseException as error:
         engine.dispose()
         refuse_damaged(engine, error)
         raise
-    return Platform(settings, catalogue, make_sessions(engine), WakeUps(settings.queue_url), engine)
+    return Platform(settings, catalogue, sessions, WakeUps(settings.queue_url), engine)

@@ -37,7 +37,7 @@ def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
         row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
         if row is None or not _may_see(row, viewer):
             raise NotFound("There is no such profile.", "See how the name is spelt.")
-        done = sum_up(platform, row.name, attempts.of_user(session, row.id))
+        done = sum_up(platform, row.name, attempts.of_user(session, row.id), viewer)
         deeds = activity.deeds(session, row.id)
         staff = unranked(session)
         mine = activity.entries(session, row.id) if row.id not in staff else []

@@ -16,7 +16,7 @@ from grader.records.attempts import Attempts
 from grader.records.models import UserRow
 from grader.schemas.progress import Best, ChallengeProgress, Mark, Progress, TrackProgress
 from grader.service.accounts import User
-from grader.service.catalogue import valid_challenges
+from grader.service.catalogue import seen_challenges
 from grader.service.platform import Platform
 
 
@@ -24,7 +24,7 @@ def progress(
     platform: Platform, user: User, of: str | None = None, challenges: Sequence[Challenge] | None = None
 ) -> Progress:
     """By track, in the order of the curriculum. Staff may ask for the progress ``of`` anyone. ``challenges``: what
-    ``valid_challenges`` said already.
+    ``seen_challenges`` said already.
 
     Raises NotAllowed where a student asks for someone else's, NotFound where there is no such user.
     """
@@ -35,20 +35,21 @@ def progress(
         if asked is None:
             raise NotFound(f"There is no user '{(of or user.name)[:64]}'.", "See how the name is spelt.")
         tried = attempts.of_user(session, asked.id)
-    return sum_up(platform, asked.name, tried, challenges)
+    return sum_up(platform, asked.name, tried, user, challenges)
 
 
 def sum_up(
     platform: Platform,
     name: str,
     tried: Iterable[Attempts],
+    viewer: User | None,
     challenges: Sequence[Challenge] | None = None,
 ) -> Progress:
-    """What ``tried`` comes to."""
+    """What ``tried`` comes to, over the challenges that ``viewer`` sees."""
     of_challenge: dict[str, list[Attempts]] = defaultdict(list)
     for attempts_at in tried:
         of_challenge[attempts_at.challenge].append(attempts_at)
-    challenges = valid_challenges(platform.catalogue) if challenges is None else challenges
+    challenges = seen_challenges(platform, viewer) if challenges is None else challenges
     lines = {it.slug: _line(it, of_challenge) for it in challenges}
     about = (
         {it.title: it.description for it in platform.catalogue.known_curriculum.tracks} if challenges else {}

@@ -10,7 +10,7 @@ from grader.errors import TooMany
 from grader.records import quotas
 from grader.records.models import utcnow
 from grader.schemas.queue import AssignmentQuota, Quota, Quotas
-from grader.service import assignments
+from grader.service import assignments, publication
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.settings import Settings
@@ -77,7 +77,7 @@ def take_run(session: Session, settings: Settings, user: User, now: datetime) ->
 
 def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
     """What ``user`` has left for the challenge ``slug``. Raises UnknownChallenge."""
-    challenge = platform.catalogue.load(slug)
+    challenge = publication.load(platform, user, slug)
     settings, now = platform.settings, utcnow()
     window_s = settings.quota_hours * 3600
     with platform.sessions() as session:

@@ -24,7 +24,7 @@ from grader.records.models import CompetitionRow, ReportRow, SubmissionRow, User
 from grader.records.order import PRIORITIES
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
 from grader.schemas.verdict import ours
-from grader.service import assignments, quotas, teams, versions
+from grader.service import assignments, publication, quotas, teams, versions
 from grader.service.accounts import User
 from grader.service.devices import served_devices
 from grader.service.platform import Platform
@@ -124,7 +124,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
     """What is to be stored. Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed,
     ChallengeChanged and BadRequest where it cannot be judged, and as ``teams.competition_for``."""
     body, language = what.body, what.language
-    challenge = platform.catalogue.load(body.challenge)
+    challenge = publication.load(platform, user, body.challenge)
     _check_language(challenge, language)
     versions.check_served(platform, challenge)
     kind, competition, devices = kind_of(platform, challenge), None, served_devices(platform)
@@ -157,7 +157,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
 def store(
     platform: Platform, user: User, row: SubmissionRow, what: SubmitOrder, count: Count, reuse: bool
 ) -> StoredSubmission:
-    """Store it, unless it was sent before. Raises TooMany, Conflict."""
+    """Store it, unless it was sent before. Raises TooMany, Conflict, NotAllowed."""
     with writing(platform.sessions) as session:
         # Submissions of one user take turns from here on, so no key can be raced on any database.
         session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update())
@@ -166,6 +166,8 @@ def store(
         if reuse and (earlier := _judged_before(session, row)) is not None:
             return StoredSubmission(earlier, new=False, reused=True)
         row.created_at = clock(session)
+        within = row.competition_id is not None or what.run
+        publication.check_takes(session, user, row.challenge, row.created_at, within)
         remaining = count(session, platform, user, row)
         session.add(row)
         session.flush()

@@ -22,6 +22,7 @@ from grader.schemas.leaderboard import (
     TrackEntry,
     TrackSummary,
 )
+from grader.service import publication
 from grader.service.accounts import User
 from grader.service.devices import served_devices
 from grader.service.leaderboard import with_old
@@ -68,7 +69,7 @@ def track_board(
     check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
-        members = [it for it in _members(platform, session) if it.track == track]
+        members = [it for it in _members(platform, session, viewer) if it.track == track]
         if not members:
             raise NotFound(f"There is no track '{track[:64]}'.", "See the page of all leaderboards.")
         chosen, devices = _device(session, served, members, device)
@@ -140,7 +141,7 @@ def leaderboards(
     check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
-        challenges = _members(platform, session)
+        challenges = _members(platform, session, viewer)
         chosen, devices = _device(session, served, challenges, device)
         rankings = _rankings(platform, session, challenges, chosen)
         leaders = [place.user for ranking in rankings for place in ranking.places[:1]]
@@ -163,12 +164,15 @@ def leaderboards(
     )
 
 
-def _members(platform: Platform, session: Session) -> list[_Member]:
-    """Every challenge by its track. One whose folder is broken now keeps its boards, behind the others of its track."""
+def _members(platform: Platform, session: Session, viewer: User | None) -> list[_Member]:
+    """Every challenge that ``viewer`` sees, by its track. One whose folder is broken now keeps its boards, behind the
+    others of its track."""
     found, broken = platform.catalogue.valid()
     shown = versions.shown_versions(session)
     members = [_Member(it.slug, it.manifest.title, it.manifest.track, it.manifest.version) for it in found]
     members += [_Member(it.slug, it.title, it.track, shown[it.slug]) for it in broken if it.slug in shown]
+    seen = publication.visible_to(session, viewer)
+    members = [it for it in members if it.slug in seen]
     return sorted(members, key=lambda it: platform.catalogue.known_curriculum.place(it.track))
 
 

@@ -49,6 +49,7 @@ _OF_NOBODY: dict[str, Callable[[Site], Paths]] = {
 }
 _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "versions.show": lambda _: {"versions": f"/challenges/{builders.SLUG}/versions"},
+    "publication.show": lambda _: {"publishing": "/challenge-states"},
     "design.show": lambda _: {"design": "/design"},
     "people.show": lambda _: {"people": "/people"},
     "competitions.new": lambda _: {"competition-new": "/competitions/new"},

@@ -1,4 +1,4 @@
-"""GET /challenges, GET /challenges/{slug}: anyone may read them."""
+"""GET /challenges, GET /challenges/{slug}: anyone may read those that are published."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from grader.schemas.challenge import ChallengeDetail, ChallengeList
 from grader.service import catalogue
 from grader.web.answers import cheap
 from grader.web.api.resource import resource
+from grader.web.auth.identity import viewer
 from grader.web.current import platform
 
 api = resource("challenges", "What there is to solve", signed_in=False)
@@ -20,11 +21,11 @@ class ChallengePath(BaseModel):
 
 @api.get("/challenges", responses={200: ChallengeList})
 def list_challenges() -> Response:
-    """Every challenge, in the order of its track."""
-    return cheap(catalogue.list_challenges(platform()))
+    """Every challenge that the caller sees, in the order of its track."""
+    return cheap(catalogue.list_challenges(platform(), viewer()))
 
 
 @api.get("/challenges/<slug>", responses={200: ChallengeDetail})
 def get_challenge(path: ChallengePath) -> Response:
     """One challenge: spec, signatures, starters, cases, reference."""
-    return cheap(catalogue.get_challenge(platform(), path.slug))
+    return cheap(catalogue.get_challenge(platform(), path.slug, viewer()))

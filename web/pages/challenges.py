@@ -15,7 +15,7 @@ from grader.languages import LANGUAGES
 from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.diagnostic import DiagnosticList
 from grader.schemas.submission import SubmitBody
-from grader.service import catalogue, diagnostics, drafts, quotas, submissions
+from grader.service import catalogue, diagnostics, drafts, publication, quotas, submissions
 from grader.service import run as running
 from grader.service import submit as submitting
 from grader.service.accounts import User
@@ -35,7 +35,7 @@ def show(slug: str) -> str:
     """Spec, signature, cases, and an editor that holds what the viewer had in it last, else the starter. What the
     compiler said of the last submission, or of the one that ``from`` names, stands at its lines.
     """
-    challenge = catalogue.get_challenge(platform(), slug)
+    challenge = catalogue.get_challenge(platform(), slug, viewer())
     return _page(_workspace(challenge), None)
 
 
@@ -44,7 +44,7 @@ def show(slug: str) -> str:
 def submit(slug: str) -> Response | tuple[str, int]:
     """Submit what the editor holds. A refused source comes back in the editor, with the reason."""
     user = current_user()
-    challenge = catalogue.get_challenge(platform(), slug)
+    challenge = catalogue.get_challenge(platform(), slug, viewer())
     language = request.form.get("language", "")
     sources = {name: request.form.get(f"source-{name}", text) for name, text in challenge.starters.items()}
     try:
@@ -95,7 +95,8 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
         error=error,
         can_run=True,
         mark=code.inline,
-        prerequisites=catalogue.titles(platform(), challenge.prerequisites),
+        prerequisites=catalogue.titles(platform(), challenge.prerequisites, user),
+        state=publication.mark_of(platform(), user, challenge.slug),
         assigned=quotas.get_quotas(platform(), user, challenge.slug).assignments if user else [],
     )
 

@@ -10,7 +10,7 @@ from flask import render_template, request
 
 from grader.schemas.challenge import ChallengeList, ChallengeSummary
 from grader.schemas.progress import Best, ChallengeProgress, Mark, Progress, TrackProgress
-from grader.service import catalogue, health
+from grader.service import catalogue, health, publication
 from grader.service.progress import progress
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
@@ -48,9 +48,9 @@ class ChallengeFilter:
 @pages.get("/")
 def index() -> str:
     """Every challenge by track, with marks on what the viewer has solved; ?q= and others narrow the list."""
-    challenges = catalogue.valid_challenges(platform().catalogue)
-    found = catalogue.list_challenges(platform(), challenges)
     user = viewer()
+    challenges = catalogue.seen_challenges(platform(), user)
+    found = catalogue.list_challenges(platform(), user, challenges)
     mine = progress(platform(), user, challenges=challenges) if user is not None else None
     lines = {line.slug: line for track in mine.tracks for line in track.challenges} if mine else {}
     standing = NodeStanding(lines, mine.next if mine else None)
@@ -72,6 +72,7 @@ def index() -> str:
         choices=_choices(found.challenges),
         titles={each.slug: each.title for each in found.challenges},
         first=next((each for each in found.challenges if not each.prerequisites), None),
+        unpublished=publication.unpublished(platform(), user) if user is not None else {},
         alerts=health.catalogue_alerts(platform()) if is_staff() else [],
         server=platform().settings.url or request.host_url.rstrip("/"),
         install=platform().settings.client_install,

@@ -55,7 +55,7 @@ def index() -> str:
 def show(slug: str) -> str:
     """Ranked entries; ?device=, ?language= and ?version= choose the board, ?below= skips that many entries."""
     below = request.args.get("below", 0, type=_below)
-    challenge = catalogue.heading(platform(), slug)
+    challenge = catalogue.heading(platform(), slug, viewer())
     wanted = _wanted()
     board, history = leaderboard.board_and_records(
         platform(), slug, limit=_PAGE + 1, offset=below, viewer=viewer(), **wanted
@@ -104,7 +104,7 @@ def show_track(track: str) -> str:
     return render_template(
         "leaderboard/track.html",
         board=board,
-        titles=catalogue.titles(platform(), board.challenges),
+        titles=catalogue.titles(platform(), board.challenges, viewer()),
         own=None if shown_own else board.own,
         below=below,
         before=max(0, below - _PAGE) if below else None,

@@ -23,6 +23,7 @@ from grader.cli import options
 from grader.cli.catalogue import local_catalogue
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
+from grader.cli.commands import publication
 from grader.cli.terminal import aside, out, put_json, put_table, safe, say, tell
 from grader.device_kinds import kind_of
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
 app = make_app()
 challenge = make_app()
-app.add_typer(challenge, name="challenge", help="Write challenges and prove them.")
+app.add_typer(challenge, name="challenge", help="Write challenges, prove and publish them.")
+publication.register(challenge)
 Difficulty = Literal["easy", "medium", "hard"]
 
 

@@ -2,7 +2,7 @@
 
 from grader.records.models.accounts import DeviceCodeRow, InvitationRow, LinkRow, TokenRow, UserRow
 from grader.records.models.base import PUBLIC_ID_CHARS, Base, new_public_id, utcnow
-from grader.records.models.challenges import BaselineRow, VersionRow
+from grader.records.models.challenges import BaselineRow, ChallengeStateRow, VersionRow
 from grader.records.models.competitions import (
     CompetitionChallengeRow,
     CompetitionRow,
@@ -39,6 +39,7 @@ __all__ = [
     "BaselineRow",
     "CeilingRow",
     "ChallengeKindRow",
+    "ChallengeStateRow",
     "ChoreRow",
     "CompetitionChallengeRow",
     "CompetitionRow",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import String, Text, UniqueConstraint
+from sqlalchemy import ForeignKey, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from grader.records.models.base import Base, UtcDateTime, utcnow
+from grader import limits
+from grader.records.models.base import Base, UtcDateTime, utcnow, words
+from grader.schemas.publication import BoardAudience, PublicationState
 
 
 class VersionRow(Base):
@@ -48,3 +50,20 @@ class BaselineRow(Base):
     torch: Mapped[str] = mapped_column(String(64))
     time_us: Mapped[float]
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class ChallengeStateRow(Base):
+    """Whether students see a challenge, and its board. One without a row is a draft. ``publish_at`` is the time of a
+    scheduled one. The board shows what stood there at ``frozen_at``, where that is set and past."""
+
+    __tablename__ = "challenge_states"
+
+    challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), primary_key=True)
+    state: Mapped[PublicationState] = mapped_column(words(PublicationState, 16))
+    publish_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    board: Mapped[BoardAudience] = mapped_column(
+        words(BoardAudience, 16), default=BoardAudience.PUBLIC, server_default=BoardAudience.PUBLIC.value
+    )
+    frozen_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    changed_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    changed_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))

@@ -230,6 +230,11 @@ ROWS = [
     ),
     Row("POST", f"{API}/challenges/<slug>/rejudge", f"{API}/challenges/scale/rejudge", (401, 403, 403, 200)),
     Row("POST", f"{API}/challenges/<slug>/publish", f"{API}/challenges/scale/publish", (401, 403, 403, 409)),
+    Row("GET", f"{API}/challenge-states", f"{API}/challenge-states", (401, 403, 403, 200)),
+    Row("GET", f"{API}/challenges/<slug>/state", f"{API}/challenges/scale/state", (401, 403, 403, 200)),
+    Row("PUT", f"{API}/challenges/<slug>/state", f"{API}/challenges/scale/state", (401, 403, 403, 200)),
+    Row("GET", "/challenge-states", "/challenge-states", (302, 403, 403, 200)),
+    Row("POST", "/challenges/<slug>/state", "/challenges/scale/state", (302, 403, 403, 303)),
     Row("GET", f"{API}/leaderboards/<slug>", f"{API}/leaderboards/scale", (401, 200, 200, 200)),
     Row("GET", f"{API}/leaderboards", f"{API}/leaderboards", (401, 200, 200, 200)),
     Row("GET", f"{API}/leaderboards/<slug>", f"{API}/leaderboards/scale?version=2", (401, 404, 404, 200)),
@@ -408,6 +413,7 @@ ROWS = [
 FORMS = {
     "/courses": {"slug": "new-page", "name": "New"},
     **{f"/courses/none{path}": form for path, form in FORMS_OF_COURSES.items()},
+    "/challenges/scale/state": {"state": "published"},
     "/theme": {"theme": "dark"},
     "/sign-in": {"name": "owner", "password": "a wrong one"},
     "/challenges/scale": {"language": "perl"},
@@ -431,6 +437,7 @@ OF_COURSES_BODIES: dict[str, dict[str, object]] = {
     "/assignments/week1/similarity/9": {"decision": "dismissed"},
 }
 BODIES = {
+    f"{API}/challenges/scale/state": {"state": "published"},
     f"{API}/submissions": {"challenge": "scale", "source": "", "filename": "a.py"},
     f"{API}/drafts/scale/triton": {"source": "x = 1"},
     f"{API}/runs": {"challenge": "scale", "source": "", "filename": "a.py"},

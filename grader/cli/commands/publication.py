@@ -1,0 +1,87 @@
+"""`challenge states`, `publish`, `schedule`, `hide` and `withdraw`: which challenges students of the server see."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from grader.cli import options
+from grader.cli.client import connect, segment, understood
+from grader.cli.terminal import put_json, put_table, safe, say
+from grader.errors import BadRequest
+from grader.schemas.publication import PublicationBody, PublicationList, PublicationState, PublicationView
+
+_COLOURS = {PublicationState.PUBLISHED: "green", PublicationState.SCHEDULED: "yellow"}
+
+
+def register(challenge: typer.Typer) -> None:
+    """Add the commands to the group `challenge`."""
+    for command in (states, publish, schedule, hide, withdraw):
+        challenge.command()(command)
+
+
+def states(json: options.Json = False) -> int:
+    """List the server's challenges with their states: draft, scheduled, published, hidden."""
+    found = understood(PublicationList, connect().get("/challenge-states"))
+    if json:
+        put_json(found)
+        return 0
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("challenge", "state", "title", "changed by"):
+        table.add_column(name)
+    for each in found.challenges:
+        table.add_row(safe(each.challenge), _state(each), safe(each.title), safe(each.changed_by or ""))
+    put_table(table)
+    return 0
+
+
+def publish(slug: options.Slug, json: options.Json = False) -> int:
+    """Show a challenge to everybody from now on."""
+    return _put(slug, PublicationBody(state="published"), json)
+
+
+def schedule(
+    slug: options.Slug,
+    at: Annotated[
+        str,
+        typer.Option("--at", metavar="TIME", help="Such as 2026-01-31T18:00, in this machine's time zone."),
+    ],
+    json: options.Json = False,
+) -> int:
+    """Publish a challenge at a time."""
+    try:
+        moment = datetime.fromisoformat(at).astimezone()
+    except ValueError as error:
+        raise BadRequest(f"'{at[:40]}' is no time.", "Write it as 2026-01-31T18:00.") from error
+    return _put(slug, PublicationBody(state="scheduled", publish_at=moment), json)
+
+
+def hide(slug: options.Slug, json: options.Json = False) -> int:
+    """Put a challenge away: students keep what they submitted, and find it nowhere."""
+    return _put(slug, PublicationBody(state="hidden"), json)
+
+
+def withdraw(slug: options.Slug, json: options.Json = False) -> int:
+    """Make a challenge a draft again, as long as no student submitted for it."""
+    return _put(slug, PublicationBody(state="draft"), json)
+
+
+def _put(slug: str, body: PublicationBody, json: bool) -> int:
+    answer = connect().put(f"/challenges/{segment(slug)}/state", body.model_dump(mode="json"))
+    found = understood(PublicationView, answer)
+    if json:
+        put_json(found)
+    else:
+        say(f"{found.challenge}: {_state(found).plain}", _COLOURS.get(found.state, "yellow"))
+    return 0
+
+
+def _state(view: PublicationView) -> Text:
+    at = view.publish_at
+    when = f" {at.astimezone():%Y-%m-%d %H:%M}" if at and view.state is PublicationState.SCHEDULED else ""
+    broken = ", broken" if view.broken else ""
+    return Text(f"{view.state}{when}{broken}", _COLOURS.get(view.state, "yellow"))

@@ -1,0 +1,61 @@
+"""Which challenges are published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader.records.engine import Sessions, writing
+from grader.records.models import ChallengeStateRow, ChoreRow, utcnow
+from grader.schemas.publication import PublicationState
+
+# Noted once: from then on a folder that is new begins as a draft.
+_FIRST_START = "publish_at_first_start"
+
+
+def publish_at_first_start(sessions: Sessions, slugs: Iterable[str]) -> None:
+    """Publish what the folder holds when a platform starts with this table for the first time, be it new or upgraded
+    from a release that served every folder. Later starts change nothing."""
+    with sessions() as session:
+        if session.get(ChoreRow, _FIRST_START) is not None:
+            return
+    try:
+        with writing(sessions) as session:
+            session.add(ChoreRow(name=_FIRST_START, begun_at=utcnow()))
+            session.flush()
+            known = set(session.scalars(select(ChallengeStateRow.challenge)))
+            published = PublicationState.PUBLISHED
+            session.add_all(
+                ChallengeStateRow(challenge=slug, state=published) for slug in slugs if slug not in known
+            )
+    except IntegrityError:
+        return  # another process starts, too, and was first
+
+
+def states(session: Session) -> dict[str, ChallengeStateRow]:
+    """By challenge. One that is not there is a draft."""
+    return {row.challenge: row for row in session.scalars(select(ChallengeStateRow))}
+
+
+def state_at(row: ChallengeStateRow | None, now: datetime) -> PublicationState:
+    """What holds at ``now``: a scheduled challenge whose time has come is published."""
+    if row is None:
+        return PublicationState.DRAFT
+    due = row.publish_at is not None and row.publish_at <= now
+    return PublicationState.PUBLISHED if row.state is PublicationState.SCHEDULED and due else row.state
+
+
+def published(session: Session, now: datetime) -> frozenset[str]:
+    """The challenges that are published at ``now``."""
+    row = ChallengeStateRow
+    found = session.execute(
+        select(row.challenge).where(
+            (row.state == PublicationState.PUBLISHED)
+            | ((row.state == PublicationState.SCHEDULED) & (row.publish_at <= now))
+        )
+    )
+    return frozenset(found.scalars())

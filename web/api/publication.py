@@ -1,0 +1,34 @@
+"""Whether students see a challenge: read by who teaches, changed by the platform's staff."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from grader.schemas.publication import PublicationBody, PublicationList, PublicationView
+from grader.schemas.submission import ErrorEnvelope
+from grader.service import publication
+from grader.web.answers import answer
+from grader.web.api.challenges import ChallengePath
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("publication", "Which challenges students see (staff only)", signed_in=True)
+
+
+@api.get("/challenge-states", responses={200: PublicationList})
+def list_states() -> Response:
+    """Every challenge's folder: draft, scheduled, published or hidden, and whether it is broken."""
+    return answer(publication.list_states(platform(), current_user()))
+
+
+@api.get("/challenges/<slug>/state", responses={200: PublicationView})
+def get_state(path: ChallengePath) -> Response:
+    """The same of one."""
+    return answer(publication.get_state(platform(), current_user(), path.slug))
+
+
+@api.put("/challenges/<slug>/state", responses={200: PublicationView, 409: ErrorEnvelope})
+def put_state(path: ChallengePath, body: PublicationBody) -> Response:
+    """Publish a challenge, now or at a time, put it away, or make it a draft again (staff of the platform only)."""
+    return answer(publication.change(platform(), current_user(), path.slug, body))

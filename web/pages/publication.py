@@ -1,0 +1,55 @@
+"""For staff: which challenges students see."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from pydantic import ValidationError
+from werkzeug.wrappers import Response
+
+from grader.deadlines import parse_moment
+from grader.errors import BadRequest, GraderError
+from grader.schemas.publication import PublicationBody
+from grader.service import publication
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+pages = Blueprint("publication", __name__)
+
+_UTC = ZoneInfo("UTC")
+
+
+@pages.get("/challenge-states")
+def show() -> str:
+    """Every challenge with its state, and the forms that change it."""
+    return _page(None)
+
+
+@pages.post("/challenges/<slug>/state")
+def change(slug: str) -> Response | tuple[str, int]:
+    """Publish a challenge, now or at a time (UTC unless it names a zone), or put it away."""
+    user = current_user()
+    try:
+        publication.change(platform(), user, slug, _read())
+    except GraderError as error:
+        if error.status not in (400, 409):
+            raise
+        return _page(error), error.status
+    return redirect(url_for("publication.show", _anchor=slug), 303)
+
+
+def _read() -> PublicationBody:
+    given = {"state": request.form.get("state", "")}
+    if given["state"] == "scheduled":
+        moment = parse_moment(request.form.get("publish_at", "")[:64], _UTC, end=False)
+        given["publish_at"] = moment.isoformat()
+    try:
+        return PublicationBody.model_validate(given)
+    except ValidationError as error:
+        raise BadRequest("There is no such state.") from error
+
+
+def _page(error: GraderError | None) -> str:
+    found = publication.list_states(platform(), current_user())
+    return render_template("publication.html", found=found.challenges, error=error)
