@@ -157,6 +157,16 @@ class Clocked(Protocol):
         """Restart it: the box may live ``seconds`` from now."""
 
 
+class Pausable(Protocol):
+    """A box whose processes can be stopped for a while, as of all kinds that the judge keeps spares of."""
+
+    def pause(self) -> None:
+        """None of its processes runs until ``resume``. Raises BoxUnavailable where that cannot be."""
+
+    def resume(self) -> None:
+        """Raises BoxUnavailable, also where the box is over."""
+
+
 class BoxMaker(Protocol):
     """A kind of box: docker, bubblewrap, local. ``about``: what it is made with on this host, for reports."""
 

@@ -328,6 +328,12 @@ class DockerBox:
     def output(self) -> bytes:
         return self._output.take()
 
+    def pause(self) -> None:
+        self._engine.pause(self._container)
+
+    def resume(self) -> None:
+        self._engine.unpause(self._container)
+
     def live_for(self, seconds: float) -> None:
         """Restart the wall clock: the box may live ``seconds`` from now."""
         self._deadline = time.monotonic() + seconds

@@ -165,6 +165,14 @@ class Engine:
                     raise
         return True
 
+    def pause(self, container: str) -> None:
+        with _engine_errors("pause a box"):
+            self.client.pause(container)
+
+    def unpause(self, container: str) -> None:
+        with _engine_errors("let a box go on"):
+            self.client.unpause(container)
+
     def remove(self, container: str) -> None:
         """End and remove the container. Harmless when it is gone or going."""
         import docker.errors

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Clocked
+from grader.sandbox.box import Box, BoxMaker, BoxSpec, Clocked, Pausable
 
 log = logging.getLogger("grader.sandbox")
 
@@ -25,7 +25,8 @@ class SpareBoxes:
     """Up to ``count`` spare boxes of ``spec``. Each is handed out once; its wall clock starts when it is.
 
     It is a ``BoxMaker`` itself, so that its callers need not know. ``refill`` is explicit: the judge decides when
-    the machine is quiet enough to start processes. ``beside``: how many start at a time.
+    the machine is quiet enough to start processes. ``beside``: how many start at a time. Thread-safe, but for ``hold``
+    and ``release``, which are the judge's own.
     """
 
     def __init__(self, maker: BoxMaker, spec: BoxSpec, count: int, beside: int = 1) -> None:
@@ -36,12 +37,19 @@ class SpareBoxes:
         self._beside = beside
         self._spares: list[tuple[Box, float]] = []
         self._starting = 0
+        # Of those, how many are not there yet, and those that are and load their program.
+        self._making = 0
+        self._loading: set[Box] = set()
+        self._held = False
+        self._paused: list[Pausable] = []
         self._changed = threading.Condition()
         self._threads: list[threading.Thread] = []
         self._closed = False
 
     def start(self, spec: BoxSpec) -> Box:
-        """A spare box where one is ready or about to be, else a new one."""
+        """A spare box where one is ready or about to be, else a new one. For the former, nothing is held any more."""
+        if spec == self._spec:
+            self.release()
         while spec == self._spec and (spare := self._take(patient=True)):
             box, started = spare
             if _is_well(box) and time.monotonic() - started < IDLE_SECONDS:
@@ -72,6 +80,41 @@ class SpareBoxes:
         for thread in self._threads:
             thread.join()
 
+    def hold(self) -> None:
+        """Until ``release``, no box starts: one that does is paused. One that cannot be, as it is still being made, is
+        waited for."""
+        with self._changed:
+            if self._held:
+                return
+            self._held = True
+            while self._making:
+                self._changed.wait()
+            for box in list(self._loading):
+                if not self._pause(box):
+                    while box in self._loading:
+                        self._changed.wait()
+
+    def _pause(self, box: Box) -> bool:
+        pausable: Pausable = box  # type: ignore[assignment]
+        try:
+            pausable.pause()
+        except BoxUnavailable:
+            return False
+        self._paused.append(pausable)
+        return True
+
+    def release(self) -> None:
+        """Let what ``hold`` paused go on. Harmless where nothing is held."""
+        with self._changed:
+            self._held = False
+            for box in self._paused:
+                with contextlib.suppress(
+                    BoxUnavailable
+                ):  # it is over, or its engine away: that shows when it is taken
+                    box.resume()
+            self._paused.clear()
+            self._changed.notify_all()
+
     def trim(self) -> None:
         """End what is more than ``count``."""
         while self.ready() > self.count and (spare := self._take()):
@@ -81,6 +124,7 @@ class SpareBoxes:
         """Kill the spare boxes. A box that was handed out belongs to its user."""
         with self._changed:
             self._closed = True
+        self.release()
         self.wait()
         while spare := self._take():
             _end(spare[0])
@@ -98,9 +142,12 @@ class SpareBoxes:
     def _fill(self) -> None:
         while True:
             with self._changed:
+                while self._held and not self._closed:
+                    self._changed.wait()
                 if self._missing() <= 0:
                     return
                 self._starting += 1
+                self._making += 1
             spare = None
             try:
                 spare = self._started()
@@ -117,12 +164,24 @@ class SpareBoxes:
         """A box that has started, its runner's imports included: it is as quiet then as it will be."""
         waiting = replace(self._spec, wall_seconds=self._spec.wall_seconds + IDLE_SECONDS)
         began = time.monotonic()
+        box: Box | None = None
         try:
             box = self._maker.start(waiting)
         except BoxUnavailable:
             return None
-        if self._spec.supervised:
-            self._hear(box)
+        finally:
+            with self._changed:
+                self._making -= 1
+                if box is not None:
+                    self._loading.add(box)
+                self._changed.notify_all()
+        try:
+            if self._spec.supervised:
+                self._hear(box)
+        finally:
+            with self._changed:
+                self._loading.discard(box)
+                self._changed.notify_all()
         ended = time.monotonic()
         seconds, purpose = round(ended - began, 4), self._spec.purpose.value
         log.info("spare_ready", extra={"box": box.id, "purpose": purpose, "seconds": seconds})
@@ -132,11 +191,13 @@ class SpareBoxes:
         """Wait until the runner has said hello, or is over."""
         looking = select.poll()
         looking.register(box.connection, select.POLLIN | select.POLLRDHUP)
-        end = time.monotonic() + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS
+        patience = limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS
+        end = time.monotonic() + patience
         while (
             not looking.poll(_LOOK_MS) and box.end() is None and not self._closed and time.monotonic() < end
         ):
-            pass
+            if self._held:
+                end = time.monotonic() + patience
 
 
 def _is_well(box: Box) -> bool:

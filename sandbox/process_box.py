@@ -9,6 +9,7 @@ import contextlib
 import os
 import queue
 import select
+import signal
 import socket
 import subprocess
 import threading
@@ -21,6 +22,7 @@ from concurrent.futures import Future
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import STATUS_BYTES, BoundedOutput, BoxEnd, BoxSpec, EndReason, child_exit_code
+from grader.sandbox.processes import descendants
 
 # Memory is read this often: 2 GB/s of touching passes a limit by 100 MB before it is seen.
 WATCH_SECONDS = 0.05
@@ -215,6 +217,21 @@ class ProcessBox(ABC):
 
     def output(self) -> bytes:
         return self._output.take()
+
+    def pause(self) -> None:
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """Send it to every process of the box, the first one first: a stopped process makes no others."""
+        with self._lock:
+            if self._waker < 0:
+                raise BoxUnavailable("the box is over")
+            for pid in descendants(self._process.pid):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
 
     def live_for(self, seconds: float) -> None:
         """Restart the wall clock: the box may live ``seconds`` from now."""

@@ -26,7 +26,7 @@ from grader.errors import ChallengeInvalid
 from grader.judge.compare import counted, wrong_elements
 from grader.judge.device import GPU_PLAN, HOST_PLAN, TimingPlan
 from grader.judge.oracle import Question, ask, workload_case
-from grader.judge.timing import RARE_SHARE
+from grader.judge.timing import rare_counts
 
 if TYPE_CHECKING:
     import torch
@@ -295,14 +295,13 @@ class Rounds:
                 return tally.probability if tally else 1.0
             return tally.passed / tally.drawn
 
-        rare = [of(kind) for kind in self.outliers]
-        round_passes = of(self.ordinary)
-        if rare:
-            round_passes = (1 - RARE_SHARE) * round_passes + RARE_SHARE * sum(rare) / len(rare)
+        counts = rare_counts(plan.rounds, len(self.outliers))
+        rare = math.prod(of(kind) ** count for kind, count in zip(self.outliers, counts, strict=True))
         chances = {kind.overlay: of(kind) for kind in self.specials}
         special = sum(math.prod(chances[it] for it in sample) for sample in self._samples) / _SAMPLES
         # Rounds that warm up are compared, too.
-        return float(round_passes ** (plan.warm_up + plan.rounds) * special)
+        ordinary = plan.warm_up + plan.rounds - sum(counts)
+        return float(of(self.ordinary) ** ordinary * rare * special)
 
 
 def _as_in_longer_sums(

@@ -28,9 +28,9 @@ from grader.challenge.model import Argument, DType, Manifest, Workload
 if TYPE_CHECKING:
     import torch
 
-# Outliers in one array: a part of 1 % that is not read holds one but for one time in 30,000, a part of 0.1 % two times
-# in three. In a small array they are no more than this share of it.
-_OUTLIERS, _MOST_SHARE = 1024, 1 / 64
+# Outliers in one array: a part of 0.1 % that is not read holds one seven times in eight, and in one of three such
+# arrays but for one time in 460. In a small array they are no more than this share of it.
+_OUTLIERS, _MOST_SHARE = 2048, 1 / 64
 # An outlier is this many times the tolerance of a sum over the array's longest dimension, or a little less.
 _TOLERANCES, _SMALLEST = 4.0, 0.875
 # Beyond anything that a normal distribution gives in an array, and harmless to what sums or exponentiates it: beside

@@ -123,6 +123,7 @@ class JudgeServer:
                 try:
                     self._answer(lambda: {"outcome": self._judge(job).model_dump(mode="json")})
                 finally:
+                    self.spares.release()
                     self._end_boxes()
         elif "probe" in message:
             self._answer(self._probe)
@@ -158,7 +159,10 @@ class JudgeServer:
     def _calibrate(self) -> dict[str, Any]:
         self.spares.quiet()
         self.device.use_ceilings({})
-        return {"ceilings": dict(self.device.ceilings())}
+        try:
+            return {"ceilings": dict(self.device.ceilings())}
+        finally:
+            self.spares.release()
 
     def _judge(self, job: Job) -> Outcome:
         recorder = Recorder(self.device.settle) if job.phases else None

@@ -1,8 +1,8 @@
 """The spare boxes of one judge: how many arrivals need, and when they may start.
 
 A box that starts imports for seconds and makes a context on the GPU, which shows in whatever is timed there meanwhile.
-So none starts while something is timed. While submissions come one right behind the other there is no other time: then
-those of the next submissions start together, ahead of the one that finds none.
+So none starts while something is timed: one that does is paused until that is over. While submissions come one right
+behind the other, boxes load while a submission's cases are tested, several side by side.
 """
 
 from __future__ import annotations
@@ -58,14 +58,23 @@ class Spares:
             self.quiet()
             return
         pool = self._pools.get(language)
-        if pool is not None and not pool.ready():
+        if pool is not None:
             pool.count = self._wanted(language)
             pool.refill()
 
     def quiet(self) -> None:
-        """Wait until no box starts: something is about to be timed."""
+        """No box starts from now on, until ``release``, or until one is asked for that is not there: something is about
+        to be timed."""
         for pool in self._all:
-            pool.wait()
+            if self._device.on_processor:
+                pool.wait()
+            else:
+                pool.hold()
+
+    def release(self) -> None:
+        """Nothing is timed any more."""
+        for pool in self._all:
+            pool.release()
 
     def patience(self) -> float:
         """How many seconds without a submission show that there is time to start boxes."""

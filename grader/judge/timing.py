@@ -30,8 +30,9 @@ log = get_logger(__name__)
 
 # Known length of the control's call: long beside the cost of a round, short beside a workload.
 CONTROL_US = 1000.0
-# Of the rounds that count, this share holds rare outliers.
+# Of the rounds that count, this share holds rare outliers; of the fewest, each recipe at least so many.
 RARE_SHARE = 0.5
+_RARE_LEAST = 3
 # Rounds of a control or a baseline, however slow it is: an interval needs them. A submission makes as many as the plan
 # says, or is too slow.
 _FEWEST_ROUNDS = 3
@@ -77,6 +78,15 @@ class TooSlow(Exception):
         self.limit = limit
         self.fewest = fewest
         self.made = made
+
+
+def rare_counts(fewest: int, recipes: int) -> list[int]:
+    """How many of the ``fewest`` rounds hold outliers by each of so many recipes. They are counted out and shuffled:
+    dice alone would now and then leave one out of so few rounds."""
+    if not recipes:
+        return []
+    together = min(fewest, max(int(fewest * RARE_SHARE), _RARE_LEAST * recipes))
+    return [together // recipes + (number < together % recipes) for number in range(recipes)]
 
 
 @dataclass(frozen=True)
@@ -205,6 +215,7 @@ class Stopwatch:
         end = time.perf_counter() + self.plan.seconds
         places = sorted(self._dice.randrange(fewest) for _ in self._specials)
         specials = list(zip(places, self._specials, strict=True)) if checked else []
+        deck = self._deck(fewest) if checked else []
         kept: list[ControlRound] = []
         self._names = names = []
         made, in_calls, between = 0, 0.0, 0.0
@@ -212,7 +223,7 @@ class Stopwatch:
         while len(kept) < fewest or (made < most and not self._known_well(kept)):
             while specials and specials[0][0] <= made:
                 self._special_round(client, specials.pop(0)[1], gated=gated)
-            case = self._drawn_case(checked)
+            case = deck.pop() if deck else self._drawn_case(checked)
             timed = self._round(client, case, checked=checked, gated=gated)
             if record.round_counts():
                 kept.append(timed)
@@ -256,8 +267,16 @@ class Stopwatch:
         except ChallengeInvalid as error:  # what a case holds may not fit the workload's sizes: indices, say
             log.warning("special_inputs_do_not_fit", case=case.name, error=str(error))
 
+    def _deck(self, fewest: int) -> list[Case]:
+        """What the fewest rounds ask, in the dice's order."""
+        counts = rare_counts(fewest, len(self._rare))
+        deck = [case for case, count in zip(self._rare, counts, strict=True) for _ in range(count)]
+        deck += [self.case] * (fewest - len(deck))
+        self._dice.shuffle(deck)
+        return deck
+
     def _drawn_case(self, checked: bool) -> Case:
-        """Of what is checked, every other question has outliers in one of its inputs."""
+        """Of what is checked beyond the fewest, every other question has outliers in one of its inputs."""
         if checked and self._rare and self._dice.random() < RARE_SHARE:
             return self._dice.choice(self._rare)
         return self.case

@@ -19,7 +19,7 @@ from grader.judge.oracle import ask, find_case, workload_case
 CATALOGUE = find_catalogue()
 TESTS = Path(__file__).parent.parent / "catalogue"
 LARGE = Workload(name="large", sizes={"n": 1 << 22})
-# Of a round with outliers in a given input; at least every fourth is one, and a grading makes 30.
+# Of a round with outliers in a given input; a grading makes three at least.
 DETECTED = 0.9
 
 

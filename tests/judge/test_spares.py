@@ -29,9 +29,18 @@ class Ready:
 
     def __init__(self) -> None:
         self.id = "ready"
-        self.connection, self._runner = socket.socketpair()
-        self._runner.send(b"hello")
-        self.killed = False
+        self.connection, self.runner = socket.socketpair()
+        self.killed = self.paused = False
+        self.hello()
+
+    def hello(self) -> None:
+        self.runner.send(b"hello")
+
+    def pause(self) -> None:
+        self.paused = True
+
+    def resume(self) -> None:
+        self.paused = False
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
         return BoxEnd(EndReason.KILLED) if self.killed else None
@@ -39,17 +48,25 @@ class Ready:
     def kill(self) -> BoxEnd:
         self.killed = True
         self.connection.close()
-        self._runner.close()
+        self.runner.close()
         return BoxEnd(EndReason.KILLED)
 
     def live_for(self, seconds: float) -> None:
         """Its clock means nothing here."""
 
 
+class Loading(Ready):
+    """A box whose runner has not yet."""
+
+    def hello(self) -> None:
+        """When the test says so, by ``runner``."""
+
+
 class Maker:
     name = about = "ready"
 
     def __init__(self) -> None:
+        self.kind = Ready
         self.made: list[tuple[BoxSpec, Ready]] = []
         self.go_on = threading.Event()
         self.go_on.set()
@@ -58,7 +75,7 @@ class Maker:
     def start(self, spec: BoxSpec) -> Any:
         self.starting += 1
         assert self.go_on.wait(60)
-        self.made.append((spec, Ready()))
+        self.made.append((spec, self.kind()))
         return self.made[-1][1]
 
     def reap(self) -> int:
@@ -84,15 +101,21 @@ def _take(spares: Spares) -> None:
     spares.boxes.start(spares.boxes._spec)
 
 
+def _wait(spares: Spares) -> None:
+    """Until all that starts has started."""
+    for pool in spares._all:
+        pool.wait()
+
+
 def test_none_starts_while_there_is_one_and_nobody_says_that_nothing_is_judged(
     spares: Spares, maker: Maker
 ) -> None:
     spares.refill()
-    spares.quiet()
+    _wait(spares)
     assert len(maker.made) == 2, "a control's and one of the language"
     spares.expect(Language.TRITON)
     _take(spares)
-    spares.quiet()
+    _wait(spares)
     assert len(maker.made) == 2
 
 
@@ -104,7 +127,7 @@ def test_where_none_is_left_as_many_start_as_came_within_a_minute(
     for _ in range(5):
         spares._came[Language.TRITON].append(float("inf"))
     spares.expect(Language.TRITON)
-    spares.quiet()
+    _wait(spares)
     assert spares.boxes.ready() == len(maker.made) == 6
     for _ in range(20):
         spares._came[Language.TRITON].append(float("inf"))
@@ -124,7 +147,31 @@ def test_no_more_wait_than_can_start_side_by_side(maker: Maker, monkeypatch: pyt
     assert spares._wanted(Language.TRITON) == 2
 
 
-def test_what_is_timed_waits_for_a_box_that_starts(spares: Spares, maker: Maker) -> None:
+def test_while_something_is_timed_a_box_that_loads_is_paused_and_none_begins(
+    maker: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    spares = Spares(Gpu(), maker, 1)
+    maker.kind = Loading
+    spares.refill()
+    assert within(60, lambda: len(maker.made) == 2)
+    assert within(60, lambda: not any(pool._making for pool in spares._all))
+    spares.quiet()
+    assert all(box.paused for _, box in maker.made)
+    spares.boxes.count = 2
+    spares.boxes.refill()
+    assert not within(0.2, lambda: maker.starting > 2)
+    maker.kind = Ready
+    spares.release()
+    assert not any(box.paused for _, box in maker.made)
+    for _, box in maker.made[:2]:
+        box.runner.send(b"hello")
+    _wait(spares)
+    assert spares.boxes.ready() == 2
+    spares.close()
+
+
+def test_what_is_timed_waits_for_a_box_that_is_still_made(spares: Spares, maker: Maker) -> None:
     maker.go_on.clear()
     spares.refill()
     assert within(60, lambda: maker.starting > 0)

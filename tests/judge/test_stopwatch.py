@@ -18,7 +18,7 @@ from grader.judge.launch import Launcher
 from grader.judge.oracle import Question
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import Answer, RunnerClient, Timed, Ungated
-from grader.judge.timing import Stopwatch, TooSlow
+from grader.judge.timing import Stopwatch, TooSlow, rare_counts
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 
@@ -229,3 +229,15 @@ def test_halves_drift_apart_beyond_chance_and_beyond_what_matters() -> None:
     assert timing.drifted([*steady[:15], *(it + 2.0 for it in steady[15:])], 0.001)
     assert not timing.drifted([*steady[:15], *(it + 2.0 for it in steady[15:])], 0.03)
     assert not timing.drifted([*steady[:15], *(it + 0.5 for it in steady[15:])], 0.001)
+
+
+def test_every_recipe_of_outliers_is_asked_in_some_of_the_fewest_rounds(
+    launcher: Launcher, drawn: list[int]
+) -> None:
+    assert rare_counts(16, 0) == []
+    assert rare_counts(16, 2) == [4, 4]
+    assert rare_counts(16, 3) == [3, 3, 3], "no fewer than three of each"
+    assert rare_counts(2, 4) == [1, 1, 0, 0], "where there are rounds for them"
+    own = _watch(launcher, HostDevice()).own(launcher.submission())
+    names = own.drawn[: HostDevice.plan.rounds]
+    assert sum("outliers in x" in it for it in names) == 3

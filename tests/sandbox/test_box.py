@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
+import select
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from grader import limits
-from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, EndReason
+from grader.errors import BoxUnavailable
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, EndReason, Pausable
 from tests.sandbox.talk import Silent, ask, run, within
 
 Start = Callable[..., Box]
@@ -147,6 +151,26 @@ def test_kill_while_it_spins_from_many_threads(boxes: BoxMaker, start: Start) ->
         assert not thread.is_alive()
     assert box.kill().reason is EndReason.KILLED
     assert box.kill() == box.end()
+
+
+def test_a_paused_box_does_nothing_until_it_may_go_on_and_can_be_killed(
+    boxes: BoxMaker, start: Start
+) -> None:
+    box = start(boxes)
+    ask(box, "see")
+    pausable = cast("Pausable", box)
+    pausable.pause()
+    used = box.cpu_seconds()
+    body = json.dumps({"do": "see"}).encode()
+    box.connection.send(len(body).to_bytes(4, "little") + body)
+    assert not select.select([box.connection], [], [], 0.3)[0]
+    assert box.cpu_seconds() == pytest.approx(used, abs=0.05)
+    pausable.resume()
+    assert select.select([box.connection], [], [], 60)[0]
+    pausable.pause()
+    assert box.kill().reason is EndReason.KILLED
+    with pytest.raises(BoxUnavailable):
+        pausable.resume()
 
 
 def test_children_die_with_it(boxes: BoxMaker, start: Start) -> None:
