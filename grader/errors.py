@@ -89,6 +89,14 @@ class NotSignedIn(GraderError):
     exit_code = EXIT_NOT_ALLOWED
 
 
+class SignOnFailed(GraderError):
+    """Another site, which signs people in here, did not do so, or its answer cannot be believed."""
+
+    code = "sign_on_failed"
+    status = 403
+    exit_code = EXIT_NOT_ALLOWED
+
+
 class NotAllowed(GraderError):
     """The caller's role, the token's scope or this machine does not allow it."""
 

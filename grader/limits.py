@@ -243,3 +243,26 @@ PROFILE_SUBMISSIONS = 5_000
 PROFILE_RANKS = 40
 # Reports opened to find one that beats torch.compile.
 PROFILE_REPORTS = 5
+# Requests to providers of single sign-on and to learning platforms: people wait for the former.
+OUTBOUND_CONNECT_SECONDS = 5.0
+OUTBOUND_READ_SECONDS = 10.0
+# All of an answer, however slowly it drips in.
+OUTBOUND_TOTAL_SECONDS = 20.0
+# A document of a provider, or its keys, has a few KiB.
+OUTBOUND_BYTES = 1 * MIB
+# A token with a hundred groups in it still fits a header.
+OUTBOUND_TOKEN_CHARS = 64 * KIB
+# Public keys and addresses of other sites: they change them some weeks ahead, or at once after a leak. A key that is
+# not known is asked for anew, at most this often: anyone can send a token that names one.
+KEYS_KEPT_SECONDS = 3600.0
+KEYS_AGAIN_SECONDS = 10.0
+# How far another site's clock may be off.
+CLOCK_SKEW_SECONDS = 60
+# From the button to the way back: time to find a second factor.
+SIGN_ON_MINUTES = 15
+# Begun at once in one browser: tabs. More would outgrow its cookie.
+SIGN_ONS_AT_ONCE = 3
+# Who another site knows somebody as: OpenID Connect allows 255 letters of a subject. An issuer; of a learning
+# platform also what it calls us.
+SUBJECT_CHARS = 255
+AUTHORITY_CHARS = 512

@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from grader import limits
 from grader.device_kinds import default_board, find_kind
+from grader.oidc_settings import PROVIDER_NAME, OidcProvider
 from grader.sandbox.options import NODES, RUNC, SandboxOptions
 
 # Where an engine puts files for a container: a setting may lie in one of its name, where no list of variables shows it.
@@ -50,6 +51,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix="GRADER_",
+        env_nested_delimiter="__",  # of the providers of single sign-on alone: nothing else has parts
         frozen=True,
         extra="ignore",
         hide_input_in_errors=True,
@@ -254,6 +256,11 @@ class Settings(BaseSettings):
         default=limits.RUNS_AT_ONCE, ge=1, le=100, description="runs of one user that may wait or run at once"
     )
 
+    # Single sign-on: GRADER_OIDC__NAME__ISSUER and so on, see OidcProvider.
+    oidc: dict[str, OidcProvider] = Field(
+        default_factory=dict, repr=False, description="providers of single sign-on, by their names"
+    )
+
     # Privacy.
     board_readers: Literal["everybody", "members", "staff"] = Field(
         default="members",
@@ -329,6 +336,23 @@ class Settings(BaseSettings):
                 raise ValueError("addresses are proven by mail, so set GRADER_SMTP_HOST")
         if any("@" in each or " " in each for each in _listed(value)):
             raise ValueError("write domains alone, with commas between them")
+        return value
+
+    @field_validator("oidc")
+    @classmethod
+    def _check_providers(
+        cls, value: dict[str, OidcProvider], info: ValidationInfo
+    ) -> dict[str, OidcProvider]:
+        for name in value:
+            if not PROVIDER_NAME.fullmatch(name):
+                raise ValueError(
+                    f"a provider's name is letters and digits, in capitals here: not '{name[:40]}'"
+                )
+        # The provider sends people back to an address that no request may choose.
+        if value and not info.data.get("url"):
+            raise ValueError(
+                "providers send people back to GRADER_URL: set it to the address that people open"
+            )
         return value
 
     @property

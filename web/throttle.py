@@ -142,6 +142,12 @@ def count_join() -> None:
     """Count a join code that is looked up. Raises RateLimitExceeded (429)."""
 
 
+@limiter.shared_limit(f"{limits.JOINS_PER_MINUTE} per minute", scope="sign-on")
+def count_sign_on() -> None:
+    """Count a step of a sign-in by another site: a class signs in within a minute, and each step asks that site. Raises
+    RateLimitExceeded (429)."""
+
+
 def count_try(name: str) -> None:
     """Count a try at the account ``name``, just before its password is weighed. Raises RateLimitExceeded (429)."""
     g.tried = name

@@ -273,7 +273,7 @@ def load_settings(**chosen: Any) -> Settings:
         settings = Settings(**{key: value for key, value in chosen.items() if value is not None})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        name = f"GRADER_{'_'.join(str(part) for part in first['loc']).upper()}"
+        name = f"GRADER_{'__'.join(str(part) for part in first['loc']).upper()}"
         raise BadRequest(
             f"{name} cannot be used: {first['msg']}.", "See the settings in docs/reference/settings.md."
         ) from error
@@ -281,10 +281,11 @@ def load_settings(**chosen: Any) -> Settings:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """The environment of a child process that gets these settings: ours, and every setting as a variable."""
+    """The environment of a child process that gets these settings: ours, and every setting as a variable, except those
+    of several parts, which only the environment gives."""
     spelled = {
         f"GRADER_{name.upper()}": str(value)
-        for name, value in settings.model_dump().items()
+        for name, value in settings.model_dump(exclude={"oidc"}).items()
         if value is not None
     }
     return {**os.environ, **spelled}

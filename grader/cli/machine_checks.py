@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import platform
@@ -10,7 +11,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from grader import __version__
@@ -43,6 +44,7 @@ def machine_findings() -> list[Finding]:
             round_costs,
             catalogue,
             leftovers,
+            *sign_on_checks(),
             server,
         ]
     )
@@ -328,6 +330,37 @@ def catalogue() -> Iterator[Finding]:
     yield note(f"{counted}; see below") if broken else ok(counted)
     for it in broken:
         yield Finding(Level.MISSING, it.error.message, it.hint, "challenge")
+
+
+def sign_on_checks() -> list[Callable[[], Finding]]:
+    """One for each provider of single sign-on; none where the settings cannot be read, which others report."""
+    from grader.cli.config import load_settings
+
+    try:
+        names = sorted(load_settings().oidc)
+    except (GraderError, ModuleNotFoundError):
+        return []
+    return [functools.partial(provider, name) for name in names]
+
+
+@check("single sign-on", needed_for="signing in by it")
+def provider(name: str) -> Finding:
+    """Whether a provider answers, as the issuer that it is set to be, and its secret can be read."""
+    from grader.cli.config import load_settings
+    from grader.service import oidc
+
+    settings = load_settings()
+    found = settings.oidc[name]
+    about = f"{name} ({found.issuer})"
+    try:
+        found.secret()
+    except OSError as error:
+        return missing(f"{about}: {found.client_secret_file} cannot be read: {error.strerror}")
+    try:
+        oidc.reach(found.issuer)
+    except GraderError as error:
+        return missing(f"{about}: {error.message}", error.hint or f"Set GRADER_OIDC__{name.upper()}__ISSUER.")
+    return ok(f"{about}; it sends people back to {oidc.redirect_uri(settings, name)}")
 
 
 @checks("server", needed_for="submit")

@@ -20,10 +20,32 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+class EmailBy(StrEnum):
+    """Where an account's address comes from: an admin, a course's roster, its owner (who proved it), or a site that
+    signed its owner in. Only the first two let another site link itself to the account by that address."""
+
+    ADMIN = "admin"
+    ROSTER = "roster"
+    OWNER = "owner"
+    SIGN_ON = "sign_on"
+
+
 STAFF_ROLES = (Role.STAFF, Role.ADMIN)
 
 
 RoleName = Literal["student", "staff", "admin"]
+
+
+class IdentityView(Strict):
+    """Another site's account that opens one here: ``authority`` calls its owner ``subject``."""
+
+    id: int
+    label: str
+    authority: str
+    subject: str
+    came_by: str
+    created_at: datetime
+    used_at: datetime | None = None
 
 
 class PersonView(Strict):

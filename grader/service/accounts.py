@@ -16,13 +16,15 @@ from sqlalchemy.orm import Session
 from grader import limits
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, NotSignedIn
 from grader.records.engine import writing
-from grader.records.models import DeviceCodeRow, LinkRow, TokenRow, UserRow
-from grader.schemas.account import STAFF_ROLES, Role
+from grader.records.models import DeviceCodeRow, IdentityRow, LinkRow, TokenRow, UserRow
+from grader.schemas.account import STAFF_ROLES, EmailBy, Role
 from grader.schemas.preferences import Preferences, of_stored
 from grader.schemas.token import ALL_SCOPES, Scope
 from grader.service.platform import Platform
 
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{limits.NAME_CHARS - 1}}}")
+# An identity that was connected with the password: ``IdentityRow.came_by``.
+BY_OWNER = "owner"
 _PASSWORD_MIN = 8
 # Hashing reads all of it: no reason to let anyone send a megabyte.
 _PASSWORD_MAX = 1024
@@ -73,16 +75,20 @@ def lacking(user: User) -> str:
 def create_user(
     platform: Platform, name: str, password: str, role: Role = Role.STUDENT, email: str | None = None
 ) -> User:
-    """Raises BadRequest (name, password) or Conflict (the name is taken, upper and lower case being the
+    """For who runs the platform: ``email`` is believed.
+
+    Raises BadRequest (name, password) or Conflict (the name is taken, upper and lower case being the
     same; or the e-mail address is another's).
     """
-    row = new_row(name, password, role, email)
+    row = new_row(name, password, role, email, EmailBy.ADMIN)
     with writing(platform.sessions) as session:
         add_row(session, row)
     return of_row(row)
 
 
-def new_row(name: str, password: str, role: Role, email: str | None = None) -> UserRow:
+def new_row(
+    name: str, password: str, role: Role, email: str | None = None, email_by: EmailBy = EmailBy.OWNER
+) -> UserRow:
     """A user that is in no database yet: hashing takes long, and must not hold a lock. Raises BadRequest."""
     if not _NAME.fullmatch(name):
         raise BadRequest(
@@ -96,6 +102,7 @@ def new_row(name: str, password: str, role: Role, email: str | None = None) -> U
         role=role.value,
         email=email,
         email_key=email.lower() if email else None,
+        email_by=email_by.value if email else "",
     )
 
 
@@ -147,6 +154,14 @@ def authenticate(platform: Platform, name: str, password: str) -> User:
     return of_row(row)
 
 
+def check_password(platform: Platform, user: User, password: str) -> None:
+    """Raises NotAllowed where it is not theirs."""
+    try:
+        authenticate(platform, user.name, password)
+    except NotSignedIn as error:
+        raise NotAllowed("The present password is wrong.", "Nothing was changed.") from error
+
+
 def change_password(platform: Platform, user: User, present: str, new: str) -> None:
     """Raises NotAllowed where ``present`` is wrong, BadRequest where ``new`` cannot be used.
 
@@ -169,10 +184,13 @@ def set_password(platform: Platform, name: str, new: str) -> User:
 
 
 def put_password(session: Session, row: UserRow, hashed: str) -> None:
-    """A new password, and the end of all that stood on the old one: sessions, tokens, links, approved codes."""
+    """A new password, and the end of all that stood on the old one: sessions, tokens, links, approved codes, and what
+    was connected by it."""
     row.password_hash = hashed
     for table in (TokenRow, LinkRow, DeviceCodeRow):
         session.execute(delete(table).where(table.user_id == row.id))
+    connected = (IdentityRow.user_id == row.id, IdentityRow.came_by == BY_OWNER)
+    session.execute(delete(IdentityRow).where(*connected))
 
 
 def find_row(session: Session, name: str) -> UserRow:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import select
 
 from grader.errors import BadRequest, Conflict
 from grader.records.engine import writing
 from grader.records.models import UserRow
+from grader.schemas.account import EmailBy
 from grader.service import links, mail
 from grader.service.accounts import User, find_row, of_row
 from grader.service.links import LinkPurpose, LinkUseless
@@ -34,6 +37,12 @@ def tidy(email: str) -> str:
     if found.ascii_email is None:
         raise BadRequest("That e-mail address cannot be used.", "Take one of plain letters and digits.")
     return found.ascii_email
+
+
+def within(email: str, domains: Sequence[str]) -> bool:
+    """Whether the address is of one of the domains; one that begins with a dot takes all below it."""
+    domain = email.rpartition("@")[2].lower()
+    return any(domain.endswith(it) if it.startswith(".") else domain == it for it in domains)
 
 
 def owner(platform: Platform, email: str) -> User | None:
@@ -80,6 +89,7 @@ def prove(platform: Platform, user: User, key: str) -> str:
             raise Conflict("That e-mail address has an account already.", "Sign in to it.")
         person = session.get_one(UserRow, user.id)
         person.email, person.email_key = row.email, row.email.lower()
+        person.email_by = EmailBy.OWNER.value
         return row.email
 
 
@@ -91,6 +101,7 @@ def set_address(platform: Platform, name: str, email: str | None) -> User:
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         row.email, row.email_key = wanted, wanted.lower() if wanted else None
+        row.email_by = EmailBy.ADMIN.value if wanted else ""
     return of_row(row)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from grader import limits
@@ -215,6 +215,40 @@ def join(platform: Platform, user: User, key: str) -> CourseView:
 def enter(session: Session, user: int, key: str) -> CourseRow:
     """The same within a transaction, also of an account that it makes. Raises LinkUseless, Conflict."""
     found, course = _find(session, key)
+    _admit(session, user, found, course)
+    return course
+
+
+def enter_invited(session: Session, user: int, email: str) -> list[CourseRow]:
+    """Into every course whose roster waits for that address, which the caller knows to be theirs."""
+    entered = []
+    for found, course in waiting_for(session, email):
+        try:
+            _admit(session, user, found, course)
+        except Conflict:  # they teach it
+            continue
+        entered.append(course)
+    return entered
+
+
+def waiting_for(session: Session, email: str) -> list[tuple[CourseInvitationRow, CourseRow]]:
+    """Whom rosters of courses that are open know by that address, and who has not come."""
+    row, key = CourseInvitationRow, email.lower()
+    found = session.execute(
+        select(row, CourseRow)
+        .join(CourseRow, CourseRow.id == row.course_id)
+        .where(
+            (row.person == key) | (func.lower(row.email) == key),
+            row.accepted_at.is_(None),
+            CourseRow.archived_at.is_(None),
+        )
+        .order_by(row.id)
+    )
+    return [(invitation, course) for invitation, course in found]
+
+
+def _admit(session: Session, user: int, found: CourseInvitationRow | JoinCodeRow, course: CourseRow) -> None:
+    """Raises LinkUseless, Conflict."""
     member = session.scalar(
         select(MemberRow).where(MemberRow.course_id == course.id, MemberRow.user_id == user).with_for_update()
     )
@@ -222,7 +256,7 @@ def enter(session: Session, user: int, key: str) -> CourseRow:
     if member is not None and present and member.role != CourseRole.STUDENT:
         raise Conflict(f"You teach {course.slug}.", "The link was not used.")
     if isinstance(found, JoinCodeRow) and present:
-        return course
+        return
     if member is None:
         member = MemberRow(course_id=course.id, user_id=user, role=CourseRole.STUDENT.value)
         session.add(member)
@@ -236,7 +270,6 @@ def enter(session: Session, user: int, key: str) -> CourseRow:
         member.section = member.section or found.section
     member.came_by = came_by(found)
     session.flush()
-    return course
 
 
 def came_by(found: CourseInvitationRow | JoinCodeRow) -> str:

@@ -23,6 +23,7 @@ from grader.records.models import (
     DeviceCodeRow,
     DraftRow,
     ExtensionRow,
+    IdentityRow,
     LinkRow,
     MemberRow,
     OverrideRow,
@@ -219,6 +220,7 @@ def forget(platform: Platform, name: str) -> Forgotten:
         _leave_courses(session, user, gone)
         user.name = user.name_key = gone
         user.email = user.email_key = None
+        user.email_by = ""
         user.teaches, user.came_by = False, ""
         user.password_hash, user.role = _NO_PASSWORD, "student"
         made_up = user.name
@@ -277,7 +279,7 @@ def _teams(user: int) -> Select[int]:
 
 
 def _end_access(session: Session, user: UserRow) -> None:
-    for table in (TokenRow, DeviceCodeRow, QuotaRow, DraftRow):
+    for table in (TokenRow, DeviceCodeRow, IdentityRow, QuotaRow, DraftRow):
         session.execute(delete(table).where(table.user_id == user.id))
     theirs = LinkRow.user_id == user.id
     if user.email is not None:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from grader.errors import BadRequest, NotFound
 from grader.records.engine import writing
-from grader.schemas.account import Role, SignUpBody
+from grader.schemas.account import EmailBy, Role, SignUpBody
 from grader.service import addresses, invitations, joining, links, mail
 from grader.service.accounts import User, add_row, new_row, of_row
 from grader.service.links import LinkPurpose
 from grader.service.platform import Platform
 
 # A stranger of that name would be taken for somebody else. Who runs the platform may still make them.
-_RESERVED = frozenset({"admin", "administrator", "grader", "root", "staff", "system", "teacher"})
+RESERVED = frozenset({"admin", "administrator", "grader", "root", "staff", "system", "teacher"})
 ANSWER = "If that address may sign up, a link is on its way to it. It works once, for a day."
 _TEXT = """\
 Hello,
@@ -73,9 +73,10 @@ def sign_up(platform: Platform, body: SignUpBody) -> User:
     found = offer(platform, body.key)
     if found.by_mail:
         raise BadRequest("The address has to be proven first.", "Ask for the link by mail, and open it.")
-    if body.name.lower() in _RESERVED:
+    if body.name.lower() in RESERVED:
         raise BadRequest("That name is not free to be taken.", "Choose another name.")
-    row = new_row(body.name, body.password, found.role, found.email)
+    by = EmailBy.ROSTER if body.key and joining.is_key(body.key) else EmailBy.OWNER
+    row = new_row(body.name, body.password, found.role, found.email, by)
     with writing(platform.sessions) as session:
         if body.key.startswith(invitations.PREFIX):
             invitation = invitations.use(session, body.key)
@@ -100,15 +101,11 @@ def ask_for_link(platform: Platform, email: str) -> None:
         raise NotFound("No links are mailed for signing up here.")
     to = addresses.tidy(email)
     domains = platform.settings.domains
-    if not any(_within(to.rpartition("@")[2].lower(), domain) for domain in domains):
+    if not addresses.within(to, domains):
         raise BadRequest(
             "Addresses of that domain cannot sign up here.", f"Take one of: {', '.join(domains)}."
         )
     mail.later(lambda: _send(platform, to))
-
-
-def _within(domain: str, allowed: str) -> bool:
-    return domain.endswith(allowed) if allowed.startswith(".") else domain == allowed
 
 
 def _send(platform: Platform, to: str) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
+from pydantic import SecretStr
+
+from grader.oidc_settings import OidcProvider
 from grader.settings import Settings
 from references.markdown import code, page, table
 
@@ -14,6 +17,10 @@ ABOUT = (
     "start with a message that names the variable. [Operating a platform](../operating.md) says how they work "
     "together; the [command line](../command-line.md#settings-of-the-client) has settings of its own."
 )
+ABOUT_PROVIDERS = (
+    "NAME is yours to choose, in letters and digits: it is in the address that the provider sends people back to. "
+    "[Single sign-on](../single-sign-on.md) has the steps for some providers."
+)
 # Worked out when the platform starts.
 _MADE = {
     "data_dir": "`$XDG_DATA_HOME/grader`, or `~/.local/share/grader`",
@@ -22,12 +29,23 @@ _MADE = {
 
 
 def make() -> str:
-    return page("Settings", ABOUT, [table(("setting", "default", "value", "meaning"), _rows())])
+    head = ("setting", "default", "value", "meaning")
+    providers = ["## Providers of single sign-on", "", ABOUT_PROVIDERS, "", table(head, _of_providers())]
+    return page("Settings", ABOUT, [table(head, _rows()), "\n".join(providers)])
 
 
 def _rows() -> Iterator[tuple[str, str, str, str]]:
     for name, field in Settings.model_fields.items():
+        if name == "oidc":
+            continue
         yield code(f"GRADER_{name.upper()}"), _default(name, field), _value(field), field.description or ""
+
+
+def _of_providers() -> Iterator[tuple[str, str, str, str]]:
+    for name, field in OidcProvider.model_fields.items():
+        value = "text" if field.annotation is SecretStr else _value(field)
+        default = "" if field.is_required() or field.annotation is SecretStr else _default(name, field)
+        yield code(f"GRADER_OIDC__NAME__{name.upper()}"), default, value, field.description or ""
 
 
 def _default(name: str, field: Any) -> str:

@@ -14,7 +14,7 @@ from tests.web import builders
 NO_PAGES = (
     *("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table"),
     *("competitions.rows", "competitions.certificate", "competitions.signing_key"),
-    "gradebook.export",
+    *("gradebook.export", "sign_on."),
 )
 
 

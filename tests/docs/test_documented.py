@@ -21,6 +21,7 @@ from grader.cli import config
 from grader.cli.command import EXIT_INTERRUPTED, load
 from grader.cli.registry import COMMANDS
 from grader.manual.pages import Manual
+from grader.oidc_settings import OidcProvider
 from grader.schemas.report import CaseVerdict, Flag, Verdict
 from grader.schemas.submission import JudgingReason, State, WaitReason
 from grader.schemas.token import Scope
@@ -64,7 +65,8 @@ def test_each_page(app: Flask, docs: Manual) -> None:
 
 def test_each_setting(docs: Manual) -> None:
     told = rows(docs.page("reference/settings").text)
-    for name in Settings.model_fields:
+    parts = [f"oidc__name__{part}" for part in OidcProvider.model_fields]
+    for name in (*(it for it in Settings.model_fields if it != "oidc"), *parts):
         *_, meaning = told[f"GRADER_{name.upper()}"]
         assert meaning, f"{name} has no description"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from flask import Blueprint, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
-from grader.errors import BadRequest, GraderError, NotAllowed, NotSignedIn
+from grader.errors import BadRequest, GraderError
 from grader.schemas.preferences import PreferencesBody, Theme
-from grader.service import accounts, addresses, preferences, tokens
+from grader.service import accounts, addresses, oidc, preferences, sign_on, tokens
 from grader.service.tokens import TokenKind
 from grader.web import appearance, forms, throttle
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
-from grader.web.pages.keys import private, shown_key
+from grader.web.pages.keys import Page, private, shown_key
 
 pages = Blueprint("account", __name__)
 
@@ -21,7 +21,7 @@ pages = Blueprint("account", __name__)
 @pages.get("/account")
 def show() -> str:
     """All settings, and where one is signed in."""
-    return _page(None)
+    return account_page(None)[0]
 
 
 @pages.post("/account/preferences")
@@ -45,7 +45,7 @@ def change_password() -> Response | tuple[str, int]:
             platform(), user, request.form.get("present", ""), request.form.get("new", "")
         )
     except GraderError as error:
-        return _page(error), error.status
+        return account_page(error)
     sessions.begin(user)
     return redirect(url_for("account.show"), 303)
 
@@ -64,7 +64,7 @@ def change_email() -> str | Response | tuple[str, int]:
             return redirect(url_for("account.show"), 303)
         addresses.ask_for_proof(platform(), user, email)
     except GraderError as error:
-        return _page(error), error.status
+        return account_page(error)
     message = "If that address is free, a link is on its way to it: open it while you are signed in here."
     return render_template("message.html", title="E-mail address", message=message)
 
@@ -107,20 +107,22 @@ def _theme(name: str) -> Theme:
 
 def _check(user: accounts.User, password: str) -> None:
     throttle.count_try(user.name)
-    try:
-        accounts.authenticate(platform(), user.name, password)
-    except NotSignedIn as error:
-        raise NotAllowed("The present password is wrong.", "Nothing was changed.") from error
+    accounts.check_password(platform(), user, password)
 
 
-def _page(error: GraderError | None) -> str:
+def account_page(error: GraderError | None) -> Page:
+    """All of it, with what was wrong."""
     user = current_user()
     found = tokens.list_tokens(platform(), user, session.get(sessions.TOKEN_KEY, "")).tokens
-    return render_template(
+    settings = platform().settings
+    page = render_template(
         "account.html",
         sessions=[each for each in found if each.kind == TokenKind.SESSION],
         tokens=[each for each in found if each.kind != TokenKind.SESSION],
         email=addresses.address_of(platform(), user),
+        identities=sign_on.identities(platform(), user),
+        providers={it: oidc.label(settings, it) for it in settings.oidc},
         error=error,
-        saved="saved" in request.args,
+        saved="saved" in request.args and error is None,
     )
+    return page, error.status if error else 200

@@ -5,10 +5,13 @@ from __future__ import annotations
 from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from grader.errors import NotSignedIn
+from grader.errors import GraderError, NotSignedIn
+from grader.service import oidc
 from grader.web.auth import sessions
 from grader.web.auth.identity import viewer
 from grader.web.auth.redirects import safe_path
+from grader.web.current import platform
+from grader.web.pages.keys import Page
 
 pages = Blueprint("sign_in", __name__)
 
@@ -19,7 +22,7 @@ def form() -> str | Response:
     wanted = safe_path(request.args.get("next"))
     if viewer() is not None:
         return redirect(wanted)
-    return render_template("sign_in.html", next=wanted, name="", error=None)
+    return sign_in_page(None, wanted)[0]
 
 
 @pages.post("/sign-in")
@@ -30,8 +33,16 @@ def submit() -> Response | tuple[str, int]:
     try:
         sessions.sign_in(name, request.form.get("password", ""))
     except NotSignedIn as error:
-        return render_template("sign_in.html", next=wanted, name=name, error=error), error.status
+        return sign_in_page(error, wanted, name)
     return redirect(wanted, 303)
+
+
+def sign_in_page(error: GraderError | None, wanted: str, name: str = "") -> Page:
+    """The form, and a button for each provider."""
+    settings = platform().settings
+    providers = {it: oidc.label(settings, it) for it in settings.oidc}
+    page = render_template("sign_in.html", next=wanted, name=name, error=error, providers=providers)
+    return page, error.status if error else 200
 
 
 @pages.post("/sign-out")

@@ -200,6 +200,33 @@ def email(
     return 0
 
 
+@user.command()
+def identities(
+    name: Name,
+    remove: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Disconnect the one with this number.")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """List which other sites sign NAME in, or disconnect one."""
+    from grader.service import sign_on
+
+    with here() as platform:
+        if remove is not None:
+            sign_on.remove(platform, name, remove)
+        found = sign_on.identities_of(platform, name)
+    if json:
+        put_json({"name": name, "identities": [each.model_dump(mode="json") for each in found]})
+        return 0
+    for each in found:
+        tell(
+            f"{each.id}  {each.label}  {each.authority} calls them {each.subject}  since {each.created_at:%Y-%m-%d}"
+        )
+    if not found:
+        say(f"Only their password signs '{name}' in.", "dim")
+    return 0
+
+
 @user.command(name="list")
 def list_users(json: options.Json = False) -> int:
     """List all accounts."""

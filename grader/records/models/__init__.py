@@ -1,6 +1,13 @@
 """The tables, by what they are about. Times are UTC."""
 
-from grader.records.models.accounts import DeviceCodeRow, InvitationRow, LinkRow, TokenRow, UserRow
+from grader.records.models.accounts import (
+    DeviceCodeRow,
+    IdentityRow,
+    InvitationRow,
+    LinkRow,
+    TokenRow,
+    UserRow,
+)
 from grader.records.models.base import PUBLIC_ID_CHARS, Base, new_public_id, utcnow
 from grader.records.models.challenges import BaselineRow, ChallengeStateRow, VersionRow
 from grader.records.models.competitions import (
@@ -53,6 +60,7 @@ __all__ = [
     "FinalistRow",
     "FlagRow",
     "GpuRow",
+    "IdentityRow",
     "InvitationRow",
     "JoinCodeRow",
     "LinkRow",

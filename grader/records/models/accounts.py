@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, String, false, text
+from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from grader import limits
@@ -19,7 +19,7 @@ _SHA256 = 64  # hexadecimal digits
 
 class UserRow(Base):
     """``name_key`` is the name in lower case: Ada and ada are one person. ``email`` was proven by a link, or set by
-    who runs the platform; ``email_key`` is it in lower case. ``preferences`` are
+    who runs the platform; ``email_key`` is it in lower case, ``email_by`` an ``EmailBy``. ``preferences`` are
     a grader.schemas.preferences.Preferences. ``came_by`` says by which invitation the account came; ``teaches`` is
     whether they are of the staff of a course.
     """
@@ -35,9 +35,28 @@ class UserRow(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     email: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
     email_key: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
+    email_by: Mapped[str] = mapped_column(String(16), default="", server_default="")
     preferences: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default="{}")
     came_by: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
     teaches: Mapped[bool] = mapped_column(default=False, server_default=false())
+
+
+class IdentityRow(Base):
+    """Who another site (``authority``: a provider's issuer, or a learning platform) knows an account's owner as.
+    ``came_by``: ``account`` was made of it, ``address`` was linked by a verified address, ``owner`` connected it.
+    """
+
+    __tablename__ = "identities"
+    __table_args__ = (UniqueConstraint("authority", "subject"), Index(None, "user_id"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    authority: Mapped[str] = mapped_column(String(limits.AUTHORITY_CHARS))
+    subject: Mapped[str] = mapped_column(String(limits.SUBJECT_CHARS))
+    label: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
+    came_by: Mapped[str] = mapped_column(String(16))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class TokenRow(Base):

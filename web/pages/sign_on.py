@@ -1,0 +1,148 @@
+"""Signing in by a provider: the way there and back, and connecting one to an account."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from typing import Any
+
+from flask import Blueprint, redirect, render_template, request, session, url_for
+from werkzeug.wrappers import Response
+
+from grader import limits
+from grader.errors import GraderError, SignOnFailed, Unreachable
+from grader.service import accounts, oidc, sign_on
+from grader.service.oidc import Person
+from grader.service.sign_on import Policy
+from grader.web import throttle
+from grader.web.auth import sessions
+from grader.web.auth.identity import current_user, viewer
+from grader.web.auth.redirects import safe_path
+from grader.web.current import platform
+from grader.web.pages.account import account_page
+from grader.web.pages.keys import Page, private
+from grader.web.pages.sign_in import sign_in_page
+
+pages = Blueprint("sign_on", __name__)
+
+# In the signed cookie: sign-ins on their way, by their state, and what may be connected.
+_BEGUN, _CONNECT = "sign_on", "connect"
+_SECONDS = 60 * limits.SIGN_ON_MINUTES
+
+
+@pages.get("/sign-in/with/<provider>")
+def begin(provider: str) -> Response | Page:
+    """Leads to the provider; who is signed in goes there only to connect it to the account."""
+    wanted = safe_path(request.args.get("next"))
+    user = viewer()
+    connects = user is not None and _may_connect(provider, user.id)
+    if user is not None and not connects:
+        return redirect(wanted)
+    throttle.count_sign_on()
+    try:
+        begun = oidc.begin(platform().settings, provider)
+    except (SignOnFailed, Unreachable) as error:
+        return account_page(error) if connects else sign_in_page(error, wanted)
+    known = {key: it for key, it in session.get(_BEGUN, {}).items() if _is_fresh(it)}
+    newest = sorted(known.items(), key=lambda pair: float(pair[1]["at"]))[1 - limits.SIGN_ONS_AT_ONCE :]
+    session[_BEGUN] = dict(newest) | {
+        begun.state: {
+            "provider": provider,
+            "nonce": begun.nonce,
+            "verifier": begun.verifier,
+            "next": wanted,
+            "user": user.id if connects and user is not None else None,
+            "at": time.time(),
+        }
+    }
+    return redirect(begun.url)
+
+
+@pages.get("/sign-in/with/<provider>/back")
+def back(provider: str) -> Response | Page:
+    """Where the provider sends people back to: signs them in, or connects it to the account."""
+    throttle.count_sign_on()
+    begun = _take(request.args.get("state", ""), provider)
+    wanted = safe_path(begun["next"] if begun else None)
+    user = viewer()
+    try:
+        if begun is None:
+            raise SignOnFailed(
+                "This sign-in did not begin in this browser, or too long ago.",
+                "Begin here again. Does the browser keep cookies of this site?",
+            )
+        person = oidc.finish(
+            platform().settings, provider, request.args, str(begun["nonce"]), str(begun["verifier"])
+        )
+        if begun["user"] is not None:
+            return _connect(int(begun["user"]), person)
+        signed_in = sign_on.enter(platform(), person, policy(provider))
+    except GraderError as error:
+        if begun is not None and begun["user"] is not None and user is not None:
+            return private(account_page(error))
+        return private(sign_in_page(error, wanted))
+    sessions.begin(signed_in)
+    return redirect(wanted, 303)
+
+
+@pages.post("/account/connect/<provider>")
+def ask_to_connect(provider: str) -> Response | Page:
+    """Takes the password. A link follows and no redirect: a form of ours may lead to no other site."""
+    user = current_user()
+    label = oidc.label(platform().settings, provider) if oidc.provider(platform().settings, provider) else ""
+    throttle.count_try(user.name)
+    try:
+        accounts.check_password(platform(), user, request.form.get("present", ""))
+    except GraderError as error:
+        return account_page(error)
+    session[_CONNECT] = {"provider": provider, "user": user.id, "at": time.time()}
+    return private((render_template("connect.html", provider=provider, label=label), 200))
+
+
+@pages.post("/account/identities/<int:number>/disconnect")
+def disconnect(number: int) -> Response | Page:
+    """End what a connected account opens. Takes the password, so that one is left with which to sign in."""
+    user = current_user()
+    throttle.count_try(user.name)
+    try:
+        sign_on.disconnect(platform(), user, number, request.form.get("present", ""))
+    except GraderError as error:
+        return account_page(error)
+    return redirect(url_for("account.show"), 303)
+
+
+def policy(provider: str) -> Policy:
+    """Whom the provider lets in."""
+    found = oidc.provider(platform().settings, provider)
+    return Policy(found.accounts, tuple(found.domain_list))
+
+
+def _connect(whose: int, person: Person) -> Response:
+    user = viewer()
+    if user is None or user.id != whose:
+        raise SignOnFailed(
+            "You are no longer signed in to the account to connect.", "Sign in and begin again."
+        )
+    sign_on.connect(platform(), user, person)
+    session.pop(_CONNECT, None)
+    return redirect(url_for("account.show", saved=1), 303)
+
+
+def _may_connect(provider: str, user: int) -> bool:
+    asked = session.get(_CONNECT)
+    return bool(asked and asked["provider"] == provider and asked["user"] == user and _is_fresh(asked))
+
+
+def _take(state: str, provider: str) -> dict[str, Any] | None:
+    """The sign-in of that state, which is over with this."""
+    begun = dict(session.get(_BEGUN, {}))
+    found = next((key for key in begun if hmac.compare_digest(key.encode(), state.encode())), None)
+    if found is None:
+        return None
+    taken: dict[str, Any] = begun.pop(found)
+    session[_BEGUN] = begun
+    return taken if taken["provider"] == provider and _is_fresh(taken) else None
+
+
+def _is_fresh(begun: dict[str, Any]) -> bool:
+    return 0 <= time.time() - float(begun["at"]) <= _SECONDS
