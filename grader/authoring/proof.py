@@ -24,6 +24,7 @@ from grader.authoring.findings import (
     check,
 )
 from grader.authoring.verdicts import approximation_checks, suite_checks
+from grader.authoring.versioned import version_check
 from grader.authoring.worker_pool import Done, Part, Work, begin, do
 from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import kind_of
@@ -113,12 +114,14 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
         challenge = catalogue.load(draft.slug)
         cases = len(challenge.cases) + len(challenge.hidden_cases)
         chosen = subjects(challenge, options.languages)
+        version = version_check(course, challenge)
     except ChallengeInvalid as error:
         draft.checks.append(Check(name="manifest", status=Status.ERROR, summary=_told(error)))
         return
     wanted = [it for it in challenge.manifest.prerequisites if it not in catalogue.slugs()]
     problems = [f"prerequisites: there is no challenge '{it}'" for it in wanted]
     draft.checks.append(check("manifest", problems, f"it loads, with {cases} cases", bad=Status.ERROR))
+    draft.checks.append(version)
     yield Work(draft.slug)
     for number, candidate in enumerate(chosen):
         label = f"{candidate.role.value} {candidate.name}"

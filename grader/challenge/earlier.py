@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.challenge.catalogue import Catalogue
+from grader.challenge.catalogue import MANIFEST, Catalogue
 from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, NotFound
 
@@ -44,6 +44,13 @@ def at_reference(catalogue: Catalogue, slug: str, reference: str) -> Iterator[Ch
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:
             files.extractall(folder, filter="data")
         yield Catalogue(Path(folder)).load(slug)
+
+
+def numbered_in(catalogue: Catalogue, slug: str) -> str | None:
+    """The commit that gave the challenge the number which git last committed; None where git knows none."""
+    manifest = f"challenges/{slug}/{MANIFEST}"
+    found = _git(catalogue.root, "log", "-1", "--format=%H", "-G", r"^version[[:space:]]*=", "--", manifest)
+    return (found or b"").decode().strip() or None
 
 
 def _git(root: Path, *words: str) -> bytes | None:

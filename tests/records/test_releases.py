@@ -15,7 +15,7 @@ from grader.records.engine import make_engine, writing_connection
 from grader.records.schema import SchemaTooNew, head, missing_of, upgrade
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import accounts, leaderboard, submissions, tokens
+from grader.service import accounts, leaderboard, submissions, tokens, versions
 from grader.service.health import ready
 from grader.service.platform import Platform, open_platform
 from grader.web.server import serve
@@ -47,6 +47,16 @@ def upgraded(tmp_path: Path, old: Engine, empty_url: str) -> Iterator[Platform]:
 def test_the_board_is_unchanged(upgraded: Platform) -> None:
     teacher = accounts.authenticate(upgraded, "teacher", "correct horse")
     board = leaderboard.leaderboard(upgraded, "vector_add", device="cpu", version=1, viewer=teacher)
+    assert [(entry.user, entry.time_us) for entry in board.entries] == releases.BOARD
+
+
+def test_cases_that_changed_since_are_served_under_a_new_number(upgraded: Platform) -> None:
+    """Not refused as changed under the number of that release, whose board stays until staff publish."""
+    served = versions.serve(upgraded, upgraded.course.load("vector_add"))
+    assert served.version > 1
+    assert served.shown == 1
+    teacher = accounts.authenticate(upgraded, "teacher", "correct horse")
+    board = leaderboard.leaderboard(upgraded, "vector_add", device="cpu", viewer=teacher)
     assert [(entry.user, entry.time_us) for entry in board.entries] == releases.BOARD
 
 

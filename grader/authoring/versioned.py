@@ -1,0 +1,54 @@
+"""Whether what judging depends on is still what git first committed under its version number."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from grader.authoring.findings import Check, check
+from grader.challenge.course import Course
+from grader.challenge.earlier import at_reference, numbered_in
+from grader.challenge.fingerprint import ContentChange, changes, content
+from grader.challenge.loader import Challenge
+from grader.errors import BadRequest, ChallengeInvalid, NotFound
+
+# Changes that a remark names; `grader challenge diff` lists all.
+_NAMED = 4
+_SHORT = 10
+
+
+def version_check(course: Course, challenge: Challenge) -> Check:
+    """``version``. A change under the same number is a remark, not a problem: git does not know what was served, and a
+    number that nobody was judged under may stand for anything yet. Raises ChallengeInvalid.
+    """
+    version = challenge.manifest.version
+    found = changed_since_numbered(course, challenge)
+    if not found:
+        return check("version", [], f"{version}")
+    commit, changed = found
+    parts = list(dict.fromkeys(f"{it.part.replace('_', ' ')} {it.name}".strip() for it in changed))
+    named = ", ".join(parts[:_NAMED]) + (f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else "")
+    remark = (
+        f"{named} changed since version {version} was committed: where it was served, a platform refuses this folder "
+        f"until it says `version = {version + 1}` (grader challenge diff {challenge.slug} --against "
+        f"{commit[:_SHORT]})"
+    )
+    return check("version", [], f"{version}", remarks=[remark])
+
+
+def changed_since_numbered(course: Course, challenge: Challenge) -> tuple[str, list[ContentChange]] | None:
+    """The commit that gave ``challenge`` its present number, and what judging depends on that changed since; None where
+    nothing did, where the number is not yet committed, and where git cannot tell. Raises ChallengeInvalid.
+    """
+    now = content(challenge)
+    commit = numbered_in(course, challenge.slug)
+    if commit is None:
+        return None
+    # A folder that today's grader does not load was served by another.
+    with (
+        suppress(BadRequest, NotFound, ChallengeInvalid),
+        at_reference(course, challenge.slug, commit) as then,
+    ):
+        if then.manifest.version == challenge.manifest.version:
+            found = changes(content(then), now)
+            return (commit, found) if found else None
+    return None

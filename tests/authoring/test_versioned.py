@@ -1,0 +1,54 @@
+"""What judging depends on changes only with the version number: a remark to authors, a rule for our own challenges."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.versioned import changed_since_numbered, version_check
+from grader.challenge.course import find_course
+from grader.challenge.earlier import numbered_in
+from tests.authoring.conftest import Made, Write
+
+OURS = find_course()
+
+
+def commit(root: Path) -> None:
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "."], [*who, "commit", "-q", "-m", "as it is"]):
+        subprocess.run(["git", "-C", str(root), *words], check=True, capture_output=True)
+
+
+def remarks(made: Made) -> list[str]:
+    return version_check(made.course, made.challenge).remarks
+
+
+def test_a_case_changed_under_its_number_is_remarked_until_the_number_is_raised(write: Write) -> None:
+    made = write()
+    assert remarks(made) == [], "git knows nothing of it"
+    commit(made.course.root)
+    made.edit("challenge.toml", 'title = "Fresh"', 'title = "Fresher"')
+    commit(made.course.root)
+    assert remarks(made) == []
+    made.edit("cases.py", 'case("basic", ', 'case("plain", ')
+    commit(made.course.root)
+    (remark,) = remarks(made)
+    assert remark.startswith("cases basic, cases plain changed since version 1 was committed")
+    assert "`version = 2`" in remark
+    made.edit("challenge.toml", "version = 1", "version = 2")
+    assert remarks(made) == [], "not yet committed"
+    commit(made.course.root)
+    assert remarks(made) == []
+    made.edit("cases.py", 'case("plain", ', 'case("basic", ')
+    assert len(remarks(made)) == 1, "under the new number it is fast again"
+
+
+@pytest.mark.parametrize("slug", OURS.slugs())
+def test_ours_judge_by_what_was_committed_under_their_number(slug: str) -> None:
+    """Platforms serve what is committed here: they refuse a folder that changed under its number."""
+    if numbered_in(OURS, slug) is None:
+        pytest.skip("git does not know these challenges")
+    found = changed_since_numbered(OURS, OURS.load(slug))
+    assert found is None, f"{slug}: raise `version` in its challenge.toml"
