@@ -35,6 +35,7 @@ from results import keep
 from serving import database, serving
 from sqlalchemy import Engine, insert, text
 
+from grader.challenge.catalogue import find_catalogue
 from grader.records.models import SubmissionRow, TokenRow, UserRow, utcnow
 from grader.schemas.account import Role
 from grader.service.accounts import User
@@ -46,6 +47,7 @@ from grader.settings import Settings
 TARGET_MS = 100.0
 JUDGED = ("page", "API, 200 entries")
 SLUG, TRACK, DEVICE, EACH, PAGE = "vector_add", "fundamentals", "h200", 5, 200
+VERSION = find_catalogue().load(SLUG).manifest.version
 TOKEN = "grd_benchmark"
 _BATCH = 5_000
 
@@ -88,7 +90,7 @@ def _accepted(number: int, chance: random.Random, user: int | None = None) -> di
         "public_id": f"{number:010d}",
         "user_id": user or number // EACH + 1,
         "challenge": SLUG,
-        "version": 1,
+        "version": VERSION,
         "language": chance.choice(["cuda", "triton"]),
         "device": DEVICE,
         "source": "x" * 2000,

@@ -46,6 +46,7 @@ from running import ROOT, Failed, environment
 from running import platform as running
 
 from grader import certificate
+from grader.challenge.catalogue import find_catalogue
 from grader.device_kinds import board_of, kind_of, languages_of
 from grader.errors import BoxUnavailable
 from grader.judge.job import Job, JudgingProgress, Outcome
@@ -80,6 +81,7 @@ from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 
 SLUG, CHALLENGE = "final", "vector_add"
+VERSION = find_catalogue().load(CHALLENGE).manifest.version
 SOLUTIONS = ROOT / "reference" / CHALLENGE / "staff"
 THREADS = (32, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1024)
 BLOCKS = (256, 512, 1024, 2048, 4096, 8192)
@@ -337,7 +339,7 @@ class SimulatedJudge:
             report=Report(
                 verdict=Verdict.ACCEPTED,
                 challenge=job.challenge,
-                version=1,
+                version=VERSION,
                 language=job.language,
                 device=job.device,
                 cases=[case],

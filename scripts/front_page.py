@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from grader.challenge.catalogue import find_catalogue
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow
 from grader.schemas.draft import DraftBody
@@ -22,6 +23,7 @@ from tests.browser.furnished import Site, serving
 from tests.web import builders
 
 SLUG = "softmax"
+VERSION = find_catalogue().load(SLUG).manifest.version
 DEVICE = "h200"
 # name, language, microseconds: "edsger" is as fast as "grace" as far as was measured.
 _ENTRIES = (
@@ -94,7 +96,7 @@ def _report(time_us: float) -> Report:
     case = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED, seed=7, seconds=0.01)
     return Report(
         challenge=SLUG,
-        version=1,
+        version=VERSION,
         language=Language.TRITON,
         device=DEVICE,
         verdict=Verdict.ACCEPTED,

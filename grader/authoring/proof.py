@@ -114,7 +114,7 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
         challenge = catalogue.load(draft.slug)
         cases = len(challenge.cases) + len(challenge.hidden_cases)
         chosen = subjects(challenge, options.languages)
-        version = version_check(course, challenge)
+        version = version_check(catalogue, challenge)
     except ChallengeInvalid as error:
         draft.checks.append(Check(name="manifest", status=Status.ERROR, summary=_told(error)))
         return

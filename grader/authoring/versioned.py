@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from grader.authoring.findings import Check, check
-from grader.challenge.course import Course
+from grader.challenge.catalogue import Catalogue
 from grader.challenge.earlier import at_reference, numbered_in
 from grader.challenge.fingerprint import ContentChange, changes, content
 from grader.challenge.loader import Challenge
@@ -16,12 +16,12 @@ _NAMED = 4
 _SHORT = 10
 
 
-def version_check(course: Course, challenge: Challenge) -> Check:
+def version_check(catalogue: Catalogue, challenge: Challenge) -> Check:
     """``version``. A change under the same number is a remark, not a problem: git does not know what was served, and a
     number that nobody was judged under may stand for anything yet. Raises ChallengeInvalid.
     """
     version = challenge.manifest.version
-    found = changed_since_numbered(course, challenge)
+    found = changed_since_numbered(catalogue, challenge)
     if not found:
         return check("version", [], f"{version}")
     commit, changed = found
@@ -35,18 +35,20 @@ def version_check(course: Course, challenge: Challenge) -> Check:
     return check("version", [], f"{version}", remarks=[remark])
 
 
-def changed_since_numbered(course: Course, challenge: Challenge) -> tuple[str, list[ContentChange]] | None:
+def changed_since_numbered(
+    catalogue: Catalogue, challenge: Challenge
+) -> tuple[str, list[ContentChange]] | None:
     """The commit that gave ``challenge`` its present number, and what judging depends on that changed since; None where
     nothing did, where the number is not yet committed, and where git cannot tell. Raises ChallengeInvalid.
     """
     now = content(challenge)
-    commit = numbered_in(course, challenge.slug)
+    commit = numbered_in(catalogue, challenge.slug)
     if commit is None:
         return None
     # A folder that today's grader does not load was served by another.
     with (
         suppress(BadRequest, NotFound, ChallengeInvalid),
-        at_reference(course, challenge.slug, commit) as then,
+        at_reference(catalogue, challenge.slug, commit) as then,
     ):
         if then.manifest.version == challenge.manifest.version:
             found = changes(content(then), now)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.versioned import changed_since_numbered, version_check
-from grader.challenge.course import find_course
+from grader.challenge.catalogue import find_catalogue
 from grader.challenge.earlier import numbered_in
 from tests.authoring.conftest import Made, Write
 
-OURS = find_course()
+OURS = find_catalogue()
 
 
 def commit(root: Path) -> None:
@@ -22,24 +22,24 @@ def commit(root: Path) -> None:
 
 
 def remarks(made: Made) -> list[str]:
-    return version_check(made.course, made.challenge).remarks
+    return version_check(made.catalogue, made.challenge).remarks
 
 
 def test_a_case_changed_under_its_number_is_remarked_until_the_number_is_raised(write: Write) -> None:
     made = write()
     assert remarks(made) == [], "git knows nothing of it"
-    commit(made.course.root)
+    commit(made.catalogue.root)
     made.edit("challenge.toml", 'title = "Fresh"', 'title = "Fresher"')
-    commit(made.course.root)
+    commit(made.catalogue.root)
     assert remarks(made) == []
     made.edit("cases.py", 'case("basic", ', 'case("plain", ')
-    commit(made.course.root)
+    commit(made.catalogue.root)
     (remark,) = remarks(made)
     assert remark.startswith("cases basic, cases plain changed since version 1 was committed")
     assert "`version = 2`" in remark
     made.edit("challenge.toml", "version = 1", "version = 2")
     assert remarks(made) == [], "not yet committed"
-    commit(made.course.root)
+    commit(made.catalogue.root)
     assert remarks(made) == []
     made.edit("cases.py", 'case("plain", ', 'case("basic", ')
     assert len(remarks(made)) == 1, "under the new number it is fast again"

@@ -67,7 +67,7 @@ def failed_with(text: str) -> Report:
     return Report(
         verdict=Verdict.RUNTIME_ERROR,
         challenge=builders.SLUG,
-        version=1,
+        version=builders.VERSION,
         language=Language.TRITON,
         device="cpu",
         representative=False,

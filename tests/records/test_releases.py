@@ -52,7 +52,7 @@ def test_the_board_is_unchanged(upgraded: Platform) -> None:
 
 def test_cases_that_changed_since_are_served_under_a_new_number(upgraded: Platform) -> None:
     """Not refused as changed under the number of that release, whose board stays until staff publish."""
-    served = versions.serve(upgraded, upgraded.course.load("vector_add"))
+    served = versions.serve(upgraded, upgraded.catalogue.load("vector_add"))
     assert served.version > 1
     assert served.shown == 1
     teacher = accounts.authenticate(upgraded, "teacher", "correct horse")
@@ -80,12 +80,14 @@ def test_tokens_and_passwords_are_good(upgraded: Platform, release: str) -> None
     assert accounts.authenticate(upgraded, "bob", "battery staple").name == "Bob"
 
 
-def test_what_waited_is_judged(upgraded: Platform) -> None:
+def test_what_waited_is_judged_by_what_is_served_now(upgraded: Platform) -> None:
     held = builders.take(upgraded)
     builders.finish(upgraded, held, builders.accepted(100.0))
     teacher = accounts.authenticate(upgraded, "teacher", "correct horse")
-    board = leaderboard.leaderboard(upgraded, "vector_add", device="cpu", version=1, viewer=teacher)
-    assert [entry.user for entry in board.entries] == ["ada", "Bob"]
+    board = leaderboard.leaderboard(
+        upgraded, "vector_add", device="cpu", version=builders.VERSION, viewer=teacher
+    )
+    assert [(entry.user, entry.time_us) for entry in board.entries] == [("ada", 100.0)]
 
 
 def test_it_is_not_ready_before_and_ready_after(tmp_path: Path, old: Engine, empty_url: str) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from grader.challenge.catalogue import find_catalogue
 from grader.languages import Language
 from grader.records import artefacts, claims, leases
 from grader.records.claims import Claim
@@ -34,6 +35,7 @@ from grader.settings import Settings
 from tests.schemas.profiles import launch, row
 
 SLUG = "vector_add"
+VERSION = find_catalogue().load(SLUG).manifest.version
 PASSWORD = "correct horse"
 SOURCE = "import triton\n\n\ndef solve(a, b, out, n):\n    out.copy_(a + b)  # <b>not bold</b>\n"
 
@@ -275,5 +277,5 @@ def not_compiled(log: str = "solution.cu(3): error: <img src=x onerror=alert(1)>
 
 
 def _report(**values: Any) -> Report:
-    given = {"challenge": SLUG, "version": 1, "language": Language.TRITON, "device": "cpu"}
+    given = {"challenge": SLUG, "version": VERSION, "language": Language.TRITON, "device": "cpu"}
     return Report(**(given | values))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -30,16 +31,17 @@ pytestmark = pytest.mark.both_databases
 
 PAGE = f"/leaderboards/{builders.SLUG}"
 API = f"/api/v1{PAGE}"
+ENTRY: dict[str, Any] = {"challenge": builders.SLUG, "version": builders.VERSION}
 
 
 @pytest.fixture
 def crowd(platform: Platform, ada: User, bob: User, teacher: User) -> list[User]:
     """On the board are bob, zelda (who is anonymous), ada; the teacher is faster than all."""
     zelda = person(platform, "zelda", anonymous=True)
-    report(platform, enter(platform, bob, 40.0, challenge=builders.SLUG))
-    enter(platform, zelda, 60.0, challenge=builders.SLUG, language=Language.CUDA)
-    enter(platform, ada, 80.0, challenge=builders.SLUG, hour=-1)
-    enter(platform, teacher, 30.0, challenge=builders.SLUG)
+    report(platform, enter(platform, bob, 40.0, **ENTRY))
+    enter(platform, zelda, 60.0, language=Language.CUDA, **ENTRY)
+    enter(platform, ada, 80.0, hour=-1, **ENTRY)
+    enter(platform, teacher, 30.0, **ENTRY)
     return [bob, zelda, ada]
 
 
@@ -116,7 +118,10 @@ def test_the_table_of_commas_has_all_with_the_filters_of_the_page(
     assert link
     answer = client.get(link[1].replace("&amp;", "&"))
     assert answer.mimetype == "text/csv"
-    assert answer.headers["Content-Disposition"] == "attachment; filename=vector_add-v1-cpu.csv"
+    assert (
+        answer.headers["Content-Disposition"]
+        == f"attachment; filename=vector_add-v{builders.VERSION}-cpu.csv"
+    )
     found = list(csv.DictReader(io.StringIO(answer.text)))
     assert [(it["rank"], it["user"]) for it in found] == [
         *(("1", "bob"), ("2", "ada")),
@@ -144,7 +149,7 @@ def test_no_cell_is_a_formula(start: str) -> None:
 
 
 def test_names_are_escaped(visit: Visit, kim: User, platform: Platform) -> None:
-    enter(platform, person(platform, "<b>eve</b>"), 40.0, challenge=builders.SLUG)
+    enter(platform, person(platform, "<b>eve</b>"), 40.0, **ENTRY)
     for path in (PAGE, "/leaderboards", "/leaderboards/tracks/fundamentals"):
         page = visit(kim).get(path).text
         assert "&lt;b&gt;eve" in page
