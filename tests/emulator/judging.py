@@ -30,7 +30,7 @@ HOPPER_PROGRAMS = (
     "library_barrier", "library_pipeline", "group_copy", "producer_consumer", "counted", "cluster_sum", "cluster_shape",
     "remote_arrival", "bulk_pipeline", "bulk_sum", "tensor_tiles", "tensor_cube", "multicast", "block_to_block",
     "product_f16", "product_f16_along_n", "product_f16_along_m_and_n", "product_tf32", "product_bytes",
-    "product_halves", "group_sums", "warp_sums", "made_map",
+    "product_halves", "group_sums", "warp_sums", "made_map", "tensor_tail",
 )  # fmt: skip
 SEED = 1
 
