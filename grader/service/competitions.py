@@ -100,6 +100,13 @@ def changing(platform: Platform, user: User, slug: str, action: Action) -> Itera
         yield found
 
 
+def check(platform: Platform, user: User, slug: str, action: Action) -> None:
+    """Whether ``user`` may do that in the competition. Raises NotFound, NotAllowed."""
+    with platform.sessions() as session:
+        _open(session, user, slug)
+        permissions.check(user, permissions.standings(session, user), action)
+
+
 def _open(session: Session, user: User | None, slug: str, lock: bool = False) -> OpenCompetition:
     row = record.find(session, slug, lock)
     if row is not None:

@@ -78,6 +78,12 @@ def changing(platform: Platform, user: User, slug: str, action: Action) -> Itera
         yield found
 
 
+def check(platform: Platform, user: User, slug: str, action: Action) -> None:
+    """Whether ``user`` may do that in the course. Raises NotFound, NotAllowed."""
+    with reading(platform, user, slug, action):
+        pass
+
+
 def _open(session: Session, user: User, slug: str, action: Action, lock: bool = False) -> OpenCourse:
     query = select(CourseRow).where(CourseRow.slug == slug)
     row = session.scalar(query.with_for_update() if lock else query)

@@ -16,9 +16,10 @@ from grader.schemas.assignment import (
 from grader.schemas.course import CourseSlug
 from grader.schemas.submission import ErrorEnvelope
 from grader.service import assignments
+from grader.service.permissions import Action
 from grader.web.answers import answer
 from grader.web.api.courses import CoursePath
-from grader.web.api.resource import resource
+from grader.web.api.resource import asks, in_course, resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -46,6 +47,7 @@ def get_assignment(path: AssignmentPath) -> Response:
 
 
 @api.put("/courses/<course>/assignments/<assignment>", responses={200: AssignmentView, 409: ErrorEnvelope})
+@asks(in_course(Action.ASSIGNMENT_EDIT))
 def put_assignment(path: AssignmentPath, body: AssignmentBody) -> Response:
     """Make or change an assignment. A new one is a draft."""
     return answer(assignments.put_assignment(platform(), current_user(), path.course, path.assignment, body))
@@ -61,6 +63,7 @@ def delete_assignment(path: AssignmentPath) -> Response:
 @api.post(
     "/courses/<course>/assignments/<assignment>/publish", responses={200: AssignmentView, 409: ErrorEnvelope}
 )
+@asks(in_course(Action.ASSIGNMENT_EDIT))
 def publish_assignment(path: AssignmentPath, body: PublishAssignmentBody) -> Response:
     """Show an assignment to students, or hide it again as long as nobody submitted for it."""
     found = assignments.publish_assignment(
@@ -79,6 +82,7 @@ def list_extensions(path: AssignmentPath) -> Response:
     "/courses/<course>/assignments/<assignment>/extensions",
     responses={200: ExtensionList, 409: ErrorEnvelope},
 )
+@asks(in_course(Action.EXTENSION_GRANT))
 def extend(path: AssignmentPath, body: ExtensionBody) -> Response:
     """Other times for a student or a section, also after the deadline."""
     return answer(assignments.extend(platform(), current_user(), path.course, path.assignment, body))

@@ -22,9 +22,10 @@ from grader.schemas.course import (
 )
 from grader.schemas.submission import ErrorEnvelope
 from grader.service import courses, joining
+from grader.service.permissions import Action
 from grader.web import throttle
 from grader.web.answers import answer
-from grader.web.api.resource import resource
+from grader.web.api.resource import asks, in_course, of_staff, resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -57,6 +58,7 @@ def list_courses() -> Response:
 
 
 @api.post("/courses", responses={201: CourseView, 409: ErrorEnvelope})
+@asks(of_staff)
 def create_course(body: CourseBody) -> Response:
     """Make a course, which one owns then (staff only)."""
     return answer(courses.create_course(platform(), current_user(), body), 201)
@@ -77,12 +79,14 @@ def get_course(path: CoursePath) -> Response:
 
 
 @api.patch("/courses/<course>", responses={200: CourseView, 409: ErrorEnvelope})
+@asks(in_course(Action.COURSE_EDIT))
 def change_course(path: CoursePath, body: CourseChange) -> Response:
     """Change what is named of a course; to archive it is for its owners."""
     return answer(courses.change_course(platform(), current_user(), path.course, body))
 
 
 @api.put("/courses/<course>/staff/<name>", responses={200: CourseView, 409: ErrorEnvelope})
+@asks(in_course(Action.COURSE_STAFF))
 def set_staff(path: StaffPath, body: StaffBody) -> Response:
     """Say who teaches (owners only). The last owner stays one."""
     role = CourseRole(body.role) if body.role is not None else None
@@ -103,6 +107,7 @@ def list_codes(path: CoursePath) -> Response:
 
 
 @api.post("/courses/<course>/join-codes", responses={201: JoinCodeView})
+@asks(in_course(Action.ROSTER_EDIT))
 def make_code(path: CoursePath, body: JoinCodeBody) -> Response:
     """A new join code, for everyone or for one section."""
     return answer(joining.make_code(platform(), current_user(), path.course, body, base()), 201)

@@ -8,10 +8,11 @@ from grader import spreadsheet
 from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, OverrideBody, StudentGrades
 from grader.schemas.submission import ErrorEnvelope
 from grader.service import gradebook
+from grader.service.permissions import Action
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.courses import CoursePath, StaffPath
-from grader.web.api.resource import resource
+from grader.web.api.resource import asks, in_course, resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -52,6 +53,7 @@ def get_grades(path: StaffPath) -> Response:
 @api.put(
     "/courses/<course>/assignments/<assignment>/overrides", responses={200: StudentGrades, 409: ErrorEnvelope}
 )
+@asks(in_course(Action.GRADES_OVERRIDE))
 def override(path: AssignmentPath, body: OverrideBody) -> Response:
     """Give a student points in place of the computed ones, with a reason that they read; or take that back."""
     return answer(gradebook.override(platform(), current_user(), path.course, path.assignment, body))

@@ -18,7 +18,7 @@ from grader.schemas.account import (
 from grader.schemas.submission import ErrorEnvelope, Me
 from grader.service import invitations, people, resets
 from grader.web.answers import answer
-from grader.web.api.resource import resource
+from grader.web.api.resource import asks, of_admins, of_staff, resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -40,6 +40,7 @@ def list_people() -> Response:
 
 
 @api.put("/people/<name>/role", responses={200: Me, 409: ErrorEnvelope})
+@asks(of_admins)
 def set_role(path: PersonPath, body: RoleBody) -> Response:
     """Make somebody a student, staff or an admin (admins only)."""
     user = people.set_role(platform(), path.name, Role(body.role), current_user())
@@ -60,6 +61,7 @@ def list_invitations() -> Response:
 
 
 @api.post("/invitations", responses={201: NewInvitation, 409: ErrorEnvelope})
+@asks(of_staff)
 def create_invitation(body: InvitationBody) -> Response:
     """A new invitation; its link is shown this once. Of staff: admins only."""
     return answer(invitations.make(platform(), body, current_user(), _base()), 201)

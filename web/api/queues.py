@@ -16,7 +16,7 @@ from grader.schemas.queue import (
 from grader.service import queues, quotas
 from grader.web.answers import answer, cheap
 from grader.web.api.challenges import ChallengePath
-from grader.web.api.resource import resource
+from grader.web.api.resource import asks, of_staff, resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -39,6 +39,7 @@ def list_queues() -> Response:
 
 
 @api.post("/queues/<queue>/pause", responses={200: QueueList})
+@asks(of_staff)
 def pause_queue(path: QueuePath, body: PauseBody) -> Response:
     """Take nothing more from a device's queue, from `compile`, or from `all` (staff only). What comes is kept."""
     return answer(queues.pause_queue(platform(), current_user(), path.queue, body.reason))
@@ -75,6 +76,7 @@ def get_kind(path: ChallengePath) -> Response:
 
 
 @api.post("/challenges/<slug>/kind", responses={200: ChallengeKind})
+@asks(of_staff)
 def set_kind(path: ChallengePath, body: KindBody) -> Response:
     """Say what submissions for a challenge are from now on (staff only)."""
     return answer(queues.set_kind(platform(), current_user(), path.slug, body.kind))

@@ -7,9 +7,10 @@ from pydantic import Field
 
 from grader.schemas.similarity import DecisionBody, SimilarityReport, SimilarSources
 from grader.service import similarity
+from grader.service.permissions import Action
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
-from grader.web.api.resource import resource
+from grader.web.api.resource import asks, in_course, resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -41,6 +42,7 @@ def get_pair(path: PairPath) -> Response:
 
 
 @api.put(f"{_AT}/<int:number>", responses={200: SimilarityReport})
+@asks(in_course(Action.SIMILARITY_DECIDE))
 def decide_pair(path: PairPath, body: DecisionBody) -> Response:
     """Confirm a pair, dismiss it, or open it again. A confirmed one is marked for both students."""
     found = similarity.decide(platform(), current_user(), path.course, path.assignment, path.number, body)

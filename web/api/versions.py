@@ -18,7 +18,7 @@ from grader.service import rejudge as rejudging
 from grader.service import versions
 from grader.web.answers import answer
 from grader.web.api.challenges import ChallengePath
-from grader.web.api.resource import resource
+from grader.web.api.resource import asks, of_staff, resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -51,6 +51,7 @@ def get_version(path: VersionPath) -> Response:
 
 
 @api.post("/challenges/<slug>/rejudge", responses={200: Rejudge, 409: ErrorEnvelope})
+@asks(of_staff)
 def rejudge(path: ChallengePath, body: RejudgeBody) -> Response:
     """Have submissions judged again under the folder's version, behind all students; nothing is overwritten."""
     return answer(rejudging.rejudge(platform(), current_user(), path.slug, body.ranked))
@@ -63,6 +64,7 @@ def get_comparison(path: ChallengePath, query: ComparisonQuery) -> Response:
 
 
 @api.post("/challenges/<slug>/publish", responses={200: VersionList, 409: ErrorEnvelope})
+@asks(of_staff)
 def publish(path: ChallengePath, body: PublishBody) -> Response:
     """Show the board of the folder's version from now on."""
     return answer(versions.publish(platform(), current_user(), path.slug, body.force))

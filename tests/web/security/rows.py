@@ -281,10 +281,10 @@ ROWS = [
     ),
     # A competition that is not there. Of one that is: tests/web/test_competitions.py. A broken body is refused first.
     Row("GET", f"{API}/competitions", f"{API}/competitions", (401, 200, 200, 200)),
-    Row("POST", f"{API}/competitions", f"{API}/competitions", everyone(400)),
+    Row("POST", f"{API}/competitions", f"{API}/competitions", (401, 403, 403, 400)),
     Row("DELETE", f"{API}/competitions/<slug>", f"{API}/competitions/cup", (401, 404, 404, 404)),
     Row("GET", f"{API}/competitions/<slug>", f"{API}/competitions/cup", (401, 404, 404, 404)),
-    Row("POST", f"{API}/competitions/<slug>", f"{API}/competitions/cup", everyone(400)),
+    Row("POST", f"{API}/competitions/<slug>", f"{API}/competitions/cup", (401, 404, 404, 404)),
     Row("GET", f"{API}/competitions/<slug>/board", f"{API}/competitions/cup/board", (401, 404, 404, 404)),
     Row(
         "GET",
@@ -292,9 +292,14 @@ ROWS = [
         f"{API}/competitions/cup/definition",
         (401, 404, 404, 404),
     ),
-    Row("POST", f"{API}/competitions/<slug>/disqualify", f"{API}/competitions/cup/disqualify", everyone(400)),
+    Row(
+        "POST",
+        f"{API}/competitions/<slug>/disqualify",
+        f"{API}/competitions/cup/disqualify",
+        (401, 404, 404, 404),
+    ),
     Row("GET", f"{API}/competitions/<slug>/final", f"{API}/competitions/cup/final", (401, 404, 404, 404)),
-    Row("POST", f"{API}/competitions/<slug>/final", f"{API}/competitions/cup/final", everyone(400)),
+    Row("POST", f"{API}/competitions/<slug>/final", f"{API}/competitions/cup/final", (401, 404, 404, 404)),
     Row(
         "POST",
         f"{API}/competitions/<slug>/final/cancel",

@@ -152,7 +152,42 @@ def ask(scene: Scene, row: Row, client: FlaskClient) -> int:
     return client.post(path, data=form).status_code
 
 
+# What one does who is not signed in yet.
+WITHOUT_ACCOUNT = {
+    f"{API}/accounts",
+    f"{API}/accounts/address",
+    f"{API}/device-codes",
+    f"{API}/device-codes/token",
+    f"{API}/password-resets",
+    f"{API}/password-resets/use",
+    f"{API}/tokens",
+}
 API_ROWS = [row for row in ROWS if row.path.startswith(API)]
+
+
+def test_what_is_sent_is_read_last(scene: Scene, call: Visit) -> None:
+    """Who is not signed in, or may not do it, is told that, and nothing of a body that is empty."""
+    wrong = []
+    for row in API_ROWS:
+        if row.method in ("POST", "PUT", "PATCH") and row.rule not in WITHOUT_ACCOUNT:
+            for role, expected in zip(ROLES, row.statuses, strict=True):
+                answer = (
+                    call(scene.people[role]).open(scene.path(row), method=row.method, json={}).status_code
+                )
+                if expected in (401, 403) and answer != expected:
+                    wrong.append(f"{row.method} {row.path} as {role}: {answer}, not {expected}")
+    assert wrong == []
+
+
+def test_without_an_account_one_can_make_one_or_sign_in(scene: Scene, call: Visit) -> None:
+    """All else asks first who is there: a route that is not in this list must answer 401."""
+    found = {
+        row.rule
+        for row in API_ROWS
+        if row.method in ("POST", "PUT", "PATCH", "DELETE")
+        and call(None).open(scene.path(row), method=row.method, json={}).status_code != 401
+    }
+    assert found == WITHOUT_ACCOUNT
 
 
 def with_token(scene: Scene, role: str, scopes: list[Scope]) -> FlaskClient:
