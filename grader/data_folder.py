@@ -15,7 +15,7 @@ log = get_logger(__name__)
 OTHERS = 0o077
 # What a platform puts there. A folder with anything else in it may be somebody's home, or /var/lib: its mode is left.
 _OURS = frozenset(
-    {"secrets", "up.lock", "redis.sock", "metrics", "round_costs", "backups-at-work", "lost+found"}
+    {"secrets", "up.lock", "redis.sock", "metrics", "round_costs", "uploads", "backups-at-work", "lost+found"}
 )
 _DATABASE = "grader.sqlite3"
 

@@ -45,6 +45,12 @@ class BadSource(BadRequest):
     code = "bad_source"
 
 
+class BadBundle(BadRequest):
+    """An uploaded archive cannot be taken: not a ZIP, too large, paths that lead out, not one challenge."""
+
+    code = "bad_bundle"
+
+
 class UnknownChallenge(GraderError):
     """There is no challenge of that slug."""
 

@@ -173,6 +173,22 @@ BOARD_SECONDS = 1.0
 FINAL_REPEATS = 51
 REQUEST_BYTES = 2 * MIB
 
+# An uploaded challenge: the largest of the course has 40 files and 130 KiB. Packed and in base64 it fits a request.
+BUNDLE_ARCHIVE_BYTES = 1 * MIB
+BUNDLE_BYTES = 4 * MIB
+BUNDLE_FILES = 200
+# Checking one: hundreds of small judgements one after the other in one box, in the background.
+CHECK_SECONDS = 3600.0
+CHECK_MEMORY_BYTES = 8 * GIB
+CHECK_PIDS = 1024
+CHECK_TMP_BYTES = 1 * GIB
+# What a check tells: findings with their details, and every submission that was run.
+CHECK_ANSWER_BYTES = 4 * MIB
+# Workers look this often for a check that waits and whose wake-up was lost.
+CHECK_LOOK_SECONDS = 10.0
+# Uploads of one account: a class of authors edits, a script that loops is stopped.
+UPLOADS_PER_MINUTE = 20
+
 # Connections to one web process (there are two). An idle connection costs a file descriptor and a few kilobytes, not a
 # thread. At the limit, each new connection closes the one that has been idle longest.
 CONNECTIONS = 512

@@ -35,6 +35,7 @@ _FUNCTION = "grader.queue.worker.serve"
 _JOB_ID = re.compile(rb"[A-Za-z0-9_-]{1,64}")
 
 COMPILE = "compile"
+CHECK = "check"
 
 
 def run_queue(device: str) -> str:

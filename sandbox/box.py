@@ -27,6 +27,7 @@ class BoxPurpose(StrEnum):
     COMPILE = "compile"
     CONTROL = "control"
     BASELINE = "baseline"
+    CHECK = "check"
 
 
 @dataclass(frozen=True)

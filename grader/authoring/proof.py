@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -38,13 +39,15 @@ JOBS_PER_GPU = 16
 @dataclass(frozen=True)
 class Options:
     """``device``: "cpu", or a GPU's board. ``languages``: which submissions to run. ``matrix``: a wrong one runs every
-    case instead of ending at its first failure. ``gpus``: numbers of the GPUs to use, which the processes share."""
+    case instead of ending at its first failure. ``gpus``: numbers of the GPUs to use, which the processes share.
+    ``here``: one after the other in this very process, as in a box, which has no shared memory for a pool's locks."""
 
     device: str = CPU
     languages: tuple[Language, ...] = field(default_factory=lambda: tuple(Language))
     jobs: int = 0
     matrix: bool = False
     gpus: tuple[int, ...] = (0,)
+    here: bool = False
 
     @property
     def workers(self) -> int:
@@ -175,6 +178,9 @@ def _tries(
     """Each piece of work with what it found, or why it got no box, as they end."""
     if not work:
         return
+    if options.here:
+        yield from _tried_here(catalogue, options, work)
+        return
     # Spawned, not forked: a CUDA context and torch's threads survive no fork.
     context = multiprocessing.get_context("spawn")
     workers = max(1, min(workers, len(work)))
@@ -195,6 +201,19 @@ def _tries(
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _tried_here(
+    catalogue: Path, options: Options, work: Sequence[Work]
+) -> Iterator[tuple[Work, Done | BoxUnavailable]]:
+    gpus: queue.SimpleQueue[int] = queue.SimpleQueue()
+    gpus.put(options.gpus[0])
+    begin(catalogue, options.device, gpus)
+    for one in work:
+        try:
+            yield one, do(one)
+        except BoxUnavailable as error:
+            yield one, error
 
 
 def _proof(catalogue: Catalogue, draft: _Draft, options: Options) -> Proof:

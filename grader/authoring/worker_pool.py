@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from multiprocessing.queues import SimpleQueue
 from pathlib import Path
+from typing import Protocol
 
 from grader.authoring.baseline import baseline_checks
 from grader.authoring.calibrate import calibrate, calibration_checks
@@ -83,11 +83,17 @@ class _WorkerThread:
         return self._bench
 
 
+class GpuNumbers(Protocol):
+    """A queue between processes, or one within this one."""
+
+    def get(self) -> int: ...
+
+
 _desk: _WorkerThread | None = None
 _unusable: GraderError | None = None
 
 
-def begin(catalogue: Path, device: str, gpus: SimpleQueue[int]) -> None:
+def begin(catalogue: Path, device: str, gpus: GpuNumbers) -> None:
     """Called once in each process of the pool, before its first work. ``gpus`` has a GPU's number for each."""
     global _desk, _unusable
     # Ctrl-C goes to the whole terminal; the process that was started decides what it means.

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Protocol
 
 from grader.challenge import fingerprint
 from grader.challenge.curriculum import Curriculum, prerequisite_problems, read_curriculum
 from grader.challenge.loader import Challenge, read_manifest
+from grader.challenge.model import Manifest
 from grader.errors import ChallengeInvalid, UnknownChallenge
 
 MANIFEST = "challenge.toml"
@@ -40,15 +42,43 @@ class Broken:
         return f"Fix the file, or restore git's version. {self.error.hint}".strip() + check
 
 
+class UploadedFolders(Protocol):
+    """Challenges that were uploaded and are in use."""
+
+    def roots(self) -> Mapping[str, Path]:
+        """Slug -> a folder that holds ``challenges/SLUG`` and ``reference/SLUG``, there on this host."""
+
+
 @dataclass(frozen=True)
 class Catalogue:
-    """A folder that holds ``challenges/`` and ``reference/``."""
+    """A folder that holds ``challenges/`` and ``reference/``. What was uploaded to a platform stands beside it, and in
+    place of a folder of the same name."""
 
     root: Path
+    uploads: UploadedFolders | None = field(default=None, compare=False)
 
     def slugs(self) -> list[str]:
         folder = self.root / "challenges"
-        return sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
+        return sorted({path.parent.name for path in folder.glob(f"*/{MANIFEST}")} | set(self._uploaded))
+
+    @property
+    def _uploaded(self) -> Mapping[str, Path]:
+        return self.uploads.roots() if self.uploads is not None else {}
+
+    def root_of(self, slug: str) -> Path:
+        """The folder whose ``challenges`` and ``reference`` hold this challenge: this course's, or an upload's."""
+        return self._uploaded.get(slug, self.root)
+
+    def is_uploaded(self, slug: str) -> bool:
+        return slug in self._uploaded
+
+    def has_folder(self, slug: str) -> bool:
+        """Whether the course's own folder has a challenge of this slug."""
+        return (self.root / "challenges" / slug / MANIFEST).is_file()
+
+    def check_track(self, slug: str, manifest: Manifest) -> None:
+        """Raises ChallengeInvalid where this course has no such track."""
+        self.known_curriculum.check_track(Path(f"challenges/{slug}/{MANIFEST}"), manifest.track)
 
     def folders(self) -> list[str]:
         """The slugs of all that is there, also of what does not load."""
@@ -58,20 +88,24 @@ class Catalogue:
         """Folders with files in them, none of which is a manifest (it was moved, misspelt or never copied), and those
         that cannot be looked into."""
         folders = [it for it in (self.root / "challenges").glob("[!._]*") if it.is_dir()]
-        return sorted(it.name for it in folders if _lacks_manifest(it))
+        return sorted(it.name for it in folders if not self.is_uploaded(it.name) and _lacks_manifest(it))
 
     def load(self, slug: str) -> Challenge:
         """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid naming file and key. A broken tracks.toml is
         as good as none: it must not stop every challenge."""
         if not self._has(slug):
             raise UnknownChallenge(f"There is no challenge '{slug}'.", near(slug, self.slugs()))
-        return self._load(slug, self.known_curriculum)
+        return self._load(self.root_of(slug), slug, self.known_curriculum)
 
-    def _load(self, slug: str, curriculum: Curriculum) -> Challenge:
-        folder = self.root / "challenges" / slug
+    def load_at(self, root: Path, slug: str) -> Challenge:
+        """The same of a challenge that lies below another root, as if it were in this course."""
+        return self._load(root, slug, self.known_curriculum)
+
+    def _load(self, root: Path, slug: str, curriculum: Curriculum) -> Challenge:
+        folder = root / "challenges" / slug
         manifest = read_manifest(folder / MANIFEST)
         curriculum.check_track(folder / MANIFEST, manifest.track)
-        return Challenge(slug, manifest, folder, self.root / "reference" / slug)
+        return Challenge(slug, manifest, folder, root / "reference" / slug)
 
     def valid(self) -> tuple[list[Challenge], list[Broken]]:
         """Every challenge that loads, in the order of ``in_order``, and those that do not. A broken tracks.toml is
@@ -82,9 +116,10 @@ class Catalogue:
         except ChallengeInvalid as error:
             curriculum = self.known_curriculum
             wrong.append(Broken(TRACKS, TRACKS, _NO_TRACK, error))
+        uploaded = self._uploaded
         for slug in self.folders():
             try:
-                found.append(self._load(slug, curriculum))
+                found.append(self._load(uploaded.get(slug, self.root), slug, curriculum))
             except ChallengeInvalid as error:
                 wrong.append(self.describe_broken(slug, error))
         return self.in_order(found), wrong
@@ -109,7 +144,8 @@ class Catalogue:
     def describe_broken(self, slug: str, error: ChallengeInvalid) -> Broken:
         """What can still be said of a challenge that does not load."""
         try:
-            text = (self.root / "challenges" / slug / MANIFEST).read_text(encoding="utf-8", errors="replace")
+            path = self.root_of(slug) / "challenges" / slug / MANIFEST
+            text = path.read_text(encoding="utf-8", errors="replace")
         except OSError:
             text = ""
         title, track = _TITLE.search(text), _TRACK.search(text)
@@ -121,8 +157,10 @@ class Catalogue:
             return False
         # Whatever was typed: os.path takes what no file can be called for a file that is not there.
         folder = self.root / "challenges" / slug
-        return os.path.isfile(folder / MANIFEST) or (  # noqa: PTH113
-            os.path.isdir(folder) and slug in self._without_manifest()  # noqa: PTH112
+        return (
+            slug in self._uploaded
+            or os.path.isfile(folder / MANIFEST)  # noqa: PTH113
+            or (os.path.isdir(folder) and slug in self._without_manifest())  # noqa: PTH112
         )
 
     @property

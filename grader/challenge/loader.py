@@ -15,12 +15,16 @@ from pydantic import ValidationError
 
 from grader.challenge import signature
 from grader.challenge.cases import Case, Derived, Filling, OnlyOn, Recipe
+from grader.challenge.examined import Examined
+from grader.challenge.examined import load as load_examined
 from grader.challenge.model import Kind, Manifest, check_sizes
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
 
 # Every page that lists a catalogue reads all of its manifests: more than a catalogue has, at some 20 KB each.
 _MANIFESTS = 256
+# What examining an uploaded challenge gave; in its reference folder. None of its Python runs outside a box.
+EXAMINED = "examined.json"
 
 
 def starter_name(language: Language) -> str:
@@ -55,6 +59,13 @@ class Challenge:
     def spec(self) -> str:
         return _text(self.folder / "spec.md")
 
+    @functools.cached_property
+    def examined(self) -> Examined | None:
+        """What its Python said when it ran in a box; None for a course folder's, which runs where it is loaded.
+        Raises ChallengeInvalid."""
+        path = self.reference_folder / EXAMINED
+        return load_examined(_text(path)) if path.is_file() else None
+
     @property
     def reference_source(self) -> str:
         return _text(self.reference_folder / "reference.py")
@@ -75,6 +86,14 @@ class Challenge:
         path = self.reference_folder / "staff" / "hidden_cases.py"
         return self._suite(path, hidden=True) if path.exists() else []
 
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Which of reference, magnitude and baseline ``reference.py`` defines. Raises ChallengeInvalid."""
+        if self.examined is not None:
+            return self.examined.functions
+        found = {"magnitude": self.reference.magnitude, "baseline": self.reference.baseline}
+        return ("reference", *(name for name, function in found.items() if function is not None))
+
     def suite(self, workloads: str, *, hidden: bool = True) -> list[Case]:
         """Every case that boards with these workloads, "cpu" or "gpu", run; without the hidden ones unless wanted."""
         cases = [*self.cases, *(self.hidden_cases if hidden else ())]
@@ -90,8 +109,11 @@ class Challenge:
 
     @functools.cached_property
     def reference(self) -> ChallengeReference:
-        """Runs ``reference.py`` (trusted staff code, never a submission's). Raises ChallengeInvalid."""
+        """Runs ``reference.py`` (trusted staff code, never a submission's). Raises ChallengeInvalid, also for one that
+        was uploaded: that runs in a box alone."""
         path = self.reference_folder / "reference.py"
+        if self.examined is not None:
+            raise ChallengeInvalid(f"{path}: it was uploaded, so it runs in a box alone")
         names = _run(path)
         if "reference" not in names:
             raise ChallengeInvalid(f"{path}: it defines no function 'reference'")
@@ -117,13 +139,16 @@ class Challenge:
         """What ``inputs()`` of ``cases.py`` fills inputs with, in cases that say nothing else and in workloads; empty
         where it has no such function. Raises ChallengeInvalid naming file and argument."""
         path = self.folder / "cases.py"
-        make = _run(path).get("inputs")
-        if make is None:
+        inputs: dict[str, Filling]
+        if self.examined is not None:
+            inputs = dict(self.examined.inputs)
+        elif (make := _run(path).get("inputs")) is None:
             return {}
-        try:
-            inputs = dict(make())
-        except Exception as error:  # staff's own code: whatever it raises, this file is at fault
-            raise ChallengeInvalid(f"{path}: inputs(): {error}", "Define inputs() -> dict.") from error
+        else:
+            try:
+                inputs = dict(make())
+            except Exception as error:  # staff's own code: whatever it raises, this file is at fault
+                raise ChallengeInvalid(f"{path}: inputs(): {error}", "Define inputs() -> dict.") from error
         self._check_inputs(inputs, f"{path}: inputs()")
         return inputs
 
@@ -132,17 +157,23 @@ class Challenge:
         """Names of the buffers that are filled before a call: inputs and in-outs."""
         return {arg.name for arg in self.manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT)}
 
-    def _suite(self, path: Path, *, hidden: bool) -> list[Case]:
+    def _returned(self, path: Path, *, hidden: bool) -> list[Case]:
+        """What ``cases()`` of the file returns, or returned when it was examined."""
+        if self.examined is not None:
+            return list(self.examined.hidden_cases if hidden else self.examined.cases)
         names = _run(path)
         make = names.get("cases")
         if not callable(make):
             raise ChallengeInvalid(f"{path}: it defines no function 'cases'", "Define cases() -> list[Case].")
         try:
-            suite = list(make())
+            return list(make())
         except Exception as error:  # staff's own code: whatever it raises, this file is at fault
             raise ChallengeInvalid(
                 f"{path}: {error}", "Categories and recipes: grader.challenge.cases"
             ) from error
+
+    def _suite(self, path: Path, *, hidden: bool) -> list[Case]:
+        suite = self._returned(path, hidden=hidden)
         if not suite and not hidden:
             raise ChallengeInvalid(f"{path}: cases() returned no case")
         seen = {case.name for case in self.cases} if hidden else set()
@@ -222,12 +253,13 @@ def _text(path: Path) -> str:
 
 def read_manifest(path: Path) -> Manifest:
     """Parse and validate one ``challenge.toml``. Raises ChallengeInvalid."""
-    return _parse_manifest(path, _text(path))
+    return parse_manifest(path, _text(path))
 
 
 # By the text itself: two edits within one tick of a file system's clock must not look like one.
 @functools.lru_cache(maxsize=_MANIFESTS)
-def _parse_manifest(path: Path, text: str) -> Manifest:
+def parse_manifest(path: Path, text: str) -> Manifest:
+    """The text of the ``challenge.toml`` that lies at ``path``. Raises ChallengeInvalid."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

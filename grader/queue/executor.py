@@ -163,7 +163,7 @@ class Executor:
             ceilings = self._gpu_health.ceilings(session) if self._gpu_health is not None else {}
         job = Job(
             submission=held.public_id,
-            catalogue=str(platform.catalogue.root),
+            catalogue=str(platform.catalogue.root_of(held.challenge)),
             challenge=held.challenge,
             language=held.language,
             source=held.source,

@@ -20,6 +20,7 @@ from grader.errors import BoxUnavailable, JudgeFailure
 from grader.languages import ON_EMULATED, Language
 from grader.logs import get_logger
 from grader.metrics.host import serve as serve_figures
+from grader.queue.checker import Checker
 from grader.queue.compile_executor import BoxCompiler, CompileExecutor, Compiler
 from grader.queue.executor import Executor
 from grader.queue.gpu_health import GpuHealth
@@ -34,7 +35,7 @@ from grader.sandbox.box import BoxMaker
 from grader.sandbox.toolkit import INSTALL, nvcc_version
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
-from grader.wakeups import COMPILE, run_queue
+from grader.wakeups import CHECK, COMPILE, run_queue
 
 if TYPE_CHECKING:
     from grader.sandbox.gpu import Gpu
@@ -69,7 +70,8 @@ def run_worker(
     compiler: Compiler | None = None,
 ) -> None:
     """Serve ``settings.device``, or with ``gpu`` its board, until SIGTERM or SIGINT, or with ``burst`` until no
-    wake-up is left. With nothing to run it compiles what is to be compiled, where this machine can.
+    wake-up is left. With nothing to run it compiles what is to be compiled, where this machine can. Beside that it
+    checks what staff upload, one challenge at a time.
 
     A signal ends it at once: the submission at hand goes back to the queue, uncounted. Drained by staff it ends after
     the submission at hand; started again, it waits until it is resumed. ``judge``, ``boxes`` and ``compiler`` are made
@@ -112,6 +114,11 @@ def run_worker(
             ahead = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
             # Who was first may have been taken uncompiled on a wake-up of the device: this one stands for that.
             desks[COMPILE] = lambda: ahead.serve_one() or executor.serve_one()
+        checker = Checker(platform, boxes, entry.name, stopper)
+        desks[CHECK] = checker.serve_one if burst else checker.wake
+        if not burst:
+            checker.start()
+            stack.callback(checker.close)
         _serve_queues(platform, entry.name, desks, burst, stopper)
     if gpu_health is not None and gpu_health.trouble:
         raise gpu_health.error()

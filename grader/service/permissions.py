@@ -60,6 +60,11 @@ class Action(StrEnum):
     AUDIT_READ = "audit.read"
     CHALLENGE_READ_DRAFT = "challenge.read_draft"
     CHALLENGE_PUBLISH = "challenge.publish"
+    CHALLENGE_UPLOADS = "challenge.read_uploads"
+    CHALLENGE_UPLOAD = "challenge.upload"
+    CHALLENGE_EDIT_SPEC = "challenge.edit_spec"
+    CHALLENGE_CHECK = "challenge.check"
+    CHALLENGE_USE = "challenge.use"
     COMPETITION_READ = "competition.read"
     COMPETITION_READ_DRAFT = "competition.read_draft"
     COMPETITION_ENTER = "competition.enter"
@@ -104,6 +109,11 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     # Of any course: they choose what they assign from drafts, too.
     Action.CHALLENGE_READ_DRAFT: _PLATFORM | {Standing.OWNER, Standing.INSTRUCTOR},
     Action.CHALLENGE_PUBLISH: _PLATFORM,
+    Action.CHALLENGE_UPLOADS: _PLATFORM,
+    Action.CHALLENGE_UPLOAD: _PLATFORM,
+    Action.CHALLENGE_EDIT_SPEC: _PLATFORM,
+    Action.CHALLENGE_CHECK: _PLATFORM,
+    Action.CHALLENGE_USE: _PLATFORM,
     Action.COMPETITION_READ: _MEMBERS | {Standing.VISITOR},
     Action.COMPETITION_READ_DRAFT: _PLATFORM,
     Action.COMPETITION_ENTER: _MEMBERS | {Standing.VISITOR},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from sqlalchemy import Engine
 
@@ -10,12 +11,14 @@ from grader import data_folder, logs
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.records.engine import Sessions, make_engine, make_sessions
 from grader.records.integrity import check_pages, refuse_damaged
+from grader.records.models import UploadRow
 from grader.records.publications import publish_at_first_start
 from grader.records.schema import upgrade
 from grader.records.writability import Writability
 from grader.service.kept import Kept
 from grader.service.kept_grades import KeptGrades
 from grader.service.rankings import Rankings
+from grader.service.upload_folders import UploadFolders
 from grader.service.waiting import QueueSnapshots
 from grader.settings import Settings
 from grader.wakeups import WakeUps
@@ -33,6 +36,19 @@ class Platform:
     boards: Kept = field(default_factory=Kept)
     grades: KeptGrades = field(default_factory=KeptGrades)
     writability: Writability = field(default_factory=Writability)
+    uploads: UploadFolders | None = None
+
+    def upload_folder(self, row: UploadRow) -> Path:
+        """Where an examined upload lies on this host. Raises ChallengeInvalid."""
+        return self._uploads.unfold(row)
+
+    def forget_uploads(self) -> None:
+        """This process changed which uploads are in use."""
+        self._uploads.forget()
+
+    @property
+    def _uploads(self) -> UploadFolders:
+        return self.uploads or UploadFolders(self.sessions, self.settings.data_dir)
 
     def close(self) -> None:
         """Let go of every connection."""
@@ -64,4 +80,6 @@ def open_platform(settings: Settings, migrate: bool = True, starting: bool = Fal
         engine.dispose()
         refuse_damaged(engine, error)
         raise
-    return Platform(settings, catalogue, sessions, WakeUps(settings.queue_url), engine)
+    uploads = UploadFolders(sessions, settings.data_dir)
+    catalogue = replace(catalogue, uploads=uploads)
+    return Platform(settings, catalogue, sessions, WakeUps(settings.queue_url), engine, uploads=uploads)

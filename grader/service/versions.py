@@ -126,6 +126,14 @@ def _write(session: Session, challenge: Challenge, parts: Content) -> int:
     return shown
 
 
+def content_of(row: VersionRow | None) -> Content | None:
+    """What judging depended on under a version; None where nothing is kept of it."""
+    if row is None or row.content == "{}":
+        return None
+    known: Content = json.loads(row.content)
+    return known
+
+
 def _keep(row: VersionRow, parts: Content) -> None:
     row.content = json.dumps(parts, sort_keys=True)
     row.fingerprint = fingerprint.digest(parts)

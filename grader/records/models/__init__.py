@@ -9,7 +9,7 @@ from grader.records.models.accounts import (
     UserRow,
 )
 from grader.records.models.base import PUBLIC_ID_CHARS, Base, new_public_id, utcnow
-from grader.records.models.challenges import BaselineRow, ChallengeStateRow, VersionRow
+from grader.records.models.challenges import BaselineRow, ChallengeStateRow, UploadRow, VersionRow
 from grader.records.models.competitions import (
     CompetitionChallengeRow,
     CompetitionRow,
@@ -75,6 +75,7 @@ __all__ = [
     "SubmissionRow",
     "TeamRow",
     "TokenRow",
+    "UploadRow",
     "UserRow",
     "VersionRow",
     "WorkerRow",

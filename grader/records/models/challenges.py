@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ForeignKey, String, Text, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from grader import limits
 from grader.records.models.base import Base, UtcDateTime, utcnow, words
 from grader.schemas.publication import BoardAudience, PublicationState
+from grader.schemas.upload import CheckState
 
 
 class VersionRow(Base):
@@ -67,3 +69,42 @@ class ChallengeStateRow(Base):
     frozen_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     changed_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     changed_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+
+
+class UploadRow(Base):
+    """A challenge that was uploaded: ``number`` counts those of one slug, ``version`` is what its manifest says.
+
+    ``archive`` is a ZIP of the files, ``digest`` the SHA-256 of their paths and contents. ``examined`` is what its
+    Python said in a box (see ``grader.challenge.examined``), None until a worker ran it. At most one of a slug is
+    ``in_use``. ``base`` is the number of the upload that it was made from. A check is claimed by a worker until
+    ``check_lease``; ``check_result`` is a ``grader.authoring.findings.Proof``.
+    """
+
+    __tablename__ = "challenge_uploads"
+    __table_args__ = (UniqueConstraint("challenge", "number"), Index(None, "check_state"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS))
+    number: Mapped[int]
+    version: Mapped[int]
+    title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
+    digest: Mapped[str] = mapped_column(String(64))
+    archive: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    size: Mapped[int]
+    files: Mapped[int]
+    note: Mapped[str] = mapped_column(Text, default="", server_default="")
+    base: Mapped[int | None]
+    examined: Mapped[str | None] = mapped_column(Text, deferred=True)
+    in_use: Mapped[bool] = mapped_column(default=False, server_default=false())
+    used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    uploaded_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    check_state: Mapped[CheckState] = mapped_column(words(CheckState, 16))
+    check_attempt: Mapped[int] = mapped_column(default=0, server_default="0")
+    check_worker: Mapped[str | None] = mapped_column(String(128))
+    check_lease: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    check_progress: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    check_result: Mapped[str | None] = mapped_column(Text, deferred=True)
+    check_error: Mapped[str] = mapped_column(Text, default="", server_default="")
+    check_began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    check_ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -1,0 +1,41 @@
+"""Examines and proves one challenge from within a box, and tells the worker outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from grader.authoring.proof import Options, prove
+from grader.challenge.catalogue import Catalogue
+from grader.challenge.examined import Examined, dump
+from grader.errors import ChallengeInvalid, GraderError
+
+Say = Callable[[dict[str, Any]], None]
+
+
+def examine(root: Path, slug: str, say: Say) -> None:
+    """Say what the challenge's Python says (``examined``), how far the proof is (``progress``), and what it found
+    (``proof``); or why it does not load (``broken``), or why this box cannot do it (``failed``)."""
+    try:
+        text = dump(_examined(Catalogue(root).load(slug)))
+    except ChallengeInvalid as error:
+        say({"op": "broken", "message": f"{error.message} {error.hint}".strip().replace(f"{root}/", "")})
+        return
+    say({"op": "examined", "text": text})
+
+    def told(done: int, total: int, label: str) -> None:
+        say({"op": "progress", "done": done, "total": total, "label": label.removeprefix(f"{slug}: ")})
+
+    try:
+        proofs = prove(root, [slug], Options(here=True), told)
+    except GraderError as error:
+        say({"op": "failed", "message": f"{error.message} {error.hint}".strip()})
+        return
+    say({"op": "proof", "proof": proofs.challenges[0].model_dump(mode="json")})
+
+
+def _examined(challenge: Any) -> Examined:
+    return Examined(
+        tuple(challenge.cases), tuple(challenge.hidden_cases), challenge.inputs, challenge.functions
+    )

@@ -1,0 +1,267 @@
+"""A challenge's two folders as one ZIP archive: packed, and taken apart without trusting a byte of it.
+
+Nothing here runs or imports what an archive holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import shutil
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from grader import limits
+from grader.challenge.catalogue import MANIFEST, TRACKS
+from grader.challenge.loader import EXAMINED, Challenge, parse_manifest
+from grader.challenge.model import Manifest
+from grader.errors import BadBundle
+
+PARTS = ("challenges", "reference")
+# What a challenge is made of: text that people write.
+_SUFFIXES = frozenset((".toml", ".md", ".py", ".cu", ".cuh", ".h", ".hpp", ".txt", ".json", ".svg"))
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
+_SLUG = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
+# What editors, systems and Python leave in folders.
+_LITTER = re.compile(r"(^|/)(\.(?!\./)[^/]*|__pycache__|__MACOSX|Thumbs\.db|desktop\.ini|[^/]*\.pyc)(/|$)")
+# Deepest: reference/SLUG/staff/mutants/NAME.
+_DEPTH = 6
+_ENCRYPTED = 0x1
+_LAYOUT = "It holds challenges/SLUG and reference/SLUG, as a course folder has them: see docs/authoring.md."
+# The same files give the same bytes.
+_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """``files``: path below a course's root, such as ``challenges/scale/spec.md`` -> its bytes, which are UTF-8."""
+
+    slug: str
+    manifest: Manifest
+    files: Mapping[str, bytes]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over paths and contents, hex."""
+        whole = hashlib.sha256()
+        for path, data in sorted(self.files.items()):
+            whole.update(f"{path}\0{len(data)}\0".encode() + data)
+        return whole.hexdigest()
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(map(len, self.files.values()))
+
+    def text(self, path: str) -> str:
+        """A file's text; empty where there is no such file."""
+        return self.files.get(path, b"").decode()
+
+    @property
+    def spec_path(self) -> str:
+        return f"challenges/{self.slug}/spec.md"
+
+    def with_file(self, path: str, text: str) -> Bundle:
+        """The same with another text of one file. Raises BadBundle."""
+        return of_files({**self.files, path: text.encode()})
+
+    def same_python(self, other: Bundle) -> bool:
+        """Whether both hold the same Python and the same manifest: what was found by running the one holds of the
+        other."""
+        return _run_files(self) == _run_files(other)
+
+    def packed(self) -> bytes:
+        """As a ZIP archive."""
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path, data in sorted(self.files.items()):
+                entry = zipfile.ZipInfo(path, _DATE)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, data)
+        return buffer.getvalue()
+
+    def write(self, root: Path) -> None:
+        """Put the files below ``root``."""
+        for path, data in self.files.items():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            target.write_bytes(data)
+
+
+def _run_files(bundle: Bundle) -> dict[str, bytes]:
+    return {
+        path: data for path, data in bundle.files.items() if path.endswith((".py", MANIFEST, ".cu", ".cuh"))
+    }
+
+
+def of_challenge(challenge: Challenge) -> Bundle:
+    """What a course folder holds of one challenge. Raises BadBundle."""
+    files = {}
+    for part, folder in zip(PARTS, (challenge.folder, challenge.reference_folder), strict=True):
+        for path in sorted(folder.rglob("*")):
+            name = f"{part}/{challenge.slug}/{path.relative_to(folder).as_posix()}"
+            if (
+                path.is_file()
+                and not path.is_symlink()
+                and not _LITTER.search(name)
+                and path.name != EXAMINED
+            ):
+                files[name] = path.read_bytes()
+    return of_files(files)
+
+
+def of_files(files: Mapping[str, bytes]) -> Bundle:
+    """Raises BadBundle where the files are not those of one challenge."""
+    slugs = {path.split("/")[1] for path in files if path.count("/") >= 2}
+    if len(slugs) != 1:
+        found = f"challenges: {', '.join(sorted(slugs)[:5])}" if slugs else "no challenge"
+        raise BadBundle(f"The archive has to hold one challenge; it holds {found}.", _LAYOUT)
+    (slug,) = slugs
+    if not _SLUG.fullmatch(slug):
+        raise BadBundle(
+            f"'{slug[:64]}' cannot name a challenge.", "Lower-case letters, digits and _, at most 64."
+        )
+    manifest = f"challenges/{slug}/{MANIFEST}"
+    needed = (manifest, f"challenges/{slug}/spec.md", f"challenges/{slug}/cases.py")
+    if missing := [it for it in (*needed, f"reference/{slug}/reference.py") if it not in files]:
+        raise BadBundle(f"The archive lacks {', '.join(missing)}.", _LAYOUT)
+    _check_size(files)
+    for path, data in files.items():
+        _check_text(path, data)
+    return Bundle(slug, parse_manifest(Path(manifest), files[manifest].decode()), dict(files))
+
+
+def _check_size(files: Mapping[str, bytes]) -> None:
+    if len(files) > limits.BUNDLE_FILES:
+        raise BadBundle(f"It has {len(files)} files; at most {limits.BUNDLE_FILES} are taken.")
+    for path, data in files.items():
+        if len(data) > limits.SOURCE_BYTES:
+            raise _large(path, len(data))
+    if (total := sum(map(len, files.values()))) > limits.BUNDLE_BYTES:
+        raise BadBundle(
+            f"Its files have {total:,} bytes together; at most {limits.BUNDLE_BYTES:,} are taken."
+        )
+
+
+def _check_text(path: str, data: bytes) -> None:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise BadBundle(
+            f"{path} is not UTF-8: byte 0x{data[error.start]:02x} in line {line}.", "Save it as UTF-8."
+        ) from error
+    if "\0" in text:
+        raise BadBundle(f"{path} is binary (it holds NUL bytes).", "A challenge consists of text.")
+
+
+def read_archive(data: bytes) -> Bundle:
+    """The challenge in a ZIP archive, which may have one folder above ``challenges`` and ``reference``.
+
+    Nothing is written and nothing runs. Raises BadBundle: no ZIP, too large packed or unpacked, too many files, paths
+    that lead out, links, passwords, names twice, files that are not text, not one challenge, a manifest with a mistake.
+    """
+    if len(data) > limits.BUNDLE_ARCHIVE_BYTES:
+        raise BadBundle(
+            f"The archive has {len(data):,} bytes; at most {limits.BUNDLE_ARCHIVE_BYTES:,} are taken.",
+            "Leave out data and generated files.",
+        )
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = [it for it in archive.infolist() if not it.is_dir() and not _LITTER.search(it.filename)]
+            if len(entries) > limits.BUNDLE_FILES:
+                raise BadBundle(f"It has {len(entries)} files; at most {limits.BUNDLE_FILES} are taken.")
+            names = [_path_of(it) for it in entries]
+            found: dict[str, bytes] = {}
+            left = limits.BUNDLE_BYTES
+            for path, entry in zip(_below_parts(names), entries, strict=True):
+                if path == f"challenges/{TRACKS}":
+                    continue  # the order of a whole course is not one challenge's
+                if path in found or path.casefold() in {it.casefold() for it in found}:
+                    raise BadBundle(f"{path} is in the archive twice.", "Pack the folders anew.")
+                _check_kind(path)
+                found[path] = _content(archive, entry, path, left)
+                left -= len(found[path])
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, OSError, EOFError, ValueError) as error:
+        raise BadBundle(f"This is no ZIP archive that can be read: {error}.", _LAYOUT) from error
+    return of_files(found)
+
+
+def _path_of(entry: zipfile.ZipInfo) -> PurePosixPath:
+    """Raises BadBundle where the entry is no plain file below the archive's root."""
+    name = entry.filename
+    path = PurePosixPath(name)
+    if "\\" in entry.orig_filename or name.startswith("/") or ".." in path.parts or ":" in name:
+        raise BadBundle(f"The path '{name[:100]}' leads out of the archive.", "Pack the folders anew.")
+    if odd := [part for part in path.parts if not _NAME.fullmatch(part)]:
+        raise BadBundle(
+            f"The name '{odd[0][:100]}' cannot be taken.", "Letters, digits, _, -, + and . are; no spaces."
+        )
+    if len(path.parts) > _DEPTH:
+        raise BadBundle(f"The path '{name[:100]}' is too deep.", _LAYOUT)
+    mode = entry.external_attr >> 16
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+        raise BadBundle(
+            f"'{name[:100]}' is a link or a device.", "Pack the files themselves (zip without -y)."
+        )
+    if entry.flag_bits & _ENCRYPTED:
+        raise BadBundle(f"'{name[:100]}' is protected by a password.", "Pack it without one.")
+    return path
+
+
+def _below_parts(names: list[PurePosixPath]) -> Iterator[str]:
+    """Without the one folder that some programs pack around everything. Raises BadBundle."""
+    around = {path.parts[0] for path in names} - set(PARTS)
+    inner = len(around) == 1 and all(len(path.parts) > 2 and path.parts[1] in PARTS for path in names)
+    for path in names:
+        parts = path.parts[1:] if inner else path.parts
+        if parts[0] not in PARTS or len(parts) < 2:
+            raise BadBundle(f"'{path}' is no file of a challenge.", _LAYOUT)
+        yield "/".join(parts)
+
+
+def _check_kind(path: str) -> None:
+    if PurePosixPath(path).suffix.lower() not in _SUFFIXES or path.endswith(EXAMINED) or path.count("/") < 2:
+        raise BadBundle(
+            f"'{path}' is no file of a challenge.", f"Files end in {', '.join(sorted(_SUFFIXES))}."
+        )
+
+
+def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str, left: int) -> bytes:
+    """Read no further than may be, whatever the archive says of its size."""
+    most = min(limits.SOURCE_BYTES, left)
+    with archive.open(entry) as file:
+        data = file.read(most + 1)
+    if len(data) > limits.SOURCE_BYTES:
+        raise _large(path, entry.file_size)
+    if len(data) > most:
+        raise BadBundle(f"Its files have more than {limits.BUNDLE_BYTES:,} bytes together, unpacked.")
+    return data
+
+
+def _large(path: str, size: int) -> BadBundle:
+    return BadBundle(f"{path} has {size:,} bytes; at most {limits.SOURCE_BYTES:,} are taken of one file.")
+
+
+def unfold(bundle: Bundle, examined: str, root: Path) -> None:
+    """Put a bundle at ``root``, which is not there yet, with what was found by running its ``cases.py``: all of it or
+    nothing. Any number of processes may do so at once."""
+    root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    partial = Path(tempfile.mkdtemp(prefix=f".{root.name}-", dir=root.parent))
+    try:
+        bundle.write(partial)
+        (partial / "reference" / bundle.slug / EXAMINED).write_text(examined, encoding="utf-8")
+        try:
+            partial.rename(root)
+        except OSError:
+            if not root.is_dir():  # another process was first, with the same files
+                raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

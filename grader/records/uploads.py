@@ -1,0 +1,137 @@
+"""Uploaded challenges: which there are, which are in use, and who checks one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session, undefer
+
+from grader.records.engine import changed
+from grader.records.models import UploadRow
+from grader.schemas.upload import CheckState
+
+
+def find(session: Session, challenge: str, number: int, whole: bool = False) -> UploadRow | None:
+    """``whole``: with the archive and what came of it."""
+    query = select(UploadRow).where(UploadRow.challenge == challenge, UploadRow.number == number)
+    return session.scalar(query.options(undefer("*")) if whole else query)
+
+
+def of_challenge(session: Session, challenge: str | None = None) -> Sequence[UploadRow]:
+    """The newest first; None: of every challenge."""
+    query = select(UploadRow).order_by(UploadRow.id.desc())
+    return session.scalars(
+        query if challenge is None else query.where(UploadRow.challenge == challenge)
+    ).all()
+
+
+def newest(session: Session, challenge: str) -> UploadRow | None:
+    query = (
+        select(UploadRow).where(UploadRow.challenge == challenge).order_by(UploadRow.number.desc()).limit(1)
+    )
+    return session.scalar(query.options(undefer("*")))
+
+
+def next_number(session: Session, challenge: str) -> int:
+    found = session.scalar(select(func.max(UploadRow.number)).where(UploadRow.challenge == challenge))
+    return (found or 0) + 1
+
+
+def in_use(session: Session, challenge: str) -> UploadRow | None:
+    return session.scalar(
+        select(UploadRow).where(UploadRow.challenge == challenge, UploadRow.in_use).options(undefer("*"))
+    )
+
+
+def all_in_use(session: Session) -> list[tuple[str, int, str]]:
+    """Challenge, row and digest of each that is in use."""
+    row = UploadRow
+    return [(it.challenge, it.id, it.digest) for it in session.execute(
+        select(row.challenge, row.id, row.digest).where(row.in_use).order_by(row.challenge)
+    )]  # fmt: skip
+
+
+def use(session: Session, challenge: str, number: int | None, now: datetime) -> None:
+    """Serve this one from now on, and no other; None: none of them."""
+    row = UploadRow
+    at = {"synchronize_session": False}
+    session.execute(
+        update(row).where(row.challenge == challenge, row.in_use).values(in_use=False), execution_options=at
+    )
+    if number is not None:
+        session.execute(
+            update(row)
+            .where(row.challenge == challenge, row.number == number)
+            .values(in_use=True, used_at=now),
+            execution_options=at,
+        )
+
+
+def waiting(session: Session, now: datetime) -> int:
+    """How many checks nobody works on, those whose worker is gone included."""
+    return session.scalar(select(func.count()).select_from(UploadRow).where(_free(now))) or 0
+
+
+def _free(now: datetime) -> Any:
+    row = UploadRow
+    lost = (row.check_state == CheckState.RUNNING) & (row.check_lease <= now)
+    return (row.check_state == CheckState.WAITING) | lost
+
+
+def claim(session: Session, worker: str, now: datetime, lease_s: float) -> UploadRow | None:
+    """The check that waits longest, for this worker. Call it within ``writing``."""
+    row = session.scalar(
+        select(UploadRow)
+        .where(_free(now))
+        .order_by(UploadRow.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+        .options(undefer("*"))
+    )
+    if row is None:
+        return None
+    row.check_state = CheckState.RUNNING
+    row.check_attempt += 1
+    row.check_worker = worker
+    row.check_lease = now + timedelta(seconds=lease_s)
+    row.check_began_at, row.check_ended_at = now, None
+    row.check_progress, row.check_error = None, ""
+    return row
+
+
+def keep(session: Session, held: UploadRow, until: datetime, **values: Any) -> bool:
+    """Lengthen the claim and write ``values``; False where it was lost."""
+    row = UploadRow
+    statement = (
+        update(row)
+        .where(row.id == held.id, row.check_attempt == held.check_attempt)
+        .where(row.check_state == CheckState.RUNNING)
+        .values(check_lease=until, **values)
+        .execution_options(synchronize_session=False)
+    )
+    return changed(session, statement) == 1
+
+
+def finish(session: Session, held: UploadRow, state: CheckState, now: datetime, **values: Any) -> bool:
+    """End the check; False where it was lost."""
+    ended = {"check_state": state, "check_ended_at": now, "check_lease": None}
+    row = UploadRow
+    statement = (
+        update(row)
+        .where(row.id == held.id, row.check_attempt == held.check_attempt)
+        .where(row.check_state == CheckState.RUNNING)
+        .values(**ended, **values)
+        .execution_options(synchronize_session=False)
+    )
+    return changed(session, statement) == 1
+
+
+def order_check(session: Session, row: UploadRow) -> None:
+    """Have it checked, once more where it was."""
+    row.check_state, row.check_attempt = CheckState.WAITING, row.check_attempt + 1
+    row.check_worker = row.check_lease = row.check_progress = row.check_result = None
+    row.check_began_at = row.check_ended_at = None
+    row.check_error = ""

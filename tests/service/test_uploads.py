@@ -1,0 +1,237 @@
+"""Uploading, checking, using and going back, without a box: what a worker would find is put in its place."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from grader.challenge import bundle, examined
+from grader.challenge.bundle import Bundle
+from grader.challenge.catalogue import Catalogue
+from grader.challenge.examined import Examined
+from grader.errors import ChallengeChanged, Conflict, NotAllowed, NotFound, UnknownChallenge
+from grader.records import uploads as records
+from grader.records import versions
+from grader.records.engine import clock, writing
+from grader.records.models import AuditRow, UploadRow
+from grader.schemas.upload import CheckState, SpecBody, UploadBody, UseBody
+from grader.service import uploads
+from grader.service.accounts import User
+from grader.service.platform import Platform, open_platform
+from tests.web import builders
+
+UNPROVEN = UseBody(unproven=True)
+
+
+def body(made: Bundle, base: int | None = None) -> UploadBody:
+    return UploadBody(archive=base64.b64encode(made.packed()), base=base)
+
+
+@pytest.fixture
+def scale(platform: Platform) -> Bundle:
+    """The challenge ``scale`` with a reference, as somebody would pack it."""
+    folder = platform.catalogue.root / "reference" / "scale"
+    (folder / "reference.py").write_text("def reference(a, i, alpha, n):\n    return a * alpha\n")
+    return bundle.of_challenge(platform.catalogue.load("scale"))
+
+
+def renamed(made: Bundle, slug: str) -> Bundle:
+    """The same as another challenge."""
+    return bundle.of_files({path.replace("/scale/", f"/{slug}/"): it for path, it in made.files.items()})
+
+
+def version(made: Bundle, number: int, cases: str = "") -> Bundle:
+    path = f"challenges/{made.slug}/challenge.toml"
+    text = made.text(path)
+    present = f"version = {made.manifest.version}"
+    changed = made.with_file(path, text.replace(present, f"version = {number}"))
+    return changed.with_file(f"challenges/{made.slug}/cases.py", cases) if cases else changed
+
+
+@pytest.fixture
+def examine(platform: Platform, tmp_path: Path) -> Callable[[], None]:
+    """Do for every upload that waits what a worker does; its Python runs here, which a test may."""
+
+    def work() -> None:
+        while True:
+            with writing(platform.sessions) as session:
+                held = records.claim(session, "worker", clock(session), 60.0)
+                if held is None:
+                    return
+                session.flush()
+                session.expunge(held)
+            root = tmp_path / f"examined-{held.id}"
+            bundle.read_archive(held.archive).write(root)
+            loaded = Catalogue(root).load(held.challenge)
+            said = examined.dump(Examined(tuple(loaded.cases), (), loaded.inputs, ("reference",)))
+            with writing(platform.sessions) as session:
+                assert records.keep(session, held, clock(session), examined=said)
+            uploads.take_first(platform, held.challenge, held.number)
+            with writing(platform.sessions) as session:
+                assert records.finish(session, held, CheckState.PROVEN, clock(session))
+
+    return work
+
+
+CASES = """
+from grader.challenge.cases import case
+
+def cases():
+    return [case("five", "prime", n=5), case("eleven", "prime", n=11)]
+"""
+
+
+def test_a_new_challenge_is_there_once_it_was_examined(
+    platform: Platform, staff: User, student: User, scale: Bundle, examine: Callable[[], None]
+) -> None:
+    with pytest.raises(NotAllowed):
+        uploads.upload(platform, student, body(scale))
+    made = renamed(scale, "mine")
+    first = uploads.upload(platform, staff, body(made))
+    assert (first.number, first.check, first.in_use) == (1, CheckState.WAITING, False)
+    assert uploads.upload(platform, staff, body(made)) == first, "the same again is no other upload"
+    with pytest.raises(UnknownChallenge):
+        platform.catalogue.load("mine")
+    with pytest.raises(Conflict, match="examined"):
+        uploads.preview(platform, staff, "mine", 1)
+    examine()
+    assert platform.catalogue.load("mine").manifest.title == "Scale"
+    assert "mine" in platform.catalogue.slugs()
+    shown = uploads.preview(platform, staff, "mine", 1)
+    assert [it.name for it in shown.cases] == ["seven", "ones"]
+    assert uploads.get_upload(platform, staff, "mine", 1).upload.in_use
+    with platform.sessions() as session:
+        noted = session.scalars(select(AuditRow).where(AuditRow.action == "challenge.upload")).all()
+    assert [(it.actor, it.subject) for it in noted] == [(staff.name, "/uploads/mine/1")]
+
+
+def test_another_host_has_it_from_the_database(
+    platform: Platform, staff: User, scale: Bundle, examine: Callable[[], None], tmp_path: Path
+) -> None:
+    uploads.upload(platform, staff, body(renamed(scale, "mine")))
+    examine()
+    settings = platform.settings.model_copy(update={"data_dir": tmp_path / "another-host"})
+    other = open_platform(settings)
+    try:
+        assert other.catalogue.load("mine").cases == platform.catalogue.load("mine").cases
+        assert other.catalogue.root_of("mine").is_relative_to(tmp_path / "another-host")
+    finally:
+        other.close()
+
+
+def test_a_new_version_waits_for_staff_and_they_can_go_back(
+    platform: Platform, staff: User, student: User, scale: Bundle, examine: Callable[[], None]
+) -> None:
+    builders.judged(platform, student, builders.accepted(challenge="scale", version=1), challenge="scale")
+    same_number = version(scale, 1, CASES)
+    second = version(scale, 2, CASES)
+    uploads.upload(platform, staff, body(scale))
+    uploads.upload(platform, staff, body(same_number))
+    uploads.upload(platform, staff, body(second))
+    examine()
+    assert not platform.catalogue.is_uploaded("scale"), "the course's folder stays until staff say otherwise"
+
+    refused = uploads.get_upload(platform, staff, "scale", 2)
+    assert not refused.usable
+    assert "Set version = 2" in refused.means[0]
+    with pytest.raises(ChallengeChanged):
+        uploads.use(platform, staff, "scale", 2, UNPROVEN)
+
+    offered = uploads.get_upload(platform, staff, "scale", 3)
+    assert offered.usable
+    assert offered.against == "the course's folder, version 1"
+    assert {(it.part, it.name, it.kind) for it in offered.changes} >= {
+        ("cases", "seven", "removed"),
+        ("cases", "eleven", "added"),
+    }
+    assert "board of version 1 stays" in " ".join(offered.means)
+    assert uploads.use(platform, staff, "scale", 3, UNPROVEN).upload.in_use
+    assert platform.catalogue.load("scale").manifest.version == 2
+    assert shown(platform) == 1
+    with writing(platform.sessions) as session:
+        versions.publish(session, "scale", 2, clock(session))
+
+    assert "goes back to version 1" in uploads.get_upload(platform, staff, "scale", 1).means[0]
+    uploads.use(platform, staff, "scale", 1, UNPROVEN)
+    assert (platform.catalogue.load("scale").manifest.version, shown(platform)) == (1, 1)
+    assert uploads.withdraw(platform, staff, "scale").uploads[-1].in_use is False
+    assert not platform.catalogue.is_uploaded("scale")
+    with pytest.raises(NotFound):
+        uploads.withdraw(platform, staff, "scale")
+
+
+def shown(platform: Platform) -> int | None:
+    with platform.sessions() as session:
+        return versions.shown(session, "scale")
+
+
+def test_the_spec_is_edited_and_nothing_of_two_is_lost(
+    platform: Platform, staff: User, other: User, scale: Bundle, examine: Callable[[], None]
+) -> None:
+    text, base = uploads.get_spec(platform, staff, "scale")
+    assert (text, base) == ("# What to do\n", 0)
+    one = uploads.edit_spec(platform, staff, "scale", SpecBody(text="# One\r\n", base=base))
+    with pytest.raises(Conflict, match="as number 1 meanwhile"):
+        uploads.edit_spec(platform, staff, "scale", SpecBody(text="# Two\n", base=base))
+    examine()
+    two = uploads.edit_spec(platform, staff, "scale", SpecBody(text="# Two\n", base=one.number))
+    assert two.examined, "its Python is the same, so it need not run again to be shown"
+    assert uploads.get_spec(platform, staff, "scale") == ("# Two\n", 2)
+    found = uploads.get_upload(platform, staff, "scale", 2)
+    assert found.means == ["Nothing changes that judging depends on: verdicts, times and ranks stay."]
+    assert found.spec[-2:] == ["-# What to do", "+# Two"]
+
+
+def test_two_uploads_at_once_are_both_kept(platform: Platform, staff: User, scale: Bundle) -> None:
+    texts = [scale.with_file(scale.spec_path, f"# {n}\n") for n in range(4)]
+    errors: list[Exception] = []
+
+    def send(made: Bundle) -> None:
+        try:
+            uploads.upload(platform, staff, body(made))
+        except Conflict as error:  # told, and sent again
+            errors.append(error)
+            send(made)
+
+    threads = [threading.Thread(target=send, args=(it,)) for it in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = uploads.list_uploads(platform, staff, "scale").uploads
+    assert sorted(it.number for it in found) == [1, 2, 3, 4]
+    assert {it.digest for it in found} == {it.digest for it in texts}
+
+
+def test_a_check_whose_worker_is_gone_is_anothers(platform: Platform, staff: User, scale: Bundle) -> None:
+    uploads.upload(platform, staff, body(scale))
+    with writing(platform.sessions) as session:
+        first = records.claim(session, "one", clock(session), 0.0)
+    with writing(platform.sessions) as session:
+        second = records.claim(session, "two", clock(session), 60.0)
+        assert records.claim(session, "three", clock(session), 60.0) is None
+    assert first is not None
+    assert second is not None
+    with writing(platform.sessions) as session:
+        assert not records.finish(session, first, CheckState.PROVEN, clock(session))
+        assert records.finish(session, second, CheckState.WEAK, clock(session))
+    assert uploads.check_again(platform, staff, "scale", 1).check is CheckState.WAITING
+    assert uploads.stop_check(platform, staff, "scale", 1).check is CheckState.FAILED
+    with pytest.raises(Conflict):
+        uploads.stop_check(platform, staff, "scale", 1)
+
+
+def test_what_is_uploaded_can_be_submitted_for(
+    platform: Platform, staff: User, scale: Bundle, examine: Callable[[], None]
+) -> None:
+    uploads.upload(platform, staff, body(renamed(scale, "mine")))
+    examine()
+    view = builders.hand_in(platform, staff, challenge="mine")
+    assert (view.challenge, view.version) == ("mine", 1)
+    with platform.sessions() as session:
+        assert session.scalar(select(UploadRow.in_use).where(UploadRow.challenge == "mine"))
