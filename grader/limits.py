@@ -282,3 +282,22 @@ SIGN_ONS_AT_ONCE = 3
 # platform also what it calls us.
 SUBJECT_CHARS = 255
 AUTHORITY_CHARS = 512
+
+# A comment or a question is a page of text at most; announcements are longer.
+COMMENT_CHARS = 8_000
+ANNOUNCEMENT_CHARS = 20_000
+# A page of ours, as a notice leads to it.
+PATH_CHARS = 200
+# A signed key of a mail's link: its content, a moment and the signature.
+SIGNED_KEY_CHARS = 500
+# Regrades of an assignment that a student may ask for where its staff say nothing else.
+REGRADE_REQUESTS = 3
+# Of one submission; of one course in which a student still waits for an answer.
+COMMENTS = 500
+QUESTIONS_OPEN = 20
+# Notices that are older are removed.
+NOTICE_DAYS = 180
+# A digest collects what happened for this long. Nobody wants a mail for every comment.
+DIGEST_MINUTES = 30
+# Lines of a digest; the site shows all.
+DIGEST_LINES = 30

@@ -21,6 +21,8 @@ GROUPS = {
         "cancel": ("submissions", "Cancel a submission that is not done"),
         "history": ("submissions", "List your submissions"),
         "submissions": ("submissions", "List submissions by who, what, verdict, mark and time"),
+        "comments": ("comments", "Show the comments on a submission, by their lines"),
+        "comment": ("comments", "Comment on a submission, reply to a comment, change or resolve it"),
         "diff": ("diff", "Compare two submissions, or a file and a submission"),
         "open": ("pages", "Open a page of the server in the browser"),
         "leaderboard": ("boards", "Show the leaderboard of a challenge"),

@@ -90,7 +90,8 @@ def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
     else:
         # Without an index: each challenge's would have to be sorted, where that of all is in order.
         of_challenges = row.challenge.concat("").in_(taught.challenges)
-    return [of_challenges, row.user_id.in_(students), row.competition_id.is_(None)]
+    # Nor by the students' own: hundreds of lists would have to be read whole and sorted.
+    return [of_challenges, (row.user_id + 0).in_(students), row.competition_id.is_(None)]
 
 
 def _similar() -> Select[str]:

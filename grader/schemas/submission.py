@@ -128,6 +128,9 @@ class SubmissionView(Strict):
         default=None,
         description="in the answer to a submit: how many more the challenge takes from you for now",
     )
+    comments: int = Field(
+        default=0, description="how many you may read on it, where one submission is asked for and has ended"
+    )
 
 
 class SubmissionList(Strict):

@@ -29,6 +29,7 @@ from grader.records.models import (
     AssignmentRow,
     CourseRow,
     ExtensionRow,
+    FeedbackRow,
     MemberRow,
     SubmissionRow,
     UserRow,
@@ -48,6 +49,7 @@ from grader.schemas.assignment import (
     PartView,
 )
 from grader.schemas.course import CourseRole
+from grader.schemas.feedback import Shown
 from grader.schemas.submission import JudgingReason, State
 from grader.service import audit, courses, permissions
 from grader.service.accounts import User, find_row
@@ -613,6 +615,23 @@ def _left(
         total=left(row.attempts_total, count),
         pending=left(row.attempts_pending, lambda: count(done.finished_at.is_(None))),
     )
+
+
+def feedback_held(session: Session, row: SubmissionRow) -> bool:
+    """Whether an assignment that the submission counts for keeps its feedback back until it is released."""
+    within = [it.row.id for it in running(session, row.user_id, row.challenge, row.created_at)]
+    return bool(within) and bool(unreleased(session, within))
+
+
+def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
+    """Those of the assignments (ids) whose feedback students do not read yet."""
+    settings = FeedbackRow
+    query = select(settings.assignment_id).where(
+        settings.assignment_id.in_(assignments),
+        settings.shown == Shown.ON_RELEASE,
+        settings.released_at.is_(None),
+    )
+    return set(session.scalars(query))
 
 
 def hidden_revealed(session: Session, user: int, challenge: str, at: datetime) -> bool:

@@ -19,6 +19,8 @@ from grader.records.models import (
     ArtefactRow,
     AuditRow,
     ChoreRow,
+    CommentEditRow,
+    CommentRow,
     CourseInvitationRow,
     DeviceCodeRow,
     DraftRow,
@@ -26,11 +28,16 @@ from grader.records.models import (
     IdentityRow,
     LinkRow,
     MemberRow,
+    NoticeChoiceRow,
+    NoticeRow,
     OverrideRow,
     PauseRow,
+    QuestionRow,
     QuotaRow,
     RegistrationRow,
+    RegradeRequestRow,
     ReportRow,
+    ScoreRow,
     SubmissionRow,
     TeamRow,
     TokenRow,
@@ -238,8 +245,18 @@ def _leave_courses(session: Session, user: UserRow, gone: str) -> None:
     if user.email_key is not None:
         invited = or_(invited, CourseInvitationRow.person == user.email_key)
     session.execute(delete(CourseInvitationRow).where(invited))
-    for table in (ExtensionRow, OverrideRow):
+    for table in (ExtensionRow, OverrideRow, ScoreRow):
         session.execute(update(table).where(table.user_id == user.id).values(reason=""))
+    for own_row in (NoticeRow, NoticeChoiceRow, QuestionRow, RegradeRequestRow):
+        session.execute(delete(own_row).where(own_row.user_id == user.id))
+    # What was said of their sources goes with these, and so does what they said of others'.
+    own_sources = select(SubmissionRow.id).where(SubmissionRow.user_id == user.id)
+    session.execute(delete(CommentRow).where(CommentRow.submission_id.in_(own_sources)))
+    said = select(CommentRow.id).where(CommentRow.author_id == user.id)
+    session.execute(delete(CommentEditRow).where(CommentEditRow.comment_id.in_(said)))
+    session.execute(
+        update(CommentRow).where(CommentRow.author_id == user.id).values(text="", deleted_at=utcnow())
+    )
     session.execute(update(AuditRow).where(AuditRow.actor_id == user.id).values(actor=gone))
     # A log names whom something was done to by the last part of a path.
     for name in {user.name.lower(), user.email_key or user.name.lower()}:

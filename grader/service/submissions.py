@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.deadlines import parse_moment
@@ -17,6 +17,7 @@ from grader.records.histories import History, Taught
 from grader.records.models import (
     AssignmentPartRow,
     AssignmentRow,
+    CommentRow,
     CompetitionRow,
     MemberRow,
     ReportRow,
@@ -51,7 +52,23 @@ def get_submission(platform: Platform, user: User, submission: str) -> Submissio
     """Raises NotFound, also for what belongs to someone else."""
     with platform.sessions() as session:
         row = find(session, user, submission)
-        return _views(platform, session, user, [row])[0]
+        view = _views(platform, session, user, [row])[0]
+        # It is polled until it ends.
+        said = _comments(session, user, row) if row.state.final else 0
+        return view.model_copy(update={"comments": said}) if said else view
+
+
+def _comments(session: Session, user: User, row: SubmissionRow) -> int:
+    """How many comments on ``row`` its reader may read."""
+    comment = CommentRow
+    on_it = select(func.count()).select_from(comment).where(comment.submission_id == row.id)
+    found = session.scalar(on_it.where(comment.deleted_at.is_(None))) or 0
+    if not found or row.user_id != user.id:
+        return found
+    readable = [comment.deleted_at.is_(None), comment.draft.is_(False)]
+    if assignments.feedback_held(session, row):
+        readable.append(comment.staff.is_(False))
+    return session.scalar(on_it.where(*readable)) or 0
 
 
 def view_of_new(platform: Platform, user: User, row: SubmissionRow) -> SubmissionView:
@@ -206,20 +223,34 @@ def teaches(user: User) -> bool:
     return user.teaches and Scope.STAFF in user.scopes
 
 
-def teaches_author(session: Session, user: User, row: SubmissionRow) -> bool:
-    """Whether ``user`` is of the staff of a course that assigns the challenge to the submission's author."""
+def teaches_author(
+    session: Session, user: User, row: SubmissionRow, action: Action = Action.SUBMISSIONS_READ
+) -> bool:
+    """Whether ``user`` is of the staff of a course that assigns the challenge to the submission's author, and may do
+    that there."""
+    return any(Standing(role) in TABLE[action] for _, role in _taught_in(session, user, row))
+
+
+def course_of(session: Session, user: User, row: SubmissionRow) -> int | None:
+    """The course (its id) in which ``user`` teaches the submission's author; None where there is none."""
+    return next((course for course, _ in _taught_in(session, user, row)), None)
+
+
+def _taught_in(session: Session, user: User, row: SubmissionRow) -> Sequence[tuple[int, str]]:
+    """Courses that assign the challenge to the author, with the role that ``user`` has there."""
     if not teaches(user):
-        return False
+        return []
     student, teacher, part = MemberRow, aliased(MemberRow), AssignmentPartRow
-    found = session.scalars(
-        select(teacher.role)
+    query = (
+        select(teacher.course_id, teacher.role)
         .join(student, student.course_id == teacher.course_id)
         .join(AssignmentRow, AssignmentRow.course_id == teacher.course_id)
         .join(part, part.assignment_id == AssignmentRow.id)
         .where(teacher.user_id == user.id, teacher.left_at.is_(None), part.challenge == row.challenge)
         .where(student.user_id == row.user_id, student.role == CourseRole.STUDENT.value)
+        .distinct()
     )
-    return any(Standing(role) in TABLE[Action.SUBMISSIONS_READ] for role in found)
+    return [(course, role) for course, role in session.execute(query)]
 
 
 def reads_hidden(session: Session, user: User, row: SubmissionRow) -> bool:

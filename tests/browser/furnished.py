@@ -28,9 +28,10 @@ from grader.records.models import (
 from grader.schemas.account import Role
 from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
 from grader.schemas.course import CourseBody, JoinCodeBody, RosterBody
+from grader.schemas.feedback import CommentBody, CommentChange
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
-from grader.service import accounts, assignments, courses, finals, joining, rosters, tokens
+from grader.service import accounts, assignments, comments, courses, finals, joining, rosters, tokens
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.service.tokens import TokenKind, TokenRequest
@@ -192,6 +193,18 @@ def _teach(site: Site) -> None:
     extension = ExtensionBody(student="ada", due_at="2026-03-12 12:00", reason="A conference")
     assignments.extend(platform, boss, "gpu", "week1", extension)
     _resemble(site)
+    _comment(site)
+
+
+def _comment(site: Site) -> None:
+    """A thread on lines of a submission, with an answer, and one that is resolved."""
+    submission, boss = site.submissions["accepted"], site.people["boss"]
+    asked = CommentBody(text=f"Is this line *needed*? `{LONG}`", first_line=1, last_line=1)
+    found = comments.add(site.platform, boss, submission, asked)
+    answer = CommentBody(text="It is.", thread=found.threads[0].number)
+    comments.add(site.platform, site.ada, submission, answer)
+    whole = comments.add(site.platform, boss, submission, CommentBody(text="Well done."))
+    comments.change(site.platform, boss, submission, whole.threads[0].number, CommentChange(resolved=True))
 
 
 def _resemble(site: Site) -> None:

@@ -13,6 +13,7 @@ from tests.web import builders
 # What answers GET and is no page: programs read it, or a page fetches it.
 NO_PAGES = (
     *("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table"),
+    "notices.follow",
     *("competitions.rows", "competitions.certificate", "competitions.signing_key"),
     *("gradebook.export", "sign_on."),
 )
@@ -112,6 +113,7 @@ _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
     "assignments.show": lambda _: {"assignment": "/courses/gpu/assignments/week1"},
     "gradebook.own": lambda _: {"grades": "/courses/gpu/grades"},
     "account.show": lambda _: {"account": "/account"},
+    "notices.index": lambda _: {"notices": "/notices"},
     "account.confirm_email": lambda _: {"email": "/account/email?key=x"},
     "device.form": lambda _: {"device": "/device"},
 }

@@ -155,3 +155,27 @@ def test_grades_are_explained_and_set(
     assert gradebook.get_grades(platform, teacher, "gpu", "ada").points == 100
     assert "grades.override" in owner.get("/courses/gpu/log").text
     assert courses.get_audit(platform, teacher, "gpu").entries[0].at > NOW
+
+
+def test_a_comment_on_lines_is_answered_on_the_page(
+    owner: FlaskClient, visit: Visit, platform: Platform, teacher: User, ada: User
+) -> None:
+    enrol(platform, teacher, ada)
+    assign(platform, teacher)
+    source = "one = 1\ntwo = 2\n"
+    at = f"/submissions/{judged(platform, ada, timedelta(hours=-1), source=source)}"
+    text = "Is *this* needed? <script>alert(1)</script> [x](javascript:alert(1))"
+    page = post(owner, f"{at}/comments", text=text, first_line="2", last_line="2", draft="1")
+    assert "<em>this</em>" in page
+    assert "<script>alert" not in page
+    assert 'href="javascript:' not in page
+    assert 'data-count="1" aria-label="Line 2: 1 comment"' in page
+    student = visit(ada)
+    assert "needed?" not in student.get(at).text
+    post(owner, f"{at}/comments/1", action="send")
+    assert "needed?" in student.get(at).text
+    assert "It is." in post(student, f"{at}/comments", text="It is.", thread="1")
+    assert "resolved" in post(student, f"{at}/comments/1", action="resolve")
+    assert "commented on your submission" in student.get("/notices").text
+    assert student.get("/notices/1").headers["Location"] == f"{at}#comments"
+    assert student.get("/api/v1/notices?limit=0").json == {"notices": [], "unread": 0}

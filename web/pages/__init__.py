@@ -11,6 +11,7 @@ def register(app: Flask) -> None:
         account,
         appearance,
         assignments,
+        comments,
         competitions,
         courses,
         device,
@@ -20,6 +21,7 @@ def register(app: Flask) -> None:
         gradebook,
         home,
         leaderboards,
+        notices,
         people,
         profile,
         progress,
@@ -36,9 +38,12 @@ def register(app: Flask) -> None:
     )
 
     formats.init_app(app)
+    notices.init_app(app)
     for page in (
         home,
         submissions,
+        comments,
+        notices,
         differences,
         shared,
         leaderboards,

@@ -5,6 +5,7 @@ The classes of both get their colours in static/code.css.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from markupsafe import Markup, escape
@@ -17,17 +18,25 @@ from grader import limits
 from grader.languages import LANGUAGES
 
 
-def listing(source: str) -> Markup:
+def listing(source: str, marks: Mapping[int, tuple[int, int]] | None = None) -> Markup:
     """The lines of a student's source, each one an element that links lead to. Numbers are drawn by the style sheet, so
-    that copying takes the source alone.
+    that copying takes the source alone. ``marks``: a thread of comments that ends at a line, and how many there are.
     """
     whole = lines(source)
     numbered = [
-        f'<span id="L-{number}">{escape(line)}</span>'
+        f'<span id="L-{number}">{escape(line)}</span>{_mark(number, (marks or {}).get(number))}'
         for number, line in enumerate(whole[: limits.LISTED_LINES], 1)
     ]
     rest = escape("\n".join(whole[limits.LISTED_LINES :]))
     return Markup("\n".join([*numbered, rest] if rest else numbered))  # noqa: S704 - escaped line by line
+
+
+def _mark(line: int, mark: tuple[int, int] | None) -> str:
+    if mark is None:
+        return ""
+    thread, count = mark
+    about = f"Line {line}: {count} {'comment' if count == 1 else 'comments'}"
+    return f'<a class="remark" href="#thread-{thread}" data-count="{count}" aria-label="{about}"></a>'
 
 
 def lines(source: str) -> list[str]:

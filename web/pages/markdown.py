@@ -31,6 +31,14 @@ def render(text: str) -> Markup:
     return clean(parser().render(text))
 
 
+@lru_cache(maxsize=1024)
+def remark(text: str) -> Markup:
+    """Safe HTML of what anyone may have written: without HTML of their own, and without marks of syntax, because a
+    lexer can be kept busy for minutes."""
+    made = MarkdownIt("commonmark", {"html": False, "breaks": True})
+    return clean(made.enable(["table", "strikethrough"]).render(text))
+
+
 def clean(html: str, own: bool = False) -> Markup:
     """HTML without what could run. ``own`` text, which came with this release, may name its headings."""
     attributes = _ATTRIBUTES | _ANCHORS if own else _ATTRIBUTES

@@ -15,7 +15,7 @@ from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.pace import pace_s
 from grader.schemas.report import Flag, Report, Verdict
 from grader.schemas.submission import State, SubmissionFilter, SubmissionList, SubmissionView
-from grader.service import assignments, leaderboard, share, submissions
+from grader.service import assignments, comments, leaderboard, share, submissions
 from grader.service import cancel as cancelling
 from grader.service.submissions import teaches
 from grader.web import assets
@@ -24,6 +24,7 @@ from grader.web.auth.identity import current_user
 from grader.web.auth.sessions import TOKEN_KEY
 from grader.web.current import platform
 from grader.web.pages import code, titles
+from grader.web.pages import comments as remarks
 from grader.web.pages.keys import Page
 from grader.web.pages.results import ALL, Result, result
 
@@ -111,10 +112,14 @@ def show(submission: str) -> str:
     user = current_user()
     view = submissions.get_submission(platform(), user, submission)
     source = submissions.get_source(platform(), user, submission)
+    talk = comments.list_comments(platform(), user, submission)
     return render_template(
         "submission.html",
         title=titles.of(view.challenge),
-        listing=code.listing(source.source),
+        listing=code.listing(source.source, remarks.by_line(talk)),
+        lines=code.count(source.source),
+        talk=talk,
+        threads=remarks.shown(talk, source.source),
         highlighter=assets.built("listing.js"),
         source=source,
         shareable=view.state is State.DONE and view.user == user.name,

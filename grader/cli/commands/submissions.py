@@ -14,6 +14,8 @@ from rich.text import Text
 from grader.cli import catalogue, config, names, options
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
+from grader.cli.commands.comments import fetch as fetch_comments
+from grader.cli.commands.comments import put_comments
 from grader.cli.follow import exit_code, fetch, fetch_last, fetch_report, to_the_end, waiting_text
 from grader.cli.options import check_syntax
 from grader.cli.report import put_report, time_text, verdict_text
@@ -160,6 +162,8 @@ def status(
         out().print(_line(view))
         if view.state is State.DONE:
             put_report(fetch_report(client, view.id), view.filename)
+        if view.comments:
+            put_comments(fetch_comments(client, view.id))
     return exit_code(view.verdict)
 
 

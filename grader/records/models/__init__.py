@@ -29,6 +29,15 @@ from grader.records.models.courses import (
     MemberRow,
     OverrideRow,
 )
+from grader.records.models.feedback import (
+    CommentEditRow,
+    CommentRow,
+    CriterionRow,
+    FeedbackRow,
+    RegradeRequestRow,
+    ScoreRow,
+)
+from grader.records.models.notices import AnnouncementRow, NoticeChoiceRow, NoticeRow, QuestionRow
 from grader.records.models.operations import AuditRow, ChoreRow
 from grader.records.models.queues import ChallengeKindRow, PauseRow, QuotaRow
 from grader.records.models.similarity import SimilarityRunRow, SimilarPairRow
@@ -38,6 +47,7 @@ from grader.records.models.workers import ArtefactRow, CeilingRow, GpuRow, Worke
 
 __all__ = [
     "PUBLIC_ID_CHARS",
+    "AnnouncementRow",
     "ArtefactRow",
     "AssignmentPartRow",
     "AssignmentRow",
@@ -48,13 +58,17 @@ __all__ = [
     "ChallengeKindRow",
     "ChallengeStateRow",
     "ChoreRow",
+    "CommentEditRow",
+    "CommentRow",
     "CompetitionChallengeRow",
     "CompetitionRow",
     "CourseInvitationRow",
     "CourseRow",
+    "CriterionRow",
     "DeviceCodeRow",
     "DraftRow",
     "ExtensionRow",
+    "FeedbackRow",
     "FinalRow",
     "FinalRunRow",
     "FinalistRow",
@@ -65,11 +79,16 @@ __all__ = [
     "JoinCodeRow",
     "LinkRow",
     "MemberRow",
+    "NoticeChoiceRow",
+    "NoticeRow",
     "OverrideRow",
     "PauseRow",
+    "QuestionRow",
     "QuotaRow",
     "RegistrationRow",
+    "RegradeRequestRow",
     "ReportRow",
+    "ScoreRow",
     "SimilarPairRow",
     "SimilarityRunRow",
     "SubmissionRow",

@@ -163,6 +163,17 @@ ROWS = [
     Row("POST", "/submissions/<submission>/share", "/submissions/{id}/share", (302, 303, 404, 403)),
     Row("POST", "/submissions/<submission>/share", "/submissions/{running}/share", (302, 409, 404, 403)),
     Row("POST", "/submissions/<submission>/unshare", "/submissions/{id}/unshare", (302, 303, 404, 403)),
+    Row("POST", "/submissions/<submission>/comments", "/submissions/{id}/comments", (302, 404, 404, 404)),
+    Row(
+        "POST",
+        "/submissions/<submission>/comments/<int:number>",
+        "/submissions/{id}/comments/9",
+        (302, 404, 404, 404),
+    ),
+    Row("GET", "/notices", "/notices", (302, 200, 200, 200)),
+    Row("GET", "/notices/<int:number>", "/notices/9", (302, 404, 404, 404)),
+    Row("POST", "/notices/read", "/notices/read", (302, 303, 303, 303)),
+    Row("POST", "/notices/choices", "/notices/choices", (302, 303, 303, 303)),
     Row("GET", "/shared/<key>", "/shared/nothing-of-that-key", everyone(404)),
     Row("GET", "/progress", "/progress", (302, 200, 200, 200)),
     Row("GET", "/progress", "/progress?user=owner", (302, 200, 403, 200)),
@@ -257,6 +268,25 @@ ROWS = [
         (401, 404, 404, 200),
     ),
     Row("GET", f"{API}/tracks/<track>/leaderboard", f"{API}/tracks/first/leaderboard", (401, 200, 200, 200)),
+    Row(
+        "GET", f"{API}/submissions/<id>/comments", f"{API}/submissions/{{id}}/comments", (401, 200, 404, 200)
+    ),
+    Row(
+        "POST", f"{API}/submissions/<id>/comments", f"{API}/submissions/{{id}}/comments", (401, 404, 404, 404)
+    ),
+    *(
+        Row(
+            method,
+            f"{API}/submissions/<id>/comments/<int:number>",
+            f"{API}/submissions/{{id}}/comments/9",
+            (401, 404, 404, 404),
+        )
+        for method in ("PATCH", "DELETE")
+    ),
+    Row("GET", f"{API}/notices", f"{API}/notices", (401, 200, 200, 200)),
+    Row("POST", f"{API}/notices/read", f"{API}/notices/read", (401, 200, 200, 200)),
+    Row("GET", f"{API}/notices/choices", f"{API}/notices/choices", (401, 200, 200, 200)),
+    Row("PUT", f"{API}/notices/choices", f"{API}/notices/choices", (401, 200, 200, 200)),
     Row("GET", f"{API}/queues", f"{API}/queues", (401, 200, 200, 200)),
     Row("POST", f"{API}/queues/<queue>/pause", f"{API}/queues/cpu/pause", (401, 403, 403, 200)),
     Row("POST", f"{API}/queues/<queue>/resume", f"{API}/queues/cpu/resume", (401, 403, 403, 200)),
@@ -426,6 +456,8 @@ ROWS = [
 # What the rows' calls send: credentials are wrong, a submission is one that is refused after who sent it was asked.
 FORMS = {
     "/courses": {"slug": "new-page", "name": "New"},
+    "/submissions/{id}/comments": {"text": "Why?", "thread": "9"},
+    "/submissions/{id}/comments/9": {"action": "resolve"},
     **{f"/courses/none{path}": form for path, form in FORMS_OF_COURSES.items()},
     "/challenges/scale/state": {"state": "published"},
     "/theme": {"theme": "dark"},
@@ -454,6 +486,8 @@ BODIES = {
     f"{API}/challenges/scale/state": {"state": "published"},
     f"{API}/submissions": {"challenge": "scale", "source": "", "filename": "a.py"},
     f"{API}/drafts/scale/triton": {"source": "x = 1"},
+    f"{API}/submissions/{{id}}/comments": {"text": "Why?", "thread": 9},
+    f"{API}/notices/choices": {"choices": [{"kind": "comment"}]},
     f"{API}/runs": {"challenge": "scale", "source": "", "filename": "a.py"},
     f"{API}/tokens": {"name": "owner", "password": "a wrong one"},
     f"{API}/device-codes/token": {"device_code": "a wrong one"},

@@ -1,0 +1,151 @@
+"""`comments` and `comment`: what staff say of a submission, and what its author replies."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from grader.cli import options
+from grader.cli.client import Client, connect, segment, understood
+from grader.cli.command import make_app
+from grader.cli.terminal import out, put_json, safe, say, tell
+from grader.errors import BadRequest
+from grader.schemas.feedback import CommentList, CommentView, ThreadView
+
+app = make_app()
+
+_LINES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
+Number = Annotated[int | None, typer.Option(metavar="NUMBER", min=1)]
+
+
+@app.command()
+def comments(
+    submission: options.Submission, json: options.Json = False, server: options.Server = None
+) -> int:
+    """Show the comments on a submission, by their lines."""
+    found = fetch(connect(), submission)
+    if json:
+        put_json(found)
+    else:
+        put_comments(found)
+    return 0
+
+
+@app.command()
+def comment(
+    submission: options.Submission,
+    text: Annotated[
+        str | None,
+        typer.Argument(metavar="[TEXT]", help="What to say, in Markdown; `-` reads it from stdin."),
+    ] = None,
+    lines: Annotated[
+        str | None, typer.Option(metavar="N[-M]", help="The lines that it is on (default: the whole source).")
+    ] = None,
+    draft: Annotated[bool, typer.Option("--draft", help="For the staff alone, until it is sent.")] = False,
+    reply: Annotated[int | None, typer.Option(metavar="NUMBER", min=1, help="Reply to this thread.")] = None,
+    edit: Annotated[
+        int | None, typer.Option(metavar="NUMBER", min=1, help="Say this instead, in a comment of yours.")
+    ] = None,
+    send: Annotated[
+        int | None, typer.Option(metavar="NUMBER", min=1, help="Show this draft to the student.")
+    ] = None,
+    resolve: Annotated[int | None, typer.Option(metavar="NUMBER", min=1, help="Resolve this thread.")] = None,
+    reopen: Annotated[
+        int | None, typer.Option(metavar="NUMBER", min=1, help="Open this thread again.")
+    ] = None,
+    delete: Annotated[int | None, typer.Option(metavar="NUMBER", min=1, help="Delete this comment.")] = None,
+    json: options.Json = False,
+    server: options.Server = None,
+) -> int:
+    """Comment on a submission, reply to a comment, change or resolve it."""
+    path = f"/submissions/{segment(submission)}/comments"
+    acts = {"edit": edit, "send": send, "resolve": resolve, "reopen": reopen, "delete": delete}
+    chosen = {name: number for name, number in acts.items() if number is not None}
+    if len(chosen) > 1 or (chosen and (lines or draft or reply)):
+        raise BadRequest("One thing at a time.", "Name one of --edit, --send, --resolve, --reopen, --delete.")
+    said = sys.stdin.read() if text == "-" else text
+    if not said and not chosen.keys() - {"edit"}:
+        raise BadRequest(
+            "There is nothing to say.", "Write the comment behind the submission, or - for stdin."
+        )
+    client = connect()
+    if chosen:
+        ((name, number),) = chosen.items()
+        answer = _act(client, f"{path}/{number}", name, said)
+    else:
+        body: dict[str, Any] = {"text": said, "draft": draft, "thread": reply}
+        if lines is not None:
+            body["first_line"], body["last_line"] = _range(lines)
+        answer = client.post(path, body)
+    found = understood(CommentList, answer)
+    if json:
+        put_json(found)
+    else:
+        put_comments(found)
+    return 0
+
+
+def _act(client: Client, path: str, name: str, text: str | None) -> Any:
+    if name == "delete":
+        return client.delete(path)
+    body: dict[str, Any] = {"text": text} if text else {}
+    if name == "send":
+        body["send"] = True
+    elif name != "edit":
+        body["resolved"] = name == "resolve"
+    return client.patch(path, body)
+
+
+def _range(text: str) -> tuple[int, int]:
+    """Raises BadRequest."""
+    found = _LINES.fullmatch(text.strip())
+    if found is None:
+        raise BadRequest(f"'{text[:20]}' names no lines.", "Write 12, or 12-15.")
+    first = int(found[1])
+    return first, int(found[2] or first)
+
+
+def fetch(client: Client, submission: str) -> CommentList:
+    """The comments on a submission."""
+    return understood(CommentList, client.get(f"/submissions/{segment(submission)}/comments"))
+
+
+def put_comments(found: CommentList) -> None:
+    """Print threads on stdout."""
+    if not found.threads:
+        say(f"Nobody commented on {found.submission}.", "dim")
+        return
+    if found.held:
+        say("The student reads the staff's comments once the assignment's feedback is released.", "yellow")
+    for thread in found.threads:
+        out().print(_heading(thread))
+        for each in thread.comments:
+            out().print(_who(each, thread))
+            tell("\n".join(f"    {line}" for line in each.text.split("\n")) if each.text else "    (deleted)")
+
+
+def _heading(thread: ThreadView) -> Text:
+    first, last = thread.first_line, thread.last_line
+    where = (
+        "the whole source"
+        if first is None
+        else f"line {first}"
+        if first == last
+        else f"lines {first} to {last}"
+    )
+    resolved = f", resolved by {thread.resolved_by}" if thread.resolved_at else ""
+    return Text.assemble((f"{thread.number}", "bold cyan"), safe(f"  {where}{resolved}", "bold"))
+
+
+def _who(comment: CommentView, thread: ThreadView) -> Text:
+    marks = [word for word, holds in (("staff", comment.staff), ("draft", comment.draft)) if holds]
+    marks += ["edited"] if comment.edited_at and not comment.deleted_at else []
+    number = f"  {comment.number}" if comment.number != thread.number else ""
+    at = f"{comment.created_at.astimezone():%Y-%m-%d %H:%M}"
+    return safe(
+        f"  {comment.author or 'somebody'}{f' ({chr(44).join(marks)})' if marks else ''}, {at}{number}", "dim"
+    )

@@ -1,0 +1,48 @@
+"""Notices: what one is told, and which of it on the site and by mail."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from grader.schemas.notice import NoticeChoices, NoticeChoicesBody, NoticeList, NoticesRead
+from grader.service import notices
+from grader.web.answers import answer, cheap
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("notices", "What one is told", signed_in=True)
+
+
+class NoticeQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    limit: int = Field(default=50, ge=0, le=200)
+    older_than: int | None = Field(
+        default=None, ge=1, le=2**31 - 1, description="the id of one to begin behind"
+    )
+
+
+@api.get("/notices", responses={200: NoticeList})
+def list_notices(query: NoticeQuery) -> Response:
+    """One's own, the newest first. With limit=0 only how many are unread."""
+    return cheap(notices.list_notices(platform(), current_user(), query.limit, query.older_than))
+
+
+@api.post("/notices/read", responses={200: NoticeList})
+def read_notices(body: NoticesRead) -> Response:
+    """Mark some of one's notices, or all, as read."""
+    return answer(notices.mark_read(platform(), current_user(), body))
+
+
+@api.get("/notices/choices", responses={200: NoticeChoices})
+def get_choices() -> Response:
+    """Which kinds one is told of, on the site and by mail."""
+    return answer(notices.choices(platform(), current_user()))
+
+
+@api.put("/notices/choices", responses={200: NoticeChoices})
+def choose(body: NoticeChoicesBody) -> Response:
+    """Turn kinds on and off."""
+    return answer(notices.choose(platform(), current_user(), body))

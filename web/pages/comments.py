@@ -1,0 +1,89 @@
+"""Comments on a submission: what its page sends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, redirect, request, url_for
+from markupsafe import Markup
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader.schemas.feedback import CommentBody, CommentChange, CommentList, CommentView, ThreadView
+from grader.service import comments
+from grader.web import forms
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages import code, markdown
+from grader.web.pages.courses import body, given
+
+pages = Blueprint("comments", __name__)
+
+# Of a long range only its end is quoted.
+_QUOTED = 8
+
+
+@dataclass(frozen=True)
+class ShownThread:
+    """``quoted``: numbered lines of the source that it is about; ``comments`` with their text as HTML."""
+
+    thread: ThreadView
+    quoted: list[tuple[int, str]]
+    comments: list[tuple[CommentView, Markup]]
+
+
+def shown(found: CommentList, source: str) -> list[ShownThread]:
+    """The threads, for the page."""
+    lines = code.lines(source)
+    return [
+        ShownThread(
+            it,
+            [
+                (number, lines[number - 1])
+                for number in range(it.first_line or 1, (it.last_line or 0) + 1)[-_QUOTED:]
+                if number <= len(lines)
+            ],
+            [(comment, markdown.remark(comment.text)) for comment in it.comments],
+        )
+        for it in found.threads
+    ]
+
+
+def by_line(found: CommentList) -> dict[int, tuple[int, int]]:
+    """By the last line of each thread: its number, and how many comments are there."""
+    marks: dict[int, tuple[int, int]] = {}
+    for it in found.threads:
+        if it.last_line is not None:
+            first, count = marks.get(it.last_line, (it.number, 0))
+            marks[it.last_line] = first, count + len(it.comments)
+    return marks
+
+
+@pages.post("/submissions/<submission>/comments")
+def add(submission: str) -> BaseResponse:
+    """Comment on lines, on the whole source, or reply to a thread."""
+    values: dict[str, Any] = given("text", "first_line", "last_line", "thread")
+    asked = body(CommentBody, values | {"draft": str(forms.ticked("draft"))})
+    found = comments.add(platform(), current_user(), submission, asked)
+    newest = max((comment.number for it in found.threads for comment in it.comments), default=0)
+    return _back(submission, f"comment-{newest}")
+
+
+@pages.post("/submissions/<submission>/comments/<int:number>")
+def change(submission: str, number: int) -> BaseResponse:
+    """Change a comment, send a draft, delete it, resolve its thread or open it again."""
+    user, action = current_user(), request.form.get("action", "")
+    if action == "delete":
+        comments.remove(platform(), user, submission, number)
+        return _back(submission, "comments")
+    values = given("text") if action == "save" else {}
+    if action in ("resolve", "reopen"):
+        values = {"resolved": str(action == "resolve")}
+    elif action == "send":
+        values = given("text") | {"send": "true"}
+    comments.change(platform(), user, submission, number, body(CommentChange, values))
+    return _back(submission, f"comment-{number}")
+
+
+def _back(submission: str, anchor: str) -> BaseResponse:
+    return redirect(url_for("submissions.show", submission=submission, _anchor=anchor), 303)

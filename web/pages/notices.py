@@ -1,0 +1,76 @@
+"""Notices: what one is told, and which of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Flask, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from grader.errors import NotFound
+from grader.schemas.notice import WORDS, NoticeChoice, NoticeChoicesBody, NoticeKind, NoticesRead
+from grader.service import notices
+from grader.web import forms
+from grader.web.auth.identity import current_user, viewer
+from grader.web.current import platform
+
+pages = Blueprint("notices", __name__)
+
+_PAGE = 50
+
+
+def init_app(app: Flask) -> None:
+    app.context_processor(_for_templates)
+
+
+def _for_templates() -> dict[str, Any]:
+    user = viewer()
+    return {"unread_notices": lambda: notices.unread(platform(), user) if user is not None else 0}
+
+
+@pages.get("/notices")
+def index() -> str:
+    """The newest first, and what one chose."""
+    user = current_user()
+    older_than = request.args.get("older_than", type=int)
+    found = notices.list_notices(platform(), user, _PAGE + 1, older_than)
+    shown = found.notices[:_PAGE]
+    return render_template(
+        "notices.html",
+        notices=shown,
+        unread=found.unread,
+        older_than=older_than,
+        further=shown[-1].id if len(found.notices) > _PAGE else None,
+        chosen=notices.choices(platform(), user),
+        words=WORDS,
+        saved=request.args.get("saved") == "1",
+    )
+
+
+@pages.get("/notices/<int:number>")
+def follow(number: int) -> Response:
+    """To the page that a notice is about; it is read from then on."""
+    user = current_user()
+    found = notices.list_notices(platform(), user, 1, min(number, 2**31 - 2) + 1).notices
+    if not found or found[0].id != number:
+        raise NotFound(f"There is no notice {number} for you.", "It may be too old.")
+    notices.mark_read(platform(), user, NoticesRead(ids=[number]))
+    return redirect(found[0].path, 303)
+
+
+@pages.post("/notices/read")
+def read_all() -> Response:
+    """Mark all as read."""
+    notices.mark_read(platform(), current_user(), NoticesRead())
+    return redirect(url_for("notices.index"), 303)
+
+
+@pages.post("/notices/choices")
+def choose() -> Response:
+    """Turn kinds on and off: what a box that is not ticked sends is nothing."""
+    chosen = [
+        NoticeChoice(kind=kind, site=forms.ticked(f"{kind}-site"), mail=forms.ticked(f"{kind}-mail"))
+        for kind in NoticeKind
+    ]
+    notices.choose(platform(), current_user(), NoticeChoicesBody(choices=chosen))
+    return redirect(url_for("notices.index", saved=1), 303)

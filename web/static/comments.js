@@ -1,0 +1,66 @@
+// Chooses lines of the source for a comment: by click or tap, and by keyboard. Without it the numbers are typed.
+"use strict";
+
+class LineChooser {
+  constructor(source, form) {
+    Object.assign(this, { source, form, anchor: 0, end: 0 });
+    this.count = source.querySelectorAll("[id^='L-']").length;
+    for (const hint of form.querySelectorAll("[data-with-script]")) hint.hidden = false;
+    source.addEventListener("click", (event) => this.click(event));
+    source.addEventListener("keydown", (event) => this.key(event));
+    for (const field of [form.elements.first_line, form.elements.last_line]) {
+      field.addEventListener("input", () => this.typed());
+    }
+    this.typed();
+  }
+
+  static number(element) { return Number(element.id.slice(2)); }
+
+  click(event) {
+    const line = event.target.closest("[id^='L-']");
+    // Who marks text wants to copy it.
+    if (!line || !getSelection().isCollapsed) return;
+    const number = LineChooser.number(line);
+    if (number === this.anchor && number === this.end && !event.shiftKey) this.choose(0, 0);
+    else this.choose(event.shiftKey && this.anchor ? this.anchor : number, number);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = { j: 1, k: -1 }[event.key.toLowerCase()];
+    if (step) {
+      const next = Math.min(this.count, Math.max(1, this.end + step));
+      this.choose(event.shiftKey && this.anchor ? this.anchor : next, next);
+      document.getElementById(`L-${next}`).scrollIntoView({ block: "nearest" });
+    } else if (event.key === "c" && this.anchor) {
+      this.form.elements.text.focus();
+    } else return;
+    event.preventDefault();
+  }
+
+  // From where it was begun to where it ends, which may be above.
+  choose(anchor, end) {
+    this.form.elements.first_line.value = Math.min(anchor, end) || "";
+    this.form.elements.last_line.value = Math.max(anchor, end) || "";
+    this.show(anchor, end);
+  }
+
+  typed() {
+    const first = Number(this.form.elements.first_line.value);
+    this.show(first, Number(this.form.elements.last_line.value) || first);
+  }
+
+  show(anchor, end) {
+    Object.assign(this, { anchor, end });
+    for (const line of this.source.querySelectorAll("[id^='L-']")) {
+      const number = LineChooser.number(line);
+      line.classList.toggle("chosen", number >= Math.min(anchor, end) && number <= Math.max(anchor, end));
+    }
+  }
+}
+
+{
+  const source = document.getElementById("source");
+  const form = document.getElementById("comment-form");
+  if (source && form) new LineChooser(source, form);
+}
