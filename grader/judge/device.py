@@ -149,8 +149,9 @@ class OutputChecker(Protocol):
     def explain(self, question: Question) -> Mismatch | None:
         """What is wrong with what was seen, or None where nothing is."""
 
-    def trespass(self, question: Question) -> Mismatch | None:
-        """After the window: what the call wrote where nothing may be written, around a buffer or into an input."""
+    def trespass(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
+        """After the window: what the call wrote where nothing may be written, around a buffer or, with ``inputs``, into
+        an input."""
 
 
 class DeviceRecord(Protocol):
@@ -158,6 +159,9 @@ class DeviceRecord(Protocol):
 
     def round_counts(self) -> bool:
         """Read once, after a round and outside of what is timed. False where that round must be repeated."""
+
+    def warmed(self, rounds: int) -> bool:
+        """Whether the device became so much warmer over its last ``rounds`` rounds that the earlier are no measure."""
 
     def state(self) -> GpuState | None:
         """What a report keeps of it."""
@@ -168,6 +172,9 @@ class NoDeviceRecord:
 
     def round_counts(self) -> bool:
         return True
+
+    def warmed(self, rounds: int) -> bool:
+        return False
 
     def state(self) -> GpuState | None:
         return None
@@ -199,8 +206,8 @@ class HostOutputChecker:
     def explain(self, question: Question) -> Mismatch | None:
         return compare(self._arena, self._snapshot, question)
 
-    def trespass(self, question: Question) -> Mismatch | None:
-        return trespass(self._arena, question)
+    def trespass(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
+        return trespass(self._arena, question)  # all of it: they are small here
 
 
 class Device(Protocol):

@@ -145,7 +145,12 @@ class Launcher:
             with phase("box hello"):
                 client.hello()
         except ChannelError as error:
-            raise BoxUnavailable(f"a box started, but its runner did not answer: {error}") from error
+            said = box.output().decode(errors="replace").strip()[-1000:]
+            raise BoxUnavailable(
+                f"a box started, but its runner did not answer: {error}"
+                + (f"; it said: {said}" if said else ""),
+                "`grader doctor` tries a box and says what it lacks.",
+            ) from error
         return client
 
     def _spec(self, purpose: BoxPurpose) -> BoxSpec:

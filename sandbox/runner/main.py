@@ -42,8 +42,9 @@ class Runner:
     """One submission (or control, or baseline), one connection, one binding at a time."""
 
     def __init__(self, address: str, prepare: Prepare = _preload) -> None:
-        self.empty_launches = prepare()
+        # First: from then on the judge holds the box, and may pause it while it loads.
         self.connection = connect(address)
+        self.empty_launches = prepare()
         self.make_call: MakeCall | None = None
         self.binding: Binding | None = None
         self.call: Call | None = None

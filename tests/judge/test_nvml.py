@@ -146,3 +146,11 @@ def test_a_gpu_that_stays_slow_is_timed_as_it_is(monkeypatch: pytest.MonkeyPatch
     assert [record.round_counts() for _ in range(5)] == [False, False, False, True, True]
     assert record.repeated == 3
     assert MOST_REPEATED > 3
+
+
+def test_rounds_in_which_the_gpu_became_warmer_are_no_measure() -> None:
+    record = NvmlRecord(Monitor("", FakeNvml(broken=("nvmlInit",))))
+    assert not record.warmed(8)
+    record.samples = [Sample(temperature_c=heat) for heat in (41, 46, 52, 54, 55, 55, None, 56)]
+    assert record.warmed(8)
+    assert not record.warmed(5)

@@ -98,8 +98,8 @@ class CudaOutputChecker:
         found = compare(self._arena, self._snapshots, question)
         return found and found.model_copy(update={"kind": LATE})
 
-    def trespass(self, question: Question) -> Mismatch | None:
-        return self._forbidden.seen(question)
+    def trespass(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
+        return self._forbidden.seen(question, inputs)
 
 
 class Forbidden:
@@ -115,12 +115,13 @@ class Forbidden:
         self._numbers = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._numbers, blocks)
 
-    def seen(self, question: Question) -> Mismatch | None:
-        """What was written there. Seen once, it counts, also where it has been put back a moment later."""
+    def seen(self, question: Question, inputs: bool) -> Mismatch | None:
+        """What was written there, into inputs only where they are asked for. Seen once, it counts, also where it has
+        been put back a moment later."""
         shares = iter(self._shares)
         for _, zone, untouched in self._guards:
             kernels.differ(zone, untouched, next(shares))
-        for buffer in self._inputs:
+        for buffer in self._inputs if inputs else ():
             revealed = question.inputs[buffer.argument.name]
             kernels.differ(buffer.values, revealed.reshape(-1), next(shares))
         if not (self._numbers.numel() and self._numbers.any().item()):
