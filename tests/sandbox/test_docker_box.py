@@ -98,6 +98,7 @@ def test_a_start_on_a_busy_host_is_waited_for(
     began = time.monotonic()
     monkeypatch.setattr(docker_box.DockerBox, "cpu_seconds", lambda _: (time.monotonic() - began) / 5000)
     monkeypatch.setattr(limits, "BOX_START_PATIENCE", 1e6)
+    monkeypatch.setattr(limits, "IDLE_PATIENCE", 1e6)
     box = start(docker_boxes, start_seconds=0.01)
     assert time.monotonic() - began > 0.01
     assert ask(box, "see")["pid"] == 1
