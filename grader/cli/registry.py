@@ -49,6 +49,8 @@ GROUPS = {
         "roster": ("courses", "Manage who is in a course: roster import, invite, code"),
         "assignment": ("grading", "Manage assignments: assignment set, publish, extend"),
         "gradebook": ("grading", "Show and export grades: gradebook show, grades, export, override"),
+        "regrade": ("results", "Judge again, compare, and publish what changes"),
+        "void": ("results", "Void a result, with a reason that its author reads, or take that back"),
         "admin": ("admin", "Manage versions, queues, workers and stored data: admin queue, ..."),
     },
     "Run a platform": {

@@ -19,6 +19,7 @@ from grader.languages import Language
 from grader.records.models import ReportRow, SubmissionRow, UserRow
 from grader.records.models.indexes import GRADED, HANDED_IN, RANKED
 from grader.schemas.report import Verdict
+from grader.schemas.submission import SetAside
 
 # Made once: an alias of so wide a table takes longer to make than to query.
 _OWN = aliased(SubmissionRow, name="own")
@@ -34,10 +35,11 @@ class SubmissionEvent:
     language: Language
     verdict: Verdict | None
     created_at: datetime
+    set_aside: SetAside | None = None
 
     @property
     def accepted(self) -> bool:
-        return self.verdict is Verdict.ACCEPTED
+        return self.verdict is Verdict.ACCEPTED and self.set_aside is not SetAside.VOID
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def deeds(session: Session, user: int) -> list[SubmissionEvent]:
     """The newest first, at most ``limits.PROFILE_SUBMISSIONS``."""
     row = SubmissionRow
     found = session.execute(
-        select(row.challenge, row.language, row.verdict, row.created_at)
+        select(row.challenge, row.language, row.verdict, row.created_at, row.set_aside)
         .where(row.user_id == user, text(f"submissions.{HANDED_IN}"))
         .order_by(row.created_at.desc(), row.id.desc())
         .limit(limits.PROFILE_SUBMISSIONS)
@@ -118,6 +120,7 @@ def first_solved(session: Session, user: int) -> set[str]:
     solved = (
         select(own.challenge)
         .where(own.user_id == user, own.verdict == Verdict.ACCEPTED, text(f"own.{GRADED}"))
+        .where(own.set_aside.is_distinct_from(SetAside.VOID))
         .distinct()
         .cte("solved")
     )
@@ -126,6 +129,7 @@ def first_solved(session: Session, user: int) -> set[str]:
         .join(author, author.id == row.user_id)
         .where(row.challenge == solved.c.challenge, text(f"submissions.{HANDED_IN}"))
         .where(row.verdict == Verdict.ACCEPTED, author.role == _STUDENT)
+        .where(row.set_aside.is_distinct_from(SetAside.VOID))
         .order_by(row.created_at, row.id)
         .limit(1)
         .correlate(solved)

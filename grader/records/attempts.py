@@ -28,7 +28,7 @@ def of_user(session: Session, user: int) -> list[Attempts]:
     """Everything that ``user`` submitted, as it counts today: each submission once.
 
     What was judged again under a published version counts by that; anything else keeps its result. What was cancelled,
-    or failed by our fault, is not there; nor is what was only run.
+    or failed by our fault, is not there; nor is what was only run. What staff voided is an attempt, and not accepted.
     """
     row = SubmissionRow
     draft = (
@@ -45,18 +45,18 @@ def of_user(session: Session, user: int) -> list[Attempts]:
     )
     # Of columns that one index holds (``ix_submissions_progress``): the most diligent have thousands of rows.
     judged = (
-        select(row.challenge, row.device, row.verdict, row.speedup, later.label("later"))
+        select(row.challenge, row.device, row.verdict, row.speedup, row.set_aside, later.label("later"))
         .where(
             row.user_id == user,
             text(f"submissions.{GRADED}"),
             row.state.not_in([State.CANCELLED, State.FAILED]),
             row.kind != JudgingReason.FINAL,
             # Judged again: only once there is a verdict, and staff have published the version.
-            row.rejudge_of.is_(None) | ((row.state == State.DONE) & ~draft),
+            row.rejudge_of.is_(None) | ((row.state == State.DONE) & ~draft & row.set_aside.is_(None)),
         )
         .subquery()
     )
-    accepted = judged.c.verdict == Verdict.ACCEPTED
+    accepted = (judged.c.verdict == Verdict.ACCEPTED) & judged.c.set_aside.is_(None)
     found = session.execute(
         select(
             judged.c.challenge,

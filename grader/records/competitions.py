@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, case, func, select
 from sqlalchemy.orm import Session, defer
 
 from grader.challenge.model import Workload
 from grader.device_kinds import kind_of
 from grader.languages import Language
+from grader.records import rejudges
 from grader.records.claims import Claim
 from grader.records.models import (
     CompetitionChallengeRow,
@@ -28,7 +29,7 @@ from grader.records.models import (
 )
 from grader.schemas.competition import FinalState, HiddenWorkload, Mode
 from grader.schemas.report import Sizes, Verdict
-from grader.schemas.submission import JudgingReason, State
+from grader.schemas.submission import JudgingReason, SetAside, State
 
 
 def derived(seed: str, what: str) -> bytes:
@@ -199,7 +200,7 @@ class Received(NamedTuple):
 
 def received(session: Session, competition: int, *conditions: ColumnElement[bool]) -> list[Received]:
     """All that was handed in and that staff had judged again since, without what a final judged; in the order in which
-    it was received."""
+    it was received. What staff voided has no verdict."""
     row = SubmissionRow
     found = session.execute(
         select(
@@ -211,7 +212,7 @@ def received(session: Session, competition: int, *conditions: ColumnElement[bool
             row.language,
             row.created_at,
             row.state,
-            row.verdict,
+            case((row.set_aside == SetAside.VOID, None), else_=row.verdict).label("verdict"),
             row.time_us,
             row.ci_lo_us,
             row.ci_hi_us,
@@ -219,7 +220,7 @@ def received(session: Session, competition: int, *conditions: ColumnElement[bool
             func.coalesce(row.rejudge_of, row.id),
         )
         .where(row.competition_id == competition, row.competition_id.is_not(None))
-        .where(row.kind != JudgingReason.FINAL, row.team_id.is_not(None), *conditions)
+        .where(row.kind != JudgingReason.FINAL, row.team_id.is_not(None), rejudges.counting(), *conditions)
         .order_by(row.created_at, row.id)
     )
     return [Received._make(it) for it in found]
@@ -229,9 +230,10 @@ def stamp(session: Session, competition: int) -> tuple[float, ...]:
     """It changes with all that a board of the competition is made of."""
     row, team, entry = SubmissionRow, TeamRow, RegistrationRow
     judged = session.execute(
-        select(func.count(), func.count(row.verdict), func.max(row.id), func.count(row.finished_at)).where(
-            row.competition_id == competition, row.competition_id.is_not(None)
-        )
+        select(
+            *(func.count(), func.count(row.verdict), func.max(row.id), func.count(row.finished_at)),
+            func.sum(case((row.set_aside.is_(None), row.id), else_=0)),
+        ).where(row.competition_id == competition, row.competition_id.is_not(None))
     ).one()
     teams = session.execute(
         select(func.count(), func.max(team.id), func.sum(func.length(team.disqualified))).where(

@@ -23,7 +23,8 @@ _NAMED = 50
 
 
 class Judgement(NamedTuple):
-    """``at`` is when it was received, as the database stores it. ``rejudge_of`` is the id of what it judges again."""
+    """``at`` is when it was received, as the database stores it. ``rejudge_of`` is the id of what it judges again;
+    ``set_aside`` a word of ``SetAside``."""
 
     challenge: str
     user: int
@@ -35,6 +36,7 @@ class Judgement(NamedTuple):
     device: str
     version: int
     rejudge_of: int | None
+    set_aside: str | None
 
 
 def judgements(
@@ -48,6 +50,7 @@ def judgements(
         select(
             *(row.challenge, row.user_id, at, row.id, row.public_id, type_coerce(row.verdict, String)),
             *(row.speedup, row.device, row.version, row.rejudge_of),
+            type_coerce(row.set_aside, String),
         )
         .where(row.challenge.in_(challenges), text(JUDGED))
         .order_by(row.challenge, row.user_id, row.created_at, row.id)
@@ -66,7 +69,10 @@ def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[Any
     row = SubmissionRow.__table__.c
     ours = type_coerce(row.verdict, String) == Verdict.INTERNAL_ERROR.value
     query = (
-        select(row.challenge, row.user_id, func.count(), func.sum(case((ours, 1), else_=0)), func.max(row.id))
+        select(
+            *(row.challenge, row.user_id, func.count(), func.sum(case((ours, 1), else_=0)), func.max(row.id)),
+            func.sum(case((row.set_aside.is_(None), row.id), else_=0)),
+        )
         .where(row.challenge.in_(challenges), text(JUDGED))
         .group_by(row.challenge, row.user_id)
     )

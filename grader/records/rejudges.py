@@ -10,10 +10,15 @@ from sqlalchemy.orm import Session, aliased, joinedload
 from grader.records.models import SubmissionRow, VersionRow
 from grader.records.order import PRIORITIES
 from grader.records.states import UNFINISHED
-from grader.schemas.submission import JudgingReason, State
+from grader.schemas.submission import JudgingReason, SetAside, State
 
 # Runs are no judgements of a version, and what a final times is another's sizes.
 _NOT_COMPARED = (JudgingReason.RUN, JudgingReason.FINAL)
+
+
+def counting(row: type[SubmissionRow] = SubmissionRow) -> ColumnElement[bool]:
+    """Judgements that count, or would if staff had not voided them: one of each submission and version."""
+    return row.set_aside.is_(None) | (row.set_aside == SetAside.VOID)
 
 
 def _is_of(version: int, challenge: str) -> tuple[ColumnElement[bool], ...]:
@@ -33,6 +38,7 @@ def first_judgements(session: Session, challenge: str, below: int) -> Sequence[S
             again.version == below,
             again.kind == JudgingReason.REJUDGE,
             again.state.not_in([State.FAILED, State.CANCELLED]),
+            counting(again),
         )
         .exists()
     )
@@ -44,13 +50,14 @@ def first_judgements(session: Session, challenge: str, below: int) -> Sequence[S
             row.rejudge_of.is_(None),
             row.kind != JudgingReason.RUN,
             row.state == State.DONE,
+            row.set_aside.is_distinct_from(SetAside.VOID),
             ~repeated,
         )
         .order_by(row.created_at, row.id)
     ).all()
 
 
-def again(first: SubmissionRow, version: int) -> SubmissionRow:
+def again(first: SubmissionRow, version: int, set_aside: SetAside | None = None) -> SubmissionRow:
     """A row that has ``first`` judged under ``version``. It keeps the time at which its author handed it in: boards
     give the older of two equal entries the upper place.
     """
@@ -69,6 +76,7 @@ def again(first: SubmissionRow, version: int) -> SubmissionRow:
         competition_id=first.competition_id,
         team_id=first.team_id,
         created_at=first.created_at,
+        set_aside=set_aside,
     )
 
 
@@ -88,7 +96,9 @@ def judgements(session: Session, challenge: str) -> dict[int, int]:
     row = SubmissionRow
     found = session.execute(
         select(row.version, func.count().label("judged"))
-        .where(row.challenge == challenge, row.state == State.DONE, row.kind.not_in(_NOT_COMPARED))
+        .where(
+            row.challenge == challenge, row.state == State.DONE, row.kind.not_in(_NOT_COMPARED), counting()
+        )
         .group_by(row.version)
     )
     return {it.version: it.judged for it in found}
@@ -102,6 +112,7 @@ def under(session: Session, challenge: str, version: int) -> dict[int, Submissio
         .where(
             *_is_of(version, challenge), row.state.not_in([State.CANCELLED]), row.kind.not_in(_NOT_COMPARED)
         )
+        .where(counting())
         .options(joinedload(row.user))
         .order_by(row.id)
     )
@@ -119,8 +130,8 @@ def public_ids(session: Session, rows: Sequence[int]) -> dict[int, str]:
 
 
 def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[int, list[SubmissionRow]]:
-    """Id of what was submitted -> its judgements under later versions, in their order; with ``drafts`` also those
-    under versions that are not published.
+    """Id of what was submitted -> its judgements that staff ordered, in their order, as far as they are published; with
+    ``drafts`` also those under versions that are not.
     """
     row = SubmissionRow
     found: dict[int, list[SubmissionRow]] = {}
@@ -131,7 +142,7 @@ def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[in
         .join(VersionRow, (VersionRow.challenge == row.challenge) & (VersionRow.version == row.version))
         # Done, as a condition that does not search all that is done.
         .where(row.rejudge_of.in_(rows), row.verdict.is_not(None), row.state != State.FAILED)
-        .where(row.kind == JudgingReason.REJUDGE)
+        .where(row.kind == JudgingReason.REJUDGE, row.set_aside.is_distinct_from(SetAside.REGRADE))
         .where(*([] if drafts else [VersionRow.published_at.is_not(None)]))
         .order_by(row.version, row.id)
     ):

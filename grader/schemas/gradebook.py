@@ -29,13 +29,14 @@ class GradeLine(Strict):
 
 class PartGrade(Strict):
     """The points of a student for one challenge of an assignment. ``submission`` is the one that counts;
-    ``judged_again`` holds its judgement where staff had it judged under a later version, which counts then."""
+    ``judged_again`` holds its judgement where staff had it judged again, which counts then."""
 
     challenge: str
     points: float
     most: float
     progress: PartProgress
     attempts: int = Field(description="submissions that were judged while the assignment was open")
+    voided: int = Field(default=0, description="how many of them staff voided")
     submission: str | None = None
     judged_again: str | None = None
     received_at: datetime | None = None
@@ -146,6 +147,7 @@ class ExportRow(Strict):
     grace_days: int
     overridden: bool
     reason: str
+    voided: int
 
 
 class GradebookExport(Strict):

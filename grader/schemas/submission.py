@@ -52,6 +52,15 @@ class JudgingReason(StrEnum):
         return self in (JudgingReason.COMPETITION, JudgingReason.COURSE, JudgingReason.PRACTICE)
 
 
+class SetAside(StrEnum):
+    """Why a judgement does not count: it is a regrade's, which is not published or was discarded; a published regrade
+    took its place; or staff voided the result."""
+
+    REGRADE = "regrade"
+    REPLACED = "replaced"
+    VOID = "void"
+
+
 class WaitReason(StrEnum):
     """What a submission waits for, the strongest first."""
 
@@ -84,12 +93,29 @@ class ProgressView(Strict):
 
 
 class JudgedAgain(Strict):
-    """What became of a submission under a later version of its challenge. ``id`` holds the report."""
+    """What became of a submission when staff had it judged again. ``id`` holds the report. ``at`` and ``reason`` are
+    those of a published regrade."""
 
     id: str
     version: int
     verdict: Verdict
     time_us: float | None = None
+    speedup: float | None = None
+    at: datetime | None = None
+    reason: str = ""
+
+
+class Voided(Strict):
+    """Why staff voided a result, and when."""
+
+    reason: str
+    at: datetime
+
+
+class VoidBody(Strict):
+    """Body of PUT /api/v1/submissions/<id>/void. The author reads the reason."""
+
+    reason: str = Field(min_length=1, max_length=limits.REASON_CHARS)
 
 
 class SubmissionView(Strict):
@@ -114,12 +140,12 @@ class SubmissionView(Strict):
     started_at: datetime | None = None
     finished_at: datetime | None = None
     error: str = Field(default="", description="why we failed, where we did")
-    rejudge_of: str | None = Field(
-        default=None, description="the submission that this judges again under a later version"
-    )
+    rejudge_of: str | None = Field(default=None, description="the submission that this judges again")
     judged_again: list[JudgedAgain] = Field(
-        default_factory=list, description="under later versions, as far as these are published"
+        default_factory=list,
+        description="judgements that staff ordered, as far as they are published; the last one counts",
     )
+    voided: Voided | None = Field(default=None, description="where it does not count, by a decision of staff")
     reused: bool = Field(
         default=False,
         description="an answer to a submit with reuse: this was judged before and is not judged again",

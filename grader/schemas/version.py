@@ -72,6 +72,7 @@ class Rejudge(Strict):
     version: int
     queued: int = Field(ge=0)
     waiting: int = Field(ge=0)
+    regrade: int | None = Field(default=None, description="its number; none where there was nothing to order")
 
 
 class Judgement(Strict):

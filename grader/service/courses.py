@@ -64,7 +64,7 @@ class OpenCourse:
 def reading(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCourse]:
     """A course to read from. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
-        yield _open(session, user, slug, action)
+        yield open_in(session, user, slug, action)
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def changing(platform: Platform, user: User, slug: str, action: Action) -> Itera
     """A course to change, which nobody else changes meanwhile. Raises NotFound, NotAllowed, and Conflict where it is
     archived."""
     with writing(platform.sessions) as session:
-        found = _open(session, user, slug, action, lock=True)
+        found = open_in(session, user, slug, action, lock=True)
         if found.row.archived_at is not None and action is not Action.COURSE_EDIT:
             raise Conflict(f"The course {slug} is archived.", "Its owner can open it again.")
         yield found
@@ -84,7 +84,8 @@ def check(platform: Platform, user: User, slug: str, action: Action) -> None:
         pass
 
 
-def _open(session: Session, user: User, slug: str, action: Action, lock: bool = False) -> OpenCourse:
+def open_in(session: Session, user: User, slug: str, action: Action, lock: bool = False) -> OpenCourse:
+    """A course within a transaction of the caller's. Raises NotFound, NotAllowed."""
     query = select(CourseRow).where(CourseRow.slug == slug)
     row = session.scalar(query.with_for_update() if lock else query)
     if row is None:

@@ -18,7 +18,7 @@ from grader.records import competitions as record
 from grader.records.models import CompetitionRow, FinalRow, FinalRunRow, SubmissionRow, TeamRow
 from grader.schemas.competition import RankChange, RankChanges
 from grader.schemas.report import Verdict
-from grader.schemas.submission import State
+from grader.schemas.submission import SetAside, State
 from grader.service.platform import Platform
 from grader.standings import Result, Standing
 
@@ -64,6 +64,8 @@ def by_entry(runs: Runs) -> dict[tuple[int, str], list[tuple[FinalRunRow, Submis
 def why_failed(runs: Runs) -> str:
     """Why an entry has no time; empty where it has one. Every repeat has to be accepted and timed."""
     for run, row in runs:
+        if row.set_aside is SetAside.VOID:
+            return "voided by the staff"
         if row.state is State.DONE and row.verdict is not Verdict.ACCEPTED:
             return f"{row.verdict.value if row.verdict else 'no verdict'} in repeat {run.repeat}"
         if row.state is State.DONE and row.time_us is None:

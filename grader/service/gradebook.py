@@ -7,8 +7,8 @@ Late days of an assignment are paid with a student's grace days in the order of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -29,7 +29,9 @@ from grader.records.models import (
     CourseRow,
     MemberRow,
     OverrideRow,
+    SubmissionRow,
     UserRow,
+    VoidRow,
     utcnow,
 )
 from grader.schemas.assignment import Counts
@@ -47,15 +49,17 @@ from grader.schemas.gradebook import (
     StudentGrades,
 )
 from grader.schemas.report import Verdict
+from grader.schemas.submission import SetAside
 from grader.service import assignments, audit, courses
 from grader.service.accounts import User, find_row
 from grader.service.assignments import Windows
-from grader.service.courses import OpenCourse
 from grader.service.kept_grades import KeptCourse
 from grader.service.permissions import Action
 from grader.service.platform import Platform
 
 _ACCEPTED, _OURS = Verdict.ACCEPTED.value, Verdict.INTERNAL_ERROR.value
+_VOID, _REPLACED = SetAside.VOID.value, SetAside.REPLACED.value
+_COUNTS = (None, _VOID)
 # Who has less than this share of the points of what is over may need help.
 _LOW_SHARE = 0.5
 _SOON = timedelta(days=3)
@@ -109,9 +113,10 @@ class _Choice:
 
 @dataclass(slots=True)
 class _Grade:
-    """Of one student for one part."""
+    """Of one student for one part. ``voided``: public ids."""
 
     attempts: int = 0
+    voided: list[str] = field(default_factory=list)
     right: bool = False
     choice: _Choice | None = None
     grace: int = 0
@@ -119,7 +124,8 @@ class _Grade:
 
 @dataclass
 class _Book:
-    """What a course's grades are computed from."""
+    """What a course's grades are computed from. ``regraded``: rows of a regrade that count here as if it had been
+    published."""
 
     session: Session
     course: CourseRow
@@ -127,6 +133,7 @@ class _Book:
     students: Sequence[_Student]
     windows: Windows
     overrides: Mapping[tuple[int, str, int], OverrideRow]
+    regraded: frozenset[int] = frozenset()
 
     @property
     def rules(self) -> Hashable:
@@ -153,7 +160,7 @@ class _Book:
     def _compute(
         self, students: Sequence[_Student], explained: bool
     ) -> Iterator[tuple[_Student, StudentGrades]]:
-        by_part, again = self._read({it.id for it in students})
+        by_part, again, voided = self._read({it.id for it in students})
         devices = {row[7] for rows in by_part.values() for row in rows} | {row[7] for row in again.values()}
         resolutions = {device: resolution_of(device) for device in devices}
         of_everyone = [self._timed(it.row) for it in self.assignments]
@@ -170,6 +177,7 @@ class _Book:
                         part,
                         by_part.get((part.challenge, student.id), ()),
                         again,
+                        voided,
                         timed,
                         free,
                         resolutions,
@@ -190,27 +198,37 @@ class _Book:
 
     def _read(
         self, students: set[int]
-    ) -> tuple[dict[tuple[str, int], list[Sequence[Any]]], dict[int, Sequence[Any]]]:
-        """What was submitted, by part and student; and by its id what it was judged again as, if that counts."""
+    ) -> tuple[dict[tuple[str, int], list[Sequence[Any]]], dict[int, Sequence[Any]], set[int]]:
+        """What was submitted, by part and student; by its id what it was judged again as, if that counts; and the ids
+        of what staff voided."""
         shown = {part.challenge: part.shown for it in self.assignments for part in it.parts}
         found: dict[tuple[str, int], list[Sequence[Any]]] = {}
         again: dict[int, Sequence[Any]] = {}
+        voided: set[int] = set()
+        replaced: dict[int, int] = {}
         if not shown or not students:
-            return found, again
+            return found, again, voided
         last: tuple[str, int] | None = None
         rows: list[Sequence[Any]] = []
         for row in grades.judgements(self.session, shown, students):
             # By number: 60,000 rows are read here, and a name costs as much as all the rest.
+            if row[10] == _VOID:
+                voided.add(row[9] or row[3])
+            elif row[10] == _REPLACED and row[9] is None:
+                replaced[row[3]] = row[8]
             if row[9] is not None:
-                if row[8] == shown[row[0]] and row[5] != _OURS:
-                    again[row[9]] = row
+                if row[5] != _OURS and (row[10] in _COUNTS or row[3] in self.regraded):
+                    if row[8] == shown[row[0]]:
+                        again[row[9]] = row
+                    elif replaced.get(row[9]) == row[8]:
+                        again.setdefault(row[9], row)
                 continue
             key = row[0], row[1]
             if key != last:
                 last, rows = key, []
                 found[key] = rows
             rows.append(row)
-        return found, again
+        return found, again, voided
 
     def _assignment_grade(
         self,
@@ -221,9 +239,10 @@ class _Book:
         explained: bool,
     ) -> AssignmentGrade:
         parts = []
+        voids = self._voids(found) if explained else None
         for part, grade in zip(assignment.parts, found, strict=True):
             given = self.overrides.get((assignment.row.id, part.challenge, student.id))
-            parts.append(_part_grade(assignment, part, grade, given, explained))
+            parts.append(_part_grade(assignment, part, grade, given, voids))
         # Not validated: of a large course there are tens of thousands, all made here.
         return AssignmentGrade.model_construct(
             assignment=assignment.row.slug,
@@ -236,12 +255,24 @@ class _Book:
             parts=parts,
         )
 
+    def _voids(self, found: Sequence[_Grade]) -> dict[str, str]:
+        """Public id of what was voided -> why."""
+        ids = [id_ for it in found for id_ in it.voided]
+        if not ids:
+            return {}
+        query = select(SubmissionRow.public_id, VoidRow.reason).join(
+            VoidRow, VoidRow.submission_id == SubmissionRow.id
+        )
+        rows = self.session.execute(query.where(SubmissionRow.public_id.in_(ids)))
+        return {it.public_id: it.reason for it in rows}
+
 
 def _weigh(
     assignment: _Assignment,
     part: _Part,
     rows: Sequence[Sequence[Any]],
     again: Mapping[int, Sequence[Any]],
+    voided: Set[int],
     timed: _Timed,
     free: int,
     resolutions: Mapping[str, float],
@@ -260,6 +291,9 @@ def _weigh(
             continue
         counted = again.get(row[3], row) if again else row
         grade.attempts += 1
+        if row[3] in voided:
+            grade.voided.append(row[4])
+            continue
         latest = row, counted
         if counted[5] != _ACCEPTED:
             continue
@@ -292,11 +326,12 @@ def _weigh(
     return grade
 
 
-def _book(platform: Platform, course: OpenCourse, only: int | None = None) -> _Book:
-    session = course.session
+def _book(
+    platform: Platform, session: Session, course: CourseRow, only: Collection[int] | None = None
+) -> _Book:
     rows = session.scalars(
         select(AssignmentRow)
-        .where(AssignmentRow.course_id == course.row.id, AssignmentRow.published_at.is_not(None))
+        .where(AssignmentRow.course_id == course.id, AssignmentRow.published_at.is_not(None))
         .order_by(AssignmentRow.due_at, AssignmentRow.id)
     ).all()
     parts = assignments.parts_of(session, [row.id for row in rows])
@@ -315,10 +350,10 @@ def _book(platform: Platform, course: OpenCourse, only: int | None = None) -> _B
     ).all()
     return _Book(
         session,
-        course.row,
+        course,
         [_Assignment(row, tuple(part(it) for it in parts.get(row.id, []))) for row in rows],
-        _students(session, course.row.id, only),
-        Windows.read(session, course.row, rows),
+        _students(session, course.id, only),
+        Windows.read(session, course, rows),
         {(it.assignment_id, it.challenge, it.user_id): it for it in given},
     )
 
@@ -343,7 +378,7 @@ def scheme(grading: Grading, weight: float = 1.0) -> Scheme:
     )
 
 
-def _students(session: Session, course: int, only: int | None) -> list[_Student]:
+def _students(session: Session, course: int, only: Collection[int] | None) -> list[_Student]:
     row = MemberRow
     query = (
         select(UserRow.id, UserRow.name, row.full_name, row.student_number, row.section)
@@ -352,14 +387,14 @@ def _students(session: Session, course: int, only: int | None) -> list[_Student]
         .order_by(UserRow.name_key)
     )
     if only is not None:
-        query = query.where(row.user_id == only)
+        query = query.where(row.user_id.in_(only))
     return [_Student(*found) for found in session.execute(query)]
 
 
 def get_gradebook(platform: Platform, user: User, slug: str) -> Gradebook:
     """Everyone's grades, statistics and who may need help. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, slug, Action.GRADES_READ) as course:
-        book = _book(platform, course)
+        book = _book(platform, course.session, course.row)
         found = book.grades(platform.grades.of(course.row.id, book.rules))
         return Gradebook.model_construct(
             course=course.row.slug,
@@ -377,10 +412,56 @@ def get_grades(platform: Platform, user: User, slug: str, name: str | None = Non
     action = Action.GRADES_READ_OWN if own else Action.GRADES_READ
     with courses.reading(platform, user, slug, action) as course:
         whose = user.id if own else find_row(course.session, name or "").id
-        book = _book(platform, course, whose)
+        book = _book(platform, course.session, course.row, [whose])
         if not book.students:
             raise NotFound(f"'{name}' is no student of {slug}.", "`grader roster show` lists them.")
         return book.grades(explained=True)[0]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Points of a student for a part of an assignment."""
+
+    course: str
+    assignment: str
+    challenge: str
+    student: str
+    before: float
+    after: float
+
+
+def differences(
+    platform: Platform,
+    session: Session,
+    challenges: Collection[str],
+    students: Collection[int],
+    judgements: frozenset[int],
+) -> list[Difference]:
+    """Which grades of these students, in whatever course, would change if ``judgements`` (rows of a regrade) counted.
+    Who may read them is asked before."""
+    part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
+    taking = session.scalars(
+        select(CourseRow)
+        .join(row, row.course_id == CourseRow.id)
+        .join(part, part.assignment_id == row.id)
+        .join(member, member.course_id == CourseRow.id)
+        .where(part.challenge.in_(challenges), row.published_at.is_not(None), member.left_at.is_(None))
+        .where(member.user_id.in_(students), member.role == CourseRole.STUDENT.value)
+        .distinct()
+        .order_by(CourseRow.id)
+    ).all()
+    found = []
+    for course in taking:
+        book = _book(platform, session, course, students)
+        pairs = zip(book.grades(), replace(book, regraded=judgements).grades(), strict=True)
+        found += [
+            Difference(course.slug, given.assignment, old.challenge, before.name, old.points, new.points)
+            for before, after in pairs
+            for given, now in zip(before.assignments, after.assignments, strict=True)
+            for old, new in zip(given.parts, now.parts, strict=True)
+            if old.points != new.points
+        ]
+    return found
 
 
 def export(platform: Platform, user: User, slug: str) -> list[ExportRow]:
@@ -466,7 +547,11 @@ def _student_grades(student: _Student, found: list[AssignmentGrade], grace: int)
 
 
 def _part_grade(
-    assignment: _Assignment, part: _Part, grade: _Grade, given: OverrideRow | None, explained: bool
+    assignment: _Assignment,
+    part: _Part,
+    grade: _Grade,
+    given: OverrideRow | None,
+    voids: Mapping[str, str] | None,
 ) -> PartGrade:
     choice = grade.choice
     first = Judgement(*choice.first) if choice is not None else None
@@ -477,6 +562,7 @@ def _part_grade(
         most=part.scheme.most,
         progress=_progress(grade),
         attempts=grade.attempts,
+        voided=len(grade.voided),
         submission=first.public_id if first else None,
         judged_again=counted.public_id if counted is not None and counted.rejudge_of is not None else None,
         received_at=grades.moment(first.at) if first else None,
@@ -487,7 +573,7 @@ def _part_grade(
         device=counted.device if counted else None,
         overridden=given is not None,
         reason=given.reason if given is not None else "",
-        lines=_lines(assignment, part, grade, given) if explained else [],
+        lines=_lines(assignment, part, grade, given, voids) if voids is not None else [],
     )
 
 
@@ -497,7 +583,13 @@ def _progress(grade: _Grade) -> PartProgress:
     return PartProgress.DONE if grade.right else PartProgress.STUCK
 
 
-def _lines(assignment: _Assignment, part: _Part, grade: _Grade, given: OverrideRow | None) -> list[GradeLine]:
+def _lines(
+    assignment: _Assignment,
+    part: _Part,
+    grade: _Grade,
+    given: OverrideRow | None,
+    voids: Mapping[str, str],
+) -> list[GradeLine]:
     choice = grade.choice
     if part.broken:
         lines = [
@@ -513,6 +605,9 @@ def _lines(assignment: _Assignment, part: _Part, grade: _Grade, given: OverrideR
         lines = pointing.explain(part.scheme, counted.verdict == _ACCEPTED, counted.speedup, resolution)
         late = pointing.lateness(choice.raw, choice.late_days, grade.grace, assignment.row.late_percent)
         lines += [late] if late is not None else []
+    lines += [
+        pointing.Line(f"Submission {it} was voided by staff: {voids.get(it, '')}", 0.0) for it in grade.voided
+    ]
     if given is not None:
         computed = sum(line.points for line in lines)
         lines.append(pointing.Line(f"Set by staff: {given.reason}", given.points - computed))

@@ -53,7 +53,9 @@ class Action(StrEnum):
     SUBMISSIONS_READ = "submissions.read"
     COMMENT = "submissions.comment"
     REGRADE = "submissions.regrade"
+    REGRADE_ANY = "results.regrade"
     VOID = "submissions.void"
+    VOID_ANY = "results.void"
     SIMILARITY = "similarity.read"
     SIMILARITY_DECIDE = "similarity.decide"
     ANNOUNCE = "course.announce"
@@ -102,6 +104,9 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.COMMENT: _GRADERS,
     Action.REGRADE: _TEACHERS,
     Action.VOID: _TEACHERS,
+    # Of challenges, and of what belongs to no course: practice, and what was handed in within a competition.
+    Action.REGRADE_ANY: _PLATFORM,
+    Action.VOID_ANY: _PLATFORM,
     Action.SIMILARITY: _READERS,
     Action.SIMILARITY_DECIDE: _GRADERS,
     Action.ANNOUNCE: _GRADERS,
@@ -154,6 +159,16 @@ def role_in(session: Session, user: int, course: int) -> CourseRole | None:
     of_both = (row.course_id == course, row.user_id == user, row.left_at.is_(None))
     role = session.scalar(select(row.role).where(*of_both))
     return None if role is None else CourseRole(role)
+
+
+def courses_where(session: Session, user: User, action: Action) -> list[int]:
+    """Ids of the courses in which ``user`` may do it by their role there; what platform roles allow is not in it."""
+    if Scope.STAFF not in user.scopes:
+        return []
+    roles = [it.value for it in CourseRole if Standing(it.value) in TABLE[action]]
+    row = MemberRow
+    query = select(row.course_id).where(row.user_id == user.id, row.left_at.is_(None), row.role.in_(roles))
+    return list(session.scalars(query))
 
 
 def may(standing: frozenset[Standing], action: Action) -> bool:

@@ -11,38 +11,34 @@ from sqlalchemy.orm import Session
 from grader.errors import Conflict
 from grader.languages import Language
 from grader.records import ranks, rejudges, versions
-from grader.records.engine import writing
 from grader.records.models import SubmissionRow
 from grader.schemas.submission import State
 from grader.schemas.version import ComparedRank, ComparedSubmission, Comparison, Judgement, Rejudge
+from grader.service import regrade
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from grader.service.rankings import unranked
 from grader.service.versions import check_staff, serve
-from grader.wakeups import first_queue
 
 
 def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> Rejudge:
     """Queue what was judged under earlier versions for the version that the folder has, behind all students.
 
     Every submission that has a verdict, or with ``ranked`` only those on a board. What was ordered before is not
-    ordered twice, unless it failed. Nobody's attempts are used up.
+    ordered twice, unless it failed. Nobody's attempts are used up. It is a regrade (``grader.service.regrade``), which
+    publishing the version publishes.
     Raises NotAllowed, UnknownChallenge, ChallengeChanged.
     """
     check_staff(user)
-    version = serve(platform, platform.catalogue.load(slug)).version
-    with writing(platform.sessions) as session:
-        versions.find(session, slug, version, lock=True)  # two orders at once take turns
-        chosen = rejudges.first_judgements(session, slug, version)
-        if ranked:
-            entries = _entries(session, slug, version)
-            chosen = [row for row in chosen if row.id in entries]
-        session.add_all(rejudges.again(row, version) for row in chosen)
-        session.flush()
-        waiting = rejudges.unfinished(session, slug, version)
-    for queue, count in Counter(first_queue(row.device, row.language) for row in chosen).items():
-        platform.wakeups.enqueue(queue, count)
-    return Rejudge(challenge=slug, version=version, queued=len(chosen), waiting=waiting)
+    served = serve(platform, platform.catalogue.load(slug))
+    with platform.sessions() as session:
+        entries = _entries(session, slug, served.version) if ranked else None
+    number, queued = regrade.start_version(platform, user, served, entries)
+    with platform.sessions() as session:
+        waiting = rejudges.unfinished(session, slug, served.version)
+    return Rejudge(
+        challenge=slug, version=served.version, queued=queued, waiting=waiting, regrade=number or None
+    )
 
 
 def _entries(session: Session, slug: str, below: int) -> set[int]:

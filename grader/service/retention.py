@@ -42,6 +42,7 @@ from grader.records.models import (
     TeamRow,
     TokenRow,
     UserRow,
+    VoidRow,
     WorkerRow,
     utcnow,
 )
@@ -285,6 +286,7 @@ def _blank(session: Session, user: int) -> int:
     # Compiled of their sources; another's of the very same source is made again.
     session.execute(delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
     session.execute(delete(ReportRow).where(ReportRow.submission_id.in_(own)))
+    session.execute(update(VoidRow).where(VoidRow.submission_id.in_(own)).values(reason=""))
     blank = {"source": "", "filename": _NO_FILE, "idempotency_key": None, "artefact": None, "error": ""}
     hashes = {"request_sha256": None, "source_sha256": None}
     statement = update(row).where(row.user_id == user).values({**blank, **hashes, "progress": {}})

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.deadlines import parse_moment
 from grader.errors import Conflict, NotAllowed, NotFound
-from grader.records import competitions, histories, order, rejudges, similar
+from grader.records import competitions, histories, order, regrades, rejudges, similar, voids
 from grader.records.histories import History, Taught
 from grader.records.models import (
     AssignmentPartRow,
@@ -22,19 +22,23 @@ from grader.records.models import (
     MemberRow,
     ReportRow,
     SubmissionRow,
+    VoidRow,
     utcnow,
 )
+from grader.records.regrades import Published
 from grader.schemas.course import CourseRole
 from grader.schemas.report import Flag, Report, Score
 from grader.schemas.submission import (
     JudgedAgain,
     JudgingReason,
     ProgressView,
+    SetAside,
     SourceView,
     State,
     SubmissionFilter,
     SubmissionList,
     SubmissionView,
+    Voided,
 )
 from grader.schemas.token import Scope
 from grader.service import assignments, courses
@@ -210,8 +214,9 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
 
 
 def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
-    """What a final judges is its author's to see once the results are out: it names hidden sizes and seeds."""
-    if row.user_id != user.id:
+    """What a final judges is its author's to see once the results are out: it names hidden sizes and seeds. A regrade's
+    judgement is once it is published."""
+    if row.user_id != user.id or row.set_aside is SetAside.REGRADE:
         return False
     if row.kind is not JudgingReason.FINAL or row.competition_id is None:
         return True
@@ -266,7 +271,9 @@ def _views(
     silent_s = platform.settings.lease_s
     lines = {row.id: platform.lines.of(session, row, silent_s) for row in rows if order.is_pending(row)}
     again = rejudges.judged_again(session, [row.id for row in rows if row.state.final], drafts=user.staff)
+    why = regrades.published(session, [it.id for each in again.values() for it in each])
     firsts = rejudges.public_ids(session, [row.rejudge_of for row in rows if row.rejudge_of is not None])
+    void = voids.of(session, {row.rejudge_of or row.id for row in rows})
     within = competitions.slugs(
         session, [row.competition_id for row in rows if row.competition_id is not None]
     )
@@ -275,16 +282,29 @@ def _views(
             update={
                 "competition": within.get(row.competition_id) if row.competition_id is not None else None,
                 "rejudge_of": firsts[row.rejudge_of] if row.rejudge_of is not None else None,
-                "judged_again": [_judged_again(it) for it in again.get(row.id, [])],
+                "judged_again": [_judged_again(it, why.get(it.id)) for it in again.get(row.id, [])],
+                "voided": _voided(void.get(row.rejudge_of or row.id)),
             }
         )
         for row in rows
     ]
 
 
-def _judged_again(row: SubmissionRow) -> JudgedAgain:
+def _judged_again(row: SubmissionRow, regrade: Published | None) -> JudgedAgain:
     assert row.verdict is not None
-    return JudgedAgain(id=row.public_id, version=row.version, verdict=row.verdict, time_us=row.time_us)
+    return JudgedAgain(
+        id=row.public_id,
+        version=row.version,
+        verdict=row.verdict,
+        time_us=row.time_us,
+        speedup=row.speedup,
+        at=regrade.at if regrade is not None else None,
+        reason=regrade.reason if regrade is not None else "",
+    )
+
+
+def _voided(row: VoidRow | None) -> Voided | None:
+    return Voided(reason=row.reason, at=row.created_at) if row is not None else None
 
 
 def _view(row: SubmissionRow, author: str, line: QueueSnapshot | None) -> SubmissionView:

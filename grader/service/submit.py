@@ -22,7 +22,7 @@ from grader.logs import get_logger
 from grader.records.engine import clock, writing
 from grader.records.models import CompetitionRow, ReportRow, SubmissionRow, UserRow, utcnow
 from grader.records.order import PRIORITIES
-from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
+from grader.schemas.submission import JudgingReason, RunBody, SetAside, State, SubmissionView, SubmitBody
 from grader.schemas.verdict import ours
 from grader.service import assignments, publication, quotas, teams, versions
 from grader.service.accounts import User
@@ -234,7 +234,7 @@ def _judged_before(session: Session, row: SubmissionRow) -> str | None:
         .where(same.user_id == row.user_id, same.source_sha256 == row.source_sha256)
         .where(same.challenge == row.challenge, same.version == row.version, same.language == row.language)
         .where(same.device == row.device, same.kind == row.kind, same.rejudge_of.is_(None))
-        .where(same.competition_id == row.competition_id)
+        .where(same.competition_id == row.competition_id, same.set_aside.is_distinct_from(SetAside.VOID))
         .where(same.state == State.DONE, same.verdict.not_in(ours()))
         .order_by(same.id.desc())
         .limit(1)

@@ -12,7 +12,7 @@ from grader.challenge import fingerprint
 from grader.challenge.fingerprint import Content
 from grader.challenge.loader import Challenge
 from grader.errors import ChallengeChanged, Conflict, NotFound
-from grader.records import rejudges, versions
+from grader.records import regrades, rejudges, versions
 from grader.records.engine import writing
 from grader.records.models import VersionRow, utcnow
 from grader.schemas.version import ChangeView, VersionContent, VersionList, VersionView
@@ -219,4 +219,5 @@ def publish(platform: Platform, user: User, slug: str, force: bool = False) -> V
                 "Wait (`grader admin compare` says how far it is), or publish with --force: they follow later.",
             )
         versions.publish(session, slug, served.version, utcnow())
+        regrades.published_with(session, slug, served.version, user.id, utcnow())
     return list_versions(platform, user, slug)

@@ -29,9 +29,10 @@ from grader.schemas.account import Role
 from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
 from grader.schemas.course import CourseBody, JoinCodeBody, RosterBody
 from grader.schemas.feedback import CommentBody, CommentChange
+from grader.schemas.regrade import RegradeBody
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
-from grader.service import accounts, assignments, comments, courses, finals, joining, rosters, tokens
+from grader.service import accounts, assignments, comments, courses, finals, joining, regrade, rosters, tokens
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.service.tokens import TokenKind, TokenRequest
@@ -194,6 +195,8 @@ def _teach(site: Site) -> None:
     assignments.extend(platform, boss, "gpu", "week1", extension)
     _resemble(site)
     _comment(site)
+    what = RegradeBody(submission=site.submissions["slower"], reason="A card was slow.")
+    regrade.start(platform, boss, what)
 
 
 def _comment(site: Site) -> None:

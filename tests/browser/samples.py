@@ -64,6 +64,9 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "similarity.show": lambda _: {"similarity": "/courses/gpu/assignments/week1/similarity"},
     "similarity.pair": lambda _: {"similar-pair": "/courses/gpu/assignments/week1/similarity/1"},
     "gradebook.show": lambda _: {"gradebook": "/courses/gpu/gradebook"},
+    "regrades.index": lambda _: {"regrades": "/regrades"},
+    "regrades.new": lambda _: {"regrade-new": "/regrades/new?course=gpu&assignment=week1"},
+    "regrades.show": lambda _: {"regrade": "/regrades/1"},
     "gradebook.of_student": lambda _: {"grades-of-student": "/courses/gpu/grades/ada"},
 }
 _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {

@@ -27,6 +27,7 @@ def register(app: OpenAPI) -> None:
         progress,
         publication,
         queues,
+        regrades,
         rosters,
         similarity,
         submissions,
@@ -59,5 +60,6 @@ def register(app: OpenAPI) -> None:
         assignments,
         gradebook,
         similarity,
+        regrades,
     ):
         app.register_api(resource.api)

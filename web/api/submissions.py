@@ -18,10 +18,11 @@ from grader.schemas.submission import (
     SubmissionList,
     SubmissionView,
     SubmitBody,
+    VoidBody,
 )
 from grader.service import cancel as cancelling
 from grader.service import run as running
-from grader.service import submissions
+from grader.service import submissions, voids
 from grader.service import submit as submitting
 from grader.web import throttle
 from grader.web.answers import answer, cheap
@@ -127,3 +128,15 @@ def get_report(path: SubmissionPath) -> Response:
 def cancel_submission(path: SubmissionPath) -> Response:
     """Take it back while it is not done. Doing so twice is no error."""
     return answer(cancelling.cancel(platform(), current_user(), path.id))
+
+
+@api.put("/submissions/<id>/void", responses={200: SubmissionView, 409: ErrorEnvelope})
+def void_result(path: SubmissionPath, body: VoidBody) -> Response:
+    """Void a result: it counts for nothing, and its author reads why (staff only)."""
+    return answer(voids.void(platform(), current_user(), path.id, body))
+
+
+@api.delete("/submissions/<id>/void", responses={200: SubmissionView})
+def restore_result(path: SubmissionPath) -> Response:
+    """Take that back: the result counts again (staff only)."""
+    return answer(voids.restore(platform(), current_user(), path.id))

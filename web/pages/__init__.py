@@ -26,6 +26,7 @@ def register(app: Flask) -> None:
         profile,
         progress,
         publication,
+        regrades,
         resets,
         rosters,
         shared,
@@ -66,5 +67,6 @@ def register(app: Flask) -> None:
         assignments,
         gradebook,
         similarity,
+        regrades,
     ):
         app.register_blueprint(page.pages)

@@ -14,8 +14,8 @@ from grader import limits
 from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.pace import pace_s
 from grader.schemas.report import Flag, Report, Verdict
-from grader.schemas.submission import State, SubmissionFilter, SubmissionList, SubmissionView
-from grader.service import assignments, comments, leaderboard, share, submissions
+from grader.schemas.submission import State, SubmissionFilter, SubmissionList, SubmissionView, VoidBody
+from grader.service import assignments, comments, leaderboard, share, submissions, voids
 from grader.service import cancel as cancelling
 from grader.service.submissions import teaches
 from grader.web import assets
@@ -109,11 +109,16 @@ def _wanted(given: dict[str, str]) -> SubmissionFilter:
 @pages.get("/submissions/<submission>")
 def show(submission: str) -> str:
     """State, verdict and source. Reloads itself without JavaScript, too."""
+    return _page(submission)[0]
+
+
+def _page(submission: str, error: GraderError | None = None) -> Page:
     user = current_user()
     view = submissions.get_submission(platform(), user, submission)
     source = submissions.get_source(platform(), user, submission)
+    decides = view.state is State.DONE and (user.staff or user.teaches)
     talk = comments.list_comments(platform(), user, submission)
-    return render_template(
+    page = render_template(
         "submission.html",
         title=titles.of(view.challenge),
         listing=code.listing(source.source, remarks.by_line(talk)),
@@ -125,8 +130,11 @@ def show(submission: str) -> str:
         shareable=view.state is State.DONE and view.user == user.name,
         share_key=share.key_of(platform(), user, view.id),
         reused=view.state.final and request.args.get("reused") == "1",
+        voids=decides and voids.may(platform(), user, view.id),
+        error=error,
         **_panel(view, source.source),
     )
+    return page, error.status if error else 200
 
 
 @pages.get("/submissions/<submission>/panel")
@@ -145,6 +153,20 @@ def cancel(submission: str) -> BaseResponse:
     """Take it back. One that ended in the same moment is simply shown."""
     with suppress(Conflict):
         cancelling.cancel(platform(), current_user(), submission)
+    return redirect(url_for("submissions.show", submission=submission), 303)
+
+
+@pages.post("/submissions/<submission>/void")
+def void(submission: str) -> BaseResponse | Page:
+    """For staff: the result counts for nothing, with a reason that its author reads; or counts again."""
+    try:
+        if request.form.get("action") == "restore":
+            voids.restore(platform(), current_user(), submission)
+        else:
+            body = VoidBody.model_construct(reason=request.form.get("reason", ""))
+            voids.void(platform(), current_user(), submission, body)
+    except (BadRequest, Conflict) as error:
+        return _page(submission, error)
     return redirect(url_for("submissions.show", submission=submission), 303)
 
 

@@ -40,6 +40,8 @@ from grader.records.models.feedback import (
 from grader.records.models.notices import AnnouncementRow, NoticeChoiceRow, NoticeRow, QuestionRow
 from grader.records.models.operations import AuditRow, ChoreRow
 from grader.records.models.queues import ChallengeKindRow, PauseRow, QuotaRow
+from grader.records.models.regrades import RegradeItemRow, RegradeRow
+from grader.records.models.results import VoidRow
 from grader.records.models.similarity import SimilarityRunRow, SimilarPairRow
 from grader.records.models.submissions import FlagRow, ReportRow, SubmissionRow
 from grader.records.models.workbench import DraftRow
@@ -86,7 +88,9 @@ __all__ = [
     "QuestionRow",
     "QuotaRow",
     "RegistrationRow",
+    "RegradeItemRow",
     "RegradeRequestRow",
+    "RegradeRow",
     "ReportRow",
     "ScoreRow",
     "SimilarPairRow",
@@ -97,6 +101,7 @@ __all__ = [
     "UploadRow",
     "UserRow",
     "VersionRow",
+    "VoidRow",
     "WorkerRow",
     "new_public_id",
     "utcnow",

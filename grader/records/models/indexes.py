@@ -9,10 +9,10 @@ from __future__ import annotations
 from sqlalchemy import Index, text
 
 # What may stand on a board. What was handed in within a competition stands on that one's alone: it was judged by data
-# that is known to everyone, and would tell what is kept back while its board is frozen.
+# that is known to everyone, and would tell what is kept back while its board is frozen. What is set aside is on none.
 RANKED = (
     "verdict = 'accepted' AND time_us IS NOT NULL AND ci_lo_us IS NOT NULL AND ci_hi_us IS NOT NULL "
-    "AND competition_id IS NULL"
+    "AND competition_id IS NULL AND set_aside IS NULL"
 )
 IN_COMPETITION = "competition_id IS NOT NULL"
 # What a person submitted, without what staff had judged again, and without runs.
@@ -33,7 +33,7 @@ def reading() -> list[Index]:
             "ix_submissions_board",
             RANKED,
             *("challenge", "version", "device", "user_id", "time_us", "created_at", "id"),
-            *("ci_lo_us", "ci_hi_us", "language", "verdict", "competition_id"),
+            *("ci_lo_us", "ci_hi_us", "language", "verdict", "competition_id", "set_aside"),
         ),
         # Boards and caps of a competition.
         _partial(
@@ -60,14 +60,14 @@ def reading() -> list[Index]:
             "ix_submissions_progress",
             GRADED,
             *("user_id", "challenge", "version", "device", "state", "verdict", "speedup", "rejudge_of"),
-            *("kind", "id"),
+            *("kind", "id", "set_aside"),
         ),
         # Grades: all that points are computed from, student by student.
         _partial(
             "ix_submissions_grades",
             JUDGED,
             *("challenge", "user_id", "created_at", "id", "public_id", "verdict", "speedup", "device"),
-            *("version", "rejudge_of", "kind", "competition_id"),
+            *("version", "rejudge_of", "kind", "competition_id", "set_aside"),
         ),
         # What was served lately, and to whom: the turns of those who wait.
         Index("ix_submissions_lately", "claimed_at", "user_id", "state", "language", "rejudge_of", "kind"),

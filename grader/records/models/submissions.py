@@ -23,7 +23,7 @@ from grader.records.models.base import (
 )
 from grader.records.models.indexes import reading
 from grader.schemas.report import Flag, Verdict
-from grader.schemas.submission import JudgingReason, State
+from grader.schemas.submission import JudgingReason, SetAside, State
 
 # 32 random bytes, in letters that stand in an address as they are.
 SHARE_KEY_CHARS = 43
@@ -42,6 +42,7 @@ class SubmissionRow(Base):
     ``share_key`` is in the address under which its owner lets others see it; without one nobody else may.
     ``competition_id`` and ``team_id``: handed in within a competition, or judged in its final; such a row stands on no
     other board. ``machine``: only the worker of the GPU of this UUID, or of the host of this name, may run it.
+    ``set_aside``: why this judgement does not count, where it does not.
     """
 
     __tablename__ = "submissions"
@@ -84,6 +85,7 @@ class SubmissionRow(Base):
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"))
     team_id: Mapped[int | None] = mapped_column(ForeignKey("competition_teams.id"))
     machine: Mapped[str | None] = mapped_column(String(255))
+    set_aside: Mapped[SetAside | None] = mapped_column(words(SetAside, 16))
 
     state: Mapped[State] = mapped_column(words(State, 16), default=State.QUEUED)
     attempt: Mapped[int] = mapped_column(default=0)

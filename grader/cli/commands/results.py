@@ -1,0 +1,267 @@
+"""`void` and `regrade`: what staff decide of results."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from grader.cli import options
+from grader.cli.client import Client, connect, segment, understood
+from grader.cli.command import make_app
+from grader.cli.terminal import put_json, put_json_line, put_table, safe, say, tell
+from grader.errors import BadRequest
+from grader.schemas.regrade import Change, RegradeList, RegradeState, RegradeSummary, RegradeView
+from grader.schemas.submission import SubmissionView
+
+app = make_app()
+regrade = make_app()
+app.add_typer(regrade, name="regrade", help="Judge again, compare, and publish what changes.")
+
+Number = Annotated[
+    int, typer.Argument(metavar="NUMBER", min=1, help="The regrade, as `grader regrade list` numbers it.")
+]
+Reason = Annotated[str, typer.Option(help="Why; students read it once it is published.")]
+Confirm = Annotated[
+    str, typer.Option(metavar="NAME", help="Where it is large: the name of what is judged again.")
+]
+Watch = Annotated[bool, typer.Option("--watch", help="Follow it until everything is judged.")]
+# A regrade waits behind students: nobody needs to know within a second.
+_POLL_S = 2.0
+
+
+@app.command()
+def void(
+    submission: options.Submission,
+    reason: Annotated[str, typer.Option(help="Why; its author reads it.")] = "",
+    undo: Annotated[bool, typer.Option("--undo", help="Let the result count again.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Void a result, with a reason that its author reads, or take that back (staff only)."""
+    if undo == bool(reason):
+        raise BadRequest("Say --reason WHY to void a result, or --undo to take it back.")
+    path = f"/submissions/{segment(submission)}/void"
+    found = connect().delete(path) if undo else connect().put(path, {"reason": reason})
+    view = understood(SubmissionView, found)
+    if json:
+        put_json(view)
+    else:
+        say(f"The result of {view.id} by {view.user} {'counts again' if undo else 'is void now'}.", "green")
+    return 0
+
+
+@regrade.command(name="submission")
+def regrade_submission(
+    submission: options.Submission,
+    reason: Reason,
+    watch: Watch = False,
+    json: options.Json = False,
+) -> int:
+    """Judge one submission again (staff only)."""
+    return _start({"submission": submission, "reason": reason}, watch, json)
+
+
+@regrade.command(name="student")
+def regrade_student(
+    course: Annotated[str, typer.Argument(metavar="COURSE", help="The course.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The student.")],
+    reason: Reason,
+    assignment: Annotated[
+        str | None, typer.Option(metavar="ASSIGNMENT", help="Only this assignment's.")
+    ] = None,
+    confirm: Confirm = "",
+    watch: Watch = False,
+    json: options.Json = False,
+) -> int:
+    """Judge again what a student submitted for assignments of a course, or for one (staff only)."""
+    body = {"course": course, "student": name, "reason": reason, "confirm": confirm}
+    return _start(body | ({"assignment": assignment} if assignment else {}), watch, json)
+
+
+@regrade.command(name="assignment")
+def regrade_assignment(
+    course: Annotated[str, typer.Argument(metavar="COURSE", help="The course.")],
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment.")],
+    reason: Reason,
+    confirm: Confirm = "",
+    watch: Watch = False,
+    json: options.Json = False,
+) -> int:
+    """Judge again what everyone submitted while an assignment was open (staff only)."""
+    body = {"course": course, "assignment": assignment, "reason": reason, "confirm": confirm}
+    return _start(body, watch, json)
+
+
+@regrade.command(name="challenge")
+def regrade_challenge(
+    slug: options.Slug,
+    reason: Reason,
+    confirm: Confirm = "",
+    watch: Watch = False,
+    json: options.Json = False,
+) -> int:
+    """Judge again whatever was submitted for a challenge, under the version that is shown (platform's staff only)."""
+    return _start({"challenge": slug, "reason": reason, "confirm": confirm}, watch, json)
+
+
+@regrade.command(name="list")
+def list_regrades(
+    course: Annotated[str | None, typer.Option(metavar="COURSE", help="Only this course's.")] = None,
+    state: Annotated[RegradeState | None, typer.Option(help="Only those in this state.")] = None,
+    json: options.Json = False,
+) -> int:
+    """List the regrades that you may decide of, newest first."""
+    found = understood(
+        RegradeList, connect().get("/regrades", course=course, state=state.value if state else None)
+    )
+    if json:
+        put_json(found)
+        return 0
+    table = _table("number", "what", "state", "waiting", "up", "down", "same", "failed", "why")
+    for it in found.regrades:
+        sums = it.summary
+        counts = (sums.waiting, sums.up, sums.down, sums.unchanged, sums.failed)
+        table.add_row(
+            str(it.number), safe(it.what, "cyan"), it.state.value, *map(str, counts), safe(it.reason)
+        )
+    put_table(table)
+    return 0
+
+
+@regrade.command(name="show")
+def show_regrade(
+    number: Number,
+    unchanged: Annotated[
+        bool, typer.Option("--unchanged", help="Also the submissions that stay as they are.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Show what a regrade changes: each submission side by side, and the grades."""
+    found = understood(RegradeView, connect().get(f"/regrades/{number}"))
+    if json:
+        put_json(found)
+        return 0
+    _show(found, unchanged)
+    return 0
+
+
+@regrade.command()
+def watch(number: Number, json: options.Json = False) -> int:
+    """Follow a regrade until everything is judged."""
+    return _follow(connect(), number, json)
+
+
+@regrade.command()
+def publish(
+    number: Number,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Also where some failed by our fault: they keep what they have.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Let the new judgements count; students read when and why."""
+    return _decided(connect().post(f"/regrades/{number}/publish", {"partial": partial}), json)
+
+
+@regrade.command()
+def discard(number: Number, json: options.Json = False) -> int:
+    """Leave everything as it was."""
+    return _decided(connect().post(f"/regrades/{number}/discard", {}), json)
+
+
+def _start(body: dict[str, str], watch: bool, json: bool) -> int:
+    client = connect()
+    found = understood(RegradeView, client.post("/regrades", body))
+    if watch:
+        return _follow(client, found.number, json)
+    if json:
+        put_json(found)
+        return 0
+    say(f"Regrade {found.number} of {found.what}: {_words(found.summary)}.", "green")
+    say(f"Follow it with: grader regrade watch {found.number}", "dim")
+    return 0
+
+
+def _follow(client: Client, number: int, json: bool) -> int:
+    """A line whenever something changes, and what it changes at the end."""
+    path, last = f"/regrades/{number}", None
+    while True:
+        found = understood(RegradeView, client.get(path, counts=True))
+        if found.summary != last:
+            last = found.summary
+            if json:
+                put_json_line({"regrade": found})
+            else:
+                left = f", about {found.expected_s:.0f} s of a worker left" if found.expected_s else ""
+                say(f"{last.total - last.waiting} of {last.total} judged{left}")
+        if not found.summary.waiting or found.state is not RegradeState.OPEN:
+            break
+        time.sleep(_POLL_S)
+    whole = understood(RegradeView, client.get(path))
+    if json:
+        put_json_line({"regrade": whole})
+    else:
+        _show(whole, False)
+    return 0
+
+
+def _decided(answer: object, json: bool) -> int:
+    found = understood(RegradeView, answer)
+    if json:
+        put_json(found)
+    else:
+        say(
+            f"Regrade {found.number} of {found.what} is {found.state.value}: {_words(found.summary)}.",
+            "green",
+        )
+    return 0
+
+
+def _show(found: RegradeView, unchanged: bool) -> None:
+    tell(f"Regrade {found.number} of {found.what}, {found.state.value}: {found.reason}", "bold")
+    table = _table(
+        "submission", "student", "challenge", "change", "before", "after", "us", "us", "points", "points"
+    )
+    for it in found.submissions:
+        if it.change is Change.UNCHANGED and not it.verdict_changed and not unchanged:
+            continue
+        sides = (it.before, it.after)
+        verdicts = [side.verdict.value if side.verdict else side.state.value for side in sides]
+        times = ["" if side.time_us is None else f"{side.time_us:.4g}" for side in sides]
+        points = ["" if each is None else f"{each:.4g}" for each in (it.points_before, it.points_after)]
+        table.add_row(
+            it.submission,
+            safe(it.user, "cyan"),
+            safe(it.challenge),
+            it.change.value,
+            *verdicts,
+            *times,
+            *points,
+        )
+    put_table(table)
+    for grade in found.grades:
+        tell(
+            f"{grade.student} in {grade.course}/{grade.assignment}, {grade.challenge}: "
+            f"{grade.before:.4g} -> {grade.after:.4g} points",
+            "yellow",
+        )
+    tell(f"{_words(found.summary)}.", "green")
+    if found.state is RegradeState.OPEN and not found.summary.waiting:
+        say(f"Publish it with: grader regrade publish {found.number}", "dim")
+
+
+def _words(found: RegradeSummary) -> str:
+    told = [f"{found.unchanged} unchanged, {found.up} up, {found.down} down"]
+    told += [f"{found.waiting} waiting"] if found.waiting else []
+    told += [f"{found.failed} failed by our fault"] if found.failed else []
+    return ", ".join(told)
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(Text(name))
+    return table

@@ -1,0 +1,239 @@
+"""What regrades are of, what they replace, and what they are replaced by."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy.orm import Session, aliased, defer, joinedload
+
+from grader.records import rejudges, versions
+from grader.records.models import RegradeItemRow, RegradeRow, SubmissionRow, VersionRow, VoidRow
+from grader.schemas.regrade import RegradeState
+from grader.schemas.submission import JudgingReason, SetAside, State
+
+# Ids in one statement: both databases limit its parameters, SQLite to 32,766.
+_IDS = 1_000
+
+
+def handed_in(session: Session, *conditions: ColumnElement[bool]) -> Sequence[SubmissionRow]:
+    """What was submitted and has a verdict, the oldest first, without what staff voided."""
+    row = SubmissionRow
+    return session.scalars(
+        select(row)
+        .where(row.rejudge_of.is_(None), row.kind != JudgingReason.RUN, row.state == State.DONE)
+        .where(row.set_aside.is_distinct_from(SetAside.VOID), *conditions)
+        .order_by(row.created_at, row.id)
+    ).all()
+
+
+def counted(session: Session, firsts: Sequence[SubmissionRow]) -> dict[int, SubmissionRow]:
+    """Id of what was submitted -> the judgement of it that counts now: under the version that is shown, else under its
+    own."""
+    by_id = {it.id: it for it in firsts}
+    found = dict(by_id)
+    shown: dict[str, int | None] = {
+        slug: versions.shown(session, slug) for slug in {it.challenge for it in firsts}
+    }
+    row = SubmissionRow
+    for ids in _pieces(list(by_id)):
+        again = session.scalars(
+            select(row)
+            .where(row.rejudge_of.in_(ids), row.kind == JudgingReason.REJUDGE, row.state == State.DONE)
+            .where(rejudges.counting())
+            .options(defer(row.source))
+            .order_by(row.id)
+        )
+        for it in again:
+            first = by_id[it.rejudge_of or 0]
+            if it.version == shown[it.challenge] or (
+                it.version == first.version and found[first.id] is first
+            ):
+                found[first.id] = it
+    return found
+
+
+def holding(session: Session, firsts: Collection[int]) -> dict[int, int]:
+    """Id of what was submitted -> the open regrade that has it."""
+    row = RegradeItemRow
+    found: dict[int, int] = {}
+    for ids in _pieces(list(firsts)):
+        for it in session.execute(select(row.held_id, row.regrade_id).where(row.held_id.in_(ids))):
+            found[it.held_id] = it.regrade_id
+    return found
+
+
+def open_like(session: Session, like: RegradeRow, version: int | None) -> RegradeRow | None:
+    """The open regrade of the same, which nobody else decides of meanwhile; of a challenge under the same version."""
+    row = RegradeRow
+    same = [
+        getattr(row, name).is_not_distinct_from(getattr(like, name))
+        for name in ("scope", "course_id", "assignment_id", "user_id", "submission_id", "challenge")
+    ]
+    query = select(row).where(row.state == RegradeState.OPEN, *same)
+    if version is not None:
+        item = RegradeItemRow
+        under = (
+            select(item.id)
+            .join(SubmissionRow, SubmissionRow.id == item.after_id)
+            .where(item.regrade_id == row.id, SubmissionRow.version == version)
+        )
+        query = query.where(under.exists())
+    return session.scalar(query.order_by(row.id.desc()).limit(1).with_for_update())
+
+
+class Item(NamedTuple):
+    item: RegradeItemRow
+    first: SubmissionRow
+    before: SubmissionRow
+    after: SubmissionRow
+
+
+def items(session: Session, regrade: int) -> list[Item]:
+    """In the order in which they were handed in; sources stay where they are."""
+    row = RegradeItemRow
+    first, before, after = (aliased(SubmissionRow, name=name) for name in ("first", "earlier", "later"))
+    found = session.execute(
+        select(row, first, before, after)
+        .join(first, first.id == row.first_id)
+        .join(before, before.id == row.before_id)
+        .join(after, after.id == row.after_id)
+        .where(row.regrade_id == regrade)
+        .options(joinedload(first.user), *(defer(it.source) for it in (first, before, after)))
+        .order_by(first.created_at, first.id)
+    )
+    return [Item(*it) for it in found]
+
+
+class Counts(NamedTuple):
+    waiting: int
+    failed: int
+
+
+def counts(session: Session, regrade: int) -> Counts:
+    row, item = SubmissionRow, RegradeItemRow
+    found: dict[State, int] = {
+        it.state: it.number
+        for it in session.execute(
+            select(row.state, func.count().label("number"))
+            .join(item, item.after_id == row.id)
+            .where(item.regrade_id == regrade)
+            .group_by(row.state)
+        )
+    }
+    failed = found.get(State.FAILED, 0) + found.get(State.CANCELLED, 0)
+    return Counts(sum(found.values()) - found.get(State.DONE, 0) - failed, failed)
+
+
+def publish(session: Session, regrade: RegradeRow) -> None:
+    """What is judged counts from now on, in place of what counted under the same version."""
+    after, item = aliased(SubmissionRow, name="later"), RegradeItemRow
+    row = SubmissionRow
+    mine = and_(item.after_id == after.id, item.regrade_id == regrade.id, after.state == State.DONE)
+    other = (
+        select(after.id)
+        .join(item, mine)
+        .where(
+            func.coalesce(row.rejudge_of, row.id) == item.first_id,
+            row.version == after.version,
+            row.id != after.id,
+        )
+        .correlate(row)
+        .exists()
+    )
+    # By what was handed in: without it the whole table would be looked through.
+    firsts = select(item.first_id).where(item.regrade_id == regrade.id)
+    for family in (row.id.in_(firsts), row.rejudge_of.in_(firsts)):
+        replaced = update(row).where(family, rejudges.counting(), row.kind != JudgingReason.FINAL, other)
+        _run(session, replaced.values(set_aside=SetAside.REPLACED))
+    void = select(item.after_id).join(VoidRow, VoidRow.submission_id == item.first_id)
+    done = (
+        row.id.in_(select(item.after_id).where(item.regrade_id == regrade.id)),
+        row.set_aside == SetAside.REGRADE,
+        row.state == State.DONE,
+    )
+    _run(session, update(row).where(*done, row.id.in_(void)).values(set_aside=SetAside.VOID))
+    _run(session, update(row).where(*done).values(set_aside=None))
+    _release(session, regrade)
+
+
+def discard(session: Session, regrade: RegradeRow) -> None:
+    """Nothing of it counts, now or later."""
+    row, item = SubmissionRow, RegradeItemRow
+    mine = row.id.in_(select(item.after_id).where(item.regrade_id == regrade.id))
+    _run(session, update(row).where(mine).values(set_aside=SetAside.REGRADE))
+    _release(session, regrade)
+
+
+def published_with(session: Session, challenge: str, version: int, by: int, now: datetime) -> None:
+    """The regrades of a challenge that were ordered for a version which is shown from now on. What of them is not
+    judged yet counts as soon as it is."""
+    row, item = RegradeRow, RegradeItemRow
+    under = (
+        select(item.id)
+        .join(SubmissionRow, SubmissionRow.id == item.after_id)
+        .where(item.regrade_id == row.id, SubmissionRow.version == version, SubmissionRow.set_aside.is_(None))
+    )
+    found = session.scalars(
+        select(row).where(row.challenge == challenge, row.state == RegradeState.OPEN, under.exists())
+    )
+    for it in found:
+        it.state, it.decided_by, it.decided_at = RegradeState.PUBLISHED, by, now
+        _release(session, it)
+
+
+def _release(session: Session, regrade: RegradeRow) -> None:
+    session.flush()
+    item = RegradeItemRow
+    _run(session, update(item).where(item.regrade_id == regrade.id).values(held_id=None))
+
+
+def _run(session: Session, statement: object) -> None:
+    session.execute(statement.execution_options(synchronize_session=False))  # type: ignore[attr-defined]
+
+
+class Published(NamedTuple):
+    at: datetime | None
+    reason: str
+
+
+def published(session: Session, judgements: Collection[int]) -> dict[int, Published]:
+    """Id of a judgement -> when and why the regrade that it is of was published."""
+    row, item = RegradeRow, RegradeItemRow
+    if not judgements:
+        return {}
+    found = session.execute(
+        select(item.after_id, row.decided_at, row.reason)
+        .join(row, row.id == item.regrade_id)
+        .where(item.after_id.in_(judgements), row.state == RegradeState.PUBLISHED)
+    )
+    return {it.after_id: Published(it.decided_at, it.reason) for it in found}
+
+
+def is_published(session: Session, challenge: str, version: int) -> bool:
+    row = VersionRow
+    query = select(row.id).where(row.challenge == challenge, row.version == version)
+    return session.scalar(query.where(row.published_at.is_not(None))) is not None
+
+
+def by_challenge(session: Session, numbers: Collection[int]) -> Mapping[int, dict[str, int]]:
+    """Regrade -> challenge -> the version that it is judged under."""
+    row, item = SubmissionRow, RegradeItemRow
+    found: dict[int, dict[str, int]] = {}
+    if not numbers:
+        return found
+    for it in session.execute(
+        select(item.regrade_id, row.challenge, func.max(row.version).label("version"))
+        .join(row, row.id == item.after_id)
+        .where(item.regrade_id.in_(numbers))
+        .group_by(item.regrade_id, row.challenge)
+    ):
+        found.setdefault(it.regrade_id, {})[it.challenge] = it.version
+    return found
+
+
+def _pieces(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(ids), _IDS):
+        yield ids[start : start + _IDS]

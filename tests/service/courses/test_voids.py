@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from grader.errors import Conflict, NotAllowed, NotFound
+from grader.records import activity, attempts, ranks
+from grader.schemas.account import Role
+from grader.schemas.course import CourseRole, CourseView
+from grader.schemas.submission import State, VoidBody
+from grader.service import accounts, courses, gradebook, leaderboard, submissions, voids
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from tests.service.courses.scenes import assign, enrol, grading, judged
+
+HOUR = timedelta(hours=1)
+TIMED = {"time_us": 10.0, "ci_lo_us": 9.0, "ci_hi_us": 11.0, "speedup": 3.0}
+COPIED = VoidBody(reason="A copy of another  submission.")
+
+
+@pytest.fixture(autouse=True)
+def _enrolled(platform: Platform, course: CourseView, staff: User, student: User, other: User) -> None:
+    enrol(platform, staff, student, other)
+    grading(platform, "correctness_points = 60\ntiers = [{ speedup = 2.0, points = 40 }]")
+    assign(platform, staff)
+
+
+def board(platform: Platform) -> list[str]:
+    return [it.submission for it in leaderboard.leaderboard(platform, "scale", device="cpu").entries]
+
+
+def test_a_void_result_counts_nowhere_until_that_is_taken_back(
+    platform: Platform, staff: User, student: User
+) -> None:
+    slow = judged(platform, student, -2 * HOUR, **TIMED | {"time_us": 20.0, "ci_hi_us": 21.0, "speedup": 1.0})
+    fast = judged(platform, student, -1 * HOUR, **TIMED)
+
+    def points() -> tuple[float, str | None, int, int]:
+        (it,) = gradebook.get_gradebook(platform, staff, "gpu").students[0].assignments[0].parts
+        return it.points, it.submission, it.attempts, it.voided
+
+    assert (points(), board(platform)) == ((100, fast, 2, 0), [fast])
+    view = voids.void(platform, staff, fast, COPIED)
+    assert view.voided is not None
+    assert view.voided.reason == "A copy of another submission."
+    assert (points(), board(platform)) == ((60, slow, 2, 1), [slow])
+    own = gradebook.get_grades(platform, student, "gpu").assignments[0].parts[0]
+    assert f"Submission {fast} was voided by staff: A copy of another submission." in [
+        it.text for it in own.lines
+    ]
+    assert submissions.get_submission(platform, student, fast).voided == view.voided
+    with platform.sessions() as session:
+        (progress,) = attempts.of_user(session, student.id)
+        assert (progress.count, progress.accepted, progress.speedup) == (2, 1, 1.0)
+        assert [it.accepted for it in activity.deeds(session, student.id)] == [False, True]
+    voids.restore(platform, staff, fast)
+    assert (points(), board(platform)) == ((100, fast, 2, 0), [fast])
+    with pytest.raises(NotFound, match="not void"):
+        voids.restore(platform, staff, fast)
+    log = courses.get_audit(platform, staff, "gpu").entries[:2]
+    assert [(it.action, it.after) for it in log] == [
+        ("submissions.void", {"reason": None}),
+        ("submissions.void", {"reason": "A copy of another submission."}),
+    ]
+
+
+def test_nothing_but_a_void_result_is_no_solution(platform: Platform, staff: User, student: User) -> None:
+    voids.void(platform, staff, judged(platform, student, -1 * HOUR, **TIMED), COPIED)
+    (part,) = gradebook.get_grades(platform, staff, "gpu", "ada").assignments[0].parts
+    assert (part.points, part.progress, part.submission) == (0, "stuck", None)
+    with platform.sessions() as session:
+        assert activity.first_solved(session, student.id) == set()
+
+
+def test_what_was_judged_again_is_void_with_it(platform: Platform, staff: User, student: User) -> None:
+    first = judged(platform, student, -1 * HOUR, **TIMED)
+    with platform.sessions() as session:
+        number = submissions.find(session, staff, first).id
+    again = judged(platform, student, -1 * HOUR, version=2, rejudge_of=number, kind="rejudge", **TIMED)
+    voids.void(platform, staff, again, COPIED)  # either names the result
+    assert submissions.get_submission(platform, staff, first).voided
+    with platform.sessions() as session:
+        assert [ranks.boards(session, "scale", version) for version in (1, 2)] == [set(), set()]
+
+
+def test_who_may(platform: Platform, staff: User, student: User, other: User) -> None:
+    """Teachers of the course; of what belongs to no course the platform's staff."""
+    tom = accounts.create_user(platform, "tom", "correct horse")
+    stranger = accounts.create_user(platform, "eve", "correct horse", Role.STAFF)
+    courses.set_staff(platform, staff, "gpu", "tom", CourseRole.ASSISTANT)
+    assistant = accounts.user_by_id(platform, tom.id)
+    assert assistant
+    taught = judged(platform, student, -1 * HOUR, **TIMED)
+    elsewhere = judged(platform, student, -1 * HOUR, challenge="only_cuda", **TIMED)
+    for who, which, error in (
+        (student, taught, NotAllowed),
+        (other, taught, NotFound),
+        (assistant, taught, NotAllowed),
+        (stranger, taught, NotAllowed),
+        (assistant, elsewhere, NotFound),
+    ):
+        with pytest.raises(error):
+            voids.void(platform, who, which, COPIED)
+    assert not voids.may(platform, assistant, taught)
+    assert voids.may(platform, staff, taught)
+    assert voids.void(platform, stranger, elsewhere, COPIED).voided
+
+
+def test_there_must_be_a_result(platform: Platform, staff: User, student: User) -> None:
+    waits = judged(platform, student, -1 * HOUR, state=State.QUEUED, verdict=None, finished_at=None)
+    with pytest.raises(Conflict, match="no result"):
+        voids.void(platform, staff, waits, COPIED)

@@ -1,0 +1,66 @@
+"""Regrades: what staff have judged again, compared before anyone else sees it."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from grader import limits
+from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeList, RegradeState, RegradeView
+from grader.schemas.strict import Switch
+from grader.schemas.submission import ErrorEnvelope
+from grader.service import regrade
+from grader.web.answers import answer
+from grader.web.api.resource import resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("regrades", "What staff have judged again (staff only)", signed_in=True)
+
+
+class RegradePath(BaseModel):
+    number: int = Field(ge=1, le=2**31 - 1)
+
+
+class RegradesQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    course: str | None = Field(default=None, max_length=limits.SLUG_CHARS, description="only this course's")
+    state: RegradeState | None = Field(default=None, description="only those in this state")
+
+
+class RegradeQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    counts: Switch = Field(default=False, description="without submissions and grades")
+
+
+@api.get("/regrades", responses={200: RegradeList})
+def list_regrades(query: RegradesQuery) -> Response:
+    """Those that one may decide of, newest first."""
+    return answer(regrade.list_regrades(platform(), current_user(), query.course, query.state))
+
+
+@api.post("/regrades", responses={200: RegradeView, 409: ErrorEnvelope})
+def start_regrade(body: RegradeBody) -> Response:
+    """Judge a submission, a student, an assignment or a challenge again, behind all students. Ordered twice it is the
+    same regrade."""
+    return answer(regrade.start(platform(), current_user(), body))
+
+
+@api.get("/regrades/<int:number>", responses={200: RegradeView})
+def get_regrade(path: RegradePath, query: RegradeQuery) -> Response:
+    """What it changes, submission by submission and grade by grade."""
+    return answer(regrade.get(platform(), current_user(), path.number, whole=not query.counts))
+
+
+@api.post("/regrades/<int:number>/publish", responses={200: RegradeView, 409: ErrorEnvelope})
+def publish_regrade(path: RegradePath, body: RegradeDecision) -> Response:
+    """What was judged again counts from now on, and its authors read why."""
+    return answer(regrade.publish(platform(), current_user(), path.number, body))
+
+
+@api.post("/regrades/<int:number>/discard", responses={200: RegradeView, 409: ErrorEnvelope})
+def discard_regrade(path: RegradePath) -> Response:
+    """Everything stays as it was."""
+    return answer(regrade.discard(platform(), current_user(), path.number))

@@ -1,0 +1,101 @@
+"""For staff: what is judged again, what that changes, and the buttons that publish or discard it."""
+
+from __future__ import annotations
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from pydantic import ValidationError
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader import limits
+from grader.errors import BadRequest, Conflict, GraderError, NotFound
+from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeView
+from grader.service import regrade
+from grader.web import forms
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages.keys import Page
+
+pages = Blueprint("regrades", __name__)
+
+_WHAT = ("submission", "course", "assignment", "student", "challenge")
+# Rows of the comparison that a page shows; the API has all.
+_SHOWN = 500
+# A page that waits for judging looks again after so many seconds.
+_REFRESH_S = 5
+
+
+@pages.get("/regrades")
+def index() -> str:
+    """Those that one may decide of, newest first."""
+    found = regrade.list_regrades(platform(), current_user(), request.args.get("course") or None)
+    return render_template("regrade/index.html", found=found.regrades)
+
+
+@pages.get("/regrades/new")
+def new() -> str:
+    """The form: what is judged again stands in the address."""
+    regrade.list_regrades(platform(), current_user(), request.args.get("course") or None)  # who may
+    return _form(request.args.to_dict())
+
+
+@pages.post("/regrades")
+def start() -> BaseResponse | Page:
+    """Judge it again; where it is large, after its name was typed."""
+    given = {name: request.form.get(name, "").strip() for name in (*_WHAT, "reason", "confirm")}
+    try:
+        body = RegradeBody(
+            **{name: given[name] or None for name in _WHAT}, reason=given["reason"], confirm=given["confirm"]
+        )
+        found = regrade.start(platform(), current_user(), body)
+    except ValidationError:
+        error = BadRequest(
+            "Name a submission, or a course with an assignment or a student, or a challenge; and say why."
+        )
+        return _form(given, error), error.status
+    except (BadRequest, Conflict, NotFound) as refused:
+        return _form(given, refused), refused.status
+    return redirect(url_for("regrades.show", number=found.number), 303)
+
+
+def _form(given: dict[str, str], error: GraderError | None = None) -> str:
+    return render_template(
+        "regrade/new.html",
+        given=given,
+        error=error,
+        reason_chars=limits.REASON_CHARS,
+        most=limits.REGRADE_UNCONFIRMED,
+    )
+
+
+@pages.get("/regrades/<int:number>")
+def show(number: int) -> str:
+    """What it changes, side by side."""
+    return _page(regrade.get(platform(), current_user(), number))[0]
+
+
+@pages.post("/regrades/<int:number>")
+def decide(number: int) -> BaseResponse | Page:
+    """Publish or discard it."""
+    try:
+        action = request.form.get("action", "")
+        if action == "discard":
+            regrade.discard(platform(), current_user(), number)
+        elif action == "publish":
+            body = RegradeDecision(partial=forms.ticked("partial"))
+            regrade.publish(platform(), current_user(), number, body)
+        else:
+            raise BadRequest("Publish it or discard it.")
+    except (BadRequest, Conflict) as error:
+        return _page(regrade.get(platform(), current_user(), number), error)
+    return redirect(url_for("regrades.show", number=number), 303)
+
+
+def _page(found: RegradeView, error: GraderError | None = None) -> Page:
+    page = render_template(
+        "regrade/show.html",
+        found=found,
+        shown=found.submissions[:_SHOWN],
+        refresh_s=_REFRESH_S if found.state == "open" and found.summary.waiting else None,
+        error=error,
+    )
+    return page, error.status if error else 200
