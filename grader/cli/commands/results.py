@@ -189,7 +189,7 @@ def _follow(client: Client, number: int, json: bool) -> int:
     """A line whenever something changes, and what it changes at the end."""
     path, last = f"/regrades/{number}", None
     while True:
-        found = understood(RegradeView, client.get(path, counts=True))
+        found = understood(RegradeView, client.get(path, counts="true"))
         if found.summary != last:
             last = found.summary
             if json:
