@@ -313,6 +313,22 @@ def _action(row: RegradeRow) -> Action:
     return Action.REGRADE if row.course_id is not None else Action.REGRADE_ANY
 
 
+def check(platform: Platform, user: User) -> None:
+    """Whether ``user`` may have anything judged again. Raises NotAllowed."""
+    with platform.sessions() as session:
+        _check(session, user)
+
+
+def _check(session: Session, user: User) -> tuple[list[int], bool]:
+    """In which courses, and whether also what belongs to none. Raises NotAllowed."""
+    taught = permissions.courses_where(session, user, Action.REGRADE)
+    standing = permissions.standings(session, user)
+    mine = permissions.may(standing, Action.REGRADE_ANY)
+    if not taught and not mine:
+        permissions.check(user, standing, Action.REGRADE)
+    return taught, mine
+
+
 def list_regrades(
     platform: Platform, user: User, course: str | None = None, state: RegradeState | None = None
 ) -> RegradeList:
@@ -325,11 +341,7 @@ def list_regrades(
             opened = courses.open_in(session, user, course, Action.REGRADE)
             query = query.where(RegradeRow.course_id == opened.row.id)
         elif not user.admin:
-            taught = permissions.courses_where(session, user, Action.REGRADE)
-            standing = permissions.standings(session, user)
-            mine = permissions.may(standing, Action.REGRADE_ANY)
-            if not taught and not mine:
-                permissions.check(user, standing, Action.REGRADE)
+            taught, mine = _check(session, user)
             theirs = RegradeRow.course_id.in_(taught)
             query = query.where(or_(theirs, RegradeRow.course_id.is_(None)) if mine else theirs)
         rows = session.scalars(query).all()

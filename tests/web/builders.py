@@ -277,5 +277,6 @@ def not_compiled(log: str = "solution.cu(3): error: <img src=x onerror=alert(1)>
 
 
 def _report(**values: Any) -> Report:
-    given = {"challenge": SLUG, "version": VERSION, "language": Language.TRITON, "device": "cpu"}
-    return Report(**(given | values))
+    given = {"challenge": SLUG, "language": Language.TRITON, "device": "cpu"} | values
+    # Challenges that tests make begin with version 1.
+    return Report(**({"version": VERSION if given["challenge"] == SLUG else 1} | given))

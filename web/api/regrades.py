@@ -11,7 +11,7 @@ from grader.schemas.strict import Switch
 from grader.schemas.submission import ErrorEnvelope
 from grader.service import regrade
 from grader.web.answers import answer
-from grader.web.api.resource import resource
+from grader.web.api.resource import asks, resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -42,6 +42,7 @@ def list_regrades(query: RegradesQuery) -> Response:
 
 
 @api.post("/regrades", responses={200: RegradeView, 409: ErrorEnvelope})
+@asks(lambda user, _: regrade.check(platform(), user))
 def start_regrade(body: RegradeBody) -> Response:
     """Judge a submission, a student, an assignment or a challenge again, behind all students. Ordered twice it is the
     same regrade."""

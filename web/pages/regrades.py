@@ -34,13 +34,14 @@ def index() -> str:
 @pages.get("/regrades/new")
 def new() -> str:
     """The form: what is judged again stands in the address."""
-    regrade.list_regrades(platform(), current_user(), request.args.get("course") or None)  # who may
+    regrade.check(platform(), current_user())
     return _form(request.args.to_dict())
 
 
 @pages.post("/regrades")
 def start() -> BaseResponse | Page:
     """Judge it again; where it is large, after its name was typed."""
+    regrade.check(platform(), current_user())
     given = {name: request.form.get(name, "").strip() for name in (*_WHAT, "reason", "confirm")}
     try:
         body = RegradeBody(
