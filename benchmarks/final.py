@@ -1,5 +1,5 @@
 """A final of a competition through the real queue: FINALISTS teams, whose vector additions differ in their blocks, are
-judged REPEATS times each by a worker of `grader up`, on hidden seeds and a hidden size; then the results are published
+judged REPEATS times each by `grader worker`, on hidden seeds and a hidden size; then the results are published
 and every certificate is checked. In the middle the worker is killed (-9), unless ``--no-kill``.
 
 What was handed in before is entered as judged: measured is the final. It tells the seconds of it all and of each
@@ -29,12 +29,13 @@ import os
 import random
 import signal
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from results import keep
 from running import ROOT, Failed, environment
-from running import platform as running
 
 from grader import certificate
 from grader.challenge.catalogue import find_catalogue
@@ -367,7 +367,7 @@ class NoBoxes:
 
 @contextmanager
 def simulated(settings: Settings, noise: float) -> Iterator[None]:
-    """A Redis, and a worker that is started again whenever it has ended."""
+    """A worker that is started again whenever it has ended."""
     over = threading.Event()
     context = multiprocessing.get_context("spawn")
 
@@ -380,14 +380,44 @@ def simulated(settings: Settings, noise: float) -> Iterator[None]:
             worker.terminate()
             worker.join()
 
-    with start_redis(settings):
-        thread = threading.Thread(target=supervise)
-        thread.start()
+    thread = threading.Thread(target=supervise)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@contextmanager
+def real(env: dict[str, str], folder: Path, gpu: int | None) -> Iterator[None]:
+    """The same of `grader worker`, and one that compiles beside a card's. Their words are in workers.log."""
+    board = env.get("GRADER_DEVICE", "")
+    kinds = (
+        [["--device", board]] if gpu is None else [["--gpu", str(gpu)], ["--gpu", "none", "--compile", "1"]]
+    )
+    over = threading.Event()
+    with (folder / "workers.log").open("ab") as output:
+
+        def supervise(words: list[str]) -> None:
+            command = [sys.executable, "-m", "grader.cli.main", "worker", *words]
+            while not over.is_set():
+                worker = subprocess.Popen(command, env=env, stdout=output, stderr=output, cwd=ROOT)
+                while worker.poll() is None and not over.wait(0.1):
+                    pass
+                worker.terminate()
+                worker.wait()
+                over.wait(0.5)
+
+        threads = [threading.Thread(target=supervise, args=(words,)) for words in kinds]
+        for thread in threads:
+            thread.start()
         try:
             yield
         finally:
             over.set()
-            thread.join()
+            for thread in threads:
+                thread.join()
 
 
 @contextmanager
@@ -430,8 +460,6 @@ def main() -> int:
         env |= {"GRADER_DEVICES": options.device}
         if kind_of(options.device).gpus is None:
             env |= {"GRADER_DEVICE": options.device}
-        else:
-            env |= {"GRADER_GPU": str(options.gpu)}
         settings = Settings(
             data_dir=Path(env["GRADER_DATA_DIR"]), device=options.device, devices=options.device
         )
@@ -439,19 +467,15 @@ def main() -> int:
             settings = settings.model_copy(update={"log_level": "error"})
             whole: AbstractContextManager[object] = simulated(settings, options.noise)
         else:
-            whole = running(env, folder)
-        with whole:
-            platform = open_platform(settings)
-            try:
-                user = staff_of(platform) or enter(platform, options.device, options)
-                began = start(platform, user, options.repeats)
-                print(f"{began.total} judgements on {began.machine} ({began.device})", flush=True)
-                view = wait(platform, user, options, ends)
-                if view is None:
-                    return GO_ON
-                figures = figures_of(platform, user, view)
-            finally:
-                platform.close()
+            whole = real(env, folder, None if kind_of(options.device).gpus is None else options.gpu)
+        with start_redis(settings), closing(open_platform(settings)) as platform, whole:
+            user = staff_of(platform) or enter(platform, options.device, options)
+            began = start(platform, user, options.repeats)
+            print(f"{began.total} judgements on {began.machine} ({began.device})", flush=True)
+            view = wait(platform, user, options, ends)
+            if view is None:
+                return GO_ON
+            figures = figures_of(platform, user, view)
     print(json.dumps(figures, indent=2))
     if options.json:
         # The name of a card is in the file's name already.
